@@ -54,6 +54,7 @@ pub(super) struct DefaultResponse {
 }
 
 /// The answer of a write that gives nothing back.
+#[expect(clippy::unnecessary_wraps, reason = "nullable in the schema")]
 pub(super) fn done(result: &Result<(), Fault>, success: &str) -> Option<DefaultResponse> {
     let response_result = Some(ResponseStatus::of(result, success));
     Some(DefaultResponse { response_result })

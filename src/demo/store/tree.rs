@@ -59,10 +59,8 @@ impl Store {
         let mut places = HashMap::new();
         for page in pages {
             let mut ancestors = Vec::new();
-            let mut depth = 0;
             let ends = page.path.match_indices('/').map(|(at, _)| at);
-            for end in ends.chain([page.path.len()]) {
-                depth += 1;
+            for (depth, end) in (1..).zip(ends.chain([page.path.len()])) {
                 let path = page.path.get(..end).unwrap_or_default();
                 let place = *places.entry((&page.locale, path)).or_insert(nodes.len());
                 if place == nodes.len() {

@@ -19,10 +19,10 @@ impl Outline<'_> {
             PartKind::Headings(level) => self.heading_lines(part, Some(level)),
             PartKind::Sections => self.within(part).sections(name, &lines),
             PartKind::Blocks(kind) => {
-                let lined = self.blocks_in(part, kind).map(|(index, block)| {
+                let named = self.blocks_in(part, kind).map(|(index, block)| {
                     format!("block:{kind}[{index}] {}", lines.span(&block.range))
                 });
-                lined.collect()
+                named.collect()
             }
         }
     }

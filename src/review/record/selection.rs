@@ -61,10 +61,10 @@ impl Selection {
             "since" => filter.since = Some(TimeArg::parse(value)?.begin()),
             "until" => filter.until = Some(TimeArg::parse(value)?.end()),
             "outcome" => {
-                filter.ending = Some(one_of(value, &CallOutcome::ALL, CallOutcome::as_str)?)
+                filter.ending = Some(one_of(value, &CallOutcome::ALL, CallOutcome::as_str)?);
             }
             "operation" => {
-                filter.operation = Some(one_of(value, &Operation::ALL, Operation::as_str)?)
+                filter.operation = Some(one_of(value, &Operation::ALL, Operation::as_str)?);
             }
             "gate" => {
                 one_of(value, &Gate::ALL, Gate::as_str)?;

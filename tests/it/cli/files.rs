@@ -116,8 +116,7 @@ impl Work {
 
     /// Runs a command that must end well.
     pub(crate) async fn good(&self, command: &str, more: &[&str]) -> Ended {
-        let ended = self.run(command, more).await.good();
-        ended
+        self.run(command, more).await.good()
     }
 
     /// `status` has nothing to tell.

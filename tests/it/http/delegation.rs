@@ -726,12 +726,11 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     );
     let tokens = names.path();
     let run = async |arguments: &[&str]| {
-        let ended = Command::new(arguments)
+        Command::new(arguments)
             .with("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())
             .toolsets(ALL)
             .good()
-            .await;
-        ended
+            .await
     };
     let list = run(&["token", "list"]).await;
     show("list", "console", &list.told);

@@ -802,8 +802,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     }
     served.call(FORGET, json!({ "id": ids[2] })).await.unwrap();
     let run = async |arguments: &[&str], stdin: &str| {
-        let ended = command(&wiki, &served.dir, arguments, stdin).await.good();
-        ended
+        command(&wiki, &served.dir, arguments, stdin).await.good()
     };
     let names = ["3f0c9a1e5b7d2468", "81d4e6f2a0b3c597", "c25a7be9014f63d8"];
     let user = format!("user:{}/", rustix::process::getuid().as_raw());

@@ -25,11 +25,10 @@ async fn set(wiki: &DemoWiki, served: &Served) -> String {
 }
 
 async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let ended = Command::new(&[&["audit"], arguments].concat())
+    Command::new(&[&["audit"], arguments].concat())
         .log_of(&wiki.address(), served.dir.path())
         .good()
-        .await;
-    ended
+        .await
 }
 
 async fn audit_json(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Value {

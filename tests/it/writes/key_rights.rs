@@ -33,8 +33,7 @@ fn section_key(wiki: &DemoWiki) -> String {
 
 fn setup(wiki: &DemoWiki) -> Setup {
     let setup = Setup::at(&wiki.address(), &section_key(wiki));
-    let setup = setup.toolsets("pages,undo,drafts,assets");
-    setup
+    setup.toolsets("pages,undo,drafts,assets")
 }
 
 /// The preview's refusal: the right that is missing, and where.

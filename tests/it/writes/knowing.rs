@@ -48,8 +48,7 @@ fn ids(wiki: &DemoWiki) -> [i64; 2] {
 
 async fn tag(served: &Served, ids: [i64; 2]) -> Value {
     let tag = json!({ "ids": ids, "addTags": ["set"] });
-    let done = is_applied(served, BULK, tag).await;
-    done
+    is_applied(served, BULK, tag).await
 }
 
 #[tokio::test]

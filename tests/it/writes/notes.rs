@@ -36,8 +36,7 @@ fn notes(records: &[Record], event: AuditEvent) -> Vec<Option<&str>> {
 /// Runs a command of the operator beside a server.
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
     let command = Command::operator(wiki, served, arguments);
-    let ended = command.writing().good().await;
-    ended
+    command.writing().good().await
 }
 
 #[tokio::test]

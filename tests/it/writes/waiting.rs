@@ -35,8 +35,7 @@ async fn impatient(wiki: &DemoWiki) -> Served {
 /// Runs a command as the operator.
 async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
     let command = Command::operator(wiki, dir, arguments);
-    let ended = command.with("WIKI_CONFIRM", "review").good().await;
-    ended
+    command.with("WIKI_CONFIRM", "review").good().await
 }
 
 async fn decide<C: Service<RoleClient>>(wiki: &DemoWiki, served: &Served<C>, arguments: &[&str]) {
