@@ -1,14 +1,13 @@
 //! The pages that writes of ours deleted since a time.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::time::SystemTime;
 
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{runs, scan};
+use super::super::run::reader::{for_each_line, runs, scan};
 use super::super::{
     AuditError, AuditEvent, AuditLog, CallId, KeptState, KeyDigest, Outcome, Record,
 };
@@ -87,28 +86,21 @@ fn pages_not_among(
     let mut gone: HashMap<i64, PageOnRecord> = HashMap::new();
     let mut deleted = HashSet::new();
     for run in &runs(place)? {
-        let mut records = match run.records() {
-            Ok(records) => records,
-            // Purged meanwhile.
-            Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
-            Err(error) => return Err(error),
-        };
-        while let Some(line) = records.next_line() {
+        for_each_line(run, |_, line| {
             // Nearly all lines are of pages that are there, and need not be parsed.
             let is_gone = |line: &&[u8]| page_id(line).is_some_and(|id| !there.contains(&id));
-            let Some(record) = line.ok().filter(is_gone).map(Record::parse) else {
-                continue;
+            let Some(Ok(record)) = line.ok().filter(is_gone).map(Record::parse) else {
+                return;
             };
-            let Ok(record) = record else { continue };
             if !is_of_page(&record) {
-                continue;
+                return;
             }
             let was_applied = record.outcome == Some(Outcome::Applied);
             if was_applied && record.operation == Some(Operation::Delete) {
                 deleted.extend(record.id);
             }
             let Some(mut page) = PageOnRecord::new(record, was_applied) else {
-                continue;
+                return;
             };
             let known = gone.get(&page.id);
             if known.is_none_or(|known| known.time <= page.time) {
@@ -117,7 +109,7 @@ fn pages_not_among(
                 page.before = page.before.or(same.and_then(|known| known.before));
                 gone.insert(page.id, page);
             }
-        }
+        })?;
     }
     let mut gone: Vec<PageOnRecord> = gone
         .into_values()

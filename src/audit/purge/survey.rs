@@ -9,7 +9,7 @@ use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
 use super::super::disk::layout::AuditLayout;
 use super::super::documents::proposals;
-use super::super::run::reader::{RunFile, runs};
+use super::super::run::reader::{RunFile, for_each_line, runs};
 use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable};
 
 /// The age by the clock at which a record proves that its time has passed.
@@ -84,7 +84,7 @@ impl LogInventory {
         let proven = self.now.checked_sub(PROVEN);
         let mut latest: Option<OffsetDateTime> = None;
         let mut is_newer = false;
-        for_each_line(&run, |line, read| match read {
+        for_each_line(&run, |_, line| match line.and_then(Record::parse) {
             Ok(record) => {
                 let time = record.instant();
                 if time <= proven {
@@ -108,7 +108,7 @@ impl LogInventory {
             }
             Err(why) => {
                 is_newer |= matches!(why, Unreadable::Newer(_));
-                for state in any_names(line) {
+                for state in any_names(line.unwrap_or_default()) {
                     name(&mut self.pages, state, modified);
                 }
             }
@@ -185,26 +185,4 @@ pub(in crate::audit) fn named_by(record: &Record) -> impl Iterator<Item = KeptSt
 fn any_names(line: &[u8]) -> impl Iterator<Item = KeptState> {
     line.split(|byte| !byte.is_ascii_hexdigit())
         .filter_map(KeptState::of_text)
-}
-
-/// Every line of a run, raw and parsed; none if the run is gone.
-fn for_each_line(
-    run: &RunFile,
-    mut each: impl FnMut(&[u8], Result<Record, Unreadable>),
-) -> Result<(), AuditError> {
-    let mut records = match run.records() {
-        Ok(records) => records,
-        Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    while let Some(line) = records.next_line() {
-        match line {
-            Ok(line) => each(line, Record::parse(line)),
-            Err(Unreadable::Io(kind)) => {
-                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
-            }
-            Err(why) => each(&[], Err(why)),
-        }
-    }
-    Ok(())
 }

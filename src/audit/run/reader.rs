@@ -232,30 +232,47 @@ pub(in crate::audit) fn scan<'a>(
     mut each: impl FnMut(LocatedRecord<'a>),
 ) -> Result<(), AuditError> {
     for (index, run) in runs.into_iter().enumerate() {
-        let mut records = match run.records() {
-            Ok(records) => records,
-            Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
-            Err(error) => return Err(error),
-        };
-        while let Some(line) = records.next_line() {
-            let record = match line {
-                Ok(line) if !has_one_of(line, words) => continue,
-                Ok(line) => Record::parse(line),
-                Err(Unreadable::Io(kind)) => {
-                    return Err(AuditError::at(&run.path, "read a run", &kind.into()));
-                }
+        for_each_line(run, |line, read| {
+            let record = match read {
+                Ok(text) if !has_one_of(text, words) => return,
+                Ok(text) => Record::parse(text),
                 Err(why) => Err(why),
             };
-            let line = records.line();
             each(LocatedRecord {
                 index,
                 run,
                 line,
                 record,
             });
-        }
+        })?;
     }
     Ok(())
+}
+
+/// Passes on each line of a run with its number, not parsed yet. A run that was purged meanwhile
+/// has no lines.
+///
+/// # Errors
+/// If the file cannot be read to its end.
+pub(in crate::audit) fn for_each_line(
+    run: &RunFile,
+    mut each: impl FnMut(u64, Result<&[u8], Unreadable>),
+) -> Result<(), AuditError> {
+    let mut records = match run.records() {
+        Ok(records) => records,
+        Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    loop {
+        let number = records.line().saturating_add(1);
+        match records.next_line() {
+            None => return Ok(()),
+            Some(Err(Unreadable::Io(kind))) => {
+                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+            }
+            Some(line) => each(number, line),
+        }
+    }
 }
 
 fn has_one_of(line: &[u8], words: &[&str]) -> bool {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use time::macros::datetime;
 
-use super::RunFile;
+use super::{RunFile, for_each_line};
 use crate::audit::testing::Script;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome, Unreadable};
 use crate::page::{Locale, PagePath};
@@ -42,6 +42,21 @@ fn runs_come_oldest_first_and_what_is_no_run_is_none() {
         .collect();
     let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     assert_eq!(names, [name(&first), name(&later)]);
+}
+
+#[test]
+fn a_run_that_cannot_be_read_to_its_end_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = Script::begin(dir.path(), datetime!(2030-01-01 00:00 UTC), Vec::new()).kill();
+    let run = AuditLog::new(dir.path(), "docs").runs().unwrap().remove(0);
+    let mut lines = 0;
+    for_each_line(&run, |_, _| lines += 1).unwrap();
+    assert_ne!(lines, 0);
+    std::fs::remove_file(&path).unwrap();
+    for_each_line(&run, |_, _| panic!("a purged run has no lines")).unwrap();
+    // It opens, and its first byte cannot be read.
+    std::fs::create_dir(&path).unwrap();
+    for_each_line(&run, |_, _| panic!("no line was read")).unwrap_err();
 }
 
 #[tokio::test]
