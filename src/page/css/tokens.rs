@@ -24,7 +24,8 @@ pub(in crate::page) enum CssKind {
 #[derive(Debug, Clone, Default)]
 pub(in crate::page) struct CssTokens<'a> {
     rest: &'a str,
-    is_behind_url: bool,
+    /// The sheet from the name on that ends here, and the length of the name; 0 if none does.
+    name: (&'a str, usize),
     is_address_next: bool,
     is_open: bool,
 }
@@ -61,14 +62,27 @@ impl<'a> Iterator for CssTokens<'a> {
             c if is_of_word(c) => (CssKind::Word, (run(is_of_word), true)),
             c => (CssKind::Sign, (c.len_utf8(), true)),
         };
+        let whole = rest;
         let (piece, rest) = rest.split_at_checked(length).unwrap_or((rest, ""));
         self.rest = rest;
         self.is_open |= !is_closed;
         let is_before_address = self.is_address_next && kind == CssKind::Space;
-        self.is_address_next = is_before_address || self.is_behind_url && piece == "(";
-        self.is_behind_url = kind == CssKind::Word && piece.eq_ignore_ascii_case("url");
+        let (name, length) = self.name;
+        let is_url = piece == "(" && is_url(name.get(..length).unwrap_or_default());
+        self.is_address_next = is_before_address || is_url;
+        self.name = match kind {
+            CssKind::Word | CssKind::Escape if length == 0 => (whole, piece.len()),
+            CssKind::Word | CssKind::Escape => (name, length + piece.len()),
+            _ => ("", 0),
+        };
         Some((kind, piece))
     }
+}
+
+/// True of the name of `url(…)`, however it is written.
+fn is_url(name: &str) -> bool {
+    let is_it = |name: &str| name.eq_ignore_ascii_case("url");
+    is_it(name) || name.contains('\\') && is_it(&decoded(name))
 }
 
 fn is_of_word(c: char) -> bool {
@@ -194,6 +208,8 @@ mod tests {
         for (css, quoted) in [
             ("'a\\\r\nb'", "'a\\\r\nb'"),
             ("url(a\\)b')c", "a\\)b'"),
+            ("u\\72L(a'b)c", "a'b"),
+            ("\\000075 rl(a'b)c", "a'b"),
             ("url( \n/* a */ )c", "/* a */ "),
         ] {
             let mut tokens = CssTokens::of(css);

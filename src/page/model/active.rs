@@ -4,7 +4,7 @@
 use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 use url::Url;
 
-use super::super::css::tokens::{CssKind, CssTokens};
+use super::super::css::tokens::{CssKind, CssTokens, decoded};
 use super::super::html::{HtmlTag, HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
 use super::super::markdown::outline::{SourceFormat, has_marks, options};
@@ -35,6 +35,8 @@ pub enum ActiveKind {
 const LOADING: [&str; 5] = ["src", "poster", "data", "background", "xlink:href"];
 /// Elements whose `href` browsers load by themselves; on others it is a link.
 const LOADED_BY_HREF: [&str; 5] = ["link", "image", "use", "feimage", "base"];
+/// Functions of a style sheet that load the addresses in their strings.
+const LOADING_IN_CSS: [&str; 5] = ["url", "src", "image", "image-set", "-webkit-image-set"];
 /// Schemes whose addresses run the code that follows.
 const RUNNING: [&str; 3] = ["javascript:", "vbscript:", "data:text/html"];
 /// The longest word that is shown, in characters.
@@ -181,17 +183,38 @@ impl ActiveCollector<'_> {
         }
     }
 
-    /// What a style sheet or its declarations load: by `url(…)`, or by `@import` with a string.
+    /// What a style sheet or its declarations load: by `url(…)` and its like, or by `@import` with
+    /// a string.
     fn css(&mut self, css: &str, at: usize) {
-        let (mut place, mut before, mut last) = (at, "", "");
+        let (mut place, mut name, mut was_import) = (at, String::new(), false);
+        // Whether each open bracket is that of a function that loads.
+        let mut loads = Vec::new();
         for (kind, piece) in CssTokens::of(css) {
-            let is_import = before == "@" && last.eq_ignore_ascii_case("import");
-            let is_url = before.eq_ignore_ascii_case("url") && last == "(";
-            if kind == CssKind::Quoted && (is_import || is_url) {
-                self.address("style", piece.trim_matches(['"', '\'']), place);
-            }
-            if !matches!(kind, CssKind::Space | CssKind::Comment) {
-                (before, last) = (last, piece);
+            let is_import = was_import || name.eq_ignore_ascii_case("@import");
+            was_import = false;
+            match kind {
+                CssKind::Word => name.push_str(piece),
+                CssKind::Escape => name.push_str(&decoded(piece)),
+                CssKind::Space | CssKind::Comment => {
+                    was_import = is_import;
+                    name.clear();
+                }
+                CssKind::Quoted => {
+                    if is_import || loads.last() == Some(&true) {
+                        self.address("style", piece.trim_matches(['"', '\'']), place);
+                    }
+                    name.clear();
+                }
+                CssKind::Mark | CssKind::Sign => {
+                    let is_name = |one: &&str| name.eq_ignore_ascii_case(one);
+                    match piece {
+                        "(" => loads.push(LOADING_IN_CSS.iter().any(is_name)),
+                        ")" => drop(loads.pop()),
+                        _ => {}
+                    }
+                    name.clear();
+                    name.push_str(if piece == "@" { piece } else { "" });
+                }
             }
             place += piece.len();
         }
@@ -329,6 +352,22 @@ mod tests {
                 "style from evil.example",
             ),
             (
+                "<style>@\\69mport/**/'https://evil.example/x';</style>",
+                "style from evil.example",
+            ),
+            (
+                "<style>@import url(\"https://evil.example/x\");</style>",
+                "style from evil.example",
+            ),
+            (
+                "<p style='background:u\\72l(https://evil.example/x)'>y</p>",
+                "style from evil.example",
+            ),
+            (
+                "<p style='background:image-set(type(\"a/b\") 1x, \"//evil.example/x\" 2x)'>y</p>",
+                "style from evil.example",
+            ),
+            (
                 "<video poster=https://evil.example/x></video>",
                 "video from evil.example",
             ),
@@ -351,6 +390,10 @@ mod tests {
             ("a{b:url(c\\)d');e:url(//evil.example)", 1),
             (
                 "/* url(//evil.example) */a{content:'url(//evil.example)'}",
+                0,
+            ),
+            (
+                "@namespace '//evil.example';a[href^='//evil.example']{b:attr(c, '//evil.example')}",
                 0,
             ),
         ] {
@@ -389,7 +432,7 @@ mod tests {
 
     #[test]
     fn a_style_sheet_of_unended_addresses_is_looked_through_in_linear_time() {
-        for mark in ["url(", "@import"] {
+        for mark in ["url(", "@import", "\\61", "u\\72l("] {
             let css = mark.repeat(100_000);
             let began = std::time::Instant::now();
             assert_eq!(active_styles(&css, &wiki()), []);
