@@ -8,6 +8,7 @@ use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, LinkLeft, Previewed};
 use crate::page::{Attached, Field, LineCounts, Note, PageState, escaped};
+use crate::wiki::Wiki;
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,14 +98,13 @@ pub struct AttachedName {
 
 impl WriteTarget {
     /// The page of a state, and what of it the state is of.
-    #[must_use]
-    pub fn of(page: &PageState, url: String) -> Self {
+    pub(super) fn of(wiki: &Wiki, page: &PageState) -> Self {
         Self {
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
             title: page.title.clone(),
-            url,
+            url: wiki.url_of(page),
             thing: match &page.thing {
                 Some(Attached::Comment(comment)) => AttachedName {
                     comment: comment.id,

@@ -26,8 +26,7 @@ use crate::wiki::Sender;
 
 use super::answer::WriteAnswer;
 use super::audit_entry::EntryBuilder;
-use super::caller::Asker;
-use super::caller::{Caller, Extent};
+use super::caller::{Asker, Caller, Extent};
 use super::context::WriteContext;
 use super::route::{Brought, Route, Stop, Warrant};
 use super::source::{Under, WriteRequest};
@@ -245,7 +244,6 @@ impl<'a> Pipeline<'a> {
     /// applies.
     async fn hold(&mut self, policy: &Policy, route: Route) -> Result<Route, Refusal> {
         let context = self.context;
-        self.held = Held::default();
         if let Some(drafting) = self.request.joins() {
             self.held.draft = Some(add_to_draft::hold(&context.past, drafting).await?);
             return Ok(Route::Stop(Stop::AddToDraft));

@@ -111,6 +111,11 @@ mod tests {
         Change::between(at(id, from), at(id, to))
     }
 
+    fn ids(all: &[SetChange]) -> Vec<i64> {
+        let ids = all.iter().map(|one| one.change.target().id.unwrap());
+        ids.collect()
+    }
+
     fn made(path: &str) -> Change {
         Change::recreate(at(0, path))
     }
@@ -169,10 +174,6 @@ mod tests {
             (moved(3, "x", "y"), true),
         ];
         let (ordered, left) = ordered(waiting);
-        let ids = |all: &[SetChange]| -> Vec<_> {
-            let ids = all.iter().map(|one| one.change.target().id.unwrap());
-            ids.collect()
-        };
         assert_eq!((ids(&ordered), ids(&left)), (vec![2, 1], vec![3]));
     }
 
@@ -186,10 +187,6 @@ mod tests {
             (moved(4, "y", "x"), true),
         ];
         let (ordered, left) = ordered(waiting);
-        let ids = |all: &[SetChange]| -> Vec<_> {
-            let ids = all.iter().map(|one| one.change.target().id.unwrap());
-            ids.collect()
-        };
         assert_eq!((ids(&ordered), ids(&left)), (vec![1, 3], vec![2, 4]));
     }
 }

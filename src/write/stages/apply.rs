@@ -22,8 +22,9 @@ use crate::wiki::{Sender, Wiki};
 use super::check::{SetCheck, diff_of};
 use super::lock::{self, WriteLock};
 use super::send::{self, Steps, WriteJob, broke_off};
-use super::show::{links_left, target};
-use crate::write::answer::{Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer};
+use crate::write::answer::{
+    Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer, WriteTarget,
+};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 use crate::write::delegates::delegation::Family;
@@ -95,7 +96,7 @@ fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> S
         SetMember {
             call: permit.set().id(),
             operation: change.operation(),
-            target: target(wiki, change.target()),
+            target: WriteTarget::of(wiki, change.target()),
             changed: change.fields(),
             outcome: None,
             taken_back: None,
@@ -109,7 +110,7 @@ fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> S
         outcome: SetOutcome::Applying,
         members: permits.iter().map(member).collect(),
         left_out: set.left_out().to_vec(),
-        links_left: links_left(set),
+        links_left: set.links_left().cloned().collect(),
         notes,
     }
 }

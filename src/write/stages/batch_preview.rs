@@ -74,7 +74,7 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -
             room -= diff.len();
             SetLine {
                 operation: change.operation(),
-                target: WriteTarget::of(change.target(), wiki.url_of(change.target())),
+                target: WriteTarget::of(wiki, change.target()),
                 changed: change.fields(),
                 values: change.values(),
                 diff,

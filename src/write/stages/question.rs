@@ -49,10 +49,6 @@ pub(in crate::write) fn message(
     text.say("Path:");
     text.quote(&place(target), VALUES.lines, &mut room);
     text.new_path(change, &mut room);
-    let names = |fields: &[Field]| {
-        let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
-        names.join(", ")
-    };
     text.say(&format!("Fields: {}", names(&change.fields())));
     if !change.lost().is_empty() {
         let lost = names(change.lost());
@@ -77,6 +73,11 @@ pub(in crate::write) fn message(
     let warnings = warnings.iter().filter(|warning| !is_said(&warning.code));
     text.warn(warnings, &mut room);
     text.said
+}
+
+fn names(fields: &[Field]) -> String {
+    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+    names.join(", ")
 }
 
 /// A page's place, as a value.
@@ -119,10 +120,7 @@ pub(in crate::write) fn message_of_set(
             continue;
         }
         let what = only_mends.map_or_else(
-            || {
-                let names: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
-                names.join(", ")
-            },
+            || names(&change.fields()),
             |links| format!("{links} links mended, nothing else"),
         );
         let (operation, target) = (change.operation(), change.target());

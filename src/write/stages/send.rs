@@ -19,11 +19,10 @@ use super::check::SetCheck;
 use super::lock::WriteLock;
 use super::outcome::{failure_of, said_of};
 use super::record;
-use super::show::target;
 use super::verify::expected::Promise;
 use super::verify::history::overwritten;
 use super::verify::{Settled, settle};
-use crate::write::answer::{Applied, Notes, WriteAnswer};
+use crate::write::answer::{Applied, Notes, WriteAnswer, WriteTarget};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 use crate::write::delegates::delegation::Family;
@@ -204,7 +203,7 @@ pub(super) fn applied(
         call,
         operation: change.operation(),
         is_unchanged: false,
-        target: target(wiki, page),
+        target: WriteTarget::of(wiki, page),
         changed: change.fields(),
         lines: LineCounts::default(),
         updated_at: page

@@ -2,10 +2,8 @@
 
 use crate::audit::{AuditLog, CallId, HeldProposal, Outcome};
 use crate::error::{Code, Failure};
-use crate::gates::{
-    ChangeSet, Enabled, Gate, LinkLeft, Previewed, Previews, Refusal, WritePolicy, paths,
-};
-use crate::page::{LineCounts, PageState};
+use crate::gates::{ChangeSet, Enabled, Gate, Previewed, Previews, Refusal, WritePolicy, paths};
+use crate::page::LineCounts;
 use crate::wiki::Wiki;
 
 use super::batch_preview;
@@ -62,7 +60,7 @@ fn preview(wiki: &Wiki, call: CallId, set: &ChangeSet, checked: SetCheck) -> Pre
     Preview {
         call,
         operation: change.operation(),
-        target: target(wiki, change.target()),
+        target: WriteTarget::of(wiki, change.target()),
         changes: change.values(),
         diff,
         lines,
@@ -145,7 +143,7 @@ pub(in crate::write) async fn unchanged(
         call: record.call(),
         operation: change.operation(),
         is_unchanged: true,
-        target: target(wiki, page),
+        target: WriteTarget::of(wiki, page),
         changed: Vec::new(),
         lines: LineCounts::default(),
         updated_at: page.updated_at.as_ref().map(|at| at.as_str().to_owned()),
@@ -171,16 +169,6 @@ async fn is_applied(
     };
     proposals.applied(held, record).await;
     Ok(())
-}
-
-/// The links to moved pages that a set leaves as they are.
-pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
-    set.links_left().cloned().collect()
-}
-
-/// The page that an answer is about.
-pub(super) fn target(wiki: &Wiki, page: &PageState) -> WriteTarget {
-    WriteTarget::of(page, wiki.url_of(page))
 }
 
 #[cfg(test)]
