@@ -5,35 +5,19 @@
 use std::time::Duration;
 
 use crate::cli::files::{Work, all, tree};
-use crate::cli::terminal::{Terminal, beside};
+use crate::cli::terminal;
 use crate::harness::{mutations, wiki_of};
 
-/// Has a person answer a command's questions. Its exit code and all that was shown, or nothing
-/// where there is no terminal.
+/// Has a person answer a command's questions, with no pager: all of a long change stays on the
+/// screen.
 async fn answered(
     work: &Work,
     arguments: &[&str],
-    waits: &[(&'static str, &'static str)],
+    answers: &[(&'static str, &'static str)],
 ) -> Option<(i32, String)> {
     let mut settings = work.variables();
-    // All of a long change stays on the screen.
     settings.push(("PAGER", String::new()));
-    let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
-    let waits = waits.to_vec();
-    beside(move || {
-        let settings: Vec<(&str, &str)> = settings
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut terminal = Terminal::start(&arguments, &settings)?;
-        for (text, answer) in waits {
-            terminal.wait_for(text);
-            terminal.types(answer);
-        }
-        Some(terminal.end())
-    })
-    .await
+    terminal::answered(settings, arguments, answers).await
 }
 
 /// Thirty edits, five renames, two deletes.

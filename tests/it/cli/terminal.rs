@@ -122,6 +122,31 @@ pub(crate) async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
+/// Has a person answer a command's questions: each answer is typed when its question is shown. Its
+/// exit code and all that was shown, or nothing where there is no terminal.
+pub(crate) async fn answered(
+    settings: Vec<(&'static str, String)>,
+    arguments: &[&str],
+    answers: &[(&'static str, &'static str)],
+) -> Option<(i32, String)> {
+    let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+    let answers = answers.to_vec();
+    beside(move || {
+        let settings: Vec<(&str, &str)> = settings
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut terminal = Terminal::start(&arguments, &settings)?;
+        for (question, answer) in answers {
+            terminal.wait_for(question);
+            terminal.types(answer);
+        }
+        Some(terminal.end())
+    })
+    .await
+}
+
 /// What a command that writes is set to.
 struct Desk {
     wiki: DemoWiki,
@@ -153,31 +178,14 @@ impl Desk {
         ]
     }
 
-    /// Has a person answer a command's questions: each answer is typed when its question is
-    /// shown. Its exit code and all that was shown, or nothing where there is no terminal.
+    /// The same as [`answered`], with these settings.
     async fn answered(
         &self,
         pager: &str,
         arguments: &[&str],
         answers: &[(&'static str, &'static str)],
     ) -> Option<(i32, String)> {
-        let settings = self.settings(pager);
-        let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
-        let answers = answers.to_vec();
-        beside(move || {
-            let settings: Vec<(&str, &str)> = settings
-                .iter()
-                .map(|(name, value)| (*name, value.as_str()))
-                .collect();
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let mut terminal = Terminal::start(&arguments, &settings)?;
-            for (question, answer) in answers {
-                terminal.wait_for(question);
-                terminal.types(answer);
-            }
-            Some(terminal.end())
-        })
-        .await
+        answered(self.settings(pager), arguments, answers).await
     }
 
     /// A change of 3,000 lines, the last a script; its arguments in a file.

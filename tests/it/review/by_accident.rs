@@ -20,6 +20,14 @@ async fn desk(pages: &[(&str, &str)]) -> Desk {
     Desk::with_key(wiki, key).await
 }
 
+/// Pages `docs/a`, `docs/b` and `docs/c`, and their ids.
+async fn three_old_pages() -> (Desk, [i64; 3]) {
+    let paths = ["docs/a", "docs/b", "docs/c"];
+    let desk = desk(&paths.map(|path| (path, "old\n"))).await;
+    let ids = paths.map(|path| id_of(&desk.wiki, path));
+    (desk, ids)
+}
+
 fn is_there(wiki: &DemoWiki, path: &str) -> bool {
     wiki.with_store(|store| store.page_at("en", path).is_some())
 }
@@ -198,15 +206,8 @@ async fn a_set_that_deletes_is_confirmed_for_what_is_left_out_and_without_its_de
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_applied_is_named_and_taken_back_as_every_undo() {
-    let desk = desk(&[
-        ("docs/a", "old\n"),
-        ("docs/b", "old\n"),
-        ("docs/c", "old\n"),
-    ])
-    .await;
-    let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&desk.wiki, path));
-    let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
-    let id = desk.propose(BULK, bulk).await;
+    let (desk, ids) = three_old_pages().await;
+    let id = desk.propose_new_for_old(&ids).await;
     let browser = desk.signed_in().await;
     let done = browser.decide(&id, "apply", &[]).await;
     let page = browser.open(&done.leads_to()).await;
@@ -299,8 +300,7 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
         .iter()
         .map(|(path, _)| id_of(&desk.wiki, path))
         .collect();
-    let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
-    let id = desk.propose(BULK, bulk).await;
+    let id = desk.propose_new_for_old(&ids).await;
     let browser = desk.signed_in().await;
     // Before the decision the counts are those of the whole set.
     let listed = browser.open("/review/record").await.text;
@@ -355,15 +355,8 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conflict_names_its_pages_with_a_link_to_each() {
-    let desk = desk(&[
-        ("docs/a", "old\n"),
-        ("docs/b", "old\n"),
-        ("docs/c", "old\n"),
-    ])
-    .await;
-    let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&desk.wiki, path));
-    let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
-    let id = desk.propose(BULK, bulk).await;
+    let (desk, ids) = three_old_pages().await;
+    let id = desk.propose_new_for_old(&ids).await;
     desk.wiki.with_store(|store| {
         store.rewrite(ids[1], |page| "other\n".clone_into(&mut page.content));
     });
@@ -677,15 +670,8 @@ async fn a_reviewer_undoes_within_their_prefixes_and_not_in_a_dry_run() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_set_that_takes_long_says_how_far_it_is_without_scripts() {
-    let pages: Vec<(String, &str)> = (0..6).map(|at| (format!("docs/p{at}"), "old\n")).collect();
-    let pages: Vec<(&str, &str)> = pages.iter().map(|(path, text)| (&**path, *text)).collect();
-    let desk = Desk::of(&pages).await;
-    let ids: Vec<i64> = pages
-        .iter()
-        .map(|(path, _)| id_of(&desk.wiki, path))
-        .collect();
-    let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
-    let id = desk.propose(BULK, bulk).await;
+    let (desk, ids) = Desk::of_old_pages(6).await;
+    let id = desk.propose_new_for_old(&ids).await;
     let browser = desk.signed_in().await;
     let shown = browser.open(&format!("/review/sets/{id}")).await;
     desk.wiki.set_write_delay(Duration::from_millis(800));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::Grant;
 
 use crate::cli::process::Program;
@@ -154,16 +155,7 @@ async fn a_page_with_a_sign_in_every_line_takes_bounded_memory_and_is_said_to_be
     let address = wiki.address();
     let key = wiki.keys().scripter.clone();
     let measured = tokio::task::spawn_blocking(move || {
-        let mut program = Program::serve(
-            &[],
-            &[
-                ("WIKI_BASE_URL", &*address),
-                ("WIKI_API_TOKEN", &key),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-                ("WIKI_INDEX", "off"),
-            ],
-        );
+        let mut program = Program::serve(&[], &writing(&address, &key, &dir));
         program.call(LIST, &json!({}));
         let memory = Memory::of(program.id());
         memory.forget();
@@ -234,6 +226,29 @@ fn calls_at_once(
     (ids.iter().map(&mut answer).collect(), longest)
 }
 
+/// The settings of a program that may write, and looks for nothing by itself.
+fn writing<'a>(address: &'a str, key: &'a str, dir: &'a TempDir) -> [(&'static str, &'a str); 5] {
+    [
+        ("WIKI_BASE_URL", address),
+        ("WIKI_API_TOKEN", key),
+        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+        ("WIKI_MUTATIONS_ENABLED", "true"),
+        ("WIKI_INDEX", "off"),
+    ]
+}
+
+/// A server over HTTP whose clients may propose.
+fn listening(wiki: &DemoWiki, dir: &TempDir, names: &Names, more: &[(&str, &str)]) -> Listening {
+    let (address, tokens) = (wiki.address(), names.path());
+    let own = [
+        ("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap()),
+        ("WIKI_MUTATION_DRY_RUN", "true"),
+        ("WIKI_TOOLSETS", "pages,proposals"),
+    ];
+    let usual = writing(&address, &wiki.keys().scripter, dir);
+    Listening::start(&[&usual[..], &own, more].concat())
+}
+
 async fn tools_at_once(lines: usize, most_delay: Duration) {
     let large = text(lines, "row");
     let wiki = wiki_of(&[("docs/large", &large), ("docs/small", "old\n")]).await;
@@ -242,15 +257,11 @@ async fn tools_at_once(lines: usize, most_delay: Duration) {
     let (address, key) = (wiki.address(), wiki.keys().scripter.clone());
     let measured = tokio::task::spawn_blocking(move || {
         let served = |dir: &TempDir| {
-            let variables = [
-                ("WIKI_BASE_URL", &*address),
-                ("WIKI_API_TOKEN", &key),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
+            let more = [
                 ("WIKI_MUTATION_DRY_RUN", "true"),
                 ("WIKI_TOOLSETS", "pages,drafts,proposals"),
-                ("WIKI_INDEX", "off"),
             ];
+            let variables = [&writing(&address, &key, dir)[..], &more].concat();
             Program::serve(&[], &variables)
         };
         let [mut program, mut idle] = dirs.each_ref().map(served);
@@ -339,17 +350,8 @@ async fn a_large_page_that_may_not_be_read_waits_for_no_room() {
     let wiki = wiki_of(&[("docs/large", &large), ("vault/large", &large)]).await;
     let (dir, names) = (TempDir::new().unwrap(), Names::new());
     let agent = names.add("agent", Grant::default());
-    let server = Listening::start(&[
-        ("WIKI_BASE_URL", &*wiki.address()),
-        ("WIKI_API_TOKEN", &wiki.keys().scripter),
-        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-        ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
-        ("WIKI_MUTATIONS_ENABLED", "true"),
-        ("WIKI_MUTATION_DRY_RUN", "true"),
-        ("WIKI_TOOLSETS", "pages,proposals"),
-        ("WIKI_DENIED_READ_PATH_PREFIXES", "vault"),
-        ("WIKI_INDEX", "off"),
-    ]);
+    let denied = [("WIKI_DENIED_READ_PATH_PREFIXES", "vault")];
+    let server = listening(&wiki, &dir, &names, &denied);
     let update = async |id: i64| {
         let edit = json!({ "id": id, "title": "New" });
         let message = call(UPDATE, edit).to_string();
@@ -385,16 +387,7 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     let wiki = wiki_of(&[("docs/large", &old), ("docs/small", "old\n")]).await;
     let (dir, names) = (TempDir::new().unwrap(), Names::new());
     let agent = names.add("agent", Grant::default());
-    let server = Listening::start(&[
-        ("WIKI_BASE_URL", &*wiki.address()),
-        ("WIKI_API_TOKEN", &wiki.keys().scripter),
-        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-        ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
-        ("WIKI_MUTATIONS_ENABLED", "true"),
-        ("WIKI_MUTATION_DRY_RUN", "true"),
-        ("WIKI_TOOLSETS", "pages,proposals"),
-        ("WIKI_INDEX", "off"),
-    ]);
+    let server = listening(&wiki, &dir, &names, &[]);
     let tool = async |caller: &Caller, tool: &str, arguments: Value| {
         let message = call(tool, arguments).to_string();
         result_of(&server.post(caller, message.as_bytes()).await)
@@ -473,15 +466,11 @@ async fn many_previews_of_undos_and_drafts_take_bounded_memory_and_lose_nothing(
     let content = new.clone();
     let measured = tokio::task::spawn_blocking(move || {
         let served = |dir: &TempDir| {
-            let variables = [
-                ("WIKI_BASE_URL", &*address),
-                ("WIKI_API_TOKEN", &key),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
+            let more = [
                 ("WIKI_MUTATION_DRY_RUN", "false"),
                 ("WIKI_TOOLSETS", "pages,drafts,undo"),
-                ("WIKI_INDEX", "off"),
             ];
+            let variables = [&writing(&address, &key, dir)[..], &more].concat();
             Program::serve(&[], &variables)
         };
         let [mut program, mut idle] = dirs.each_ref().map(served);

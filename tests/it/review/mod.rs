@@ -214,6 +214,15 @@ impl Desk {
         Self::with_key(wiki, key).await
     }
 
+    /// The same of so many pages `docs/p0`, `docs/p1`…, and their ids.
+    pub(crate) async fn of_old_pages(count: usize) -> (Self, Vec<i64>) {
+        let paths: Vec<String> = (0..count).map(|at| format!("docs/p{at}")).collect();
+        let pages: Vec<(&str, &str)> = paths.iter().map(|path| (&**path, "old\n")).collect();
+        let desk = Self::of(&pages).await;
+        let ids = paths.iter().map(|path| id_of(&desk.wiki, path)).collect();
+        (desk, ids)
+    }
+
     /// The same on this wiki, for both with this key.
     pub(crate) async fn with_key(wiki: DemoWiki, key: String) -> Self {
         let agent = Setup::at(&wiki.address(), &key)
@@ -244,6 +253,13 @@ impl Desk {
     pub(crate) async fn propose(&self, tool: &'static str, arguments: Value) -> String {
         let preview = self.agent.call(tool, arguments).await.unwrap();
         preview["proposal"].as_str().unwrap().to_owned()
+    }
+
+    /// Proposes to write "new" for "old" in these pages.
+    pub(crate) async fn propose_new_for_old(&self, ids: &[i64]) -> String {
+        let replaced = json!([{ "oldText": "old", "newText": "new" }]);
+        let bulk = json!({ "ids": ids, "replaceAll": replaced });
+        self.propose(BULK, bulk).await
     }
 
     pub(crate) async fn edit(&self, path: &str, old: &str, new: &str) -> String {

@@ -285,15 +285,8 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_it_is() {
-    let pages: Vec<(String, &str)> = (0..6).map(|at| (format!("docs/p{at}"), "old\n")).collect();
-    let pages: Vec<(&str, &str)> = pages.iter().map(|(path, text)| (&**path, *text)).collect();
-    let desk = Desk::of(&pages).await;
-    let ids: Vec<i64> = pages
-        .iter()
-        .map(|(path, _)| id_of(&desk.wiki, path))
-        .collect();
-    let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
-    let id = desk.propose(BULK, bulk).await;
+    let (desk, ids) = Desk::of_old_pages(6).await;
+    let id = desk.propose_new_for_old(&ids).await;
     let browser = desk.signed_in().await;
     let set = format!("/review/sets/{id}");
     let shown = browser.open(&set).await;
@@ -334,8 +327,8 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
     until(applied).await;
     assert!(far.iter().any(|far| far.ends_with(" of 6")), "{far:?}");
     assert!(far.is_sorted(), "{far:?}");
-    for (path, _) in &pages {
-        assert_eq!(desk.content(path), "new\n");
+    for page in 0..6 {
+        assert_eq!(desk.content(&format!("docs/p{page}")), "new\n");
     }
     desk.program.kill();
 }
