@@ -53,6 +53,7 @@ clients:
 # HEAVY_WIKI_KEY), and the soak (ten minutes).
 heavy: conformance clients
     cargo test --test it in_a_browser -- --ignored --nocapture
+    STORE_KILLS=200 cargo test --test it a_server_killed_at_any_moment
     cargo bench --bench budgets -- --only heavy --only soak --write
 
 # What once went wrong at the doors, played again on a running wiki at PLAYED_WIKI_URL with a key of full access,

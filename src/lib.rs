@@ -28,6 +28,7 @@ pub mod rules;
 pub mod server;
 mod share;
 pub mod site;
+mod store;
 pub mod tools;
 pub mod watch;
 pub mod wiki;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::Pause;
-use super::disk::fs;
+use crate::store::StoreError;
 
 /// An error of writing or reading the audit log.
 ///
@@ -75,6 +75,9 @@ pub enum AuditError {
     /// The client has as many drafts as it may.
     #[error("this client has 20 drafts already, which is the most")]
     TooManyDrafts,
+    /// A backup goes into an empty directory.
+    #[error("a backup goes into an empty or missing directory, and this one holds something")]
+    NotEmpty,
     /// Disk work broke off: a bug, or the end of the program.
     #[error("work on the audit directory broke off")]
     BrokenOff,
@@ -102,6 +105,7 @@ impl AuditError {
             Self::WrongEvent | Self::BrokenOff => "this is a bug; please report it",
             Self::Randomness => "check the system's random number generator",
             Self::Busy => "try again later",
+            Self::NotEmpty => "name another directory",
             Self::Paused(_) => "`wikijs-gate resume` lets writes go on",
             Self::NoProposal => "look at the proposals that there are",
             Self::BadProposal => "restore the file from a backup of WIKI_AUDIT_DIR, or remove it",
@@ -130,11 +134,18 @@ impl AuditError {
 
     /// Turns a disk error into one for outside, and logs the path in the program's own log.
     pub(super) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
-        tracing::error!(path = %path.display(), %error, "audit: cannot {doing}");
-        let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
-        match fs::other_owner(path).filter(|_| is_denied) {
-            Some(owner) => Self::Foreign(owner),
-            None => Self::Io(error.kind()),
+        StoreError::at(path, doing, error).into()
+    }
+}
+
+impl From<StoreError> for AuditError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Io(kind) => Self::Io(kind),
+            StoreError::Foreign(owner) => Self::Foreign(owner),
+            StoreError::Unfit(_) => Self::Io(io::ErrorKind::InvalidData),
+            StoreError::Busy => Self::Busy,
+            StoreError::BrokenOff => Self::BrokenOff,
         }
     }
 }

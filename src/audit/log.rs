@@ -8,28 +8,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use tokio::sync::Mutex as Turns;
+use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::anchor::sink::Anchors;
 use super::disk::blocking::blocking;
-use super::disk::fs;
 use super::disk::kept_states;
 use super::disk::layout::AuditLayout;
-use super::disk::locks::{PageLocks, lock_file, lock_page, lock_tree};
 use super::documents::notices::Notices;
 use super::run::own::OwnRun;
 use super::run::unsettled::{AbandonedRuns, Unsettled};
-use super::{
-    AuditEntry, AuditError, AuditEvent, CallId, FileLock, KeptState, PageLock, Pauses, TreeLock,
-};
+use super::{AuditEntry, AuditError, AuditEvent, CallId, KeptState, Pauses};
 use crate::page::PageState;
 use crate::site::SiteName;
+use crate::store::local::fs;
+use crate::store::{HeldLease, LeaseName, LeaseQueue, Store};
 
 /// Room in bytes needed to begin a run after one that had none: for its first record without the
 /// heads of others, and some more.
 const ROOM: usize = 64 * 1024;
 /// Additional room in bytes for each existing run.
 const ROOM_OF_HEAD: usize = 256;
+/// The longest wait while others begin a run, or remove kept states.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The log of one wiki, with its kept states.
 ///
@@ -55,8 +55,7 @@ struct AuditLogInner {
     /// Unfinished work of runs that had no room to go on.
     left: Mutex<AbandonedRuns>,
     kept_bytes: AtomicU64,
-    tree: Arc<Turns<()>>,
-    pages: Arc<PageLocks>,
+    leases: LeaseQueue,
     anchors: OnceLock<Arc<Anchors>>,
     notices: RwLock<Option<Arc<Notices>>>,
 }
@@ -82,6 +81,9 @@ enum LogState {
     Failed(AuditError, Option<OwnRun>),
     Ended,
 }
+
+/// The lease to begin a run, where one may begin.
+type RunLease = Result<Option<HeldLease>, AuditError>;
 
 /// The proof that an attempt is on record and has reached the disk.
 ///
@@ -121,18 +123,18 @@ impl AuditLog {
     }
 
     pub(super) fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
+        let place = AuditLayout::new(dir, wiki_name);
         Self {
             shared: Arc::new(AuditLogInner {
                 wiki: wiki_name.to_owned(),
                 site: OnceLock::new(),
-                place: AuditLayout::new(dir, wiki_name),
+                leases: LeaseQueue::new(Arc::clone(&place.store)),
+                place,
                 pauses,
                 state: Arc::new(Turns::new(LogState::Fresh)),
                 over: RwLock::default(),
                 left: Mutex::default(),
                 kept_bytes: AtomicU64::new(0),
-                tree: Arc::default(),
-                pages: Arc::default(),
                 anchors: OnceLock::new(),
                 notices: RwLock::default(),
             }),
@@ -185,8 +187,8 @@ impl AuditLog {
         if self.check().is_ok() {
             return Ok(());
         }
-        self.in_turn(|shared, state| match state {
-            LogState::Failed(why, run) => match shared.follow(why, run) {
+        self.in_turn(true, |shared, state, lease| match state {
+            LogState::Failed(why, run) => match shared.follow(why, run, lease) {
                 Ok(run) => (LogState::Running(run), Ok(())),
                 Err(stopped) => {
                     let (why, run) = *stopped;
@@ -245,11 +247,18 @@ impl AuditLog {
         let call = entry.call;
         let event = AuditEvent::Attempt;
         let entry = AuditEntry { event, ..entry };
-        self.in_turn(move |shared, state| match shared.pauses.look() {
-            Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
-            None => shared.write(state, &entry),
-        })
-        .await?;
+        let attempt = async move {
+            let _held = self.pauses().keep_as_is().await?;
+            self.in_turn(true, move |shared, state, lease| {
+                match shared.pauses.look() {
+                    Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
+                    None => shared.write(state, &entry, lease),
+                }
+            })
+            .await?;
+            Ok::<_, AuditError>(())
+        };
+        Box::pin(attempt).await?;
         Ok(OnRecord { call })
     }
 
@@ -298,7 +307,7 @@ impl AuditLog {
     /// # Errors
     /// If the last record could not be written, or an earlier write had failed.
     pub async fn close(&self) -> Result<(), AuditError> {
-        let closed = self.in_turn(|shared, state| match state {
+        let closed = self.in_turn(false, |shared, state, _| match state {
             LogState::Fresh | LogState::Ended => (shared.end(), Ok(())),
             LogState::Running(mut run) => match run.close() {
                 Ok(()) => (shared.end(), Ok(())),
@@ -320,10 +329,13 @@ impl AuditLog {
     /// # Errors
     /// If the state is not surely kept. The log itself stays usable.
     pub async fn keep(&self, state: &PageState) -> Result<KeptState, AuditError> {
+        let held = self
+            .leases()
+            .shared(&LeaseName::BLOBS, LONGEST_WAIT)
+            .await?;
         let (shared, state) = (Arc::clone(&self.shared), state.clone());
         blocking(move || {
-            let kept = kept_states::keep(&shared.place, &state)?;
-            let length = std::fs::metadata(shared.place.kept(kept)).map_or(0, |file| file.len());
+            let (kept, length) = kept_states::keep(&*shared.place.store, &state, held.lease())?;
             shared.kept_bytes.fetch_add(length, Ordering::Relaxed);
             Ok(kept)
         })
@@ -341,7 +353,7 @@ impl AuditLog {
     /// [`AuditError::Missing`], or [`AuditError::Damaged`] if it is not what its name says.
     pub async fn kept(&self, name: KeptState) -> Result<PageState, AuditError> {
         let shared = Arc::clone(&self.shared);
-        blocking(move || kept_states::kept(&shared.place, name)).await
+        blocking(move || kept_states::kept(&*shared.place.store, name)).await
     }
 
     /// Size in bytes of kept states once they are loaded.
@@ -353,7 +365,7 @@ impl AuditLog {
         blocking(move || {
             let sizes = names
                 .into_iter()
-                .map(|name| kept_states::size(&shared.place, name));
+                .map(|name| kept_states::size(&*shared.place.store, name));
             Ok(sizes.fold(0, usize::saturating_add))
         })
         .await
@@ -367,8 +379,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_tree(&self, wait: Duration) -> Result<TreeLock, AuditError> {
-        lock_tree(&self.shared.place, &self.shared.tree, wait).await
+    pub async fn lock_tree(&self, wait: Duration) -> Result<HeldLease, AuditError> {
+        Ok(self.leases().alone(&LeaseName::TREE, wait).await?)
     }
 
     /// Waits for the right to settle open attempts, which only one run has at a time among all that
@@ -376,8 +388,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_recovery(&self, wait: Duration) -> Result<FileLock, AuditError> {
-        lock_file(self.shared.place.recovery_lock(), wait).await
+    pub async fn lock_recovery(&self, wait: Duration) -> Result<HeldLease, AuditError> {
+        Ok(self.leases().alone(&LeaseName::RECOVERY, wait).await?)
     }
 
     /// Waits for the right to update a page, which only one write has at a time: in this process
@@ -385,8 +397,18 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<PageLock, AuditError> {
-        lock_page(&self.shared.place, &self.shared.pages, id, wait).await
+    pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<HeldLease, AuditError> {
+        Ok(self.leases().alone(&LeaseName::page(id), wait).await?)
+    }
+
+    /// Where all lies that belongs to this wiki.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.shared.place.store
+    }
+
+    /// The leases of this wiki.
+    pub(crate) fn leases(&self) -> &LeaseQueue {
+        &self.shared.leases
     }
 
     /// The anchors of this run, if heads are anchored.
@@ -412,22 +434,50 @@ impl AuditLog {
     }
 
     async fn write(&self, entry: AuditEntry) -> Result<(), AuditError> {
-        self.in_turn(move |shared, state| shared.write(state, &entry))
-            .await
+        self.in_turn(true, move |shared, state, lease| {
+            shared.write(state, &entry, lease)
+        })
+        .await
     }
 
     /// Runs work on the state of the log after all earlier work, to its end even if the caller is
-    /// gone.
-    async fn in_turn<W>(&self, work: W) -> Result<(), AuditError>
+    /// gone. It gets the lease to begin a run where it may have to begin one.
+    async fn in_turn<W>(&self, may_begin: bool, work: W) -> Result<(), AuditError>
     where
-        W: FnOnce(&AuditLogInner, LogState) -> (LogState, Result<(), AuditError>) + Send + 'static,
+        W: FnOnce(&AuditLogInner, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
+            + Send
+            + 'static,
     {
-        let mut state = Arc::clone(&self.shared.state).lock_owned().await;
+        let state = Arc::clone(&self.shared.state).lock_owned().await;
+        if !(may_begin && matches!(*state, LogState::Fresh | LogState::Failed(..))) {
+            return Box::pin(self.work_on(state, Ok(None), work)).await;
+        }
+        let log = self.clone();
+        let begun = tokio::spawn(async move {
+            let lease = log.leases().alone(&LeaseName::RUNS, LONGEST_WAIT).await;
+            let lease = lease.map(Some).map_err(AuditError::from);
+            log.work_on(state, lease, work).await
+        });
+        begun.await.unwrap_or(Err(AuditError::BrokenOff))
+    }
+
+    async fn work_on<W>(
+        &self,
+        mut state: OwnedMutexGuard<LogState>,
+        lease: RunLease,
+        work: W,
+    ) -> Result<(), AuditError>
+    where
+        W: FnOnce(&AuditLogInner, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
+            + Send
+            + 'static,
+    {
         let shared = Arc::clone(&self.shared);
         let done = blocking(move || {
             // If the work panics, the log stays in this failed state.
             let broken_off = LogState::Failed(AuditError::BrokenOff, None);
-            let (next, result) = work(&shared, mem::replace(&mut *state, broken_off));
+            let earlier = mem::replace(&mut *state, broken_off);
+            let (next, result) = work(&shared, earlier, &lease);
             *state = next;
             result
         })
@@ -440,25 +490,28 @@ impl AuditLog {
 }
 
 impl AuditLogInner {
-    fn write(&self, state: LogState, entry: &AuditEntry) -> (LogState, Result<(), AuditError>) {
+    fn write(
+        &self,
+        state: LogState,
+        entry: &AuditEntry,
+        lease: &RunLease,
+    ) -> (LogState, Result<(), AuditError>) {
         let mut run = match state {
             LogState::Running(run) => run,
             // Without a file nothing is lost, so a later record may try again.
-            LogState::Fresh => {
-                match OwnRun::make(&self.place, &self.wiki, self.site.get().cloned()) {
-                    Err(error) => return (LogState::Fresh, Err(error)),
-                    Ok(mut run) => match run.start(&self.place, None) {
-                        Err(error) => return (self.fail(&error, Some(run)), Err(error)),
-                        Ok(heads) => {
-                            if let Some(anchors) = self.anchors.get() {
-                                anchors.begin(run.run(), heads);
-                            }
-                            run
+            LogState::Fresh => match self.make_run(lease) {
+                Err(error) => return (LogState::Fresh, Err(error)),
+                Ok(mut run) => match run.start(&self.place, None) {
+                    Err(error) => return (self.fail(&error, Some(run)), Err(error)),
+                    Ok(heads) => {
+                        if let Some(anchors) = self.anchors.get() {
+                            anchors.begin(run.run(), heads);
                         }
-                    },
-                }
-            }
-            LogState::Failed(why, run) => match self.follow(why, run) {
+                        run
+                    }
+                },
+            },
+            LogState::Failed(why, run) => match self.follow(why, run, lease) {
                 Ok(run) => run,
                 Err(stopped) => {
                     let (why, run) = *stopped;
@@ -488,12 +541,13 @@ impl AuditLogInner {
         &self,
         why: AuditError,
         failed: Option<OwnRun>,
+        lease: &RunLease,
     ) -> Result<OwnRun, Box<(AuditError, Option<OwnRun>)>> {
         let failed = match failed {
             Some(failed) if why.is_no_room() => failed,
             failed => return Err(Box::new((why, failed))),
         };
-        match self.begin_after(&failed) {
+        match self.begin_after(&failed, lease) {
             Ok(run) => {
                 tracing::warn!(
                     failed = failed.name(),
@@ -511,13 +565,19 @@ impl AuditLogInner {
         }
     }
 
-    fn begin_after(&self, failed: &OwnRun) -> Result<OwnRun, AuditError> {
+    fn make_run(&self, lease: &RunLease) -> Result<OwnRun, AuditError> {
+        let lease = lease.as_ref().map_err(Clone::clone)?;
+        let lease = lease.as_ref().ok_or(AuditError::BrokenOff)?;
+        OwnRun::make(&self.place, &self.wiki, self.site.get().cloned(), lease)
+    }
+
+    fn begin_after(&self, failed: &OwnRun, lease: &RunLease) -> Result<OwnRun, AuditError> {
         // A run that there is no room for would leave its file behind, so room is looked for first.
         let runs = std::fs::read_dir(self.place.runs()).map_or(0, Iterator::count);
         let needed = ROOM.saturating_add(runs.saturating_mul(ROOM_OF_HEAD));
         probe(&self.place, needed)
             .map_err(|error| AuditError::at(&self.place.probe(), "write", &error))?;
-        let mut run = OwnRun::make(&self.place, &self.wiki, self.site.get().cloned())?;
+        let mut run = self.make_run(lease)?;
         let heads = run.start(&self.place, Some(failed.head()))?;
         if let Some(anchors) = self.anchors.get() {
             anchors.begin(run.run(), heads);

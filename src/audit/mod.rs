@@ -5,20 +5,14 @@
 //! ([`KeptState`]). Everything is stored under the name of the wiki:
 //!
 //! ```text
-//! <dir>/PAUSED.json                           while an operator has paused all writes
 //! <dir>/<wiki>/runs/<UTC start>-<number>-<run>.jsonl  one a run, made at its first event
-//! <dir>/<wiki>/runs.count                     the number of the last run; held while one is made
-//! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
-//! <dir>/<wiki>/proposals/<id>.json            a proposal, and what became of it
-//! <dir>/<wiki>/drafts/<owner>.<name>.<id>.json  a draft: changes that are to be decided as one
-//! <dir>/<wiki>/drafts.lock                     held while a draft is begun
-//! <dir>/<wiki>/memory/<sha256>.jsonl           what one client remembers (the room `memory`)
-//! <dir>/<wiki>/anchors.fault                  why heads cannot be anchored, while that is so
-//! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
-//! <dir>/<wiki>/purge.lock                     held by the one purge that is under way
-//! <dir>/<wiki>/recovery.lock                  held by the one run that settles what others left open
-//! <dir>/<wiki>/tree.lock                      held by the one write that rebuilds the tree
+//! <dir>/<wiki>/runs.count                     the number of the last run
+//! <dir>/<wiki>/index.sqlite                   where things are in the runs of a large log
 //! ```
+//!
+//! What lies beside the runs (kept states, proposals, drafts, the pause, memories) and all leases are
+//! in the room `store`, whose `local` says where. A draft's document is named
+//! `<owner>.<name>.<id>`.
 //!
 //! Directories that we make are 0700, files 0600. The log fails closed: a write that cannot be
 //! recorded is not sent, which [`OnRecord`] proves to the gates.
@@ -28,6 +22,7 @@
 //! the content of a change is only in the kept states.
 
 mod anchor;
+mod check;
 mod disk;
 mod documents;
 pub mod entry;
@@ -40,10 +35,11 @@ mod run;
 mod testing;
 mod verify;
 
+pub use crate::store::HeldLease;
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, AnchorsTo};
-pub use disk::locks::{FileLock, PageLock, TreeLock};
+pub use check::{Backup, StoreCheck};
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use documents::drafts::HeldDraft;
 pub use documents::pause_file::{Pause, PauseInfo, Pauses};

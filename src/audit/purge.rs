@@ -31,8 +31,8 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 
 use super::disk::blocking::blocking;
+use super::disk::kept_states;
 use super::disk::layout::AuditLayout;
-use super::disk::{fs, kept_states, locks};
 use super::documents::proposals;
 use super::run::reader::{RunFile, scan};
 use super::run::{heads, numbers};
@@ -40,8 +40,9 @@ use super::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallId, FileHead, KeptState, Proposal,
     ProposalId, ProposalState,
 };
+use crate::store::{DocumentKind, Lease, LeaseMode, LeaseName, Listed};
 use survey::LogInventory;
-pub(super) use survey::{named_by, states};
+pub(super) use survey::named_by;
 
 mod survey;
 
@@ -49,6 +50,9 @@ mod survey;
 pub(crate) const GRACE: Duration = Duration::from_hours(1);
 /// The most files that one record names; far from the longest line, also where names are long.
 const FILES_A_RECORD: usize = 4096;
+/// The most files that are removed while nobody can keep a state, and the longest wait for that.
+const AT_ONCE: usize = 64;
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The limits of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +95,7 @@ impl AuditLog {
     async fn purge_at(&self, keep: Keep, now: OffsetDateTime) -> Result<Purged, AuditError> {
         let log = self.clone();
         let plan = blocking(move || {
-            locks::sweep(&log.place())?;
+            log.place().store.sweep_leases()?;
             PurgePlan::make(&log, keep, now)
         })
         .await?;
@@ -112,8 +116,7 @@ impl AuditLog {
         }
         // What is anchored shall not be missed when the record of its purge is purged one day.
         self.anchor_now().await;
-        let log = self.clone();
-        blocking(move || plan.carry_out(&log)).await
+        plan.carry_out(self).await
     }
 }
 
@@ -144,7 +147,7 @@ struct Doomed {
 struct PurgePlan {
     doomed: Vec<Doomed>,
     heads: Vec<FileHead>,
-    _turn: File,
+    _turn: Lease,
 }
 
 impl PurgePlan {
@@ -181,13 +184,17 @@ impl PurgePlan {
             }
         }));
         let all = proposals::all(&place)?;
-        let of_proposals = all.iter().map(|it| of_proposal(&place, it, &survey, keep));
+        let listed = place.store.documents(DocumentKind::Proposal)?.into_iter();
+        let files: HashMap<String, Listed> = listed.map(|it| (it.name.clone(), it)).collect();
+        let of_proposals = all.iter().map(|it| of_proposal(&files, it, &survey, keep));
         items.extend(of_proposals.filter_map(|(doomed, written)| {
             (doomed.is_old || written.is_some_and(|at| at <= spared)).then_some(doomed)
         }));
-        let mut doomed = choose(items, keep.bytes);
+        // The index counts as well, but only the runs can go, which it is made of.
+        let index = std::fs::metadata(place.line_index()).map_or(0, |index| index.len());
+        let mut doomed = choose(items, keep.bytes.saturating_sub(index));
         let losing = losing(&all, &doomed, &survey).into_iter();
-        doomed.extend(losing.map(|it| of_proposal(&place, it, &survey, keep).0));
+        doomed.extend(losing.map(|it| of_proposal(&files, it, &survey, keep).0));
         if doomed.is_empty() {
             return Ok(None);
         }
@@ -204,33 +211,50 @@ impl PurgePlan {
         }))
     }
 
-    fn carry_out(self, log: &AuditLog) -> Result<Purged, AuditError> {
-        let place = log.place();
+    async fn carry_out(self, log: &AuditLog) -> Result<Purged, AuditError> {
         let spared = spared_since();
-        let mut purged = Purged::default();
-        for doomed in &self.doomed {
-            // Files that were named but not removed yet are removed the next time.
-            if log.check().is_err() {
-                break;
-            }
-            let (is_gone, count) = match &doomed.item {
-                PurgeItem::Page(name) => (
-                    kept_states::remove(&place, *name, spared)?,
-                    &mut purged.pages,
-                ),
-                PurgeItem::Run(run) => (remove_run(run)?, &mut purged.runs),
-                PurgeItem::Proposal(id) => (proposals::remove(&place, *id)?, &mut purged.proposals),
-            };
-            if is_gone {
-                *count = count.saturating_add(1);
-                purged.bytes = purged.bytes.saturating_add(doomed.length);
-            }
+        let (place, mut purged) = (log.place(), Purged::default());
+        let mut left = self.doomed.into_iter();
+        // Files that were named but not removed yet are removed the next time.
+        while !left.as_slice().is_empty() && log.check().is_ok() {
+            let some: Vec<Doomed> = left.by_ref().take(AT_ONCE).collect();
+            let held = log.leases().alone(&LeaseName::BLOBS, LONGEST_WAIT).await?;
+            let place = place.clone();
+            purged = blocking(move || {
+                for doomed in &some {
+                    doomed.remove(&place, spared, held.lease(), &mut purged)?;
+                }
+                Ok(purged)
+            })
+            .await?;
         }
         Ok(purged)
     }
 }
 
 impl Doomed {
+    fn remove(
+        &self,
+        place: &AuditLayout,
+        spared: SystemTime,
+        held: &Lease,
+        purged: &mut Purged,
+    ) -> Result<(), AuditError> {
+        let (is_gone, count) = match &self.item {
+            PurgeItem::Page(name) => (
+                kept_states::remove(&*place.store, *name, spared, held)?,
+                &mut purged.pages,
+            ),
+            PurgeItem::Run(run) => (remove_run(run)?, &mut purged.runs),
+            PurgeItem::Proposal(id) => (proposals::remove(place, *id)?, &mut purged.proposals),
+        };
+        if is_gone {
+            *count = count.saturating_add(1);
+            purged.bytes = purged.bytes.saturating_add(self.length);
+        }
+        Ok(())
+    }
+
     fn head(&self) -> Result<FileHead, AuditError> {
         match &self.item {
             PurgeItem::Page(name) => Ok(FileHead {
@@ -262,28 +286,21 @@ impl Doomed {
 }
 
 /// The turn to purge; `None` while another process has it, or without a log.
-fn turn(place: &AuditLayout) -> Result<Option<File>, AuditError> {
+fn turn(place: &AuditLayout) -> Result<Option<Lease>, AuditError> {
     if !place.wiki.exists() {
         return Ok(None);
     }
-    let path = place.purge_lock();
-    let failed = |error: io::Error| AuditError::at(&path, "lock the purge", &error);
-    let file = fs::open_lock_file(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(failed(error)),
-    }
+    Ok(place.store.try_lease(&LeaseName::PURGE, LeaseMode::Alone)?)
 }
 
 /// A proposal as a removable item, with the time of its file.
 fn of_proposal(
-    place: &AuditLayout,
+    files: &HashMap<String, Listed>,
     proposal: &Proposal,
     survey: &LogInventory,
     keep: Keep,
 ) -> (Doomed, Option<SystemTime>) {
-    let file = std::fs::metadata(place.proposal(proposal.id)).ok();
+    let file = files.get(&proposal.id.to_string());
     let made = survey.makers.get(&proposal.id.to_string());
     // It was decided after it was made, whatever the clock said.
     let age = proposal.age().max(made.map(|(_, made)| *made));
@@ -291,11 +308,11 @@ fn of_proposal(
     let oldest = survey.oldest(keep.proposal_days);
     let doomed = Doomed {
         item: PurgeItem::Proposal(proposal.id),
-        length: file.as_ref().map_or(0, std::fs::Metadata::len),
+        length: file.map_or(0, |file| file.length),
         age,
         is_old: oldest.is_some_and(|oldest| age < oldest),
     };
-    (doomed, file.and_then(|file| file.modified().ok()))
+    (doomed, file.map(|file| file.changed))
 }
 
 /// The other open proposals that cannot be applied without the removed items.

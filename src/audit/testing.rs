@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
+use super::disk::layout::AuditLayout;
 use super::entry::record::RecordStamp;
 use super::{AuditEntry, AuditEvent, AuditLog, FileHead, KeptState, LineHash, Record, RunId};
 use crate::page::{PageState, testing};
@@ -95,7 +96,12 @@ pub(super) fn page(title: &str) -> PageState {
 pub(super) async fn keep_long_ago(log: &AuditLog, title: &str) -> KeptState {
     let name = log.keep(&page(title)).await.unwrap();
     let long_ago = SystemTime::now() - Duration::from_hours(10 * 365 * 24);
-    let file = File::open(log.place().kept(name)).unwrap();
+    let file = File::open(kept_path(&log.place(), name)).unwrap();
     file.set_modified(long_ago).unwrap();
     name
+}
+
+/// The file of a kept state.
+pub(super) fn kept_path(place: &AuditLayout, name: KeptState) -> PathBuf {
+    place.wiki.join(format!("pages/{name}.json.gz"))
 }

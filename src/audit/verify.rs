@@ -24,7 +24,7 @@ use self::confirmations::Confirmations;
 use super::disk::kept_states;
 use super::disk::layout::AuditLayout;
 use super::entry::chain::{self, ChainBreak, ChainLink, Verified};
-use super::purge::{named_by, states};
+use super::purge::named_by;
 use super::run::clock::{ClockCheck, MOST_CLOCKS};
 use super::run::numbers::{counted, number_of};
 use super::run::reader::{RunFile, runs, scan};
@@ -312,12 +312,13 @@ impl<P: FnMut(usize, usize)> Checking<P> {
     }
 
     fn pages(&mut self, runs_done: usize) -> Result<(), AuditError> {
-        let there = states(&self.place)?;
+        let there = kept_states::list(&*self.place.store)?;
+        let there: Vec<KeptState> = there.map(|(name, _)| name).collect();
         let whole = runs_done.saturating_add(there.len());
         for (count, state) in there.iter().enumerate() {
             (self.progress)(runs_done.saturating_add(count), whole);
             self.named.remove(state);
-            match kept_states::check(&self.place, *state) {
+            match kept_states::check(&*self.place.store, *state) {
                 Ok(()) => self.checked.pages = self.checked.pages.saturating_add(1),
                 // Purged meanwhile.
                 Err(AuditError::Missing) => {}

@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Decide and undo",
         &["review", "proposals", "undo", "pause", "resume"],
     ),
-    ("Look back", &["audit", "memory"]),
+    ("Look back", &["audit", "memory", "store"]),
     (
         "Set up",
         &[

@@ -33,6 +33,7 @@ mod show_change;
 mod signals;
 mod site;
 mod start;
+mod store;
 mod table;
 mod token;
 mod tool;
@@ -84,6 +85,8 @@ enum Command {
     Resume(pause::Resume),
     /// Review what was written or refused, and through which client
     Audit(audit::Arguments),
+    /// Check and back up what is kept in the audit directory
+    Store(store::Arguments),
     /// Show which changes the rules of the settings file match
     Rules(rules::Arguments),
     /// Check wiki, key, rights, policy and audit log; writes nothing
@@ -219,6 +222,7 @@ async fn run(command: Option<Command>) -> CommandResult {
         Some(Command::Pause(arguments)) => pause::pause(arguments).await,
         Some(Command::Resume(arguments)) => pause::resume(&arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
+        Some(Command::Store(arguments)) => store::run(&arguments).await,
         Some(Command::Rules(arguments)) => rules::run(&arguments),
         Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
         Some(Command::Health(arguments)) => health::run(arguments).await,

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::audit::AuditError;
+use crate::store::StoreError;
 
 /// An error of remembering, recalling or forgetting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,11 +67,17 @@ impl MemoryError {
 
 impl From<io::Error> for MemoryError {
     fn from(error: io::Error) -> Self {
-        tracing::error!(%error, "the files of the memories cannot be used");
-        match error.kind() {
-            io::ErrorKind::AlreadyExists => Self::NotOurs("is a link"),
-            io::ErrorKind::InvalidData => Self::Damaged,
-            kind => Self::Io(kind),
+        Self::Io(error.kind())
+    }
+}
+
+impl From<StoreError> for MemoryError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unfit(why) => Self::NotOurs(why),
+            StoreError::Io(kind) => Self::Io(kind),
+            StoreError::BrokenOff => Self::BrokenOff,
+            error @ (StoreError::Foreign(_) | StoreError::Busy) => Self::Audit(error.into()),
         }
     }
 }

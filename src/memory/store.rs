@@ -1,16 +1,12 @@
 //! The one way to what is remembered: looks, and changes that are on record first.
 //!
-//! Each owner has a file of lines, replaced as a whole under one lock, so that whoever reads it sees
-//! it before or after a change.
+//! Each owner has a document of lines, replaced as a whole under one lease, so that whoever reads it
+//! sees it before or after a change.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use tokio::sync::Mutex;
+use std::time::Duration;
 
 use super::entry::{Memory, digest};
 use super::error::MemoryError;
@@ -18,7 +14,7 @@ use super::line::MemoryLine;
 use super::moment::Timestamp;
 use super::owner::MemoryOwner;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, MemoryId};
-use crate::private_files::{self, FileOwner, Replacement};
+use crate::store::{DocumentKind, HeldLease, LeaseName, Store, blocking};
 
 /// The most memories of one owner; and of those that were forgotten.
 pub(super) const MOST: usize = 1_000;
@@ -28,14 +24,14 @@ pub(super) const MOST_BYTES: usize = 4 << 20;
 pub(super) const MOST_OWNERS: usize = 200;
 /// The days during which a forgotten or superseded memory can be restored.
 pub const KEPT_DAYS: i64 = 30;
+/// The longest wait for other changes.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
-/// The memories of the clients of one wiki. Clones share one turn; other processes may work on the
-/// same files.
+/// The memories of the clients of one wiki; other processes may work on the same.
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
     files: Files,
-    /// One at a time, so that blocking threads are not used up by waiting.
-    turn: Arc<Mutex<()>>,
+    dir: PathBuf,
 }
 
 /// A summary of a change, for the record: never the text.
@@ -66,12 +62,12 @@ struct OwnerMemories {
 
 /// A change that is made and not yet there for others.
 struct Begun<T> {
-    _lock: File,
+    _lease: HeldLease,
+    files: Files,
     value: T,
     note: Option<AuditNote>,
-    /// New files, and those that are not needed any more.
-    written: Vec<Replacement>,
-    removed: Vec<PathBuf>,
+    /// The new texts by the names of their documents; `None` for one that is not needed any more.
+    texts: Vec<(String, Option<String>)>,
 }
 
 impl MemoryStore {
@@ -81,16 +77,16 @@ impl MemoryStore {
         Self {
             files: Files {
                 wiki: log.wiki().into(),
-                dir: log.dir().join("memory").into(),
+                store: Arc::clone(log.store()),
             },
-            turn: Arc::default(),
+            dir: log.dir().join("memory"),
         }
     }
 
     /// The directory in which they are stored.
     #[must_use]
     pub fn dir(&self) -> &Path {
-        &self.files.dir
+        &self.dir
     }
 
     /// The memories of an owner, forgotten or not, in the order of their making.
@@ -100,7 +96,7 @@ impl MemoryStore {
     pub async fn of_owner(&self, owner: &MemoryOwner) -> Result<Vec<Memory>, MemoryError> {
         let (files, key) = (self.files.clone(), owner.key.clone());
         blocking(move || {
-            let read = lines(&files.place(&key))?;
+            let read = files.lines(&digest(&key))?;
             Ok(read.into_iter().map(|line| line.memory).collect())
         })
         .await
@@ -114,8 +110,8 @@ impl MemoryStore {
         let files = self.files.clone();
         blocking(move || {
             let mut all = Vec::new();
-            for file in files.list()? {
-                all.extend(lines(&file)?);
+            for name in files.list()? {
+                all.extend(files.lines(&name)?);
             }
             Ok(all)
         })
@@ -135,9 +131,9 @@ impl MemoryStore {
     ) -> Result<T, MemoryError> {
         let (own, audit) = (self.clone(), audit.clone());
         let all = async move {
-            let _turn = own.turn.lock().await;
-            let files = own.files.clone();
-            let begun = blocking(move || files.begin(work)).await?;
+            let name = LeaseName::MEMORIES;
+            let lease = audit.leases().alone(&name, LONGEST_WAIT).await?;
+            let begun = blocking(move || own.files.begin(lease, work)).await?;
             let note = begun.note.clone();
             if let Some(note) = &note {
                 audit.record(told(&record, note)).await?;
@@ -168,7 +164,7 @@ impl Memories {
     /// If its file cannot be read.
     pub fn of(&mut self, owner: &MemoryOwner) -> Result<&mut Vec<Memory>, MemoryError> {
         if !self.owners.contains_key(&owner.key) {
-            let read = lines(&self.files.place(&owner.key))?;
+            let read = self.files.lines(&digest(&owner.key))?;
             let before: Vec<Memory> = read.into_iter().map(|line| line.memory).collect();
             let known = OwnerMemories {
                 owner: owner.clone(),
@@ -253,43 +249,41 @@ pub(super) fn purge(all: &mut Vec<Memory>, now: Timestamp) {
     all.retain(|one| one.forgotten.is_none_or(|at| at >= oldest));
 }
 
-/// The files of one wiki's memories.
+/// The documents of one wiki's memories.
 #[derive(Debug, Clone)]
 struct Files {
     wiki: Arc<str>,
-    dir: Arc<Path>,
+    store: Arc<dyn Store>,
 }
 
 impl Files {
-    fn place(&self, key: &str) -> PathBuf {
-        self.dir.join(format!("{}.jsonl", digest(key)))
+    /// The names of the documents of all owners.
+    fn list(&self) -> Result<Vec<String>, MemoryError> {
+        let listed = self.store.documents(DocumentKind::Memories)?;
+        let mut names: Vec<String> = listed.into_iter().map(|it| it.name).collect();
+        names.sort();
+        Ok(names)
     }
 
-    /// The files of all owners.
-    fn list(&self) -> Result<Vec<PathBuf>, MemoryError> {
-        let entries = match fs::read_dir(&self.dir) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
-        let mut files = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "jsonl") {
-                files.push(path);
-            }
-        }
-        files.sort();
-        Ok(files)
+    /// The lines of a document; none if there is none.
+    fn lines(&self, name: &str) -> Result<Vec<MemoryLine>, MemoryError> {
+        let bytes = self.store.document(DocumentKind::Memories, name)?;
+        let text = String::from_utf8(bytes.unwrap_or_default());
+        let read = text.map_err(|_| "is not UTF-8".to_owned());
+        let read: Result<Vec<MemoryLine>, String> =
+            read.and_then(|text| text.lines().map(MemoryLine::read).collect());
+        read.map_err(|why| {
+            tracing::error!(document = name, %why, "a line of the memories cannot be read");
+            MemoryError::Damaged
+        })
     }
 
-    /// Makes a change and writes it beside what is there.
+    /// Makes a change; nothing is written yet.
     fn begin<T>(
         self,
+        lease: HeldLease,
         work: impl FnOnce(&mut Memories) -> Result<(T, Option<AuditNote>), MemoryError>,
     ) -> Result<Begun<T>, MemoryError> {
-        private_files::make_dirs(&self.dir)?;
-        let lock = private_files::open(&self.dir.join("lock"))?;
-        lock.lock()?;
         let mut memories = Memories {
             files: self,
             now: Timestamp::now(),
@@ -297,13 +291,7 @@ impl Files {
         };
         let (value, note) = work(&mut memories)?;
         let Memories { files, now, owners } = memories;
-        let mut begun = Begun {
-            _lock: lock,
-            value,
-            note,
-            written: Vec::new(),
-            removed: Vec::new(),
-        };
+        let mut texts = Vec::new();
         for (key, mut own) in owners {
             purge(&mut own.after, now);
             if own.after == own.before {
@@ -312,9 +300,8 @@ impl Files {
             if is_full(&own.after) {
                 return Err(MemoryError::Full);
             }
-            let path = files.place(&key);
             if own.after.is_empty() {
-                begun.removed.push(path);
+                texts.push((digest(&key), None));
                 continue;
             }
             if own.before.is_empty() && files.list()?.len() >= MOST_OWNERS {
@@ -326,51 +313,26 @@ impl Files {
                 text.push_str(&serde_json::to_string(&line).map_err(std::io::Error::from)?);
                 text.push('\n');
             }
-            begun
-                .written
-                .push(Replacement::write(&path, text.as_bytes())?);
+            texts.push((digest(&key), Some(text)));
         }
-        Ok(begun)
+        Ok(Begun {
+            _lease: lease,
+            files,
+            value,
+            note,
+            texts,
+        })
     }
-}
-
-/// The lines of a file; none if there is no file.
-fn lines(path: &Path) -> Result<Vec<MemoryLine>, MemoryError> {
-    let text = text(path)?;
-    let read = text.lines().map(MemoryLine::read);
-    let read: Result<Vec<MemoryLine>, String> = read.collect();
-    read.map_err(|why| {
-        tracing::error!(path = %path.display(), %why, "a line of the memories cannot be read");
-        MemoryError::Damaged
-    })
-}
-
-/// The text of a file that nobody else can have changed; nothing if there is no file.
-fn text(path: &Path) -> Result<String, MemoryError> {
-    let found = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        found => found?,
-    };
-    if found.is_symlink() {
-        return Err(MemoryError::NotOurs("is a link"));
-    }
-    if !found.is_file() {
-        return Err(MemoryError::NotOurs("is not a file"));
-    }
-    let is_ours = FileOwner::new(&found).is_us() || private_files::may_hand_over();
-    if !is_ours || found.mode() & 0o022 != 0 {
-        return Err(MemoryError::NotOurs("can be changed by others"));
-    }
-    Ok(fs::read_to_string(path)?)
 }
 
 impl<T> Begun<T> {
     fn finish(self) -> Result<T, MemoryError> {
-        for file in self.written {
-            file.finish()?;
-        }
-        for path in self.removed {
-            fs::remove_file(path)?;
+        let (store, kind) = (&self.files.store, DocumentKind::Memories);
+        for (name, text) in self.texts {
+            match text {
+                Some(text) => store.write_document(kind, &name, text.as_bytes())?,
+                None => drop(store.remove_document(kind, &name)?),
+            }
         }
         Ok(self.value)
     }
@@ -384,12 +346,4 @@ fn told(record: &AuditEntry, note: &AuditNote) -> AuditEntry {
         reason: Some(note.reason.clone()),
         ..record.clone()
     }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, MemoryError> + Send + 'static,
-) -> Result<T, MemoryError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or(Err(MemoryError::BrokenOff))
 }

@@ -117,7 +117,7 @@ async fn a_memory_comes_back_as_it_was_kept() {
         .await
         .unwrap();
     assert_eq!(own.store.all().await.unwrap(), []);
-    assert_eq!(fs::read_dir(own.store.dir()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(own.store.dir()).unwrap().count(), 0);
 }
 
 #[test]
@@ -335,5 +335,5 @@ async fn a_change_is_on_record_first_and_one_that_cannot_be_is_not_made() {
     assert_eq!(own.of("a").await.unwrap().len(), 1);
     let text = fs::read_dir(own.store.dir()).unwrap();
     let names: Vec<_> = text.map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "the lock and the file: {names:?}");
+    assert_eq!(names.len(), 1, "{names:?}");
 }

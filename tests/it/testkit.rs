@@ -1,5 +1,7 @@
 //! What many tests say in a word: the tools by name, calls that must succeed or fail, and texts that must hold something.
 
+use std::path::{Path, PathBuf};
+
 use rmcp::service::{RoleClient, Service};
 use serde_json::Value;
 
@@ -202,4 +204,16 @@ pub(crate) fn lacks(text: &(impl Text + ?Sized), part: &str) {
 pub(crate) fn begins(text: &(impl Text + ?Sized), part: &str) {
     let text = text.text();
     assert!(text.starts_with(part), "{part:?} does not begin: {text}");
+}
+
+/// The directory of the one wiki in an audit directory.
+pub(crate) fn wiki_dir(audit: &Path) -> PathBuf {
+    let entries = std::fs::read_dir(audit).unwrap().flatten();
+    let mut dirs = { entries }.filter(|entry| entry.path().is_dir());
+    dirs.next().expect("a wiki").path()
+}
+
+/// The file of a proposal of that wiki.
+pub(crate) fn proposal_file(audit: &Path, id: &str) -> PathBuf {
+    wiki_dir(audit).join(format!("proposals/{id}.json"))
 }

@@ -8,6 +8,7 @@ use super::super::disk::blocking::blocking;
 use super::super::log::WeakLog;
 use super::super::{AuditError, AuditLog};
 use super::sink::{AnchorFault, AnchorSettings, Anchors};
+use crate::store::DocumentKind;
 
 /// The shortest time between anchors.
 const APART: Duration = Duration::from_secs(1);
@@ -31,8 +32,8 @@ impl AuditLog {
     /// The anchoring fault that the last process left on disk. Blocks.
     #[must_use]
     pub fn anchors_fault_left(&self) -> Option<AnchorFault> {
-        let text = std::fs::read(self.place().anchors_fault()).ok()?;
-        serde_json::from_slice(&text).ok()
+        let read = self.place().store.document(DocumentKind::AnchorFault, "");
+        serde_json::from_slice(&read.ok().flatten()?).ok()
     }
 
     /// Something that counts is on record: anchors it soon, in a task of its own.

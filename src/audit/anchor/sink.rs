@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::sync::Mutex as Turn;
 
-use super::super::disk::fs;
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::format_time;
 use super::super::run::heads;
@@ -26,6 +25,7 @@ use super::super::{FileHead, RunId, SigningKey};
 use super::line::NewAnchor;
 use crate::checks::{self, CheckCommand};
 use crate::private_files;
+use crate::store::DocumentKind;
 
 /// The most heads in a line, which stays far below the longest line that is read.
 const HEADS_A_LINE: usize = 10_000;
@@ -190,7 +190,7 @@ impl Anchors {
                     tracing::info!("audit: heads are anchored again");
                 }
                 // There is none, nearly always.
-                let _ = std::fs::remove_file(place.anchors_fault());
+                let _ = place.store.remove_document(DocumentKind::AnchorFault, "");
             }
             Err(why) => {
                 if fault.as_ref().is_none_or(|fault| fault.why != *why) {
@@ -202,10 +202,11 @@ impl Anchors {
                     since: since.unwrap_or_else(now),
                     why: why.clone(),
                 };
-                if let Ok(text) = serde_json::to_string(&told)
-                    && let Err(error) = fs::write_anew(&place.anchors_fault(), text.as_bytes())
-                {
-                    tracing::warn!(%error, "audit: cannot leave word that heads are not anchored");
+                if let Ok(text) = serde_json::to_vec(&told) {
+                    // If it cannot be left, the store has said so.
+                    let _ = place
+                        .store
+                        .write_document(DocumentKind::AnchorFault, "", &text);
                 }
                 *fault = Some(told);
             }

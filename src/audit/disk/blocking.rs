@@ -8,7 +8,5 @@ where
     T: Send + 'static,
     W: FnOnce() -> Result<T, AuditError> + Send + 'static,
 {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or(Err(AuditError::BrokenOff))
+    crate::store::blocking(work).await
 }

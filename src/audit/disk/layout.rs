@@ -2,29 +2,35 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::super::{KeptState, ProposalId};
 use crate::hex;
+use crate::store::Store;
+use crate::store::local::LocalStore;
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
 /// The most characters of any other name that appear in the directory's name.
 const MAX_SHOWN: usize = 32;
 
-/// The directory of one wiki's records, and the paths in it.
+/// The directory of one wiki's records: the paths of its runs, and the store of all else.
 #[derive(Debug, Clone)]
 pub(in crate::audit) struct AuditLayout {
     /// The directory of this wiki.
     pub(in crate::audit) wiki: PathBuf,
+    /// What lies beside the runs.
+    pub(in crate::audit) store: Arc<dyn Store>,
 }
 
 impl AuditLayout {
     /// Touches nothing on the disk.
     pub(in crate::audit) fn new(root: &Path, wiki_name: &str) -> Self {
+        let directory = directory_name(wiki_name);
         Self {
-            wiki: root.join(directory_name(wiki_name)),
+            wiki: root.join(&directory),
+            store: Arc::new(LocalStore::new(root, &directory)),
         }
     }
 
@@ -54,70 +60,19 @@ impl AuditLayout {
         self.wiki.join("runs")
     }
 
-    /// Holds the number of the last run; held by the one run that is being made.
+    /// Holds the number of the last run.
     pub(in crate::audit) fn count(&self) -> PathBuf {
         self.wiki.join("runs.count")
     }
 
-    pub(in crate::audit) fn pages(&self) -> PathBuf {
-        self.wiki.join("pages")
-    }
-
-    pub(in crate::audit) fn kept(&self, state: KeptState) -> PathBuf {
-        self.pages().join(format!("{state}.json.gz"))
-    }
-
-    pub(in crate::audit) fn proposals(&self) -> PathBuf {
-        self.wiki.join("proposals")
-    }
-
-    pub(in crate::audit) fn proposal(&self, id: ProposalId) -> PathBuf {
-        self.proposals().join(format!("{id}.json"))
-    }
-
-    pub(in crate::audit) fn drafts(&self) -> PathBuf {
-        self.wiki.join("drafts")
-    }
-
-    /// Locked by the one call that begins a draft.
-    pub(in crate::audit) fn drafts_lock(&self) -> PathBuf {
-        self.wiki.join("drafts.lock")
-    }
-
-    /// Locked shared to keep a state, and exclusively to remove one.
-    pub(in crate::audit) fn pages_lock(&self) -> PathBuf {
-        self.wiki.join("pages.lock")
-    }
-
-    /// The file with the current fault of anchoring.
-    pub(in crate::audit) fn anchors_fault(&self) -> PathBuf {
-        self.wiki.join("anchors.fault")
-    }
-
-    pub(in crate::audit) fn purge_lock(&self) -> PathBuf {
-        self.wiki.join("purge.lock")
-    }
-
-    pub(in crate::audit) fn recovery_lock(&self) -> PathBuf {
-        self.wiki.join("recovery.lock")
+    /// Says where lines are; made anew from the runs.
+    pub(in crate::audit) fn line_index(&self) -> PathBuf {
+        self.wiki.join("index.sqlite")
     }
 
     /// Made and removed to check that files can be written.
     pub(in crate::audit) fn probe(&self) -> PathBuf {
         self.wiki.join("probe")
-    }
-
-    pub(in crate::audit) fn tree_lock(&self) -> PathBuf {
-        self.wiki.join("tree.lock")
-    }
-
-    /// The directory of lock files of pages being written.
-    pub(in crate::audit) fn turns(&self) -> PathBuf {
-        self.wiki.join("turns")
-    }
-
-    pub(in crate::audit) fn page_turn(&self, id: i64) -> PathBuf {
-        self.turns().join(format!("{id}.lock"))
     }
 }
 

@@ -1,7 +1,5 @@
-//! Files, locks and kept states on the disk.
+//! Kept states, and the paths of runs.
 
 pub(super) mod blocking;
-pub(super) mod fs;
 pub(super) mod kept_states;
 pub(super) mod layout;
-pub(super) mod locks;

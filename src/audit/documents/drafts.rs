@@ -1,19 +1,15 @@
-//! The drafts on the disk: one file each, replaced whole, and changed by one at a time.
+//! The drafts: a document each, replaced whole, and changed by one at a time.
 
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::fs;
 use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, AuditLog, Draft, DraftChange, DraftId, DraftName, DraftOwner};
 use super::draft::VERSION;
-use super::whole_file;
 use crate::page::Date;
+use crate::store::{DocumentKind, HeldLease, LeaseName, Listed, StoreError};
 
 /// Time for which an unchanged draft is kept.
 const LIES: Duration = Duration::from_hours(7 * 24);
@@ -21,21 +17,19 @@ const LIES: Duration = Duration::from_hours(7 * 24);
 const MOST_OF_OWNER: usize = 20;
 /// The most drafts of all.
 const MOST: usize = 2_000;
-/// The most bytes of a draft, as JSON.
-const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The most changes of a draft.
 const MAX_CHANGES: usize = 200;
-/// Timeout and poll interval while another call changes a draft.
+/// Timeout while another call changes a draft.
 const WAIT: Duration = Duration::from_secs(20);
-const POLL: Duration = Duration::from_millis(20);
 
 /// A draft that nobody else can change while this is held.
 #[derive(Debug)]
 #[must_use = "the draft is held only as long as this lives"]
 pub struct HeldDraft {
-    path: PathBuf,
+    place: AuditLayout,
+    name: String,
     draft: Draft,
-    _file: File,
+    _lease: HeldLease,
 }
 
 impl AuditLog {
@@ -52,15 +46,61 @@ impl AuditLog {
     ) -> Result<HeldDraft, AuditError> {
         let asked = Instant::now();
         loop {
-            let (place, owner, name) = (self.place(), owner.clone(), name.clone());
-            if let Some(held) = blocking(move || hold(&place, &owner, &name, begins)).await? {
+            let left = WAIT.saturating_sub(asked.elapsed());
+            let found = self.find_draft(&owner, &name).await?;
+            let found = match found {
+                Some(found) => found,
+                None if begins => self.begin_draft(&owner, &name, left).await?,
+                None => return Err(AuditError::NoDraft),
+            };
+            // Otherwise it was ended meanwhile.
+            if let Some(held) = self.hold_document(found, left).await? {
                 return Ok(held);
             }
-            if asked.elapsed() >= WAIT {
+            if left.is_zero() {
                 return Err(AuditError::Busy);
             }
-            tokio::time::sleep(POLL).await;
         }
+    }
+
+    async fn find_draft(
+        &self,
+        owner: &DraftOwner,
+        name: &DraftName,
+    ) -> Result<Option<String>, AuditError> {
+        let (place, owner, name) = (self.place(), owner.clone(), name.clone());
+        blocking(move || Ok(find(&place, &owner, &name)?.map(|found| found.listed.name))).await
+    }
+
+    async fn begin_draft(
+        &self,
+        owner: &DraftOwner,
+        name: &DraftName,
+        wait: Duration,
+    ) -> Result<String, AuditError> {
+        let lease = self.leases().alone(&LeaseName::DRAFTS, wait).await?;
+        let (place, owner, name) = (self.place(), owner.clone(), name.clone());
+        blocking(move || begin(&place, &owner, &name, &lease)).await
+    }
+
+    /// Holds the draft of this document; `None` if there is none any more.
+    async fn hold_document(
+        &self,
+        name: String,
+        wait: Duration,
+    ) -> Result<Option<HeldDraft>, AuditError> {
+        let lease = LeaseName::document(DocumentKind::Draft, &name);
+        let lease = self.leases().alone(&lease, wait).await?;
+        let place = self.place();
+        blocking(move || {
+            Ok(read(&place, &name)?.map(|draft| HeldDraft {
+                place,
+                name,
+                draft,
+                _lease: lease,
+            }))
+        })
+        .await
     }
 
     /// Ends a draft that was written or proposed as a whole, unless it was changed since.
@@ -69,20 +109,17 @@ impl AuditLog {
     /// If its file cannot be read or removed.
     pub async fn end_draft(&self, id: DraftId, revision: u64) -> Result<(), AuditError> {
         let place = self.place();
-        blocking(move || {
-            let Some(named) = files(&place)?.into_iter().find(|file| file.id == id) else {
-                return Ok(());
-            };
-            let Some((draft, file)) = read(&named.path)? else {
-                return Ok(());
-            };
-            let failed = |error: io::Error| AuditError::at(&named.path, "end a draft", &error);
-            if draft.revision == revision && whole_file::hold(&named.path, &file).map_err(failed)? {
-                remove(&named.path)?;
-            }
-            Ok(())
-        })
-        .await
+        let found = blocking(move || {
+            let mut all = files(&place)?.into_iter();
+            Ok(all.find(|file| file.id == id))
+        });
+        let Some(found) = found.await? else {
+            return Ok(());
+        };
+        match self.hold_document(found.listed.name, WAIT).await? {
+            Some(held) if held.draft.revision == revision => held.end().await,
+            _ => Ok(()),
+        }
     }
 
     /// The drafts of this owner that hold changes, by their names.
@@ -98,7 +135,7 @@ impl AuditLog {
                 .into_iter()
                 .filter(|file| file.owner == prefix)
             {
-                let found = read(&file.path)?.map(|(draft, _)| draft);
+                let found = read(&place, &file.listed.name)?;
                 own.extend(found.filter(|draft| !draft.changes.is_empty()));
             }
             own.sort_by(|a: &Draft, b: &Draft| a.name.as_str().cmp(b.name.as_str()));
@@ -118,17 +155,14 @@ impl AuditLog {
     ) -> Result<usize, AuditError> {
         let place = self.place();
         blocking(move || {
-            let paths = if let Some(name) = name {
+            let counted = if let Some(name) = name {
                 find(&place, &owner, &name)?.into_iter().collect()
             } else {
                 let (_, prefix) = owner.prefixes();
                 let own = files(&place)?.into_iter();
-                let own = own.filter(|file| file.owner == prefix);
-                own.map(|file| file.path).collect::<Vec<_>>()
+                own.filter(|file| file.owner == prefix).collect::<Vec<_>>()
             };
-            let sizes = paths
-                .iter()
-                .map(|path| path.metadata().map_or(0, |it| it.len()));
+            let sizes = counted.iter().map(|file| file.listed.length);
             let bytes = sizes.fold(0, u64::saturating_add);
             Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
         })
@@ -142,8 +176,8 @@ impl AuditLog {
     pub async fn draft(&self, owner: DraftOwner, name: DraftName) -> Result<Draft, AuditError> {
         let place = self.place();
         blocking(move || {
-            let path = find(&place, &owner, &name)?.ok_or(AuditError::NoDraft)?;
-            Ok(read(&path)?.ok_or(AuditError::NoDraft)?.0)
+            let found = find(&place, &owner, &name)?.ok_or(AuditError::NoDraft)?;
+            read(&place, &found.listed.name)?.ok_or(AuditError::NoDraft)
         })
         .await
     }
@@ -164,9 +198,8 @@ impl HeldDraft {
         self.draft.join(change);
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
-        // The lock is on the old file; it is released when the new file has the name.
         blocking(move || {
-            write(&self.path, &self.draft)?;
+            write(&self.place, &self.name, &self.draft)?;
             Ok(self.draft)
         })
         .await
@@ -180,15 +213,20 @@ impl HeldDraft {
         self.draft.changes.retain(|one| !is_it(one));
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
-        blocking(move || write(&self.path, &self.draft)).await
+        blocking(move || write(&self.place, &self.name, &self.draft)).await
     }
 
     /// Ends it.
     ///
     /// # Errors
-    /// If its file cannot be removed.
+    /// If its document cannot be removed.
     pub async fn end(self) -> Result<(), AuditError> {
-        blocking(move || remove(&self.path)).await
+        blocking(move || {
+            let store = &self.place.store;
+            store.remove_document(DocumentKind::Draft, &self.name)?;
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -196,50 +234,15 @@ fn now() -> Date {
     Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
-/// The held draft; `None` while another call holds it or has just replaced its file.
-fn hold(
-    place: &AuditLayout,
-    owner: &DraftOwner,
-    name: &DraftName,
-    begins: bool,
-) -> Result<Option<HeldDraft>, AuditError> {
-    let path = match find(place, owner, name)? {
-        Some(path) => path,
-        None if begins => match begin(place, owner, name)? {
-            Some(path) => path,
-            None => return Ok(None),
-        },
-        None => return Err(AuditError::NoDraft),
-    };
-    // The draft was ended or changed meanwhile.
-    let Some((draft, file)) = read(&path)? else {
-        return Ok(None);
-    };
-    let is_held = whole_file::hold(&path, &file);
-    let is_held = is_held.map_err(|error| AuditError::at(&path, "hold a draft", &error))?;
-    Ok(is_held.then_some(HeldDraft {
-        path,
-        draft,
-        _file: file,
-    }))
-}
-
-/// A new draft without changes; `None` while another call begins one.
+/// A new draft without changes, by its document; or the one that another call has begun.
 fn begin(
     place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
-) -> Result<Option<PathBuf>, AuditError> {
-    let directory = place.drafts();
-    let failed = |error: io::Error| AuditError::at(&directory, "keep a draft", &error);
-    fs::make_dir(&directory).map_err(failed)?;
-    let lock = place.drafts_lock();
-    let file = fs::open_lock_file(&lock).map_err(failed)?;
-    if !whole_file::hold(&lock, &file).map_err(failed)? {
-        return Ok(None);
-    }
+    _lease: &HeldLease,
+) -> Result<String, AuditError> {
     if let Some(begun) = find(place, owner, name)? {
-        return Ok(Some(begun));
+        return Ok(begun.listed.name);
     }
     let there = files(place)?;
     let (counted, prefix) = owner.prefixes();
@@ -257,27 +260,26 @@ fn begin(
         revision: 0,
         changes: Vec::new(),
     };
-    let path = directory.join(format!("{prefix}.{name}.{}.json", draft.id));
-    write(&path, &draft)?;
-    Ok(Some(path))
+    let document = format!("{prefix}.{name}.{}", draft.id);
+    write(place, &document, &draft)?;
+    Ok(document)
 }
 
-/// The parts of a draft's file name.
-struct DraftFileName {
-    path: PathBuf,
+/// The document of a draft, and the parts of its name.
+struct DraftFile {
+    listed: Listed,
     owner: String,
     name: String,
     id: DraftId,
 }
 
-impl DraftFileName {
-    fn from_path(path: PathBuf) -> Option<Self> {
-        let parts = path.file_name()?.to_str()?.strip_suffix(".json")?;
-        let mut parts = parts.split('.');
+impl DraftFile {
+    fn new(listed: Listed) -> Option<Self> {
+        let mut parts = listed.name.split('.');
         let (owner, name, id) = (parts.next()?, parts.next()?, parts.next()?);
         let (owner, name, id) = (owner.to_owned(), name.to_owned(), id.parse().ok()?);
         Some(Self {
-            path,
+            listed,
             owner,
             name,
             id,
@@ -285,88 +287,82 @@ impl DraftFileName {
     }
 }
 
-/// The file of the draft with this name or id.
+/// The draft with this name or id.
 fn find(
     place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
-) -> Result<Option<PathBuf>, AuditError> {
-    let there = files(place)?;
+) -> Result<Option<DraftFile>, AuditError> {
+    let mut there = files(place)?;
     let (counted, prefix) = owner.prefixes();
-    let mut named = there.iter();
-    let named = named.find(|file| file.owner == prefix && file.name == name.as_str());
-    if let Some(named) = named {
-        return Ok(Some(named.path.clone()));
+    let is_named = |file: &DraftFile| file.owner == prefix && file.name == name.as_str();
+    if let Some(at) = there.iter().position(is_named) {
+        return Ok(Some(there.swap_remove(at)));
     }
     let Ok(id) = name.as_str().parse::<DraftId>() else {
         return Ok(None);
     };
-    let mut taken_up = there.iter();
-    let taken_up = taken_up.find(|file| file.id == id && file.owner.starts_with(&counted));
-    let Some(path) = taken_up.map(|file| file.path.clone()) else {
+    let mut there = there.into_iter();
+    let taken_up = there.find(|file| file.id == id && file.owner.starts_with(&counted));
+    let Some(taken_up) = taken_up else {
         return Ok(None);
     };
-    let found = read(&path)?;
-    Ok(found
-        .filter(|(draft, _)| owner.may_take_up(&draft.owner))
-        .map(|_| path))
+    let found = read(place, &taken_up.listed.name)?;
+    let may = found.is_some_and(|draft| owner.may_take_up(&draft.owner));
+    Ok(may.then_some(taken_up))
 }
 
-/// The files of drafts; removes those that nobody changed for a week.
-fn files(place: &AuditLayout) -> Result<Vec<DraftFileName>, AuditError> {
-    let directory = place.drafts();
-    let failed = |error: io::Error| AuditError::at(&directory, "list the drafts", &error);
-    let entries = fs::entries(&directory).map_err(failed)?;
+/// A draft by its name, and whether it can be read.
+type CheckedDraft = (String, Result<(), AuditError>);
+
+/// Reads each draft.
+pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<CheckedDraft>, AuditError> {
+    let files = files(place)?.into_iter();
+    Ok(files
+        .map(|file| (file.name, read(place, &file.listed.name).map(drop)))
+        .collect())
+}
+
+/// The drafts; removes those that nobody changed for a week.
+fn files(place: &AuditLayout) -> Result<Vec<DraftFile>, AuditError> {
     let mut files = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let Ok(changed) = entry.metadata().and_then(|found| found.modified()) else {
-            // The draft was ended meanwhile.
-            continue;
-        };
-        let has_lain = changed.elapsed().is_ok_and(|age| age > LIES);
-        if has_lain && std::fs::remove_file(entry.path()).is_ok() {
-            continue;
+    for listed in place.store.documents(DocumentKind::Draft)? {
+        let has_lain = listed.changed.elapsed().is_ok_and(|age| age > LIES);
+        if has_lain {
+            place
+                .store
+                .remove_document(DocumentKind::Draft, &listed.name)?;
+        } else {
+            files.extend(DraftFile::new(listed));
         }
-        files.extend(DraftFileName::from_path(entry.path()));
     }
     Ok(files)
 }
 
-/// A draft and its file; `None` if it does not exist any more.
-fn read(path: &Path) -> Result<Option<(Draft, File)>, AuditError> {
-    let failed = |error: io::Error| AuditError::at(path, "read a draft", &error);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
+/// The draft in a document; `None` if it does not exist any more.
+fn read(place: &AuditLayout, name: &str) -> Result<Option<Draft>, AuditError> {
+    let json = match place.store.document(DocumentKind::Draft, name) {
+        Err(StoreError::Unfit(_)) => return Err(AuditError::BadDraft),
+        json => json?,
     };
-    let mut json = Vec::new();
-    let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
-    let read = (&file).take(most.saturating_add(1)).read_to_end(&mut json);
-    read.map_err(failed)?;
+    let Some(json) = json else {
+        return Ok(None);
+    };
     let draft: Draft = serde_json::from_slice(&json).map_err(|_| AuditError::BadDraft)?;
     if draft.v > VERSION || draft.changes.len() > MAX_CHANGES {
         return Err(AuditError::BadDraft);
     }
-    Ok(Some((draft, file)))
+    Ok(Some(draft))
 }
 
-fn write(path: &Path, draft: &Draft) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, name: &str, draft: &Draft) -> Result<(), AuditError> {
     let json = serde_json::to_vec(draft).map_err(|_| AuditError::BrokenOff)?;
-    if json.len() > MAX_BYTES || draft.changes.len() > MAX_CHANGES {
+    let kind = DocumentKind::Draft;
+    let is_long = u64::try_from(json.len()).is_ok_and(|length| length > kind.most_bytes());
+    if is_long || draft.changes.len() > MAX_CHANGES {
         return Err(AuditError::DraftFull);
     }
-    whole_file::write(path, &json, "write a draft")
-}
-
-fn remove(path: &Path) -> Result<(), AuditError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(AuditError::at(path, "remove a draft", &error))
-        }
-        _ => Ok(()),
-    }
+    Ok(place.store.write_document(kind, name, &json)?)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Files beside the log that are replaced whole: proposals, drafts, the pause.
+//! Documents beside the log, which are replaced whole: proposals, drafts, the pause.
 
 pub(super) mod draft;
 pub(super) mod drafts;
@@ -8,4 +8,3 @@ pub(super) mod pause;
 pub(super) mod pause_file;
 pub(super) mod proposal;
 pub(super) mod proposals;
-pub(super) mod whole_file;

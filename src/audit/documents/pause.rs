@@ -1,11 +1,15 @@
 //! Pauses and resumes the writes of all servers on an audit directory.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::fs;
-use super::super::{AuditError, AuditLog, CallId, PauseInfo, Pauses};
+use super::super::{AuditError, AuditLog, PauseInfo, Pauses};
+use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, Store};
+
+/// The longest wait until attempts that are being recorded are on record.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 impl AuditLog {
     /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
@@ -15,58 +19,54 @@ impl AuditLog {
         Self::heeding(dir, wiki_name, Pauses::default())
     }
 
-    /// Pauses the writes of all servers on the audit directory.
+    /// Pauses the writes of all servers on the audit directory. An attempt that is on record by then
+    /// may still be sent; after it none is.
     ///
     /// # Errors
     /// If they are not surely paused.
     pub async fn pause(&self, told: PauseInfo) -> Result<(), AuditError> {
-        let pauses = self.pauses().clone();
-        blocking(move || set(&pauses, &told)).await
+        let text = serde_json::to_vec(&told).map_err(|_| AuditError::BrokenOff)?;
+        self.change_pause(move |store| Ok(store.write_document(DocumentKind::Pause, "", &text)?))
+            .await
     }
 
-    /// Ends a pause, whatever is in place of its file.
+    /// Ends a pause, whatever is in place of its document.
     ///
     /// # Errors
     /// If it could not be removed: writes stay paused.
     pub async fn resume(&self) -> Result<(), AuditError> {
-        let pauses = self.pauses().clone();
-        blocking(move || clear(&pauses)).await
+        self.change_pause(|store| {
+            store.remove_document(DocumentKind::Pause, "")?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn change_pause(
+        &self,
+        change: impl FnOnce(&dyn Store) -> Result<(), AuditError> + Send + 'static,
+    ) -> Result<(), AuditError> {
+        let Some(store) = self.pauses().store().map(Arc::clone) else {
+            return Ok(());
+        };
+        let queue = LeaseQueue::new(Arc::clone(&store));
+        let held = queue.alone(&LeaseName::PAUSE, LONGEST_WAIT).await?;
+        blocking(move || {
+            let _held = held;
+            change(&*store)
+        })
+        .await
     }
 }
 
-fn set(pauses: &Pauses, told: &PauseInfo) -> Result<(), AuditError> {
-    let Some(path) = pauses.path() else {
-        return Ok(());
-    };
-    let mut new = path.to_owned().into_os_string();
-    new.push(format!(".{}.new", CallId::new()?));
-    let new = PathBuf::from(new);
-    // Readers meanwhile see the whole file or none.
-    let put = || -> io::Result<()> {
-        let dir = path.parent().unwrap_or(Path::new("."));
-        fs::make_dir(dir)?;
-        let mut file = fs::make_file(&new)?;
-        file.write_all(&serde_json::to_vec(told)?)?;
-        file.sync_all()?;
-        std::fs::rename(&new, path)?;
-        fs::sync_dir(dir)
-    };
-    put().map_err(|error| {
-        // The file may not exist; the earlier error is the one to report.
-        let _ = std::fs::remove_file(&new);
-        AuditError::at(path, "pause writes by", &error)
-    })
-}
-
-fn clear(pauses: &Pauses) -> Result<(), AuditError> {
-    let Some(path) = pauses.path() else {
-        return Ok(());
-    };
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(AuditError::at(path, "remove", &error))
-        }
-        _ => Ok(()),
+impl Pauses {
+    /// While this is held, nobody pauses: from the look at the pause until the attempt is on record.
+    pub(in crate::audit) async fn keep_as_is(&self) -> Result<Option<HeldLease>, AuditError> {
+        let Some(store) = self.store().map(Arc::clone) else {
+            return Ok(None);
+        };
+        let queue = LeaseQueue::new(store);
+        Ok(Some(queue.shared(&LeaseName::PAUSE, LONGEST_WAIT).await?))
     }
 }
 
@@ -76,9 +76,10 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::Path;
 
-    use super::super::pause_file::{MOST, NAME};
+    use super::super::pause_file::NAME;
     use crate::audit::{Actor, AuditEntry, AuditError, AuditEvent, AuditLog, CallId};
     use crate::audit::{Pause, PauseInfo, Pauses};
+    use crate::store::DocumentKind;
 
     type Make<'a> = &'a dyn Fn(&Path);
 
@@ -102,7 +103,8 @@ mod tests {
         let again = PauseInfo::now(Actor::user("bob", None), "still at it".to_owned());
         log.pause(again.clone()).await.unwrap();
         assert_eq!(pauses.look(), Some(Pause::Told(again)));
-        assert_eq!(fs::read_dir(&below).unwrap().count(), 1);
+        // The pause and its lease.
+        assert_eq!(fs::read_dir(&below).unwrap().count(), 2);
         log.resume().await.unwrap();
         log.resume().await.unwrap();
         assert_eq!(pauses.look(), None);
@@ -115,15 +117,16 @@ mod tests {
         fs::write(&good, serde_json::to_vec(&told()).unwrap()).unwrap();
         let made: [(&str, Make<'_>); 7] = [
             ("is not a file", &|path| fs::create_dir(path).unwrap()),
-            ("is not a file", &|path| symlink(&good, path).unwrap()),
-            ("is not a file", &|path| symlink("nowhere", path).unwrap()),
+            ("is a link", &|path| symlink(&good, path).unwrap()),
+            ("is a link", &|path| symlink("nowhere", path).unwrap()),
             ("is not a file", &|path| {
                 let kind = rustix::fs::FileType::Fifo;
                 let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
                 rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
             }),
             ("is too large", &|path| {
-                File::create(path).unwrap().set_len(MOST + 1).unwrap();
+                let length = DocumentKind::Pause.most_bytes() + 1;
+                File::create(path).unwrap().set_len(length).unwrap();
             }),
             ("does not tell of a pause", &|path| {
                 fs::write(path, "").unwrap();

@@ -1,40 +1,39 @@
-//! An operator's stop of all writes: a file in the audit directory.
+//! An operator's stop of all writes: a document of all wikis of an audit directory.
 //!
-//! Every server there checks this file before each write and again when the attempt is recorded, so
-//! a pause needs no restart. A file in its place that cannot be read as a pause counts as one: a
-//! damaged stop still stops.
+//! Every server there looks for it before each write and again when the attempt is recorded, so a
+//! pause needs no restart. What cannot be read as a pause in its place counts as one: a damaged stop
+//! still stops.
 
 use std::fmt;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::super::Actor;
 use crate::page::Date;
+use crate::store::local::LocalStore;
+use crate::store::{DocumentKind, Store, StoreError};
 
 /// The file's name. No directory of a wiki has it: their names are in lower case.
 pub(in crate::audit) const NAME: &str = "PAUSED.json";
-/// The largest file that can be ours, in bytes.
-pub(in crate::audit) const MOST: u64 = 16 << 10;
-
 /// The sources of a pause of all writes.
 ///
 /// [`Pauses::default`] ignores pauses, for an operator who takes back what led to one.
 #[derive(Debug, Clone, Default)]
 pub struct Pauses {
-    file: Option<PathBuf>,
+    /// The audit directory.
+    place: Option<(PathBuf, Arc<dyn Store>)>,
     /// The reason this server's own writes are paused, if they are; shared by all clones.
     held: Arc<RwLock<Option<Arc<str>>>>,
 }
 
-/// Two are equal if they look at the same file.
+/// Two are equal if they look at the same place.
 impl PartialEq for Pauses {
     fn eq(&self, other: &Self) -> bool {
-        self.file == other.file
+        let dir = |of: &Self| of.place.as_ref().map(|(dir, _)| dir.clone());
+        dir(self) == dir(other)
     }
 }
 
@@ -93,7 +92,7 @@ impl Pauses {
     #[must_use]
     pub fn new(dir: &Path) -> Self {
         Self {
-            file: Some(dir.join(NAME)),
+            place: Some((dir.to_owned(), Arc::new(LocalStore::new(dir, "")))),
             held: Arc::default(),
         }
     }
@@ -112,61 +111,23 @@ impl Pauses {
     /// disk.
     #[must_use]
     pub fn look(&self) -> Option<Pause> {
-        let file = self.file.as_deref()?;
-        match read(file) {
-            Ok(told) => Some(Pause::Told(told)),
-            Err(PauseReadError::Missing) => {
+        let store = self.store()?;
+        match store.document(DocumentKind::Pause, "") {
+            Ok(Some(text)) => Some(match serde_json::from_slice(&text) {
+                Ok(told) => Pause::Told(told),
+                Err(_) => Pause::Unreadable("does not tell of a pause".to_owned()),
+            }),
+            Ok(None) => {
                 let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
                 held.clone().map(Pause::Settings)
             }
-            Err(PauseReadError::Bad(why)) => Some(Pause::Unreadable(why)),
+            Err(StoreError::Unfit(why)) => Some(Pause::Unreadable(why.to_owned())),
+            Err(error) => Some(Pause::Unreadable(format!("cannot be read: {error}"))),
         }
     }
 
-    /// The place of its file; `None` if pauses are ignored.
-    pub(in crate::audit) fn path(&self) -> Option<&Path> {
-        self.file.as_deref()
+    /// Where it lies; `None` if pauses are ignored.
+    pub(in crate::audit) fn store(&self) -> Option<&Arc<dyn Store>> {
+        self.place.as_ref().map(|(_, store)| store)
     }
-}
-
-enum PauseReadError {
-    Missing,
-    Bad(String),
-}
-
-impl From<io::Error> for PauseReadError {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::Missing,
-            kind => Self::Bad(format!("cannot be read: {kind}")),
-        }
-    }
-}
-
-fn read(path: &Path) -> Result<PauseInfo, PauseReadError> {
-    let bad = |why: &str| PauseReadError::Bad(why.to_owned());
-    let found = match std::fs::symlink_metadata(path) {
-        // A process that may not enter the directory cannot record there, so it sends nothing; the
-        // log then says why.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Err(PauseReadError::Missing);
-        }
-        found => found?,
-    };
-    if !found.is_file() {
-        return Err(bad("is not a file"));
-    }
-    // Follows no link and never blocks, whatever is put in its place meanwhile.
-    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = openat(CWD, path, how, Mode::empty()).map_err(io::Error::from)?;
-    let file = std::fs::File::from(file);
-    if !file.metadata()?.is_file() {
-        return Err(bad("is not a file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
-        return Err(bad("is too large"));
-    }
-    serde_json::from_slice(&bytes).map_err(|_| bad("does not tell of a pause"))
 }

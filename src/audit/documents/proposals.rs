@@ -1,31 +1,23 @@
-//! The proposals on the disk: one file each, replaced whole, and decided by one at a time.
+//! The proposals: a document each, replaced whole, and decided by one at a time.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{File, TryLockError};
-use std::io::{self, Read as _};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::fs;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{
     AuditError, AuditEvent, AuditLog, CallId, Exclusions, Outcome, Proposal, ProposalId,
     ProposalState, Record,
 };
-use super::whole_file;
+use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, StoreError};
 
 /// The most proposals that are kept.
 const MOST: usize = 10_000;
-/// The most bytes of one file, which holds only titles and paths, for 1,200 changes at most.
-const MAX_FILE: u64 = 4 * 1024 * 1024;
 /// The decision on the record of a set's other change.
 pub(crate) const OTHER: &str = "proposed";
-/// Time between two looks at a proposal that somebody else is deciding.
-const POLL: Duration = Duration::from_millis(20);
 
-/// The file of a proposal: its name, and what it says.
+/// The document of a proposal: its name, and what it says.
 pub(in crate::audit) type ProposalFile = (ProposalId, Result<Proposal, AuditError>);
 
 /// A proposal that nobody else can decide while this is held.
@@ -34,7 +26,7 @@ pub(in crate::audit) type ProposalFile = (ProposalId, Result<Proposal, AuditErro
 pub struct HeldProposal {
     place: AuditLayout,
     proposal: Proposal,
-    _file: File,
+    _lease: HeldLease,
 }
 
 /// The log's records of a proposal.
@@ -64,10 +56,7 @@ impl AuditLog {
     pub async fn keep_proposal(&self, proposal: Proposal) -> Result<(), AuditError> {
         let place = self.place();
         blocking(move || {
-            let directory = place.proposals();
-            let failed = |error: io::Error| AuditError::at(&directory, "keep a proposal", &error);
-            fs::make_dir(&directory).map_err(failed)?;
-            if std::fs::read_dir(&directory).map_err(failed)?.count() >= MOST {
+            if place.store.documents(DocumentKind::Proposal)?.len() >= MOST {
                 return Err(AuditError::Full);
             }
             write(&place, &proposal)
@@ -104,7 +93,7 @@ impl AuditLog {
     pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, AuditError> {
         let place = self.place();
         blocking(move || {
-            let (proposal, _) = read(&place.proposal(id), id)?;
+            let proposal = read(&place, id)?;
             Ok(match on_record(&place, id)?.made {
                 Some(made) => proposal.by(&made),
                 None => proposal,
@@ -125,8 +114,8 @@ impl AuditLog {
         blocking(move || {
             let mut open = HashSet::new();
             for id in ids {
-                match read(&place.proposal(id), id) {
-                    Ok((proposal, _)) if proposal.state == ProposalState::Open => {
+                match read(&place, id) {
+                    Ok(proposal) if proposal.state == ProposalState::Open => {
                         open.insert(id);
                     }
                     Ok(_) | Err(AuditError::NoProposal | AuditError::BadProposal) => {}
@@ -148,17 +137,20 @@ impl AuditLog {
         id: ProposalId,
         wait: Duration,
     ) -> Result<HeldProposal, AuditError> {
-        let asked = Instant::now();
-        loop {
-            let place = self.place();
-            if let Some(held) = blocking(move || hold(place, id)).await? {
-                return Ok(held);
-            }
-            if asked.elapsed() >= wait {
-                return Err(AuditError::Busy);
-            }
-            tokio::time::sleep(POLL).await;
-        }
+        let place = self.place();
+        let is_there = blocking(move || read(&place, id).map(drop));
+        is_there.await?;
+        let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
+        let lease = self.leases().alone(&name, wait).await?;
+        let place = self.place();
+        blocking(move || {
+            Ok(HeldProposal {
+                proposal: read(&place, id)?,
+                place,
+                _lease: lease,
+            })
+        })
+        .await
     }
 
     /// The log's records of a proposal.
@@ -184,7 +176,6 @@ impl HeldProposal {
     /// If that is not surely on the disk.
     pub async fn set(mut self, state: ProposalState) -> Result<(), AuditError> {
         self.proposal.state = state;
-        // The lock is on the old file; it is released when the new file has the name.
         blocking(move || write(&self.place, &self.proposal)).await
     }
 }
@@ -207,23 +198,15 @@ pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<Proposal>, AuditE
 
 /// Reads each file with the name of a proposal.
 pub(in crate::audit) fn files(place: &AuditLayout) -> Result<Vec<ProposalFile>, AuditError> {
-    let directory = place.proposals();
-    let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
-    let entries = super::super::disk::fs::entries(&directory).map_err(failed)?;
     let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        let id = path.file_name().and_then(|name| name.to_str());
-        let Some(id) = id
-            .and_then(|name| name.strip_suffix(".json"))
-            .and_then(|id| id.parse().ok())
-        else {
+    for listed in place.store.documents(DocumentKind::Proposal)? {
+        let Ok(id) = listed.name.parse() else {
             continue;
         };
-        match read(&path, id) {
+        match read(place, id) {
             // Purged meanwhile.
             Err(AuditError::NoProposal) => {}
-            read => files.push((id, read.map(|(proposal, _)| proposal))),
+            read => files.push((id, read)),
         }
     }
     Ok(files)
@@ -231,54 +214,34 @@ pub(in crate::audit) fn files(place: &AuditLayout) -> Result<Vec<ProposalFile>, 
 
 /// Removes a proposal, unless somebody is deciding it; returns whether it is gone.
 pub(in crate::audit) fn remove(place: &AuditLayout, id: ProposalId) -> Result<bool, AuditError> {
-    let path = place.proposal(id);
-    let removed = File::open(&path).and_then(|file| match file.try_lock() {
-        Ok(()) => std::fs::remove_file(&path).map(|()| true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
-    });
-    match removed {
-        Ok(is_gone) => Ok(is_gone),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(AuditError::at(&path, "remove a proposal", &error)),
+    let name = id.to_string();
+    let lease = LeaseName::document(DocumentKind::Proposal, &name);
+    match place.store.try_lease(&lease, LeaseMode::Alone)? {
+        Some(_held) => Ok(place.store.remove_document(DocumentKind::Proposal, &name)?),
+        None => Ok(false),
     }
 }
 
-/// The held proposal; `None` while another process holds it or has just replaced its file.
-fn hold(place: AuditLayout, id: ProposalId) -> Result<Option<HeldProposal>, AuditError> {
-    let path = place.proposal(id);
-    let failed = |error: &io::Error| AuditError::at(&path, "hold a proposal", error);
-    let (proposal, file) = read(&path, id)?;
-    let is_held = whole_file::hold(&path, &file).map_err(|error| failed(&error))?;
-    Ok(is_held.then_some(HeldProposal {
-        place,
-        proposal,
-        _file: file,
-    }))
-}
-
-fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => AuditError::NoProposal,
-        _ => AuditError::at(path, "read a proposal", &error),
+fn read(place: &AuditLayout, id: ProposalId) -> Result<Proposal, AuditError> {
+    let json = match place
+        .store
+        .document(DocumentKind::Proposal, &id.to_string())
+    {
+        Err(StoreError::Unfit(_)) => return Err(AuditError::BadProposal),
+        json => json?.ok_or(AuditError::NoProposal)?,
     };
-    let file = File::open(path).map_err(failed)?;
-    let mut json = Vec::new();
-    (&file)
-        .take(MAX_FILE)
-        .read_to_end(&mut json)
-        .map_err(failed)?;
     let proposal: Proposal = serde_json::from_slice(&json).map_err(|_| AuditError::BadProposal)?;
     if proposal.id != id || proposal.v > Proposal::VERSION {
         return Err(AuditError::BadProposal);
     }
-    Ok((proposal, file))
+    Ok(proposal)
 }
 
 fn write(place: &AuditLayout, proposal: &Proposal) -> Result<(), AuditError> {
     let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
     json.push(b'\n');
-    whole_file::write(&place.proposal(proposal.id), &json, "write a proposal")
+    let (kind, name) = (DocumentKind::Proposal, proposal.id.to_string());
+    Ok(place.store.write_document(kind, &name, &json)?)
 }
 
 /// The record of each proposal's making, by its id.

@@ -99,6 +99,18 @@ hex_name! {
 typed_name!(ProposalId);
 random_name!(ProposalId);
 
+impl CallId {
+    /// The id as a number of the same order.
+    pub(in crate::audit) const fn as_number(self) -> i64 {
+        i64::from_be_bytes(self.0) ^ i64::MIN
+    }
+
+    /// The id of a number.
+    pub(in crate::audit) const fn from_number(number: i64) -> Self {
+        Self((number ^ i64::MIN).to_be_bytes())
+    }
+}
+
 hex_name! {
     /// The approval that a write spent, by the id of the call that showed the write or asked a person,
     /// or of the proposal that a person decided on: 16 hex characters.
@@ -257,11 +269,6 @@ impl KeptState {
     /// The name of a state with this JSON; the file may not be there yet.
     pub(in crate::audit) fn new(json: &[u8]) -> Self {
         Self(Sha256::digest(json).into())
-    }
-
-    /// The name of a kept state by its file's name.
-    pub(in crate::audit) fn of_file(name: &str) -> Option<Self> {
-        Self::read(name.strip_suffix(".json.gz")?).ok()
     }
 
     /// The name in these 64 characters, if they are one.

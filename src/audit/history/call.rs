@@ -15,7 +15,8 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{RunFile, runs, scan};
+use super::super::run::indexed::{IndexedRuns, Subject, applied_before};
+use super::super::run::reader::scan;
 use super::super::{
     AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, KeyDigest, Outcome, Record,
 };
@@ -24,6 +25,7 @@ use super::steps::StepOutcomes;
 use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
 use crate::change::Operation;
 use crate::page::PagePath;
+use crate::store::local::line_index::LineIndex;
 
 /// The most records of one call that are returned.
 pub(in crate::audit) const MAX_RECORDS: usize = 1000;
@@ -31,6 +33,8 @@ pub(in crate::audit) const MAX_RECORDS: usize = 1000;
 const MAX_CANDIDATES: usize = 8;
 /// The most of the newest writes held while `last` is searched for.
 const MAX_NEWEST: usize = 64;
+/// The number of applied steps that are looked up at once while `last` is searched for.
+const STEPS_AT_ONCE: u32 = 64;
 /// The fewest characters of a call's id that can stand for it.
 const MIN_PREFIX: usize = 4;
 
@@ -351,11 +355,11 @@ fn last_undo(
     place: &AuditLayout,
     owner: Option<&Client>,
 ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
-    let runs = runs(place)?;
+    let runs = IndexedRuns::read(place)?;
     let undone = UndoIndex::read(&runs)?;
     let mut newest: Option<(RecordPosition, CallId)> = None;
     let mut clock = RecordClock::default();
-    scan(&runs, &["\"undoes\""], |told| {
+    runs.find(&Subject::Undoes, |told| {
         let Ok(record) = told.record else { return };
         let moment = clock.read(told.index, told.line, &record);
         let is_applied =
@@ -375,7 +379,7 @@ fn story(
     selector: &CallSelector,
     owner: Option<&Client>,
 ) -> Result<CallHistory, CallHistoryError> {
-    let runs = runs(place)?;
+    let runs = IndexedRuns::read(place)?;
     let undone = UndoIndex::read(&runs)?;
     let call = match &selector.0 {
         CallSelectorKind::Call(call) => *call,
@@ -401,13 +405,13 @@ fn is_of(record: &Record, owner: Option<&Client>) -> bool {
 
 /// The one call that begins like this.
 fn only(
-    runs: &[RunFile],
+    runs: &IndexedRuns,
     prefix: &str,
     owner: Option<&Client>,
 ) -> Result<CallId, CallHistoryError> {
     let mut found = BTreeSet::new();
     let mut has_more = false;
-    scan(runs, &[&format!("\"{prefix}")], |told| {
+    runs.find(&Subject::CallsBeginning(prefix), |told| {
         let record = told.record.ok().filter(|record| is_of(record, owner));
         let call = record.and_then(|record| record.call);
         found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
@@ -428,7 +432,7 @@ fn only(
 }
 
 fn story_of(
-    runs: &[RunFile],
+    runs: &IndexedRuns,
     call: CallId,
     undone: &UndoIndex,
 ) -> Result<CallHistory, CallHistoryError> {
@@ -437,7 +441,7 @@ fn story_of(
     let mut is_cut = false;
     let mut spent = SpendingCalls::default();
     let mut clock = RecordClock::default();
-    scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
+    runs.find(&Subject::Call(call), |told| match told.record {
         Ok(record) if spent.read(call, &record) => {}
         Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
             found.push((clock.read(told.index, told.line, &record), record));
@@ -460,11 +464,18 @@ fn story_of(
 }
 
 fn last(
-    runs: &[RunFile],
+    runs: &IndexedRuns,
     undone: &UndoIndex,
     owner: Option<&Client>,
 ) -> Result<CallHistory, CallHistoryError> {
     let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
+    if let Some(index) = runs.index() {
+        match last_indexed(runs, index, undone, owner) {
+            // The runs are read, then.
+            Err(CallHistoryError::NotFound) => {}
+            found => return found,
+        }
+    }
     loop {
         let newest = newest(runs, &passed, owner)?;
         if newest.is_empty() {
@@ -483,17 +494,68 @@ fn last(
     }
 }
 
+/// The same by the index, from the newest applied step on; [`CallHistoryError::NotFound`] if the index
+/// cannot tell.
+fn last_indexed(
+    runs: &IndexedRuns,
+    index: &LineIndex,
+    undone: &UndoIndex,
+    owner: Option<&Client>,
+) -> Result<CallHistory, CallHistoryError> {
+    let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
+    let mut before = None;
+    loop {
+        let some = applied_before(index, before.as_ref(), STEPS_AT_ONCE);
+        let some = some.ok_or(CallHistoryError::NotFound)?;
+        if some.is_empty() {
+            return Err(CallHistoryError::NoneLeft);
+        }
+        for (_, place) in &some {
+            let mut step = None;
+            runs.read_lines(std::slice::from_ref(place), "", |told| {
+                step = told.record.ok();
+            })?;
+            let Some(step) = step.filter(|step| step.event == AuditEvent::Outcome) else {
+                continue;
+            };
+            let call = step.call.filter(|call| passed.insert(*call));
+            if let Some(call) = call
+                && !is_undo(runs, call)?
+                && let Ok(story) = story_of(runs, call, undone)
+                && story.outcome() == Some(Outcome::Applied)
+                && story.is_of(owner)
+            {
+                return Ok(story);
+            }
+        }
+        before = some.into_iter().next_back();
+    }
+}
+
+/// True if a call takes something back, or is a set of such calls.
+fn is_undo(runs: &IndexedRuns, call: CallId) -> Result<bool, AuditError> {
+    let mut is_undo = false;
+    for subject in [Subject::Call(call), Subject::Set(call)] {
+        runs.find(&subject, |told| {
+            let Ok(record) = told.record else { return };
+            let is_of = record.call == Some(call) || record.set == Some(call);
+            is_undo |= is_of && record.undoes.is_some();
+        })?;
+    }
+    Ok(is_undo)
+}
+
 /// The newest calls with an applied step, the newest first, without those already passed over.
 /// Whether a call was wholly applied only its story shows; nearly always it was.
 fn newest(
-    runs: &[RunFile],
+    runs: &IndexedRuns,
     passed: &HashSet<CallId>,
     owner: Option<&Client>,
 ) -> Result<Vec<CallId>, AuditError> {
     let mut newest: BTreeMap<RecordPosition, CallId> = BTreeMap::new();
     let mut undoing: HashSet<CallId> = HashSet::new();
     let mut clock = RecordClock::default();
-    scan(runs, &["\"applied\""], |told| {
+    scan(&runs.runs, &["\"applied\""], |told| {
         let Ok(record) = told.record else { return };
         let mut moment = clock.read(told.index, told.line, &record);
         let is_applied = record.outcome == Some(Outcome::Applied);

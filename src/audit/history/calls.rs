@@ -6,16 +6,18 @@
 //! killed run.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::run::reader::{runs, scan};
+use super::super::run::indexed::{IndexedRuns, Subject, nanoseconds};
+use super::super::run::parsed::for_each_record;
 use super::super::{AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, Record};
 use super::call::MAX_RECORDS;
 use super::steps::StepOutcomes;
 use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
+use crate::store::local::line_index::CallRange;
 
 /// A call counts as complete after this many more lines of its run.
 const AT_REST: u64 = 4096;
@@ -75,8 +77,9 @@ impl AuditLog {
     /// # Errors
     /// If the runs cannot be read.
     pub fn calls(&self, each: impl FnMut(CallHistory)) -> Result<u64, AuditError> {
-        let runs = runs(&self.place())?;
-        let undone = UndoIndex::read(&runs)?;
+        let all = IndexedRuns::read(&self.place())?;
+        let undone = UndoIndex::read(&all)?;
+        let runs = &all.runs;
         let mut gathering = Gathering {
             live: HashMap::new(),
             order: VecDeque::new(),
@@ -86,9 +89,9 @@ impl AuditLog {
         let mut unreadable = 0_u64;
         let mut clock = RecordClock::default();
         for (index, run) in runs.iter().enumerate() {
-            scan([run], &[], |told| match told.record {
+            for_each_record(run, |line, record| match record {
                 Ok(record) => {
-                    let moment = clock.read(index, told.line, &record);
+                    let moment = clock.read(index, line, &record);
                     gathering.take(moment, record);
                 }
                 Err(_) => unreadable = unreadable.saturating_add(1),
@@ -107,7 +110,7 @@ impl AuditLog {
         let log = self.clone();
         blocking(move || {
             let mut calls = Vec::new();
-            log.calls(|call| {
+            log.calls_about(&[Subject::Set(set)], |call| {
                 let is_of = |record: &Record| record.set == Some(set);
                 if call.call != set && call.records.iter().any(is_of) {
                     calls.push(call);
@@ -164,12 +167,16 @@ impl AuditLog {
         let log = self.clone();
         blocking(move || {
             let mut writes = Vec::new();
-            log.calls(|call| {
+            let mut take = |call: CallHistory| {
                 let is_of = call.id().is_some_and(|id| pages.contains(&id));
                 if is_of && call.sent() > after && call.last_applied().is_some() {
                     writes.push(call);
                 }
-            })?;
+            };
+            match pages.as_slice() {
+                [page] => drop(log.calls_about(&[Subject::Page(*page)], take)?),
+                _ => drop(log.calls(&mut take)?),
+            }
             Ok(writes)
         })
         .await
@@ -187,14 +194,116 @@ impl AuditLog {
         room: usize,
     ) -> Result<(Latest, u64), AuditError> {
         let before = before.map(key);
+        if let Some(found) = self.latest_indexed(filter, before, room)? {
+            return Ok(found);
+        }
         let mut latest = Latest::new(room);
-        let unreadable = self.calls(|call| {
+        let take = |call: CallHistory| {
             if before.is_none_or(|before| key(&call) < before) && filter.takes(&call) {
                 latest.add(call);
             }
-        })?;
+        };
+        let unreadable = match filter.page {
+            Some(page) => self.calls_about(&[Subject::Page(page)], take),
+            None => self.calls(take),
+        }?;
         Ok((latest, unreadable))
     }
+
+    /// Passes the calls with a line about one of these to `each`, and maybe others, about in order of
+    /// their ends; returns how many lines could not be read.
+    pub(super) fn calls_about(
+        &self,
+        subjects: &[Subject<'_>],
+        mut each: impl FnMut(CallHistory),
+    ) -> Result<u64, AuditError> {
+        let runs = IndexedRuns::read(&self.place())?;
+        let Some(unreadable) = runs.unreadable() else {
+            return self.calls(each);
+        };
+        let undone = UndoIndex::read(&runs)?;
+        let (mut known, mut calls) = (HashSet::new(), Vec::new());
+        for subject in subjects {
+            runs.find(subject, |told| {
+                let call = told.record.ok().and_then(|record| record.call);
+                calls.extend(call.filter(|call| known.insert(*call)));
+            })?;
+        }
+        for call in calls {
+            each(history_of(&runs, call, &undone)?);
+        }
+        Ok(unreadable)
+    }
+
+    /// The newest of all calls of some time, by the index; `None` if that cannot tell.
+    fn latest_indexed(
+        &self,
+        filter: &CallFilter,
+        before: Option<CallSortKey>,
+        room: usize,
+    ) -> Result<Option<(Latest, u64)>, AuditError> {
+        let (since, until) = (filter.since, filter.until);
+        let only_time = CallFilter {
+            since,
+            until,
+            ..CallFilter::default()
+        };
+        if *filter != only_time {
+            return Ok(None);
+        }
+        let runs = IndexedRuns::read(&self.place())?;
+        let range = CallRange {
+            since: since.map(|time| nanoseconds(Some(time))),
+            until: until.map(|time| nanoseconds(Some(time))),
+            before: before.map(|(began, call)| (nanoseconds(began), call.as_number())),
+        };
+        let found = runs.index().map(|index| index.calls(range, room));
+        let (Some(Ok((newest, count))), Some(unreadable)) = (found, runs.unreadable()) else {
+            return Ok(None);
+        };
+        let undone = UndoIndex::read(&runs)?;
+        let mut latest = Latest::new(room);
+        for (began, call) in newest {
+            let call = history_of(&runs, CallId::from_number(call), &undone)?;
+            if nanoseconds(call.began()) != began || !filter.takes(&call) {
+                tracing::warn!(call = %call.call, "audit: the index does not say what the log says");
+                return Ok(None);
+            }
+            latest.add(call);
+        }
+        let shown = u64::try_from(latest.calls.len()).unwrap_or(u64::MAX);
+        latest.older = count.saturating_sub(shown);
+        Ok(Some((latest, unreadable)))
+    }
+}
+
+/// A call by its lines, as [`AuditLog::calls`] gives it.
+fn history_of(
+    runs: &IndexedRuns,
+    call: CallId,
+    undone: &UndoIndex,
+) -> Result<CallHistory, AuditError> {
+    let (mut records, mut is_cut) = (Vec::new(), false);
+    let mut clock = RecordClock::default();
+    runs.find(&Subject::Call(call), |told| {
+        let Some(record) = told.record.ok().filter(|record| record.call == Some(call)) else {
+            return;
+        };
+        if records.len() < MAX_RECORDS {
+            records.push((clock.read(told.index, told.line, &record), record));
+        } else {
+            is_cut = true;
+        }
+    })?;
+    records.sort_by_key(|(moment, _)| *moment);
+    Ok(CallHistory {
+        call,
+        records: records.into_iter().map(|(_, record)| record).collect(),
+        is_cut,
+        undone_by: undone.by.get(&call).copied(),
+        spent_by: Vec::new(),
+        has_unreadable: undone.has_unreadable,
+    })
 }
 
 struct Gathering<F> {

@@ -1,13 +1,15 @@
 //! Calls that belong together: a set of changes with its preview, its decision and its changes; a
 //! proposal with what became of it. A list for people has one row for each group.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use super::super::disk::blocking::blocking;
 use super::super::documents::proposals::{is_making, is_making_of_other};
+use super::super::run::indexed::Subject;
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, CallOutcome, Exclusions,
-    ProposalId, Record,
+    ApprovalId, AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, CallOutcome,
+    Exclusions, ProposalId, Record,
 };
 use super::spent_approval::SpendingCalls;
 use survey::{GroupSortKey, key, own_group};
@@ -230,6 +232,67 @@ impl AuditLog {
             next: next.filter(|_| older > 0),
             unreadable,
         })
+    }
+
+    /// The group that a call belongs to, as its story found it.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn group_about(&self, call: &CallHistory) -> Result<CallGroup, AuditError> {
+        let (log, call) = (self.clone(), call.clone());
+        blocking(move || log.group_around(call)).await
+    }
+
+    fn group_around(&self, call: CallHistory) -> Result<CallGroup, AuditError> {
+        let id = call.call;
+        let mut all = HashMap::from([(id, call)]);
+        // What is joined may name more: a decision its proposal, a write the preview that it spent.
+        for _ in 0..3 {
+            let more = self.joined_with(&all)?;
+            if more.is_empty() {
+                break;
+            }
+            all.extend(more);
+        }
+        let mut survey = GroupSurvey::default();
+        for call in all.values() {
+            survey.tell(call, CallVisibility::Yes, true);
+        }
+        let groups = Groups::collect(&survey, all.into_values().collect());
+        let mut groups = groups.into_iter();
+        let own = groups.find(|group| group.all().any(|call| call.call == id));
+        Ok(own.unwrap_or_default())
+    }
+
+    /// The calls of the sets and proposals of these, and those whose approval they spent or gave.
+    fn joined_with(
+        &self,
+        known: &HashMap<CallId, CallHistory>,
+    ) -> Result<HashMap<CallId, CallHistory>, AuditError> {
+        let (mut sets, mut proposals, mut calls) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for call in known.values() {
+            sets.extend(call.set());
+            proposals.extend(call.latest(|record| record.proposal.clone()));
+            let spent = call.records.iter().filter_map(|record| record.confirms);
+            calls.extend(spent.map(ApprovalId::call));
+            calls.extend(&call.spent_by);
+        }
+        let mut subjects: Vec<Subject<'_>> = sets.iter().copied().map(Subject::Set).collect();
+        subjects.extend(proposals.iter().map(|id| Subject::Proposal(id)));
+        subjects.extend(calls.iter().copied().map(Subject::Call));
+        let mut more = HashMap::new();
+        self.calls_about(&subjects, |call| {
+            let is_of_set = call.set().is_some_and(|set| sets.contains(&set));
+            let proposal = call.latest(|record| record.proposal.as_ref());
+            let is_joined = is_of_set
+                || proposal.is_some_and(|id| proposals.contains(id))
+                || sets.contains(&call.call)
+                || calls.contains(&call.call);
+            if is_joined && !known.contains_key(&call.call) {
+                more.insert(call.call, call);
+            }
+        })?;
+        Ok(more)
     }
 
     /// The group that an id stands for: a call's, a set's or a proposal's. Blocks.

@@ -44,7 +44,7 @@ impl AuditLog {
         let mut states = [None, None];
         for (state, name) in states.iter_mut().zip(call.states_around()) {
             let Some(name) = name else { continue };
-            match kept_states::kept(&self.place(), name) {
+            match kept_states::kept(&*self.place().store, name) {
                 Ok(read) => *state = Some(read),
                 Err(AuditError::Missing) => return Ok(ReconstructedChange::Missing(name)),
                 Err(AuditError::Damaged) => return Ok(ReconstructedChange::Damaged(name)),

@@ -48,7 +48,7 @@ fn found_at(place: &AuditLayout, id: i64, time: &Date) -> Result<Option<PriorSta
     let states = names
         .into_iter()
         .rev()
-        .filter_map(|(name, key)| Some((kept_states::kept(place, name).ok()?, key)));
+        .filter_map(|(name, key)| Some((kept_states::kept(&*place.store, name).ok()?, key)));
     let is_it = |(state, _): &PriorState| state.updated_at.as_ref().is_some_and(|at| at.same(time));
     Ok({ states }.find(is_it))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use time::OffsetDateTime;
 
-use super::super::run::reader::{RunFile, scan};
+use super::super::run::indexed::{IndexedRuns, Subject};
 use super::super::{AuditError, CallId, Outcome, Record};
 use super::steps::StepOutcomes;
 
@@ -48,11 +48,11 @@ struct RecordedUndo {
 }
 
 impl UndoIndex {
-    pub(in crate::audit) fn read(runs: &[RunFile]) -> Result<Self, AuditError> {
+    pub(in crate::audit) fn read(runs: &IndexedRuns) -> Result<Self, AuditError> {
         let mut undos: HashMap<CallId, RecordedUndo> = HashMap::new();
         let mut has_unreadable = false;
         let mut clock = RecordClock::default();
-        scan(runs, &["\"undoes\""], |told| match told.record {
+        runs.find(&Subject::Undoes, |told| match told.record {
             Ok(record) => {
                 let moment = clock.read(told.index, told.line, &record);
                 if let (Some(call), Some(_)) = (record.call, record.undoes) {

@@ -1,12 +1,12 @@
 //! Surveys a log: what exists, and how old it is.
 
 use std::collections::HashMap;
-use std::io;
 use std::time::SystemTime;
 
 use time::macros::format_description;
 use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
+use super::super::disk::kept_states;
 use super::super::disk::layout::AuditLayout;
 use super::super::documents::proposals;
 use super::super::run::reader::{RunFile, for_each_line, runs};
@@ -131,42 +131,19 @@ fn begin_of(file: &str) -> Option<OffsetDateTime> {
         .map(PrimitiveDateTime::assume_utc)
 }
 
-/// The names of the kept states on the disk.
-pub(in crate::audit) fn states(place: &AuditLayout) -> Result<Vec<KeptState>, AuditError> {
-    Ok(pages(place)?.into_keys().collect())
-}
-
-/// The kept states on the disk; other files in that directory are ignored.
+/// The kept states on the disk.
 fn pages(place: &AuditLayout) -> Result<HashMap<KeptState, KeptStateInfo>, AuditError> {
-    let directory = place.pages();
-    let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
-    let mut pages = HashMap::new();
-    let entries = crate::audit::disk::fs::entries(&directory).map_err(failed)?;
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let Some(name) = entry.file_name().to_str().and_then(KeptState::of_file) else {
-            continue;
-        };
-        match entry
-            .metadata()
-            .and_then(|found| Ok((found.len(), found.modified()?)))
-        {
-            Ok((length, modified)) => {
-                let named = None;
-                pages.insert(
-                    name,
-                    KeptStateInfo {
-                        length,
-                        modified,
-                        named,
-                    },
-                );
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    Ok(pages)
+    let listed = kept_states::list(&*place.store)?;
+    Ok(listed
+        .map(|(name, listed)| {
+            let info = KeptStateInfo {
+                length: listed.length,
+                modified: listed.changed,
+                named: None,
+            };
+            (name, info)
+        })
+        .collect())
 }
 
 fn name(pages: &mut HashMap<KeptState, KeptStateInfo>, state: KeptState, time: OffsetDateTime) {

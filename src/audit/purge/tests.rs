@@ -8,7 +8,7 @@ use time::macros::datetime;
 
 use super::{Keep, Purged};
 use crate::audit::entry::chain::verify;
-use crate::audit::testing::{Script, keep_long_ago, page};
+use crate::audit::testing::{Script, keep_long_ago, kept_path, page};
 use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState, Outcome,
     Proposal, ProposalId, ProposalState, Record,
@@ -59,7 +59,7 @@ async fn running(dir: &Path) -> AuditLog {
 fn is_there(log: &AuditLog, states: &[KeptState]) -> Vec<bool> {
     states
         .iter()
-        .map(|state| log.place().kept(*state).exists())
+        .map(|state| kept_path(&log.place(), *state).exists())
         .collect()
 }
 
@@ -94,7 +94,10 @@ fn all_is_explained(log: &AuditLog) {
         }
         for state in super::named_by(record) {
             let is_gone = gone.contains(&format!("{state}.json.gz"));
-            assert!(log.place().kept(state).exists() || is_gone, "{state}");
+            assert!(
+                kept_path(&log.place(), state).exists() || is_gone,
+                "{state}"
+            );
         }
     }
 }
@@ -155,7 +158,9 @@ async fn the_oldest_goes_until_the_rest_is_small_enough() {
     let log = running(dir.path()).await;
     // The own run cannot go, however large it is, and nothing goes in its place.
     let length = |path: &Path| path.metadata().unwrap().len();
-    let pages = states.iter().map(|state| length(&log.place().kept(*state)));
+    let pages = states
+        .iter()
+        .map(|state| length(&kept_path(&log.place(), *state)));
     let whole: u64 = runs.iter().map(|run| length(run)).chain(pages).sum();
     let keep = |bytes| Keep { bytes, ..YEAR };
     assert_eq!(
@@ -334,7 +339,7 @@ async fn a_state_that_is_kept_again_while_a_purge_is_at_work_stays() {
     let state = keep_long_ago(&log, "old").await;
     let plan = super::PurgePlan::make(&log, YEAR, NOW).unwrap().unwrap();
     assert_eq!(log.keep(&page("old")).await.unwrap(), state);
-    assert_eq!(plan.carry_out(&log).unwrap(), Purged::default());
+    assert_eq!(plan.carry_out(&log).await.unwrap(), Purged::default());
     assert_eq!(log.kept(state).await.unwrap(), page("old"));
 }
 
@@ -355,7 +360,7 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
     let log = running(dir.path()).await;
     let fresh = keeper.keep(&page("just kept")).await.unwrap();
     let most = honest.metadata().unwrap().len();
-    let most = most + log.place().kept(state).metadata().unwrap().len();
+    let most = most + kept_path(&log.place(), state).metadata().unwrap().len();
     let own = log.runs().unwrap().pop().unwrap().path;
     while own.metadata().unwrap().len() <= 2 * most {
         let refusal = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
@@ -379,7 +384,12 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
     let mut lengths = Vec::new();
     for proposal in &all {
         log.keep_proposal(proposal.clone()).await.unwrap();
-        let file = std::fs::File::open(log.place().proposal(proposal.id)).unwrap();
+        let file = std::fs::File::open(
+            log.place()
+                .wiki
+                .join(format!("proposals/{}.json", proposal.id)),
+        )
+        .unwrap();
         lengths.push(file.metadata().unwrap().len());
     }
     let keep = Keep {
@@ -389,7 +399,12 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
     // What was just written stays.
     assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
     for proposal in &all {
-        let file = std::fs::File::open(log.place().proposal(proposal.id)).unwrap();
+        let file = std::fs::File::open(
+            log.place()
+                .wiki
+                .join(format!("proposals/{}.json", proposal.id)),
+        )
+        .unwrap();
         let hours_ago = SystemTime::now() - Duration::from_hours(2);
         file.set_modified(hours_ago).unwrap();
     }

@@ -3,26 +3,21 @@
 //! A run has its number in its file's name and in its first record, so that the heads that later
 //! runs, purges and lists of heads hold tell it too.
 //!
-//! `runs.count` holds the last number that was given, and is locked while one is given, so that no
+//! `runs.count` holds the last number that was given. A lease is held while one is given, so that no
 //! two servers give the same. It is what shows that the newest runs are gone, which no later run
 //! saw. Whoever rewrites the log can rewrite it as well.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use super::super::disk::fs;
 use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, FileHead};
 use super::reader::RunFile;
+use crate::store::local::fs;
 
-/// Timeout for another process to begin its run.
-const WAIT: Duration = Duration::from_secs(10);
-/// Time between attempts to take the lock.
-const PAUSE: Duration = Duration::from_millis(5);
 /// A longer file holds no number of ours, in bytes.
 const MOST: u64 = 64;
 
@@ -74,7 +69,7 @@ fn read(file: &File) -> io::Result<Counted> {
     })
 }
 
-/// The count of runs, held by the one run that is just being made.
+/// The count of runs, open for the one run that is just being made.
 #[derive(Debug)]
 pub(in crate::audit) struct RunCounter {
     path: PathBuf,
@@ -82,22 +77,12 @@ pub(in crate::audit) struct RunCounter {
 }
 
 impl RunCounter {
-    /// Waits until nobody else makes a run. Blocks, for [`WAIT`] at most.
-    pub(in crate::audit) fn hold(place: &AuditLayout) -> Result<Self, AuditError> {
+    /// Only who has the lease to begin a run may give a number.
+    pub(in crate::audit) fn open(place: &AuditLayout) -> Result<Self, AuditError> {
         let path = place.count();
-        let failed = |error: io::Error| AuditError::at(&path, "lock the count of runs", &error);
-        let file = fs::open_lock_file(&path).map_err(failed)?;
-        let end = Instant::now() + WAIT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self { path, file }),
-                Err(TryLockError::WouldBlock) if Instant::now() < end => {
-                    std::thread::sleep(PAUSE);
-                }
-                Err(TryLockError::WouldBlock) => return Err(AuditError::Busy),
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
-            }
-        }
+        let file = fs::open_lock_file(&path)
+            .map_err(|error| AuditError::at(&path, "open the count of runs", &error))?;
+        Ok(Self { path, file })
     }
 
     /// The number of the run that is being made: one more than was ever given, as far as the count
@@ -127,14 +112,6 @@ impl RunCounter {
         self.file
             .write_all_at(text.as_bytes(), 0)
             .map_err(|error| AuditError::at(&self.path, "write the count of runs", &error))
-    }
-}
-
-impl Drop for RunCounter {
-    fn drop(&mut self) {
-        // Closing the file would do, but not while a child of this process that is just being
-        // started has it too.
-        let _ = self.file.unlock();
     }
 }
 
@@ -212,9 +189,9 @@ mod tests {
         let place = AuditLayout::new(dir.path(), "docs");
         let runs = place.runs();
         std::fs::create_dir_all(&runs).unwrap();
-        let next = || RunCounter::hold(&place).unwrap().next(&runs).unwrap();
+        let next = || RunCounter::open(&place).unwrap().next(&runs).unwrap();
         assert_eq!((counted(&place).unwrap(), next()), (Counted::Nothing, 1));
-        RunCounter::hold(&place).unwrap().give(7).unwrap();
+        RunCounter::open(&place).unwrap().give(7).unwrap();
         assert_eq!((counted(&place).unwrap(), next()), (Counted::Last(7), 8));
         // A run was made by a process that was killed before it counted it.
         std::fs::write(

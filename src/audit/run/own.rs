@@ -8,7 +8,6 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
-use super::super::disk::fs;
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::RecordStamp;
 use super::super::{AuditEntry, AuditError, AuditEvent, FileHead, LineHash, Record, RunId};
@@ -16,6 +15,8 @@ use super::heads;
 use super::lines::MAX_LINE;
 use super::numbers::RunCounter;
 use crate::site::SiteName;
+use crate::store::HeldLease;
+use crate::store::local::fs;
 
 /// The file of one run, which nobody else writes, and the state of its chain.
 ///
@@ -37,17 +38,17 @@ pub(in crate::audit) struct OwnRun {
 }
 
 impl OwnRun {
-    /// Makes the file and locks it; nothing is written yet.
+    /// Makes the file and locks it; nothing is written yet. `_begins` is the lease to begin a run.
     pub(in crate::audit) fn make(
         place: &AuditLayout,
         wiki: &str,
         site: Option<SiteName>,
+        _begins: &HeldLease,
     ) -> Result<Self, AuditError> {
         let runs = place.runs();
         fs::make_dir(&runs).map_err(|error| AuditError::at(&runs, "make directory", &error))?;
         let run = RunId::new()?;
-        // Until the file is there, so that the next run, which gets the next number, sees it.
-        let count = RunCounter::hold(place)?;
+        let count = RunCounter::open(place)?;
         let number = count.next(&runs)?;
         let time = file_time(OffsetDateTime::now_utc());
         let stem = format!("{time}-{number:06}-{run}");

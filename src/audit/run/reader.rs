@@ -5,7 +5,7 @@
 //! otherwise be in its way. All of this is disk work for blocking threads.
 
 use std::fs::{File, Metadata, TryLockError};
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -48,14 +48,27 @@ impl RunFile {
     /// # Errors
     /// If the file cannot be opened; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
     pub fn records(&self) -> Result<Records, AuditError> {
-        let file = File::open(&self.path).map_err(|error| match error.kind() {
+        self.records_from(0, 0)
+    }
+
+    /// Its records from a byte on, before which there are so many lines. Blocks.
+    pub(in crate::audit) fn records_from(
+        &self,
+        start: u64,
+        line: u64,
+    ) -> Result<Records, AuditError> {
+        let opened = File::open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(start))?;
+            Ok(file)
+        });
+        let file = opened.map_err(|error| match error.kind() {
             kind @ io::ErrorKind::NotFound => AuditError::Io(kind),
             _ => AuditError::at(&self.path, "read a run", &error),
         })?;
         Ok(Records {
             reader: BufReader::with_capacity(CHUNK, file),
             buffer: Vec::new(),
-            line: 0,
+            line,
             is_over: false,
             is_unfinished: false,
         })
@@ -88,6 +101,23 @@ impl Records {
     #[must_use]
     pub const fn is_unfinished(&self) -> bool {
         self.is_unfinished
+    }
+
+    /// The byte at which the next line begins.
+    pub(in crate::audit) fn position(&mut self) -> io::Result<u64> {
+        self.reader.stream_position()
+    }
+
+    /// Moves to a line that begins at this byte, and has this number.
+    pub(in crate::audit) fn move_to(&mut self, start: u64, line: u64) -> io::Result<()> {
+        let at = self.reader.stream_position()?;
+        let by = i128::from(start) - i128::from(at);
+        match i64::try_from(by) {
+            Ok(by) => self.reader.seek_relative(by)?,
+            Err(_) => drop(self.reader.seek(SeekFrom::Start(start))?),
+        }
+        (self.line, self.is_over) = (line.saturating_sub(1), false);
+        Ok(())
     }
 
     /// The next line without its end, not parsed yet.
@@ -163,7 +193,7 @@ impl AuditLog {
 pub(in crate::audit) fn runs(place: &AuditLayout) -> Result<Vec<RunFile>, AuditError> {
     let directory = place.runs();
     let failed = |error: io::Error| AuditError::at(&directory, "list the runs", &error);
-    let entries = super::super::disk::fs::entries(&directory).map_err(failed)?;
+    let entries = crate::store::local::fs::entries(&directory).map_err(failed)?;
     let mut runs = Vec::new();
     for entry in entries {
         match look_at(&entry.map_err(failed)?.path()) {
@@ -275,7 +305,7 @@ pub(in crate::audit) fn for_each_line(
     }
 }
 
-fn has_one_of(line: &[u8], words: &[&str]) -> bool {
+pub(in crate::audit) fn has_one_of(line: &[u8], words: &[&str]) -> bool {
     match std::str::from_utf8(line) {
         Ok(line) => words.is_empty() || words.iter().any(|word| line.contains(word)),
         // An unreadable line is passed on as well.

@@ -116,7 +116,7 @@ fn is_open_to(user: FileOwner, found: &Metadata, wanted: RequiredAccess) -> bool
 /// also the kept states, which may be many.
 pub(in crate::audit) fn closed(place: &AuditLayout, eyes: Eyes, all: bool) -> Vec<PathBuf> {
     let mut closed = Vec::new();
-    let pages = place.pages();
+    let pages = place.wiki.join("pages");
     let but = (!all).then_some(&*pages);
     if let Ok(found) = metadata(&place.wiki) {
         look(&place.wiki, &found, eyes, but, &mut closed);
@@ -158,8 +158,8 @@ pub(in crate::audit) fn writable_by_others(place: &AuditLayout) -> Vec<PathBuf> 
     let below = [
         place.wiki.clone(),
         place.runs(),
-        place.pages(),
-        place.proposals(),
+        place.wiki.join("pages"),
+        place.wiki.join("proposals"),
     ];
     root.into_iter()
         .chain(below)

@@ -17,8 +17,9 @@ mod verify;
 pub(super) use csv::columns as csv_columns;
 
 use super::exit::Exit;
+use super::progress::StepProgress;
 use super::{CommandResult, print};
-use crate::audit::{AuditError, CallHistoryError, CallSelector};
+use crate::audit::{AuditError, AuditLog, CallHistoryError, CallSelector};
 
 /// Arguments of `audit`.
 #[derive(Debug, clap::Args)]
@@ -95,4 +96,18 @@ fn note_unreadable(lines: u64) {
             "{lines} lines of the log cannot be read; `wikijs-gate audit verify` says more of them"
         ));
     }
+}
+
+/// Brings the index of a large log up to its runs, which takes up to a minute the first time.
+fn bring_index_up(log: &AuditLog) -> Result<(), (Exit, String)> {
+    let progress = StepProgress::new();
+    let megabytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
+    log.bring_index_up(|done, whole| {
+        progress.at(
+            megabytes(done),
+            megabytes(whole),
+            "MB of the record indexed",
+        );
+    })
+    .map_err(|error| unread(&error))
 }

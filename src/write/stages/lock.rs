@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::audit::{AuditError, AuditLog, PageLock, TreeLock};
+use crate::audit::{AuditError, AuditLog, HeldLease};
 use crate::gates::TurnOf;
 
 /// While this is held, other writes that could interfere wait.
 pub(in crate::write) struct WriteLock {
-    _page: Option<PageLock>,
-    _tree: Option<TreeLock>,
+    _page: Option<HeldLease>,
+    _tree: Option<HeldLease>,
 }
 
 /// Waits until no other write can interfere (W19), of this server or of another that shares its

@@ -113,8 +113,11 @@ impl Purges {
                         "the audit directory was purged"
                     );
                 }
-                Err(AuditError::Ended) => {}
+                Err(AuditError::Ended) => return,
                 Err(error) => tracing::warn!(%error, "the audit directory could not be purged"),
+            }
+            if let Err(error) = audit.keep_index_up().await {
+                tracing::warn!(%error, "the index of the record could not be made");
             }
         });
     }

@@ -250,6 +250,16 @@ impl Program {
     }
 
     /// Ends it as nothing can be prepared for, and waits until it is gone.
+    /// Waits for so long, whatever it says meanwhile.
+    pub(crate) fn waits(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            if self.stdout.recv_timeout(left).is_err() {
+                return;
+            }
+        }
+    }
+
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

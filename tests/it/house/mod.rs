@@ -1,6 +1,7 @@
 //! The project itself: its rooms, words, promises, pages and packages.
 
 pub(crate) mod docs;
+mod formats;
 mod in_operation;
 mod install;
 mod invariants;

@@ -20,7 +20,7 @@ use crate::harness::{Served, Setup, id_of, mutations, page, runs, sample, sample
 use crate::house::docs::generated;
 use crate::http::hosted::Names;
 use crate::testkit::{
-    FORGET, RECALL, REMEMBER, Shows as _, TREE, begins, call_ok, checked_ok, fails, says,
+    FORGET, RECALL, REMEMBER, Shows as _, TREE, begins, call_ok, checked_ok, fails, says, wiki_dir,
 };
 
 fn setup(wiki: &DemoWiki) -> Setup {
@@ -52,10 +52,8 @@ fn id(answer: &Value) -> &str {
 
 /// The file in which a server keeps what its one client remembers.
 fn store(dir: &TempDir) -> PathBuf {
-    let wikis = fs::read_dir(dir.path()).unwrap();
-    let files = wikis.filter_map(|wiki| fs::read_dir(wiki.unwrap().path().join("memory")).ok());
-    let mut files = files.flatten().map(|file| file.unwrap().path());
-    files.find(|file| file.extension().is_some()).unwrap()
+    let mut files = fs::read_dir(wiki_dir(dir.path()).join("memory")).unwrap();
+    files.next().unwrap().unwrap().path()
 }
 
 /// The records of memories.

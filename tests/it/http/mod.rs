@@ -27,7 +27,7 @@ use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
 
 use crate::harness::{Setup, id_of, read, sample_wiki, told};
 use crate::http::hosted::{Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
-use crate::testkit::{CREATE, DELETE, Shows as _, TREE, UPDATE, begins, lacks, says};
+use crate::testkit::{CREATE, DELETE, Shows as _, TREE, UPDATE, begins, lacks, says, wiki_dir};
 
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
@@ -489,16 +489,12 @@ async fn health_says_what_is_wrong() {
     assert_eq!(ready().await["ready"], true);
     // Root may write anywhere, but not into a file as if it were a directory.
     let audit = server.dir.path();
-    for entry in std::fs::read_dir(audit).unwrap() {
-        let path = entry.unwrap().path();
-        std::fs::remove_dir_all(&path).unwrap();
-        std::fs::write(&path, "").unwrap();
-    }
+    let of_wiki = wiki_dir(audit);
+    std::fs::remove_dir_all(&of_wiki).unwrap();
+    std::fs::write(&of_wiki, "").unwrap();
     let checks = ready().await["checks"].clone();
     begins(&checks["audit"], "the audit directory cannot be used");
-    for entry in std::fs::read_dir(audit).unwrap() {
-        std::fs::remove_file(entry.unwrap().path()).unwrap();
-    }
+    std::fs::remove_file(of_wiki).unwrap();
     drop(wiki);
     let gone = ready().await["checks"]["wiki"].clone();
     begins(&gone.as_str().unwrap(), "it does not answer: ");
@@ -723,8 +719,7 @@ async fn a_file_that_the_server_cannot_open_makes_it_unready() {
         body["checks"]["audit"].as_str().unwrap().to_owned()
     };
     assert_eq!(audit().await, "ok");
-    let wiki_dir = std::fs::read_dir(server.dir.path()).unwrap().next();
-    let wiki_dir = wiki_dir.unwrap().unwrap().path();
+    let wiki_dir = wiki_dir(server.dir.path());
     // Root opens what it likes, but no socket. The name of one must be short.
     let elsewhere = tempfile::TempDir::new().unwrap();
     let short = elsewhere.path().join("d");

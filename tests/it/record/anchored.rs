@@ -19,7 +19,7 @@ use crate::harness::{Setup, id_of, sample_wiki};
 use crate::house::docs::generated;
 use crate::http::hosted::{Caller, LIMITS};
 use crate::script::{ADDRESS, place};
-use crate::testkit::{DELETE, Shows as _, UPDATE, says};
+use crate::testkit::{DELETE, Shows as _, UPDATE, says, wiki_dir};
 
 /// How long something may take that comes soon.
 const LONG: Duration = Duration::from_secs(20);
@@ -255,8 +255,7 @@ impl Kept {
     }
 
     fn wiki(&self) -> PathBuf {
-        let mut dirs = fs::read_dir(self.audit.path()).unwrap();
-        dirs.next().unwrap().unwrap().path()
+        wiki_dir(self.audit.path())
     }
 
     fn run(&self, number: usize) -> PathBuf {

@@ -8,3 +8,4 @@ mod confirms;
 mod own_key;
 pub(crate) mod purge;
 mod report;
+mod store;

@@ -11,7 +11,7 @@ use wikijs_gate::audit::{AuditEvent, CallId, LineHash, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, runs, sample_wiki};
-use crate::testkit::{TAGS, UNDO, UPDATE};
+use crate::testkit::{TAGS, UNDO, UPDATE, wiki_dir};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki)
@@ -23,8 +23,7 @@ async fn write(served: &Served, id: i64, content: &str) {
 }
 
 fn pages(dir: &Path) -> Vec<PathBuf> {
-    let wiki = fs::read_dir(dir).unwrap().next().unwrap().unwrap().path();
-    let entries = fs::read_dir(wiki.join("pages")).unwrap();
+    let entries = fs::read_dir(wiki_dir(dir).join("pages")).unwrap();
     let mut pages: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     pages.sort();
     pages

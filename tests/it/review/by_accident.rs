@@ -11,7 +11,7 @@ use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
 use crate::http::hosted::{Hosted, Names};
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, lacks, says};
+use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, lacks, proposal_file, says};
 
 /// A desk whose agent may do everything.
 async fn desk(pages: &[(&str, &str)]) -> Desk {
@@ -469,9 +469,7 @@ async fn a_mark_that_is_taken_out_of_a_proposals_file_is_still_shown_and_found_o
     let desk = desk(&[("docs/a", "A\n")]).await;
     let arguments = json!({ "id": id_of(&desk.wiki, "docs/a"), "scriptJs": "steal()" });
     let id = desk.propose(UPDATE, arguments).await;
-    let of_wiki = std::fs::read_dir(desk.agent.dir.path()).unwrap().next();
-    let file = of_wiki.unwrap().unwrap().path();
-    let file = file.join(format!("proposals/{id}.json"));
+    let file = proposal_file(desk.agent.dir.path(), &id);
     let mut changed: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_eq!(changed["warnings"], json!(["script_added"]));
     changed["warnings"] = json!([]);

@@ -11,7 +11,7 @@ use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
 use crate::http::hosted::{Caller, Hosted, Names};
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-use crate::testkit::{BULK, UPDATE, says};
+use crate::testkit::{BULK, UPDATE, says, wiki_dir};
 
 /// The page of the check, when there is a finding.
 async fn checked(browser: &Browser) -> Page {
@@ -114,8 +114,7 @@ async fn a_change_of_the_record_is_found_in_the_browser() {
     let desk = Desk::of(PAGES).await;
     desk.edit("docs/a", "old", "new").await;
     let browser = desk.signed_in().await;
-    let of_wiki = std::fs::read_dir(desk.agent.dir.path()).unwrap().next();
-    let runs = of_wiki.unwrap().unwrap().path().join("runs");
+    let runs = wiki_dir(desk.agent.dir.path()).join("runs");
     let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap();
     let text = std::fs::read_to_string(run.path()).unwrap();
     std::fs::write(run.path(), text.replace("docs/a", "docs/x")).unwrap();

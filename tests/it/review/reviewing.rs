@@ -10,7 +10,7 @@ use wikijs_gate::write::{Apply, Asker, Caller, Extent, Review, WriteAnswer, Writ
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of, with_server};
-use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, says};
+use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, proposal_file, says};
 
 /// Three pages of docs, and two that link to them.
 async fn section() -> DemoWiki {
@@ -183,9 +183,7 @@ async fn whoever_takes_the_left_out_out_of_the_file_is_found_out() {
     let id = propose(&served).await;
     let arguments = ["proposals", "apply", &id, "--leave-out", "1", "--yes"];
     operator(&wiki, &served, &arguments).await.good();
-    let of_wiki = std::fs::read_dir(served.dir.path()).unwrap().next();
-    let file = of_wiki.unwrap().unwrap().path();
-    let file = file.join(format!("proposals/{id}.json"));
+    let file = proposal_file(served.dir.path(), &id);
     let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert!(whole["leftOut"].is_array(), "{whole}");
     for forged in [json!([]), json!([1]), json!([0, 1, 2])] {

@@ -20,7 +20,8 @@ use crate::cli::process::Program;
 use crate::command::{Command, Ended};
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, page, sample_wiki, wiki_of};
 use crate::testkit::{
-    BULK, CHANGE_SET, GET_PROPOSAL, Shows as _, UNDO, UPDATE, fails, is_applied, says,
+    BULK, CHANGE_SET, GET_PROPOSAL, Shows as _, UNDO, UPDATE, fails, is_applied, proposal_file,
+    says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
@@ -450,9 +451,7 @@ async fn whoever_changes_the_file_of_a_proposed_set_changes_nothing_that_is_appl
     let served = dry(&wiki.address(), &wiki).await;
     let shown = served.call(BULK, tag(&some(&wiki, 3))).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
-    let of_wiki = std::fs::read_dir(served.dir.path()).unwrap().next();
-    let file = of_wiki.unwrap().unwrap().path();
-    let file = file.join(format!("proposals/{id}.json"));
+    let file = proposal_file(served.dir.path(), id);
     let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let mut swapped = whole.clone();
     swapped["others"][0]["after"] = swapped["others"][1]["after"].clone();

@@ -15,7 +15,8 @@ use crate::harness::{
 };
 use crate::record::purge::{written_in, years_ago};
 use crate::testkit::{
-    CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, Shows as _, UNDO, UPDATE, call_ok, fails, says,
+    CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, Shows as _, UNDO, UPDATE, call_ok, fails,
+    proposal_file, says,
 };
 
 fn setup(wiki: &DemoWiki) -> Setup {
@@ -78,11 +79,7 @@ async fn became(served: &Served, id: &str) -> Value {
 }
 
 fn file(served: &Served, id: &str) -> PathBuf {
-    let wiki = std::fs::read_dir(served.dir.path())
-        .unwrap()
-        .next()
-        .unwrap();
-    wiki.unwrap().path().join(format!("proposals/{id}.json"))
+    proposal_file(served.dir.path(), id)
 }
 
 #[tokio::test]

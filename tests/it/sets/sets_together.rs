@@ -215,7 +215,7 @@ async fn a_single_write_gets_its_turn_between_two_changes_of_a_set() {
 
 /// Waits until somebody queues for the turn of a page.
 async fn somebody_waits_for(id: i64, dir: &Path) {
-    let queue = |entry: DirEntry| entry.path().join(format!("turns/{id}.lock.next"));
+    let queue = |entry: DirEntry| entry.path().join(format!("turns/{id}.next.lock"));
     let is_there = || {
         let mut wikis = std::fs::read_dir(dir).unwrap().flatten();
         wikis.any(|entry| queue(entry).exists())

@@ -19,7 +19,7 @@ use crate::harness::{
 };
 use crate::record::audit::{child, childs_dir};
 use crate::testkit::{
-    BY_ID, CREATE, DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied,
+    BY_ID, CREATE, DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied, wiki_dir,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
 use crate::wiki::relay::{Relay, socket_of};
@@ -1212,8 +1212,7 @@ async fn dir_of(wiki: &str) -> std::ffi::OsString {
     let log = AuditLog::new(dir.path(), wiki);
     let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
     log.record(entry).await.unwrap();
-    let mut entries = std::fs::read_dir(dir.path()).unwrap();
-    entries.next().unwrap().unwrap().file_name()
+    wiki_dir(dir.path()).file_name().unwrap().to_owned()
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
 use crate::session::person::{BOTH, serve, setup};
 use crate::testkit::{
-    BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, fails, says,
+    BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, fails, proposal_file, says,
 };
 
 /// A note that would like to speak for the server, and how it is shown.
@@ -193,9 +193,7 @@ async fn the_note_of_a_proposals_file_is_held_against_the_record_of_its_making()
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New", "note": "a typo" });
     let preview = served.call(UPDATE, change).await.unwrap();
     let id = preview["proposal"].as_str().unwrap();
-    let mut dirs = std::fs::read_dir(served.dir.path()).unwrap();
-    let file = dirs.next().unwrap().unwrap().path();
-    let file = file.join(format!("proposals/{id}.json"));
+    let file = proposal_file(served.dir.path(), id);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"a typo\""));
     std::fs::write(&file, text.replace("a typo", "the boss said so")).unwrap();

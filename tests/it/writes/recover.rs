@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use wikijs_gate::audit::{AuditEvent, CallId, Outcome};
 
 use crate::harness::{Served, id_of};
-use crate::testkit::{TAGS, UNDO, UPDATE, says};
+use crate::testkit::{TAGS, UNDO, UPDATE, says, wiki_dir};
 use crate::wiki::faulty_wiki::{Fault, Reach, Reply};
 use crate::writes::kill::{self, Killed, Write};
 
@@ -212,9 +212,7 @@ async fn a_new_page_that_is_not_the_promised_one_to_the_letter_is_not_claimed() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attempt_whose_states_are_lost_is_unknown() {
     let killed = kill::DELETE.killed_when_sent(Reach::Afterwards).await;
-    for entry in fs::read_dir(killed.dir.path()).unwrap() {
-        fs::remove_dir_all(entry.unwrap().path().join("pages")).unwrap();
-    }
+    fs::remove_dir_all(wiki_dir(killed.dir.path()).join("pages")).unwrap();
     killed.next().await;
     assert_eq!(killed.outcomes(), [Outcome::Unknown]);
 }

@@ -14,7 +14,7 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, sample, sample_wiki, wiki_of};
-use crate::testkit::{BULK, BY_ID, Shows as _, UPDATE, checked_ok, fails, lacks};
+use crate::testkit::{BULK, BY_ID, Shows as _, UPDATE, checked_ok, fails, lacks, proposal_file};
 
 const PAGE: &str = "https://mcp.example.org/review";
 
@@ -251,12 +251,7 @@ async fn a_file_that_tells_a_decision_nobody_made_is_found_out() {
     let home = id_of(&wiki, "home");
     let answer = checked_ok(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let id = answer["proposal"].as_str().unwrap();
-    let of_wiki = std::fs::read_dir(served.dir.path())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
-    let file = of_wiki.path().join(format!("proposals/{id}.json"));
+    let file = proposal_file(served.dir.path(), id);
     let mut told: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     told["state"] = json!("rejected");
     told["decided"] = told["created"].clone();

@@ -5,10 +5,12 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{MAX_STATE, keep, kept};
+use super::MAX_STATE;
 use crate::audit::disk::layout::AuditLayout;
+use crate::audit::testing::kept_path;
 use crate::audit::{AuditError, KeptState};
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
+use crate::store::{LeaseMode, LeaseName};
 
 fn page(title: &str) -> PageState {
     PageState {
@@ -26,6 +28,19 @@ fn page(title: &str) -> PageState {
         )
         .or_blank()
     }
+}
+
+fn keep(place: &AuditLayout, page: &PageState) -> Result<KeptState, AuditError> {
+    let held = place
+        .store
+        .try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
+    let (name, length) = super::keep(&*place.store, page, &held.unwrap())?;
+    assert_eq!(length, kept_path(place, name).metadata().unwrap().len());
+    Ok(name)
+}
+
+fn kept(place: &AuditLayout, name: KeptState) -> Result<PageState, AuditError> {
+    super::kept(&*place.store, name)
 }
 
 fn write_gz(path: &Path, content: &[u8]) {
@@ -55,10 +70,10 @@ fn a_kept_state_comes_back_as_it_was_and_equal_states_share_a_file() {
 
     let mut expected = vec![format!("{one}.json.gz"), format!("{two}.json.gz")];
     expected.sort();
-    assert_eq!(names(&place.pages()), expected);
+    assert_eq!(names(&place.wiki.join("pages")), expected);
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&place.kept(one)), 0o600);
-    assert_eq!(mode(&place.pages()), 0o700);
+    assert_eq!(mode(&kept_path(&place, one)), 0o600);
+    assert_eq!(mode(&place.wiki.join("pages")), 0o700);
     assert_eq!(mode(&place.wiki), 0o700);
 }
 
@@ -73,7 +88,7 @@ fn a_state_that_was_tampered_with_is_refused_and_kept_anew_with_the_next_write()
     let dir = tempfile::tempdir().unwrap();
     let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("One")).unwrap();
-    let path = place.kept(name);
+    let path = kept_path(&place, name);
 
     let other = serde_json::to_vec(&page("Other")).unwrap();
     let whole = std::fs::read(&path).unwrap();
@@ -98,7 +113,7 @@ fn a_file_that_unpacks_without_end_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("One")).unwrap();
-    write_gz(&place.kept(name), &vec![b' '; MAX_STATE + 1]);
+    write_gz(&kept_path(&place, name), &vec![b' '; MAX_STATE + 1]);
     assert_eq!(kept(&place, name), Err(AuditError::Damaged));
 }
 
@@ -111,7 +126,7 @@ fn what_could_not_be_read_back_is_not_kept() {
         ..page("Large")
     };
     assert_eq!(keep(&place, &large), Err(AuditError::TooLarge));
-    assert!(!place.wiki.exists());
+    assert!(!place.wiki.join("pages").exists());
 }
 
 #[test]
@@ -119,11 +134,14 @@ fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
     let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("One")).unwrap();
-    std::fs::remove_file(place.kept(name)).unwrap();
+    std::fs::remove_file(kept_path(&place, name)).unwrap();
     // A directory in the way makes the rename fail, for root too.
-    std::fs::create_dir(place.kept(name)).unwrap();
+    std::fs::create_dir(kept_path(&place, name)).unwrap();
     assert!(matches!(keep(&place, &page("One")), Err(AuditError::Io(_))));
-    assert_eq!(names(&place.pages()), [format!("{name}.json.gz")]);
+    assert_eq!(
+        names(&place.wiki.join("pages")),
+        [format!("{name}.json.gz")]
+    );
 }
 
 #[test]
@@ -131,7 +149,7 @@ fn a_state_with_anything_behind_its_end_is_damaged_and_is_kept_again() {
     let dir = tempfile::tempdir().unwrap();
     let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("A")).unwrap();
-    let path = place.kept(name);
+    let path = kept_path(&place, name);
     let whole = std::fs::read(&path).unwrap();
     let mut second = Vec::new();
     let mut packer = GzEncoder::new(&mut second, Compression::fast());
@@ -139,7 +157,7 @@ fn a_state_with_anything_behind_its_end_is_damaged_and_is_kept_again() {
     packer.finish().unwrap();
     for behind in [&b"x"[..], &[0; 512], &second] {
         std::fs::write(&path, [&whole, behind].concat()).unwrap();
-        assert_eq!(super::check(&place, name), Err(AuditError::Damaged));
+        assert_eq!(super::check(&*place.store, name), Err(AuditError::Damaged));
         assert_eq!(kept(&place, name), Err(AuditError::Damaged));
         assert_eq!(keep(&place, &page("A")), Ok(name));
         assert_eq!(std::fs::read(&path).unwrap(), whole);
@@ -148,5 +166,5 @@ fn a_state_with_anything_behind_its_end_is_damaged_and_is_kept_again() {
     let mut json = serde_json::to_vec(&page("A")).unwrap();
     json.push(b' ');
     write_gz(&path, &json);
-    assert_eq!(super::check(&place, name), Err(AuditError::Damaged));
+    assert_eq!(super::check(&*place.store, name), Err(AuditError::Damaged));
 }

@@ -1,6 +1,7 @@
-use super::{MAX_BYTES, MAX_CHANGES};
+use super::MAX_CHANGES;
 use crate::audit::{AuditError, AuditLog, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::page::{PagePath, PageState, testing};
+use crate::store::DocumentKind;
 
 fn owner() -> DraftOwner {
     DraftOwner {
@@ -35,7 +36,7 @@ async fn begun(log: &AuditLog, changes: usize) {
     let mut held = log.hold_draft(owner(), name(), true).await.unwrap();
     let changes = (0..changes).map(|number| creates(&format!("a/{number}"), String::new()));
     held.draft.changes = changes.collect();
-    super::write(&held.path, &held.draft).unwrap();
+    super::write(&held.place, &held.name, &held.draft).unwrap();
 }
 
 async fn joins(log: &AuditLog, change: DraftChange) -> Result<usize, AuditError> {
@@ -63,9 +64,10 @@ async fn two_hundred_changes_join_a_draft_and_the_next_leaves_it_as_it_was() {
 async fn a_draft_has_a_bound_in_bytes_and_what_exceeds_it_does_not_join() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
+    let most = usize::try_from(DocumentKind::Draft.most_bytes()).unwrap();
     begun(&log, 1).await;
-    let large = joins(&log, creates("large", "x".repeat(MAX_BYTES))).await;
+    let large = joins(&log, creates("large", "x".repeat(most))).await;
     assert_eq!(large, Err(AuditError::DraftFull));
-    let half = "x".repeat(MAX_BYTES / 2);
+    let half = "x".repeat(most / 2);
     assert_eq!(joins(&log, creates("half", half)).await, Ok(2));
 }

@@ -6,6 +6,7 @@ use time::macros::datetime;
 
 use super::{CallHistory, CallHistoryError, CallSelector, story};
 use crate::audit::disk::layout::AuditLayout;
+use crate::audit::run::indexed::tests::make_index;
 use crate::audit::run::open_attempts::open_attempts;
 use crate::audit::testing::{Script, page};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome};
@@ -257,14 +258,19 @@ proptest! {
         let living = File::open(&paths[held]).unwrap();
         living.try_lock().unwrap();
 
-        let last = story(&place, &CallSelector::LAST, None).map(|story| story.call);
-        prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
-        for known in &model.0 {
-            let story = story(&place, &known.call.into(), None).unwrap();
-            prop_assert_eq!(story.undone_by, model.undone_by(known.call));
-            prop_assert_eq!(story.outcome(), known.kind.outcome());
-            prop_assert_eq!(story.is_open(), matches!(known.kind, Kind::Open));
-            prop_assert!(!story.has_unreadable && !story.is_cut);
+        for is_indexed in [false, true] {
+            if is_indexed {
+                make_index(&place);
+            }
+            let last = story(&place, &CallSelector::LAST, None).map(|story| story.call);
+            prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
+            for known in &model.0 {
+                let story = story(&place, &known.call.into(), None).unwrap();
+                prop_assert_eq!(story.undone_by, model.undone_by(known.call));
+                prop_assert_eq!(story.outcome(), known.kind.outcome());
+                prop_assert_eq!(story.is_open(), matches!(known.kind, Kind::Open));
+                prop_assert!(!story.has_unreadable && !story.is_cut);
+            }
         }
         let mut open: Vec<CallId> = open_attempts(&place, None)
             .unwrap()

@@ -1,0 +1,113 @@
+//! Checks all that is kept beside the log, tidies what a killed process left, and backs it up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::disk::blocking::blocking;
+use super::documents::{drafts, proposals};
+use super::run::indexed::IndexedRuns;
+use super::{Against, AuditError, AuditLog, Pause};
+use crate::store::{BackedUp, LeaseName, StoreError};
+
+/// The longest wait for a purge that is under way.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// What a check of the store found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreCheck {
+    /// What was put right, a sentence each.
+    pub repaired: Vec<String>,
+    /// What cannot be, a sentence each.
+    pub broken: Vec<String>,
+    /// Number of runs.
+    pub runs: usize,
+    /// Number of kept states that are what their names say.
+    pub states: u64,
+    /// Number of proposals and drafts that can be read.
+    pub documents: usize,
+}
+
+/// What a backup holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backup {
+    /// Number of files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl AuditLog {
+    /// Checks log, kept states, proposals, drafts, pause and index; removes what killed processes left,
+    /// and an index that does not fit. Blocks.
+    ///
+    /// # Errors
+    /// If something cannot be read at all.
+    pub fn check_store(
+        &self,
+        progress: impl FnMut(usize, usize),
+    ) -> Result<StoreCheck, AuditError> {
+        let place = self.place();
+        let mut check = StoreCheck::default();
+        place.store.sweep_leases()?;
+        for file in place.store.tidy()? {
+            let what = format!("{file}, which a killed process left half-written, was removed");
+            check.repaired.push(what);
+        }
+        let index = place.line_index();
+        if index.exists() && IndexedRuns::read(&place)?.index().is_none() {
+            crate::store::local::line_index::remove(&index);
+            let what =
+                "the index did not fit the runs and was removed; it is made anew when it is needed";
+            check.repaired.push(what.to_owned());
+        }
+        for (id, read) in proposals::files(&place)? {
+            check.count(&format!("proposal {id}"), read.map(drop));
+        }
+        for (name, read) in drafts::all(&place)? {
+            check.count(&format!("draft {name}"), read);
+        }
+        if let Some(Pause::Unreadable(why)) = self.pauses().look() {
+            let what =
+                format!("PAUSED.json {why}: all writes are refused until `wikijs-gate resume`");
+            check.broken.push(what);
+        }
+        let verified = self.verify(&Against::default(), progress)?;
+        check.runs = verified.runs.len();
+        check.states = verified.pages;
+        check
+            .broken
+            .extend(verified.wrong.iter().map(ToString::to_string));
+        Ok(check)
+    }
+
+    /// Copies all that is kept of this wiki into an empty or missing directory, while servers go on.
+    ///
+    /// # Errors
+    /// [`AuditError::NotEmpty`]; if something cannot be read or written.
+    pub async fn back_up(&self, to: &Path) -> Result<Backup, AuditError> {
+        let name = LeaseName::PURGE;
+        let held = self.leases().alone(&name, LONGEST_WAIT).await?;
+        let (place, to) = (self.place(), to.to_owned());
+        blocking(move || {
+            let done = match place.store.back_up(&to) {
+                Err(StoreError::Unfit(_)) => Err(AuditError::NotEmpty),
+                done => Ok(done?),
+            };
+            let BackedUp { files, bytes } = done?;
+            drop(held);
+            Ok(Backup { files, bytes })
+        })
+        .await
+    }
+}
+
+impl StoreCheck {
+    fn count(&mut self, what: &str, read: Result<(), AuditError>) {
+        match read {
+            Ok(()) => self.documents = self.documents.saturating_add(1),
+            // The check of the record names it.
+            Err(AuditError::BadProposal) => {}
+            Err(error) => self.broken.push(format!("{what}: {error}")),
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! Finds lines by what they are about: by the index where there is one, else by reading every run.
+//!
+//! What is found is the same either way: lines that may be about it, in the order of the runs. Whoever
+//! asks looks at the records themselves. Nothing that decides on a write asks the index.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use time::OffsetDateTime;
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::layout::AuditLayout;
+use super::super::{ApprovalId, AuditError, AuditLog, CallId, Outcome, Record};
+use super::reader::{LocatedRecord, RunFile, has_one_of, runs, scan};
+use crate::store::local::line_index::{IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace};
+
+/// The least bytes of runs of which an index is made: fewer are read as fast.
+const WORTH_IT: u64 = 16 << 20;
+/// The most bytes that a question adds to the index; if it is further behind, the runs are read.
+const MOST_BEHIND: u64 = 16 << 20;
+/// Number of lines that are added at once.
+const BATCH: usize = 20_000;
+/// Number of bytes before a place that show whether a run is still the one that was read.
+const WITNESS: u64 = 96;
+
+/// What lines are about.
+#[derive(Debug, Clone)]
+pub(in crate::audit) enum Subject<'a> {
+    /// A call, or a write that spent its approval.
+    Call(CallId),
+    /// The calls whose ids begin so.
+    CallsBeginning(&'a str),
+    /// The changes of a set, and the set.
+    Set(CallId),
+    /// A proposal, by its id.
+    Proposal(&'a str),
+    /// A page.
+    Page(i64),
+    /// Anything taken back.
+    Undoes,
+}
+
+/// The kinds of keys in the index.
+mod kind {
+    pub(super) const CALL: u8 = 1;
+    pub(super) const CONFIRMS: u8 = 2;
+    pub(super) const SET: u8 = 3;
+    pub(super) const PAGE: u8 = 4;
+    pub(super) const UNDOES: u8 = 5;
+    /// By their positions in time.
+    pub(super) const APPLIED: u8 = 6;
+    pub(super) const UNREADABLE: u8 = 7;
+    pub(super) const PROPOSAL: u8 = 8;
+}
+
+/// The most calls that are told apart by the beginnings of their ids.
+const MOST_CALLS: u32 = 64;
+
+/// The runs of a log, with their index where it is up to them.
+#[derive(Debug)]
+pub(in crate::audit) struct IndexedRuns {
+    pub(in crate::audit) runs: Vec<RunFile>,
+    index: Option<LineIndex>,
+}
+
+impl AuditLog {
+    /// Makes the index of a large log, or brings it up to the runs; `progress` is told of the bytes that
+    /// were read and that there are to read. Without the right to write there is none. Blocks.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub fn bring_index_up(&self, progress: impl FnMut(u64, u64)) -> Result<(), AuditError> {
+        let place = self.place();
+        let runs = runs(&place)?;
+        let all = runs
+            .iter()
+            .map(|run| run.length)
+            .fold(0, u64::saturating_add);
+        if all < WORTH_IT {
+            return Ok(());
+        }
+        let path = place.line_index();
+        let index = LineIndex::open(&path).or_else(|| LineIndex::make(&path));
+        let Some(index) = index else {
+            return Ok(());
+        };
+        if let CatchUp::Wrong = bring_up(index, &runs, u64::MAX, progress)? {
+            // Once more, from nothing.
+            if let Some(index) = LineIndex::make(&path) {
+                bring_up(index, &runs, u64::MAX, |_, _| ())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same on a blocking thread, for a server.
+    pub(crate) async fn keep_index_up(&self) -> Result<(), AuditError> {
+        let log = self.clone();
+        blocking(move || log.bring_index_up(|_, _| ())).await
+    }
+}
+
+impl IndexedRuns {
+    /// The runs of a log. An index that is missing, damaged or far behind is not used.
+    pub(in crate::audit) fn read(place: &AuditLayout) -> Result<Self, AuditError> {
+        let runs = runs(place)?;
+        let path = place.line_index();
+        let index = match LineIndex::open(&path)
+            .map(|index| bring_up(index, &runs, MOST_BEHIND, |_, _| ()))
+        {
+            Some(Ok(CatchUp::Up(index))) => Some(index),
+            Some(Err(error)) => return Err(error),
+            Some(Ok(CatchUp::Wrong | CatchUp::Not)) | None => None,
+        };
+        Ok(Self { runs, index })
+    }
+
+    /// The number of lines that cannot be read, if the index tells.
+    pub(in crate::audit) fn unreadable(&self) -> Option<u64> {
+        let runs = self.index.as_ref()?.runs().ok()?;
+        Some(
+            runs.values()
+                .map(|run| run.unreadable)
+                .fold(0, u64::saturating_add),
+        )
+    }
+
+    /// The index, for questions that have no other answer.
+    pub(in crate::audit) const fn index(&self) -> Option<&LineIndex> {
+        self.index.as_ref()
+    }
+
+    /// Passes on the lines that may be about something, in the order of the runs, and lines that cannot
+    /// be read.
+    pub(in crate::audit) fn find<'a>(
+        &'a self,
+        subject: &Subject<'_>,
+        each: impl FnMut(LocatedRecord<'a>),
+    ) -> Result<(), AuditError> {
+        let word = subject.word();
+        let found = match &self.index {
+            Some(index) => subject.places(index),
+            None => None,
+        };
+        match found {
+            Some(places) => self.read_lines(&places, &word, each),
+            None => scan(&self.runs, &[&word], each),
+        }
+    }
+
+    /// Reads lines; one that does not contain the word is passed over.
+    pub(in crate::audit) fn read_lines<'a>(
+        &'a self,
+        places: &[LinePlace],
+        word: &str,
+        mut each: impl FnMut(LocatedRecord<'a>),
+    ) -> Result<(), AuditError> {
+        let mut rest = places;
+        for (index, run) in self.runs.iter().enumerate() {
+            let until = rest.partition_point(|place| place.run.as_str() <= run.name());
+            let (own, later) = rest.split_at(until);
+            rest = later;
+            let own = own.iter().filter(|place| place.run == run.name());
+            let mut own = own.peekable();
+            if own.peek().is_none() {
+                continue;
+            }
+            let mut records = match run.records() {
+                Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+                records => records?,
+            };
+            for place in own {
+                records
+                    .move_to(place.start, place.number)
+                    .map_err(|error| AuditError::at(&run.path, "read a run", &error))?;
+                let record = match records.next_line() {
+                    None => continue,
+                    Some(Ok(text)) if !has_one_of(text, &[word]) => continue,
+                    Some(text) => text.and_then(Record::parse),
+                };
+                each(LocatedRecord {
+                    index,
+                    run,
+                    line: place.number,
+                    record,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Subject<'_> {
+    /// A word that is in every line about it.
+    fn word(&self) -> String {
+        match self {
+            Self::Call(call) | Self::Set(call) => format!("\"{call}\""),
+            Self::CallsBeginning(prefix) => format!("\"{prefix}"),
+            Self::Proposal(id) => format!("\"proposal\":\"{id}\""),
+            Self::Page(id) => format!("\"id\":{id},"),
+            Self::Undoes => "\"undoes\"".to_owned(),
+        }
+    }
+
+    /// Where the lines are; `None` if the index cannot tell.
+    fn places(&self, index: &LineIndex) -> Option<Vec<LinePlace>> {
+        let key = |kind, value| LineKey { kind, value };
+        let mut keys = match self {
+            Self::Call(call) => vec![
+                key(kind::CALL, call.as_number()),
+                key(kind::CONFIRMS, call.as_number()),
+            ],
+            Self::CallsBeginning(prefix) => {
+                let bound = |fill: char| -> Option<i64> {
+                    let id: String = prefix
+                        .chars()
+                        .chain(std::iter::repeat(fill))
+                        .take(16)
+                        .collect();
+                    number_of(&id)
+                };
+                let calls = index.calls_between(bound('0')?, bound('f')?, MOST_CALLS);
+                let calls = calls.ok()?.into_iter();
+                calls.map(|call| key(kind::CALL, call)).collect()
+            }
+            Self::Set(set) => vec![key(kind::SET, set.as_number())],
+            Self::Proposal(id) => vec![key(kind::PROPOSAL, number_of(id)?)],
+            Self::Page(id) => vec![key(kind::PAGE, *id)],
+            Self::Undoes => vec![key(kind::UNDOES, 0)],
+        };
+        keys.push(key(kind::UNREADABLE, 0));
+        index.lines(&keys).ok()
+    }
+}
+
+/// The applied steps from the newest on, before another one; `None` if the index cannot tell.
+pub(in crate::audit) fn applied_before(
+    index: &LineIndex,
+    before: Option<&(i64, LinePlace)>,
+    most: u32,
+) -> Option<Vec<(i64, LinePlace)>> {
+    index.downwards(kind::APPLIED, before, most).ok()
+}
+
+/// A time in nanoseconds; the least for none.
+pub(in crate::audit) fn nanoseconds(time: Option<OffsetDateTime>) -> i64 {
+    let nanoseconds = time.map(OffsetDateTime::unix_timestamp_nanos);
+    nanoseconds.map_or(i64::MIN, |time| i64::try_from(time).unwrap_or(i64::MAX))
+}
+
+/// What came of bringing an index up to the runs.
+enum CatchUp {
+    /// It is.
+    Up(LineIndex),
+    /// It is further behind than was allowed, or somebody else is at work.
+    Not,
+    /// It is not of these runs, or is damaged.
+    Wrong,
+}
+
+fn bring_up(
+    mut index: LineIndex,
+    all: &[RunFile],
+    most: u64,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<CatchUp, AuditError> {
+    let Ok(mut known) = index.runs() else {
+        return Ok(CatchUp::Wrong);
+    };
+    let mut behind = Vec::new();
+    let mut whole = 0_u64;
+    for run in all {
+        let before = known.remove(run.name());
+        if before.as_ref().is_some_and(|before| !is_still(run, before)) {
+            return Ok(CatchUp::Wrong);
+        }
+        let done = before.as_ref().map_or(0, |before| before.length);
+        if run.length > done {
+            whole = whole.saturating_add(run.length.saturating_sub(done));
+            behind.push((run, before));
+        }
+    }
+    // Lines of runs that were purged would be named for ever.
+    if !known.is_empty() {
+        return Ok(CatchUp::Wrong);
+    }
+    if whole > most {
+        return Ok(CatchUp::Not);
+    }
+    let mut done = 0;
+    for (run, mut before) in behind {
+        loop {
+            let from = before.as_ref().map_or(0, |before| before.length);
+            let (after, lines) = match next_lines(run, before.as_ref()) {
+                Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(CatchUp::Wrong),
+                read => read?,
+            };
+            if lines.is_empty() {
+                break;
+            }
+            match index.add(run.name(), before.as_ref(), &after, &lines) {
+                Ok(true) => {}
+                Ok(false) => return Ok(CatchUp::Not),
+                Err(error) => {
+                    tracing::info!(%error, "audit: the index cannot be written");
+                    return Ok(CatchUp::Not);
+                }
+            }
+            done += after.length.saturating_sub(from);
+            progress(done, whole);
+            before = Some(after);
+        }
+    }
+    Ok(CatchUp::Up(index))
+}
+
+/// True if a run still holds what was read of it.
+fn is_still(run: &RunFile, before: &IndexedRun) -> bool {
+    run.length >= before.length && witness(run, before.length).is_some_and(|now| now == before.hash)
+}
+
+/// The bytes of a run right before a place.
+fn witness(run: &RunFile, end: u64) -> Option<Vec<u8>> {
+    let start = end.saturating_sub(WITNESS);
+    let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).ok()?];
+    let file = File::open(&run.path).ok()?;
+    file.read_exact_at(&mut bytes, start).ok()?;
+    Some(bytes)
+}
+
+/// The next lines of a run, at most a batch of them, and how far it is read then.
+fn next_lines(
+    run: &RunFile,
+    before: Option<&IndexedRun>,
+) -> Result<(IndexedRun, Vec<IndexedLine>), AuditError> {
+    let none = IndexedRun {
+        length: 0,
+        hash: Vec::new(),
+        lines: 0,
+        unreadable: 0,
+        latest: i64::MIN,
+    };
+    let mut after = before.cloned().unwrap_or(none);
+    let mut records = run.records_from(after.length, after.lines)?;
+    let mut lines = Vec::new();
+    while lines.len() < BATCH {
+        let start = after.length;
+        let (length, record) = match records.next_line() {
+            None => break,
+            Some(Err(error)) => (None, Err(error)),
+            Some(Ok(text)) => (Some(text.len()), Record::parse(text)),
+        };
+        after.length = match length {
+            Some(length) => start
+                .saturating_add(u64::try_from(length).unwrap_or(u64::MAX))
+                .saturating_add(1),
+            None => records
+                .position()
+                .map_err(|error| AuditError::at(&run.path, "read a run", &error))?,
+        };
+        after.lines = records.line();
+        let mut line = IndexedLine {
+            start,
+            number: after.lines,
+            keys: Vec::new(),
+            call: None,
+        };
+        if let Ok(record) = record {
+            let own = nanoseconds(record.instant());
+            after.latest = after.latest.max(own);
+            line.keys = keys(&record, after.latest);
+            line.call = record
+                .call
+                .map(|call| (call.as_number(), own, after.latest));
+        } else {
+            after.unreadable = after.unreadable.saturating_add(1);
+            line.keys.push(LineKey {
+                kind: kind::UNREADABLE,
+                value: 0,
+            });
+        }
+        lines.push(line);
+    }
+    after.hash = witness(run, after.length).unwrap_or_default();
+    Ok((after, lines))
+}
+
+/// The number of an id of sixteen digits.
+fn number_of(id: &str) -> Option<i64> {
+    Some(id.parse::<CallId>().ok()?.as_number())
+}
+
+/// What a line is about.
+fn keys(record: &Record, position: i64) -> Vec<LineKey> {
+    let confirms = record.confirms.map(ApprovalId::call);
+    let is_applied = record.outcome == Some(Outcome::Applied);
+    let keys = [
+        (kind::CALL, record.call.map(CallId::as_number)),
+        (kind::CONFIRMS, confirms.map(CallId::as_number)),
+        (kind::SET, record.set.map(CallId::as_number)),
+        (
+            kind::PROPOSAL,
+            record.proposal.as_deref().and_then(number_of),
+        ),
+        (kind::PAGE, record.id),
+        (kind::UNDOES, record.undoes.map(|_| 0)),
+        (kind::APPLIED, is_applied.then_some(position)),
+    ];
+    let keys = keys.into_iter();
+    keys.filter_map(|(kind, value)| {
+        Some(LineKey {
+            kind,
+            value: value?,
+        })
+    })
+    .collect()
+}
+
+#[cfg(test)]
+pub(in crate::audit) mod tests;

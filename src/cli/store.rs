@@ -1,0 +1,147 @@
+//! `wikijs-gate store`: checks and backs up what is kept in the audit directory.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::exit::Exit;
+use super::print::{self, Paint};
+use super::progress::ProgressLine;
+use super::{CommandResult, start};
+use crate::audit::{AuditError, AuditLog};
+use crate::memory::MemoryStore;
+
+/// Arguments of `store`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: StoreCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum StoreCommand {
+    /// Find what is missing, damaged or left over, and repair what a killed server left
+    Check(CheckArgs),
+    /// Copy everything into an empty directory, while servers go on
+    Backup(BackupArgs),
+}
+
+/// Arguments of `store check`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exits with 0 if all is whole, or was repaired, and with 1 if something is broken.\n\nExamples:\n  wikijs-gate store check\n  wikijs-gate store check --json"
+)]
+struct CheckArgs {
+    /// Answer in JSON: one object with `repaired` and `broken`
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `store backup`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The copy is checked before the command ends. To restore it, stop the servers and put its files in place of\nthose in the audit directory.\n\nExamples:\n  wikijs-gate store backup /mnt/backup/2030-01-01\n  WIKI_AUDIT_DIR=/mnt/backup/2030-01-01 wikijs-gate audit verify"
+)]
+struct BackupArgs {
+    /// The directory: it must be empty, or is made
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
+    match &arguments.command {
+        StoreCommand::Check(arguments) => check(arguments).await,
+        StoreCommand::Backup(arguments) => back_up(arguments).await,
+    }
+}
+
+async fn check(arguments: &CheckArgs) -> CommandResult {
+    let log = start::audit_log()?;
+    let mut progress = ProgressLine::new();
+    let mut check = log
+        .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
+        .map_err(|error| failed(&error))?;
+    drop(progress);
+    if let Err(error) = MemoryStore::of(&log).all().await {
+        check.broken.push(format!("memories: {error}"));
+    }
+    if arguments.json {
+        let answer = json!({
+            "wiki": log.wiki(),
+            "whole": check.broken.is_empty(),
+            "runs": check.runs,
+            "states": check.states,
+            "documents": check.documents,
+            "repaired": check.repaired,
+            "broken": check.broken,
+        });
+        print::line(&answer.to_string());
+    } else {
+        for what in &check.repaired {
+            print::line(&format!("repaired  {}", print::harmless(what)));
+        }
+        for what in &check.broken {
+            let broken = print::painted("broken", Paint::Red);
+            print::line(&format!("{broken}    {}", print::harmless(what)));
+        }
+        let verdict = match (check.broken.len(), check.repaired.len()) {
+            (0, 0) => "whole".to_owned(),
+            (0, repaired) => format!("whole, now that {repaired} were repaired"),
+            (broken, _) => format!("{broken} broken: restore from a backup what they name"),
+        };
+        let (runs, states, documents) = (check.runs, check.states, check.documents);
+        print::line(&format!(
+            "{runs} runs, {states} kept states, {documents} proposals and drafts: {verdict}"
+        ));
+    }
+    Ok(if check.broken.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}
+
+async fn back_up(arguments: &BackupArgs) -> CommandResult {
+    let log = start::audit_log()?;
+    let done = log
+        .back_up(&arguments.to)
+        .await
+        .map_err(|error| failed(&error))?;
+    // What cannot be read back is no backup.
+    let copy = AuditLog::new(&arguments.to, log.wiki());
+    let checked = copy
+        .check_store(|_, _| ())
+        .map_err(|error| failed(&error))?;
+    let megabytes = done.bytes >> 20;
+    if arguments.json {
+        let answer = json!({
+            "wiki": log.wiki(),
+            "files": done.files,
+            "bytes": done.bytes,
+            "whole": checked.broken.is_empty(),
+            "broken": checked.broken,
+        });
+        print::line(&answer.to_string());
+    } else {
+        print::line(&format!(
+            "{} files, {megabytes} MB, copied to {}",
+            done.files,
+            print::path(&arguments.to)
+        ));
+        for what in &checked.broken {
+            print::line(&format!("broken    {}", print::harmless(what)));
+        }
+    }
+    Ok(if checked.broken.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}
+
+fn failed(error: &AuditError) -> (Exit, String) {
+    Exit::failed(format!("{error}; {}", error.hint()))
+}

@@ -1,0 +1,62 @@
+//! What is replaced whole.
+
+use super::{Listed, StoreError};
+
+/// The kinds of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum DocumentKind {
+    /// Proposals, by their ids.
+    Proposal,
+    /// Drafts, by owner, name and id.
+    Draft,
+    /// The pause of all wikis; it has one name.
+    Pause,
+    /// Why heads cannot be anchored; it has one name.
+    AnchorFault,
+    /// What one client remembers, by the digest of its name. Nobody else may be able to change it.
+    Memories,
+}
+
+impl DocumentKind {
+    /// The word for it in names of leases.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Proposal => "proposal",
+            Self::Draft => "draft",
+            Self::Pause => "pause",
+            Self::AnchorFault => "anchor-fault",
+            Self::Memories => "memories",
+        }
+    }
+
+    /// The most bytes of one; more cannot be ours.
+    pub(crate) const fn most_bytes(self) -> u64 {
+        match self {
+            // Titles and paths of 1,200 changes at most.
+            Self::Proposal => 4 << 20,
+            Self::Draft | Self::Memories => 32 << 20,
+            Self::Pause | Self::AnchorFault => 16 << 10,
+        }
+    }
+}
+
+/// Small texts that are replaced whole. Where two could change one at the same time, each holds its
+/// lease ([`super::LeaseName::document`]).
+pub(crate) trait Documents {
+    /// A document; `None` if there is none of this name, [`StoreError::Unfit`] if it cannot be ours.
+    fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Writes a document, whole and synced: whoever reads it sees it before or after.
+    fn write_document(
+        &self,
+        kind: DocumentKind,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), StoreError>;
+
+    /// Removes one, synced; false if there was none.
+    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError>;
+
+    /// All documents of a kind, in no order.
+    fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError>;
+}

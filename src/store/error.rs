@@ -1,0 +1,23 @@
+//! Defines the errors of the store.
+
+use std::io;
+
+/// An error of the store. It holds no path: paths go to the program's own log alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// Something could not be read or written.
+    #[error("{0}")]
+    Io(io::ErrorKind),
+    /// It belongs to another user of the machine (uid).
+    #[error("it belongs to another user (uid {0})")]
+    Foreign(u32),
+    /// What has the name cannot be ours, for this reason: a link, a directory, too many bytes.
+    #[error("it {0}")]
+    Unfit(&'static str),
+    /// A lease was not free within the time given.
+    #[error("somebody else is still at work")]
+    Busy,
+    /// The work broke off: a bug, or the end of the program.
+    #[error("the work broke off")]
+    BrokenOff,
+}

@@ -1,0 +1,125 @@
+//! Who may do what now. All names of leases are made here.
+
+use std::any::Any;
+use std::borrow::Cow;
+
+use super::{DocumentKind, StoreError};
+
+/// The name of a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct LeaseName {
+    name: Cow<'static, str>,
+    scope: LeaseScope,
+}
+
+/// What a name is one of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum LeaseScope {
+    /// The few of a wiki.
+    Wiki,
+    /// The few of all wikis together.
+    AllWikis,
+    /// The many of a wiki: nothing may be left of one that nobody holds.
+    Passing,
+}
+
+impl LeaseName {
+    /// To create, move or delete in a wiki (W19).
+    pub(crate) const TREE: Self = Self::lasting("tree");
+    /// To settle what killed runs left open.
+    pub(crate) const RECOVERY: Self = Self::lasting("recovery");
+    /// To purge.
+    pub(crate) const PURGE: Self = Self::lasting("purge");
+    /// To keep a blob, shared, or to remove some, alone.
+    pub(crate) const BLOBS: Self = Self::lasting("pages");
+    /// To begin a run, which gets the next number.
+    pub(crate) const RUNS: Self = Self::lasting("runs");
+    /// To begin a draft.
+    pub(crate) const DRAFTS: Self = Self::lasting("drafts");
+    /// To change what clients remember.
+    pub(crate) const MEMORIES: Self = Self::lasting("memory");
+    /// To record an attempt, shared, or to pause all writes, alone.
+    pub(crate) const PAUSE: Self = Self {
+        name: Cow::Borrowed("PAUSED"),
+        scope: LeaseScope::AllWikis,
+    };
+
+    const fn lasting(name: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            scope: LeaseScope::Wiki,
+        }
+    }
+
+    /// To update a page.
+    pub(crate) fn page(id: i64) -> Self {
+        Self::passing(id.to_string())
+    }
+
+    /// To change a document.
+    pub(crate) fn document(kind: DocumentKind, name: &str) -> Self {
+        Self::passing(format!("{}.{name}", kind.word()))
+    }
+
+    /// To get this one next.
+    pub(super) fn next(&self) -> Self {
+        Self::passing(format!("{}.next", self.name))
+    }
+
+    const fn passing(name: String) -> Self {
+        Self {
+            name: Cow::Owned(name),
+            scope: LeaseScope::Passing,
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) const fn scope(&self) -> LeaseScope {
+        self.scope
+    }
+}
+
+/// Whether others may hold the same lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeaseMode {
+    /// Others may hold it, shared too.
+    Shared,
+    /// Nobody else may hold it. A passing lease is always held alone.
+    Alone,
+}
+
+/// A lease that is held; given back when dropped, or when the process ends in any way.
+#[derive(Debug)]
+#[must_use = "the lease is held only as long as this lives"]
+pub(crate) struct Lease {
+    _held: Box<dyn Held>,
+}
+
+/// What holds a lease.
+trait Held: Any + std::fmt::Debug + Send + Sync {}
+
+impl<T: Any + std::fmt::Debug + Send + Sync> Held for T {}
+
+impl Lease {
+    /// Held as long as this lives.
+    pub(super) fn new(held: impl Any + std::fmt::Debug + Send + Sync) -> Self {
+        Self {
+            _held: Box::new(held),
+        }
+    }
+}
+
+/// Gives leases, at once or not at all.
+pub(crate) trait Leases {
+    /// The lease; `None` while another process, or another holder in this one, has it.
+    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError>;
+
+    /// False if nobody holds the lease; true if somebody may.
+    fn may_be_held(&self, name: &LeaseName) -> bool;
+
+    /// Removes what killed processes left of their passing leases.
+    fn sweep_leases(&self) -> Result<(), StoreError>;
+}

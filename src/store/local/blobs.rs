@@ -1,0 +1,84 @@
+//! Blobs as files named by them.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use super::{LocalStore, fs, if_there};
+use crate::store::{Blobs, Listed, StoreError};
+
+/// How names of blobs end on the disk.
+const ENDING: &str = ".json.gz";
+
+impl LocalStore {
+    fn blob_directory(&self) -> PathBuf {
+        self.wiki.join("pages")
+    }
+
+    fn blob_path(&self, name: &str) -> PathBuf {
+        self.blob_directory().join(format!("{name}{ENDING}"))
+    }
+}
+
+impl Blobs for LocalStore {
+    fn put_blob(&self, name: &str, bytes: &[u8]) -> Result<u64, StoreError> {
+        let path = self.blob_path(name);
+        fs::replace(&path, bytes).map_err(|error| StoreError::at(&path, "keep a state", &error))?;
+        Ok(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
+    }
+
+    fn renew_blob(&self, name: &str) -> Result<bool, StoreError> {
+        let path = self.blob_path(name);
+        // The name is synced too: another process may not have come to it yet.
+        let renewed = File::open(&path)
+            .and_then(|file| file.set_modified(SystemTime::now()))
+            .and_then(|()| fs::sync_dir(&self.blob_directory()));
+        let renewed = if_there(renewed);
+        let renewed =
+            renewed.map_err(|error| StoreError::at(&path, "keep the name of a state", &error))?;
+        Ok(renewed.is_some())
+    }
+
+    fn blob(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.blob_path(name);
+        let read = File::open(&path).and_then(|file| fs::read_at_most(&file, most));
+        match if_there(read) {
+            Ok(Some(None)) => Err(StoreError::Unfit("is too large")),
+            Ok(read) => Ok(read.flatten()),
+            Err(error) => Err(StoreError::at(&path, "read a kept state", &error)),
+        }
+    }
+
+    fn end_of_blob(&self, name: &str, count: u32) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.blob_path(name);
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(&path)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(count.into())))?;
+            let mut bytes = Vec::new();
+            file.take(count.into()).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        if_there(read()).map_err(|error| StoreError::at(&path, "read a kept state", &error))
+    }
+
+    fn blobs(&self) -> Result<Vec<Listed>, StoreError> {
+        fs::list(&self.blob_directory(), ENDING)
+    }
+
+    fn remove_blob(&self, name: &str, not_since: SystemTime) -> Result<bool, StoreError> {
+        let path = self.blob_path(name);
+        let kept = std::fs::symlink_metadata(&path).and_then(|found| found.modified());
+        let removed = kept.and_then(|kept| {
+            if kept > not_since {
+                return Ok(false);
+            }
+            std::fs::remove_file(&path).map(|()| true)
+        });
+        let removed = if_there(removed);
+        let removed =
+            removed.map_err(|error| StoreError::at(&path, "remove a kept state", &error))?;
+        Ok(removed.unwrap_or(false))
+    }
+}

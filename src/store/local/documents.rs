@@ -1,0 +1,102 @@
+//! Documents as files that are replaced whole.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::{LocalStore, fs, if_there};
+use crate::store::{DocumentKind, Documents, Listed, StoreError};
+
+impl LocalStore {
+    fn document_path(&self, kind: DocumentKind, name: &str) -> PathBuf {
+        match kind {
+            // Names of wikis are in lower case.
+            DocumentKind::Pause => self.root.join("PAUSED.json"),
+            DocumentKind::AnchorFault => self.wiki.join("anchors.fault"),
+            DocumentKind::Memories => self.document_directory(kind).join(format!("{name}.jsonl")),
+            DocumentKind::Proposal | DocumentKind::Draft => {
+                self.document_directory(kind).join(format!("{name}.json"))
+            }
+        }
+    }
+
+    fn document_directory(&self, kind: DocumentKind) -> PathBuf {
+        match kind {
+            DocumentKind::Proposal => self.wiki.join("proposals"),
+            DocumentKind::Draft => self.wiki.join("drafts"),
+            DocumentKind::Memories => self.wiki.join("memory"),
+            DocumentKind::Pause | DocumentKind::AnchorFault => self.wiki.clone(),
+        }
+    }
+}
+
+impl Documents for LocalStore {
+    fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.document_path(kind, name);
+        let failed = |error: &io::Error| StoreError::at(&path, "read a document", error);
+        // Mostly there is no pause, and this is all that is done about one.
+        let found = match if_there(std::fs::symlink_metadata(&path)) {
+            // A process that may not enter the directory cannot record there, so it sends nothing;
+            // the log then says why.
+            Err(error)
+                if kind == DocumentKind::Pause
+                    && error.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                None
+            }
+            found => found.map_err(|error| failed(&error))?,
+        };
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        if found.is_symlink() {
+            return Err(StoreError::Unfit("is a link"));
+        }
+        if !found.is_file() {
+            return Err(StoreError::Unfit("is not a file"));
+        }
+        if kind == DocumentKind::Memories && !fs::is_ours_alone(&found) {
+            return Err(StoreError::Unfit("can be changed by others"));
+        }
+        let opened = if_there(fs::open_file(&path)).map_err(|error| failed(&error))?;
+        let Some(file) = opened else {
+            return Ok(None);
+        };
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err(StoreError::Unfit("is not a file"));
+        }
+        match fs::read_at_most(&file, kind.most_bytes()) {
+            Ok(None) => Err(StoreError::Unfit("is too large")),
+            Ok(bytes) => Ok(bytes),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    fn write_document(
+        &self,
+        kind: DocumentKind,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        let path = self.document_path(kind, name);
+        fs::replace(&path, bytes).map_err(|error| StoreError::at(&path, "write a document", &error))
+    }
+
+    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError> {
+        let path = self.document_path(kind, name);
+        let removed = if_there(std::fs::remove_file(&path)).and_then(|removed| {
+            let directory = path.parent().filter(|_| removed.is_some());
+            directory.map_or(Ok(()), fs::sync_dir)?;
+            Ok(removed.is_some())
+        });
+        removed.map_err(|error| StoreError::at(&path, "remove a document", &error))
+    }
+
+    fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
+        let ending = if kind == DocumentKind::Memories {
+            ".jsonl"
+        } else {
+            ".json"
+        };
+        fs::list(&self.document_directory(kind), ending)
+    }
+}

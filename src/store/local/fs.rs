@@ -1,0 +1,162 @@
+//! Files and directories of the store: private, synced when we claim so, and open to the owner of
+//! the directory that they are in. Every file of the store is made here.
+
+use std::fs::{DirEntry, File, Metadata, read_dir};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::super::{Listed, StoreError};
+use crate::private_files::{self, FileOwner, may_hand_over};
+
+/// Bits of a mode: others than the owner may write.
+const WRITE_BY_OTHERS: u32 = 0o022;
+
+/// Makes a directory and its parents, 0700, synced so that they survive a power cut. An existing
+/// directory keeps its mode.
+pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
+    for made in private_files::make_dirs(path)? {
+        match made.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => sync_dir(parent)?,
+            _ => sync_dir(Path::new("."))?,
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a directory; none if it does not exist.
+pub(crate) fn entries(
+    directory: &Path,
+) -> io::Result<impl Iterator<Item = io::Result<DirEntry>> + use<>> {
+    let entries = match read_dir(directory) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    Ok(entries.into_iter().flatten())
+}
+
+/// Makes a new file, 0600.
+pub(crate) fn make_file(path: &Path) -> io::Result<File> {
+    check_owner(path)?;
+    private_files::make(path)
+}
+
+/// Opens a file whose content does not matter; makes it, 0600, if it does not exist.
+pub(crate) fn open_lock_file(path: &Path) -> io::Result<File> {
+    check_owner(path)?;
+    private_files::open(path)
+}
+
+/// Sees to it that the names in a directory survive a power cut.
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// True if the path still names this very file.
+pub(crate) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
+    let ours = file.metadata()?;
+    match std::fs::symlink_metadata(path) {
+        Ok(named) => Ok(named.dev() == ours.dev() && named.ino() == ours.ino()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// True if nobody but us, and root, can change a file.
+pub(crate) fn is_ours_alone(found: &Metadata) -> bool {
+    let is_ours = FileOwner::new(found).is_us() || may_hand_over();
+    is_ours && found.mode() & WRITE_BY_OTHERS == 0
+}
+
+/// The owner of a path, or of its nearest existing parent, if that is another user: the likely
+/// reason for a missing right. Root does not count, since it owns the top directories.
+pub(crate) fn other_owner(path: &Path) -> Option<u32> {
+    let own = std::fs::symlink_metadata(path).ok();
+    let of_file = own
+        .as_ref()
+        .map(FileOwner::new)
+        .filter(|owner| !owner.is_us());
+    let nearest = path
+        .ancestors()
+        .find_map(|above| std::fs::metadata(above).ok());
+    let of_dir = nearest.as_ref().map(FileOwner::new);
+    let of_dir = of_dir.filter(|owner| !owner.is_us() && owner.user != 0);
+    of_file.or(of_dir).map(|owner| owner.user)
+}
+
+/// Fails before making a file that its directory's owner could not open and that we may not hand
+/// over.
+fn check_owner(path: &Path) -> io::Result<()> {
+    let dir = path.parent().map(std::fs::metadata).transpose()?;
+    match dir.as_ref().map(FileOwner::new) {
+        Some(owner) if !owner.is_us() && !may_hand_over() => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file beside this one and gives it its name, so that nobody sees half of it; synced.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    make_dir(directory)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let unique = getrandom::u64().map_err(io::Error::other)?;
+    let temporary = directory.join(format!(".{name}.{unique:016x}.tmp"));
+    let written = make_file(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&temporary, path))
+        .and_then(|()| sync_dir(directory));
+    if written.is_err() {
+        // If this fails too, an unused file is left behind.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Opens a file to be read: follows no link and never blocks, whatever was put in its place.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(openat(CWD, path, how, Mode::empty())?.into())
+}
+
+/// The bytes of a file; `None` if it has more than `most`.
+pub(crate) fn read_at_most(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let is_more = u64::try_from(bytes.len()).is_ok_and(|length| length > most);
+    Ok((!is_more).then_some(bytes))
+}
+
+/// The files of a directory whose names end so, by their names without that ending. Others are
+/// ignored, and so are those that go meanwhile.
+pub(crate) fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreError> {
+    let failed = |error: io::Error| StoreError::at(directory, "list a directory", &error);
+    let mut listed = Vec::new();
+    for entry in entries(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str().and_then(|name| name.strip_suffix(ending)) else {
+            continue;
+        };
+        if name.starts_with('.') {
+            continue;
+        }
+        match entry
+            .metadata()
+            .and_then(|found| Ok((found.len(), found.modified()?)))
+        {
+            Ok((length, changed)) => listed.push(Listed {
+                name: name.to_owned(),
+                length,
+                changed,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(listed)
+}

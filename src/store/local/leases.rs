@@ -1,0 +1,109 @@
+//! Leases as locked files (`flock`): the kernel gives one back however a process ends, and two
+//! openings of a file exclude each other in one process too.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{LocalStore, fs, if_there};
+use crate::store::leases::LeaseScope;
+use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
+
+/// A locked file; unlocked when dropped.
+#[derive(Debug)]
+struct LockedFile(File);
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Closing the file is not enough while a child process that is just being started shares
+        // it.
+        let _ = self.0.unlock();
+    }
+}
+
+/// A locked file that is removed with its lock.
+#[derive(Debug)]
+struct PassingFile {
+    path: PathBuf,
+    /// Unlocked after the file is removed.
+    #[expect(dead_code, reason = "held for its end alone")]
+    file: LockedFile,
+}
+
+impl Drop for PassingFile {
+    fn drop(&mut self) {
+        // Removed while locked: a process that has opened it meanwhile sees that the path no longer
+        // names it.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl LocalStore {
+    fn turns(&self) -> PathBuf {
+        self.wiki.join("turns")
+    }
+
+    fn lease_path(&self, name: &LeaseName) -> PathBuf {
+        let file = format!("{}.lock", name.as_str());
+        match name.scope() {
+            LeaseScope::Wiki => self.wiki.join(file),
+            LeaseScope::AllWikis => self.root.join(file),
+            LeaseScope::Passing => self.turns().join(file),
+        }
+    }
+}
+
+impl Leases for LocalStore {
+    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError> {
+        let path = self.lease_path(name);
+        let file =
+            try_lock(&path, mode).map_err(|error| StoreError::at(&path, "take a lease", &error))?;
+        Ok(file.map(|file| {
+            let file = LockedFile(file);
+            if name.scope() == LeaseScope::Passing {
+                Lease::new(PassingFile { path, file })
+            } else {
+                Lease::new(file)
+            }
+        }))
+    }
+
+    fn may_be_held(&self, name: &LeaseName) -> bool {
+        self.lease_path(name).exists()
+    }
+
+    fn sweep_leases(&self) -> Result<(), StoreError> {
+        let directory = self.turns();
+        let failed = |error: io::Error| StoreError::at(&directory, "tidy the leases", &error);
+        for entry in fs::entries(&directory).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if let Some(file) = try_lock(&path, LeaseMode::Alone).map_err(failed)? {
+                let file = LockedFile(file);
+                drop(PassingFile { path, file });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The locked file, made if it is not there; `None` while somebody else holds it.
+fn try_lock(path: &Path, mode: LeaseMode) -> io::Result<Option<File>> {
+    let file = match (if_there(fs::open_lock_file(path))?, path.parent()) {
+        (None, Some(directory)) => {
+            fs::make_dir(directory)?;
+            fs::open_lock_file(path)?
+        }
+        (None, None) => return Err(io::ErrorKind::NotFound.into()),
+        (Some(file), _) => file,
+    };
+    let locked = match mode {
+        LeaseMode::Shared => file.try_lock_shared(),
+        LeaseMode::Alone => file.try_lock(),
+    };
+    match locked {
+        // The file may have been removed meanwhile, and a new one locked.
+        Ok(()) => Ok(fs::is_same_file(path, &file)?.then_some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}

@@ -1,0 +1,330 @@
+//! `index.sqlite`: where the lines of a log are, by what they are about. It says only where: whoever
+//! asks reads the lines, and the files alone are the truth. So the file may be removed at any time, and
+//! what was read of a run is compared with the run before anything is added to it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+
+use crate::private_files;
+
+/// Raised with every change of the tables or of the keys; an index of another version is made anew.
+const VERSION: i64 = 1;
+/// How SQLite's own files beside the index end.
+const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
+/// The longest wait while another process adds lines.
+const BUSY: Duration = Duration::from_secs(5);
+/// The size of SQLite's cache, in KiB.
+const CACHE_KIB: i64 = 16 * 1024;
+
+const TABLES: &str = "
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL,
+        hash BLOB NOT NULL, lines INTEGER NOT NULL, unreadable INTEGER NOT NULL, latest INTEGER NOT NULL
+    );
+    CREATE TABLE line (
+        kind INTEGER NOT NULL, value INTEGER NOT NULL, run INTEGER NOT NULL, start INTEGER NOT NULL,
+        number INTEGER NOT NULL, PRIMARY KEY (kind, value, run, start)
+    ) WITHOUT ROWID;
+    CREATE TABLE call (
+        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, position INTEGER NOT NULL
+    );
+    CREATE INDEX call_by_beginning ON call (began, call);
+";
+
+/// What a line is about: a kind of key, and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct LineKey {
+    /// The kind: the asker's own numbers.
+    pub(crate) kind: u8,
+    /// The value; order counts.
+    pub(crate) value: i64,
+}
+
+/// How far a run was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IndexedRun {
+    /// Up to this byte.
+    pub(crate) length: u64,
+    /// The hash of the line that ends there.
+    pub(crate) hash: Vec<u8>,
+    /// Number of lines.
+    pub(crate) lines: u64,
+    /// Those of them that cannot be read.
+    pub(crate) unreadable: u64,
+    /// The latest time of a line so far, in nanoseconds.
+    pub(crate) latest: i64,
+}
+
+/// A line that is added.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexedLine {
+    /// Its first byte.
+    pub(crate) start: u64,
+    /// Its number, from 1.
+    pub(crate) number: u64,
+    /// What it is about.
+    pub(crate) keys: Vec<LineKey>,
+    /// The call that it is of, the line's time, and its position in time, in nanoseconds.
+    pub(crate) call: Option<(i64, i64, i64)>,
+}
+
+/// Where a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LinePlace {
+    /// The name of the run.
+    pub(crate) run: String,
+    /// The line's first byte.
+    pub(crate) start: u64,
+    /// The line's number, from 1.
+    pub(crate) number: u64,
+}
+
+/// Some calls by their beginnings: from a time, before a time, and before another call.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallRange {
+    /// Begun then or later, in nanoseconds.
+    pub(crate) since: Option<i64>,
+    /// Begun before then.
+    pub(crate) until: Option<i64>,
+    /// Before this time and call.
+    pub(crate) before: Option<(i64, i64)>,
+}
+
+/// An open index.
+#[derive(Debug)]
+pub(crate) struct LineIndex {
+    database: Connection,
+}
+
+impl LineIndex {
+    /// Opens the index at this path, if there is one that can be used.
+    pub(crate) fn open(path: &Path) -> Option<Self> {
+        let found = std::fs::symlink_metadata(path).ok()?;
+        if !found.is_file() {
+            return None;
+        }
+        let database = connect(path).ok()?;
+        let version: i64 = database
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .ok()?;
+        (version == VERSION).then_some(Self { database })
+    }
+
+    /// Makes an empty index in place of whatever is there.
+    pub(crate) fn make(path: &Path) -> Option<Self> {
+        remove(path);
+        let made = private_files::make(path);
+        let made = made.map_err(|error| tracing::info!(%error, "store: there is no index"));
+        made.ok()?;
+        let database = connect(path).ok()?;
+        database
+            .execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};"))
+            .map_err(|error| tracing::warn!(%error, "store: the index cannot be made"))
+            .ok()?;
+        Some(Self { database })
+    }
+
+    /// How far each run was read.
+    pub(crate) fn runs(&self) -> rusqlite::Result<HashMap<String, IndexedRun>> {
+        let mut all = self
+            .database
+            .prepare("SELECT name, length, hash, lines, unreadable, latest FROM run")?;
+        let rows = all.query_map([], |row| {
+            let run = IndexedRun {
+                length: number(row, 1)?,
+                hash: row.get(2)?,
+                lines: number(row, 3)?,
+                unreadable: number(row, 4)?,
+                latest: row.get(5)?,
+            };
+            Ok((row.get(0)?, run))
+        })?;
+        rows.collect()
+    }
+
+    /// Adds the next lines of a run, which was read so far before; false if somebody else has added
+    /// some meanwhile.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        before: Option<&IndexedRun>,
+        after: &IndexedRun,
+        lines: &[IndexedLine],
+    ) -> rusqlite::Result<bool> {
+        let adding = self
+            .database
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let there: Option<u64> = adding
+            .query_row("SELECT length FROM run WHERE name = ?", [name], |row| {
+                number(row, 0)
+            })
+            .optional()?;
+        if there != before.map(|run| run.length) {
+            return Ok(false);
+        }
+        adding.execute(
+            "INSERT INTO run (name, length, hash, lines, unreadable, latest) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT (name) DO UPDATE SET length = excluded.length, hash = excluded.hash,
+             lines = excluded.lines, unreadable = excluded.unreadable, latest = excluded.latest",
+            params![
+                name,
+                signed(after.length),
+                after.hash,
+                signed(after.lines),
+                signed(after.unreadable),
+                after.latest
+            ],
+        )?;
+        let run: i64 = adding.query_row("SELECT id FROM run WHERE name = ?", [name], |row| {
+            row.get(0)
+        })?;
+        insert(&adding, run, lines)?;
+        adding.commit()?;
+        Ok(true)
+    }
+
+    /// The lines with one of these keys, each once, in no order.
+    pub(crate) fn lines(&self, keys: &[LineKey]) -> rusqlite::Result<Vec<LinePlace>> {
+        let mut found = Vec::new();
+        let mut one = self.database.prepare(
+            "SELECT run.name, start, number FROM line JOIN run ON run.id = line.run
+             WHERE kind = ? AND value = ?",
+        )?;
+        for key in keys {
+            let rows = one.query_map(params![key.kind, key.value], place)?;
+            for row in rows {
+                found.push(row?);
+            }
+        }
+        found.sort_by(|a, b| (&a.run, a.start).cmp(&(&b.run, b.start)));
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The lines of a kind by their values, from the greatest on, before another one; of equal values
+    /// the one of the later run, and the later in it, comes first.
+    pub(crate) fn downwards(
+        &self,
+        kind: u8,
+        before: Option<&(i64, LinePlace)>,
+        most: u32,
+    ) -> rusqlite::Result<Vec<(i64, LinePlace)>> {
+        let mut some = self.database.prepare(
+            "SELECT run.name, start, number, value FROM line JOIN run ON run.id = line.run
+             WHERE kind = ?1 AND value <= ?2 AND (value, run.name, number) < (?2, ?3, ?4)
+             ORDER BY value DESC, run.name DESC, number DESC LIMIT ?5",
+        )?;
+        // No name of a run is as great.
+        let (value, run, number) = before.map_or((i64::MAX, "~", i64::MAX), |(value, place)| {
+            (*value, place.run.as_str(), signed(place.number))
+        });
+        let rows = some.query_map(params![kind, value, run, number, most], |row| {
+            Ok((row.get(3)?, place(row)?))
+        })?;
+        rows.collect()
+    }
+
+    /// The calls of a range, the newest first, at most as many; and how many there are in all.
+    pub(crate) fn calls(
+        &self,
+        range: CallRange,
+        most: usize,
+    ) -> rusqlite::Result<(Vec<(i64, i64)>, u64)> {
+        const RANGE: &str =
+            "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4)";
+        let (began, call) = range.before.unwrap_or((i64::MAX, i64::MAX));
+        let (since, until) = (
+            range.since.unwrap_or(i64::MIN),
+            range.until.unwrap_or(i64::MAX),
+        );
+        let bounds = params![since, until, began, call];
+        let count = format!("SELECT count(*) {RANGE}");
+        let count = self
+            .database
+            .query_row(&count, bounds, |row| number(row, 0))?;
+        let newest =
+            format!("SELECT began, call {RANGE} ORDER BY began DESC, call DESC LIMIT {most}");
+        let mut newest = self.database.prepare(&newest)?;
+        let rows = newest.query_map(bounds, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok((rows.collect::<rusqlite::Result<_>>()?, count))
+    }
+
+    /// The calls from one to another, inclusive, in order, at most as many.
+    pub(crate) fn calls_between(
+        &self,
+        first: i64,
+        last: i64,
+        most: u32,
+    ) -> rusqlite::Result<Vec<i64>> {
+        let mut some = self
+            .database
+            .prepare("SELECT call FROM call WHERE call BETWEEN ? AND ? ORDER BY call LIMIT ?")?;
+        let rows = some.query_map(params![first, last, most], |row| row.get(0))?;
+        rows.collect()
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let database = Connection::open(path)?;
+    database.busy_timeout(BUSY)?;
+    database.execute_batch(&format!(
+        "PRAGMA journal_mode = DELETE; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -{CACHE_KIB};
+         PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
+    ))?;
+    Ok(database)
+}
+
+fn insert(adding: &Transaction<'_>, run: i64, lines: &[IndexedLine]) -> rusqlite::Result<()> {
+    let mut line = adding.prepare("INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?)")?;
+    let mut call = adding.prepare(
+        "INSERT INTO call VALUES (?, ?, ?) ON CONFLICT (call) DO UPDATE
+         SET began = excluded.began, position = excluded.position
+         WHERE excluded.position < call.position",
+    )?;
+    for one in lines {
+        for key in &one.keys {
+            line.execute(params![
+                key.kind,
+                key.value,
+                run,
+                signed(one.start),
+                signed(one.number)
+            ])?;
+        }
+        if let Some((id, began, position)) = one.call {
+            call.execute(params![id, began, position])?;
+        }
+    }
+    Ok(())
+}
+
+fn place(row: &rusqlite::Row<'_>) -> rusqlite::Result<LinePlace> {
+    Ok(LinePlace {
+        run: row.get(0)?,
+        start: number(row, 1)?,
+        number: number(row, 2)?,
+    })
+}
+
+/// A number that is never negative.
+fn number(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Removes an index, whatever is in its place but a directory.
+pub(crate) fn remove(path: &Path) {
+    for ending in BESIDE {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        // There is none, mostly.
+        let _ = std::fs::remove_file(beside);
+    }
+}

@@ -1,0 +1,79 @@
+//! The store as files: a directory a wiki, below one of all wikis.
+//!
+//! ```text
+//! <root>/PAUSED.json                        the pause of all wikis
+//! <root>/PAUSED.lock                        its lease
+//! <root>/<wiki>/pages/<name>.json.gz        blobs
+//! <root>/<wiki>/proposals/<name>.json       documents, a directory a kind
+//! <root>/<wiki>/drafts/<name>.json
+//! <root>/<wiki>/memory/<name>.jsonl
+//! <root>/<wiki>/anchors.fault
+//! <root>/<wiki>/<name>.lock                 leases
+//! <root>/<wiki>/turns/<name>.lock           those of pages and documents, while somebody has them
+//! ```
+//!
+//! Directories are 0700 and files 0600, whatever is written is there whole or not at all, and
+//! synced before a function returns.
+
+mod backup;
+mod blobs;
+mod documents;
+pub(crate) mod fs;
+mod leases;
+pub(crate) mod line_index;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{BackedUp, Store, StoreError};
+
+/// The files of one wiki.
+#[derive(Debug)]
+pub(crate) struct LocalStore {
+    root: PathBuf,
+    wiki: PathBuf,
+}
+
+impl LocalStore {
+    /// The files in this directory of a root; without one only what all wikis share. Touches nothing
+    /// on the disk.
+    pub(crate) fn new(root: &Path, wiki: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            wiki: root.join(wiki),
+        }
+    }
+}
+
+impl Store for LocalStore {
+    fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError> {
+        self.back_up_to(to)
+    }
+
+    fn tidy(&self) -> Result<Vec<String>, StoreError> {
+        self.tidy_up()
+    }
+}
+
+impl StoreError {
+    /// Turns a disk error into ours, and logs the path in the program's own log.
+    pub(crate) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
+        tracing::error!(path = %path.display(), %error, "store: cannot {doing}");
+        let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+        match fs::other_owner(path).filter(|_| is_denied) {
+            Some(owner) => Self::Foreign(owner),
+            None => Self::Io(error.kind()),
+        }
+    }
+}
+
+/// `None` for what is not there.
+fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,74 @@
+//! Keeps what a server must not forget: bytes under names. Knows neither pages nor calls nor policy.
+//!
+//! | part | for |
+//! |---|---|
+//! | [`Blobs`] | what is named by its content: kept states |
+//! | [`Documents`] | what is replaced whole: proposals, drafts, the pause |
+//! | [`Leases`] | who may do what now |
+//!
+//! The traits are small and synchronous, and never wait: a lease is given at once or not at all.
+//! [`LeaseQueue`] is the one place that waits for one.
+//!
+//! [`local::LocalStore`] keeps all of it in files.
+
+mod blobs;
+mod documents;
+mod error;
+mod leases;
+pub(crate) mod local;
+mod queue;
+#[cfg(test)]
+mod suite;
+
+use std::fmt::Debug;
+use std::path::Path;
+use std::time::SystemTime;
+
+pub(crate) use blobs::Blobs;
+pub(crate) use documents::{DocumentKind, Documents};
+pub(crate) use error::StoreError;
+pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
+pub use queue::HeldLease;
+pub(crate) use queue::LeaseQueue;
+
+/// All that one wiki's records need.
+pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {
+    /// Copies everything into an empty or missing directory, while others go on. Whoever does holds
+    /// the lease [`LeaseName::PURGE`].
+    fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError>;
+
+    /// Removes what killed processes left half-written; gives its names.
+    fn tidy(&self) -> Result<Vec<String>, StoreError>;
+}
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct BackedUp {
+    /// Number of files.
+    pub(crate) files: u64,
+    /// Their bytes.
+    pub(crate) bytes: u64,
+}
+
+/// A name that is kept, and what can be said of it without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// The name.
+    pub(crate) name: String,
+    /// Its length in bytes, as it is kept.
+    pub(crate) length: u64,
+    /// When it was written or renewed last.
+    pub(crate) changed: SystemTime,
+}
+
+/// Runs work on the store on a blocking thread; it continues if the caller is gone.
+pub(crate) async fn blocking<T, E, W>(work: W) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+    W: FnOnce() -> Result<T, E> + Send + 'static,
+{
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or(Err(StoreError::BrokenOff.into()))
+}

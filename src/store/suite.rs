@@ -1,0 +1,235 @@
+//! The contract of a store: what every one of them must do. [`store_suite`] runs it on one.
+//!
+//! Each test gets two stores of the same state, as two processes have them.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt as _;
+
+use super::LeaseMode::{Alone, Shared};
+use super::{DocumentKind, LeaseName, LeaseQueue, Store, StoreError};
+
+pub(super) type Two = [Arc<dyn Store>; 2];
+
+const SHORT: Duration = Duration::from_millis(50);
+const LONG: Duration = Duration::from_secs(20);
+
+/// Runs the contract on the stores that this makes: two of one state, and what they live in.
+macro_rules! store_suite {
+    ($make:expr) => {
+        $crate::store::suite::store_suite! { $make;
+            a_lease_is_for_one_alone_or_for_all_that_share_it
+            a_lease_is_held_or_free_for_others_to_see
+            documents_are_replaced_whole_and_listed
+            a_document_that_is_too_large_is_refused
+            changes_under_a_lease_are_never_lost
+            blobs_are_kept_and_removed_unless_renewed
+            a_lease_is_waited_for_in_order_among_stores
+            whoever_waits_gets_the_lease_when_it_is_free
+            a_wait_has_an_end
+        }
+    };
+    ($make:expr; $($name:ident)+) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                let (two, _lives_in) = $make;
+                $crate::store::suite::$name(two).await;
+            }
+        )+
+    };
+}
+
+pub(super) use store_suite;
+
+pub(super) async fn a_lease_is_for_one_alone_or_for_all_that_share_it([one, two]: Two) {
+    for name in [
+        LeaseName::TREE,
+        LeaseName::PAUSE,
+        LeaseName::page(7),
+        LeaseName::document(DocumentKind::Draft, "a.b"),
+    ] {
+        let held = one.try_lease(&name, Alone).unwrap().unwrap();
+        assert!(one.try_lease(&name, Alone).unwrap().is_none(), "{name:?}");
+        assert!(two.try_lease(&name, Alone).unwrap().is_none(), "{name:?}");
+        assert!(two.try_lease(&name, Shared).unwrap().is_none(), "{name:?}");
+        // Another name is another lease.
+        assert!(two.try_lease(&LeaseName::page(8), Alone).unwrap().is_some());
+        drop(held);
+        assert!(two.try_lease(&name, Alone).unwrap().is_some(), "{name:?}");
+    }
+    let first = one.try_lease(&LeaseName::BLOBS, Shared).unwrap().unwrap();
+    let second = two.try_lease(&LeaseName::BLOBS, Shared).unwrap().unwrap();
+    assert!(two.try_lease(&LeaseName::BLOBS, Alone).unwrap().is_none());
+    drop(first);
+    assert!(one.try_lease(&LeaseName::BLOBS, Alone).unwrap().is_none());
+    drop(second);
+    assert!(one.try_lease(&LeaseName::BLOBS, Alone).unwrap().is_some());
+}
+
+pub(super) async fn a_lease_is_held_or_free_for_others_to_see([one, two]: Two) {
+    let name = LeaseName::page(7);
+    assert!(!two.may_be_held(&name));
+    let held = one.try_lease(&name, Alone).unwrap().unwrap();
+    assert!(two.may_be_held(&name));
+    two.sweep_leases().unwrap();
+    assert!(two.try_lease(&name, Alone).unwrap().is_none());
+    drop(held);
+    assert!(!two.may_be_held(&name));
+}
+
+pub(super) async fn documents_are_replaced_whole_and_listed([one, two]: Two) {
+    for kind in [DocumentKind::Proposal, DocumentKind::Draft] {
+        assert_eq!(one.document(kind, "a").unwrap(), None);
+        assert_eq!(one.documents(kind).unwrap(), []);
+        assert!(!one.remove_document(kind, "a").unwrap());
+        one.write_document(kind, "a", b"first, and longer").unwrap();
+        two.write_document(kind, "a", b"second").unwrap();
+        two.write_document(kind, "b", b"").unwrap();
+        assert_eq!(one.document(kind, "a").unwrap().unwrap(), b"second");
+        assert_eq!(one.document(kind, "b").unwrap().unwrap(), b"");
+        let mut listed = one.documents(kind).unwrap();
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        let told: Vec<(&str, u64)> = { listed.iter() }
+            .map(|listed| (listed.name.as_str(), listed.length))
+            .collect();
+        assert_eq!(told, [("a", 6), ("b", 0)]);
+        assert!(listed.iter().all(|it| it.changed <= SystemTime::now()));
+        assert!(one.remove_document(kind, "a").unwrap());
+        assert_eq!(two.document(kind, "a").unwrap(), None);
+    }
+    for kind in [DocumentKind::Pause, DocumentKind::AnchorFault] {
+        assert_eq!(one.document(kind, "").unwrap(), None);
+        one.write_document(kind, "", b"{}").unwrap();
+        assert_eq!(two.document(kind, "").unwrap().unwrap(), b"{}");
+        assert!(two.remove_document(kind, "").unwrap());
+        assert_eq!(one.document(kind, "").unwrap(), None);
+    }
+}
+
+pub(super) async fn a_document_that_is_too_large_is_refused([one, two]: Two) {
+    let most = usize::try_from(DocumentKind::Pause.most_bytes()).unwrap();
+    let bytes = vec![b'x'; most + 1];
+    one.write_document(DocumentKind::Pause, "", &bytes).unwrap();
+    let read = two.document(DocumentKind::Pause, "");
+    assert_eq!(read, Err(StoreError::Unfit("is too large")));
+    one.write_document(DocumentKind::Pause, "", &bytes[1..])
+        .unwrap();
+    let read = two.document(DocumentKind::Pause, "").unwrap();
+    assert_eq!(read.unwrap().len(), most);
+}
+
+pub(super) async fn changes_under_a_lease_are_never_lost(two: Two) {
+    const EACH: u32 = 25;
+    let kind = DocumentKind::Draft;
+    let name = LeaseName::document(kind, "count");
+    let adds = two.clone().into_iter().flat_map(|store| {
+        let queue = LeaseQueue::new(Arc::clone(&store));
+        let name = name.clone();
+        (0..2).map(move |_| {
+            let (store, queue, name) = (Arc::clone(&store), queue.clone(), name.clone());
+            tokio::spawn(async move {
+                for _ in 0..EACH {
+                    let _held = queue.alone(&name, LONG).await.unwrap();
+                    let read = store.document(kind, "count").unwrap();
+                    let count = read.map_or(0, |text| {
+                        String::from_utf8(text).unwrap().parse::<u32>().unwrap()
+                    });
+                    let text = (count + 1).to_string();
+                    store
+                        .write_document(kind, "count", text.as_bytes())
+                        .unwrap();
+                }
+            })
+        })
+    });
+    for adding in adds.collect::<Vec<_>>() {
+        adding.await.unwrap();
+    }
+    let count = two[0].document(kind, "count").unwrap().unwrap();
+    assert_eq!(count, (4 * EACH).to_string().as_bytes());
+}
+
+pub(super) async fn blobs_are_kept_and_removed_unless_renewed([one, two]: Two) {
+    assert_eq!(one.blob("ab", 10).unwrap(), None);
+    assert_eq!(one.end_of_blob("ab", 4).unwrap(), None);
+    assert!(!one.renew_blob("ab").unwrap());
+    let before = SystemTime::now() - Duration::from_mins(1);
+    assert!(!one.remove_blob("ab", SystemTime::now()).unwrap());
+    assert_eq!(one.put_blob("ab", b"0123456789").unwrap(), 10);
+    assert_eq!(two.blob("ab", 10).unwrap().unwrap(), b"0123456789");
+    assert_eq!(two.blob("ab", 9), Err(StoreError::Unfit("is too large")));
+    assert_eq!(two.end_of_blob("ab", 4).unwrap().unwrap(), b"6789");
+    assert_eq!(two.end_of_blob("ab", 99).unwrap().unwrap(), b"0123456789");
+    assert!(two.renew_blob("ab").unwrap());
+    let listed = one.blobs().unwrap();
+    assert_eq!((listed[0].name.as_str(), listed[0].length), ("ab", 10));
+    assert!(!one.remove_blob("ab", before).unwrap());
+    let later = SystemTime::now() + Duration::from_mins(1);
+    assert!(one.remove_blob("ab", later).unwrap());
+    assert_eq!(two.blob("ab", 10).unwrap(), None);
+    assert_eq!(two.blobs().unwrap(), []);
+}
+
+pub(super) async fn a_lease_is_waited_for_in_order_among_stores([one, two]: Two) {
+    let name = LeaseName::page(7);
+    let (near, far) = (
+        LeaseQueue::new(Arc::clone(&one)),
+        LeaseQueue::new(Arc::clone(&two)),
+    );
+    let (ends, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let held = near.alone(&name, LONG).await.unwrap();
+    let wait = |queue: &LeaseQueue, word: &'static str| {
+        let (queue, name, ends) = (queue.clone(), name.clone(), ends.clone());
+        tokio::spawn(async move {
+            let held = queue.alone(&name, LONG).await.unwrap();
+            ends.send(word).unwrap();
+            drop(held);
+        })
+    };
+    let second = wait(&far, "far");
+    while !one.may_be_held(&name.next()) {
+        tokio::task::yield_now().await;
+    }
+    let third = wait(&near, "near");
+    drop(held);
+    second.await.unwrap();
+    third.await.unwrap();
+    let order = (order.recv().await, order.recv().await);
+    assert_eq!(order, (Some("far"), Some("near")));
+    assert!(!one.may_be_held(&name) && !one.may_be_held(&name.next()));
+}
+
+pub(super) async fn whoever_waits_gets_the_lease_when_it_is_free([one, two]: Two) {
+    let (first, second) = (LeaseQueue::new(one), LeaseQueue::new(two));
+    let name = LeaseName::TREE;
+    let held = first.alone(&name, LONG).await.unwrap();
+    let mut near = Box::pin(first.alone(&name, LONG));
+    let mut far = Box::pin(second.alone(&name, LONG));
+    assert!(near.as_mut().now_or_never().is_none());
+    assert!(far.as_mut().now_or_never().is_none());
+    drop(held);
+    // Concurrently: a lease taken for a future that is not polled stays taken.
+    let (near, far) = tokio::join!(async { near.await.map(drop) }, async {
+        far.await.map(drop)
+    });
+    assert_eq!((near, far), (Ok(()), Ok(())));
+}
+
+pub(super) async fn a_wait_has_an_end([one, two]: Two) {
+    let (first, second) = (LeaseQueue::new(one), LeaseQueue::new(two));
+    for name in [LeaseName::TREE, LeaseName::page(7)] {
+        let held = first.alone(&name, LONG).await.unwrap();
+        for queue in [&first, &second] {
+            for wait in [SHORT, Duration::ZERO] {
+                let got = queue.alone(&name, wait).await.map(drop);
+                assert_eq!(got, Err(StoreError::Busy));
+            }
+        }
+        let shared = second.shared(&name, SHORT).await.map(drop);
+        assert_eq!(shared, Err(StoreError::Busy));
+        drop(held);
+        drop(second.alone(&name, Duration::ZERO).await.unwrap());
+    }
+}
