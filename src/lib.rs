@@ -30,6 +30,7 @@ mod share;
 pub mod site;
 mod store;
 pub mod tools;
+pub mod view;
 pub mod watch;
 pub mod wiki;
 pub mod write;

@@ -12,6 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, show_change, start};
+use crate::view::Story;
 
 /// Arguments of `audit show`.
 #[derive(Debug, clap::Args)]
@@ -42,11 +43,16 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         Vec::new()
     };
     let changed = ChangeDetails::read(&log, &call).map_err(|error| unread(&error))?;
+    let group = log
+        .group_about(&call)
+        .await
+        .map_err(|error| unread(&error))?;
+    let story = Story::new(&group, ':');
     if arguments.json {
-        print::line(&in_json(&call, &changed, &members).to_string());
+        print::line(&in_json(&call, &story, &changed, &members).to_string());
     } else {
         let is_held = is_held(&log, &call).map_err(|error| unread(&error))?;
-        show(&call, &changed, is_held);
+        show(&call, &story, &changed, is_held);
         show_members(&members);
     }
     if call.has_unreadable {
@@ -109,9 +115,33 @@ fn show_members(members: &[CallHistory]) {
     table.print();
 }
 
-fn in_json(call: &CallHistory, changed: &ChangeDetails, members: &[CallHistory]) -> Value {
+/// What happened, before the facts of the one call.
+fn show_story(story: &Story) {
+    for line in &story.lines {
+        let says = print::harmless(&line.says);
+        print::line(&format!("  {:<11} {says}", line.about));
+        for change in &line.changes {
+            let outcome = change.outcome.map(|outcome| format!(", {outcome}"));
+            let outcome = outcome.unwrap_or_default();
+            let page = print::harmless(&change.page);
+            print::line(&format!(
+                "  {:<11} {page}{outcome} (call {})",
+                "", change.call
+            ));
+        }
+    }
+    print::line("");
+}
+
+fn in_json(
+    call: &CallHistory,
+    story: &Story,
+    changed: &ChangeDetails,
+    members: &[CallHistory],
+) -> Value {
     let mut answer = json!(CallRow::new(call));
     if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
+        answer.insert("story".to_owned(), json!(story));
         answer.extend(changed);
         if !members.is_empty() {
             let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::new).collect();
@@ -134,7 +164,7 @@ fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
     Ok(of_call.any(RunFile::is_locked))
 }
 
-fn show(call: &CallHistory, changed: &ChangeDetails, is_held: bool) {
+fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: bool) {
     let row = CallRow::new(call);
     let by = row.undone_by;
     let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
@@ -149,6 +179,7 @@ fn show(call: &CallHistory, changed: &ChangeDetails, is_held: bool) {
         print::painted(&format!("call {}", call.call), Paint::Bold),
         print::painted(&ending, row::paint(call.ending()))
     ));
+    show_story(story);
     let text = |text: Option<&str>| text.map(print::harmless);
     let id = row.id.map_or_else(String::new, |id| format!(" (id {id})"));
     let what = row.operation.map(|operation| {

@@ -12,6 +12,7 @@ use crate::audit::{
     AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails, Client, SpentApproval,
 };
 use crate::page::own_words;
+use crate::view::{Story, whose};
 
 /// The most pages left out that are named.
 const MOST_LEFT_OUT: usize = 100;
@@ -68,6 +69,7 @@ pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &RecordLinks
         @if is_one {
             @for one in &group.calls { (call(one, changed.get(&one.call), links)) }
         } @else {
+            (story(&Story::new(group, '/'), links))
             @for one in group.calls.iter().rev() {
                 section.part {
                     h3 { (cells::time(one)) " "
@@ -86,6 +88,26 @@ pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &RecordLinks
                 @for one in &group.changes { (change(one, changed.get(&one.call), links)) }
                 @if group.of_changes > group.changes.len() {
                     p.quiet { "and " (group.of_changes - group.changes.len()) " more" }
+                }
+            }
+        }
+    }
+}
+
+/// The story of a group, which comes first.
+fn story(story: &Story, links: &RecordLinks) -> Markup {
+    html! {
+        dl.summary {
+            @for line in &story.lines {
+                dt { (line.about) }
+                dd {
+                    bdi { (text(&line.says)) }
+                    @for change in &line.changes {
+                        br;
+                        bdi.path { (text(&change.page)) }
+                        @if let Some(outcome) = change.outcome { " " b { (outcome.replace('_', " ")) } }
+                        " " (links.call(change.call))
+                    }
                 }
             }
         }
@@ -121,7 +143,7 @@ fn change(one: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLink
 fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks) -> Markup {
     html! {
         (facts(call, links))
-        (records(call))
+        (records(call, links))
         @if let Some(changed) = changed { (difference(changed)) }
         @else if !cells::is_of_many(call) && (call.before().is_some() || call.after().is_some()) {
             p.note {
@@ -144,7 +166,7 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
     });
     let all = [
         ("Reason", last.and_then(|record| record.reason.clone())),
-        ("Why", note.map(|note| own_words(cells::whose(call), note))),
+        ("Why", note.map(|note| own_words(whose(call), note))),
         ("Code", last.and_then(|record| record.code.clone())),
         ("Client", call.client().map(whole)),
         (
@@ -236,8 +258,9 @@ fn whole(client: &Client) -> String {
     format!("{}{subject}{address}", own.trim_end())
 }
 
-fn records(call: &CallHistory) -> Markup {
+fn records(call: &CallHistory, links: &RecordLinks) -> Markup {
     html! {
+        details.lines open[!links.is_served] { summary { (counted(call.records.len(), "record", "records")) }
         div.scroll tabindex="0" role="region" aria-label="records of the call" {
             table.records {
                 thead { tr { th { "Time (UTC)" } th { "Event" } th { "Says" } th { "Run and line" } } }
@@ -252,6 +275,7 @@ fn records(call: &CallHistory) -> Markup {
                     }
                 }
             }
+        }
         }
     }
 }

@@ -7,7 +7,8 @@ use maud::{Markup, html};
 use super::super::markup::{lines, more_pages, text};
 use super::super::queue;
 use crate::audit::{Actor, CallGroup, CallHistory, CallOutcome, Client, LeftOutOfGroup};
-use crate::page::{Locale, PagePath, Whose, own_words};
+use crate::page::{Locale, PagePath, own_words};
+use crate::view::whose;
 
 /// A row of the list: one call, or calls that belong together.
 pub(super) fn row(group: &CallGroup) -> Markup {
@@ -192,13 +193,5 @@ pub(super) fn person(actor: &Actor) -> Markup {
     html! {
         bdi.person title=(text(whole)) { strong { (text(name)) } }
         @if kind != "user" && !kind.is_empty() { span.quiet { " (" (text(kind)) ")" } }
-    }
-}
-
-/// The author of a call's note: the operator or an agent.
-pub(super) fn whose(call: &CallHistory) -> Whose {
-    match (call.actor(), call.proposer()) {
-        (Some(_), None) => Whose::Operator,
-        (None, _) | (_, Some(_)) => Whose::Agent,
     }
 }

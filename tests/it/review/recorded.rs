@@ -352,6 +352,19 @@ async fn a_set_its_preview_and_its_outcome_are_one_row_with_all_changes_behind_i
     let set = done["callId"].as_str().unwrap();
     let shown = anna.open(&format!("/review/record/calls/{set}")).await;
     assert!(shown.text.contains("A set of 15 changes"), "{}", shown.text);
+    // Its story comes first: who asked, who decided, what was changed.
+    let (before, after) = shown.text.split_once("class=\"part\"").unwrap();
+    let story = before.split_once("<dl class=\"summary\">").unwrap().1;
+    for told in [
+        "All of these",
+        "confirmed the preview",
+        "15 pages",
+        "docs/p00",
+    ] {
+        assert!(story.contains(told), "{told}: {story}");
+    }
+    assert!(story.matches("<dt>").count() <= 8, "{story}");
+    assert!(!after.contains("class=\"summary\""));
     assert_eq!(shown.text.matches("<details class=\"one\"").count(), 15);
     assert_eq!(
         shown.text.matches("class=\"part\"").count(),
