@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
-use super::run::indexed::IndexedRuns;
+use super::run::indexed::remove_if_wrong;
 use super::{Against, AuditError, AuditLog, Pause};
 use crate::store::{BackedUp, LeaseName, StoreError};
 
@@ -53,9 +53,7 @@ impl AuditLog {
             let what = format!("{file}, which a killed process left half-written, was removed");
             check.repaired.push(what);
         }
-        let index = place.line_index();
-        if index.exists() && IndexedRuns::read(&place)?.index().is_none() {
-            crate::store::local::line_index::remove(&index);
+        if remove_if_wrong(&place)? {
             let what =
                 "the index did not fit the runs and was removed; it is made anew when it is needed";
             check.repaired.push(what.to_owned());

@@ -38,6 +38,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct AuditLog {
     shared: Arc<AuditLogInner>,
+    /// True if questions about what is on record may be answered by the index.
+    asks_index: bool,
 }
 
 #[derive(Debug)]
@@ -67,7 +69,10 @@ pub(super) struct WeakLog(Weak<AuditLogInner>);
 impl WeakLog {
     /// The log, as long as somebody else has it.
     pub(super) fn upgrade(&self) -> Option<AuditLog> {
-        self.0.upgrade().map(|shared| AuditLog { shared })
+        self.0.upgrade().map(|shared| AuditLog {
+            shared,
+            asks_index: false,
+        })
     }
 }
 
@@ -138,6 +143,7 @@ impl AuditLog {
                 anchors: OnceLock::new(),
                 notices: RwLock::default(),
             }),
+            asks_index: false,
         }
     }
 
@@ -399,6 +405,20 @@ impl AuditLog {
     /// [`AuditError::Busy`] after `wait`.
     pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<HeldLease, AuditError> {
         Ok(self.leases().alone(&LeaseName::page(id), wait).await?)
+    }
+
+    /// The same log, whose questions the index may answer: for those who show what is on record, never for
+    /// what decides on a write.
+    #[must_use]
+    pub fn by_index(&self) -> Self {
+        Self {
+            asks_index: true,
+            ..self.clone()
+        }
+    }
+
+    pub(super) const fn asks_index(&self) -> bool {
+        self.asks_index
     }
 
     /// Where all lies that belongs to this wiki.

@@ -190,8 +190,11 @@ impl PurgePlan {
         items.extend(of_proposals.filter_map(|(doomed, written)| {
             (doomed.is_old || written.is_some_and(|at| at <= spared)).then_some(doomed)
         }));
-        // The index counts as well, but only the runs can go, which it is made of.
-        let index = std::fs::metadata(place.line_index()).map_or(0, |index| index.len());
+        // The index counts as well, but for what it could be made of at most.
+        let runs = { survey.runs.iter() }.map(|aged| aged.run.length);
+        let most = runs.fold(0, u64::saturating_add) / 2;
+        let index = std::fs::symlink_metadata(place.line_index());
+        let index = index.map_or(0, |index| index.len()).min(most);
         let mut doomed = choose(items, keep.bytes.saturating_sub(index));
         let losing = losing(&all, &doomed, &survey).into_iter();
         doomed.extend(losing.map(|it| of_proposal(&files, it, &survey, keep).0));

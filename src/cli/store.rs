@@ -8,7 +8,7 @@ use super::exit::Exit;
 use super::print::{self, Paint};
 use super::progress::ProgressLine;
 use super::{CommandResult, start};
-use crate::audit::{AuditError, AuditLog};
+use crate::audit::{AuditError, AuditLog, StoreCheck};
 use crate::memory::MemoryStore;
 
 /// Arguments of `store`.
@@ -60,14 +60,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
 
 async fn check(arguments: &CheckArgs) -> CommandResult {
     let log = start::audit_log()?;
-    let mut progress = ProgressLine::new();
-    let mut check = log
-        .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
-        .map_err(|error| failed(&error))?;
-    drop(progress);
-    if let Err(error) = MemoryStore::of(&log).all().await {
-        check.broken.push(format!("memories: {error}"));
-    }
+    let check = checked(&log).await?;
     if arguments.json {
         let answer = json!({
             "wiki": log.wiki(),
@@ -104,6 +97,18 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
     })
 }
 
+/// Checks everything, the memories too.
+async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
+    let mut progress = ProgressLine::new();
+    let mut check = log
+        .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
+        .map_err(|error| failed(&error))?;
+    if let Err(error) = MemoryStore::of(log).all().await {
+        check.broken.push(format!("memories: {error}"));
+    }
+    Ok(check)
+}
+
 async fn back_up(arguments: &BackupArgs) -> CommandResult {
     let log = start::audit_log()?;
     let done = log
@@ -112,9 +117,7 @@ async fn back_up(arguments: &BackupArgs) -> CommandResult {
         .map_err(|error| failed(&error))?;
     // What cannot be read back is no backup.
     let copy = AuditLog::new(&arguments.to, log.wiki());
-    let checked = copy
-        .check_store(|_, _| ())
-        .map_err(|error| failed(&error))?;
+    let checked = checked(&copy).await?;
     let megabytes = done.bytes >> 20;
     if arguments.json {
         let answer = json!({

@@ -118,8 +118,8 @@ impl MemoryStore {
         .await
     }
 
-    /// Changes something: all of it, or nothing. What is done is on record before; a change without
-    /// a note needs none. Once begun it completes even if the caller is gone.
+    /// Changes something. What is done is on record before; a change without a note needs none. If the
+    /// process is killed, each owner has all of its change or nothing. Once begun it completes even if the caller is gone.
     ///
     /// # Errors
     /// What the work says; that there is no room; that it cannot be put on record; the disk's.
@@ -315,6 +315,8 @@ impl Files {
             }
             texts.push((digest(&key), Some(text)));
         }
+        // What is handed over is there twice rather than not at all, if the process is killed.
+        texts.sort_by_key(|(_, text)| text.is_none());
         Ok(Begun {
             _lease: lease,
             files,

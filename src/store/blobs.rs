@@ -10,7 +10,7 @@ pub(crate) trait Blobs {
     /// Keeps bytes, whole and synced, in place of what has the name; gives their length as kept.
     fn put_blob(&self, name: &str, bytes: &[u8]) -> Result<u64, StoreError>;
 
-    /// Marks a blob as kept now, synced; false if there is none.
+    /// Marks a blob as kept now, its name synced; false if there is none.
     fn renew_blob(&self, name: &str) -> Result<bool, StoreError>;
 
     /// The bytes, of at most this length; `None` if there is none of this name.

@@ -40,13 +40,15 @@ impl DocumentKind {
     }
 }
 
-/// Small texts that are replaced whole. Where two could change one at the same time, each holds its
-/// lease ([`super::LeaseName::document`]).
+/// Small texts that are replaced whole. Whoever changes one that others may change holds a lease: that
+/// of the document ([`super::LeaseName::document`]), or the one of its kind (`PAUSE`, `MEMORIES`; `DRAFTS`
+/// to begin one).
 pub(crate) trait Documents {
     /// A document; `None` if there is none of this name, [`StoreError::Unfit`] if it cannot be ours.
     fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Writes a document, whole and synced: whoever reads it sees it before or after.
+    /// Writes a document, whole and synced: whoever reads it sees it before or after. Whoever writes looks
+    /// at [`DocumentKind::most_bytes`], beyond which none is read.
     fn write_document(
         &self,
         kind: DocumentKind,

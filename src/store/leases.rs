@@ -38,6 +38,8 @@ impl LeaseName {
     pub(crate) const DRAFTS: Self = Self::lasting("drafts");
     /// To change what clients remember.
     pub(crate) const MEMORIES: Self = Self::lasting("memory");
+    /// To make the index of the log, or to add to it.
+    pub(crate) const INDEX: Self = Self::lasting("index");
     /// To record an attempt, shared, or to pause all writes, alone.
     pub(crate) const PAUSE: Self = Self {
         name: Cow::Borrowed("PAUSED"),
@@ -63,7 +65,14 @@ impl LeaseName {
 
     /// To get this one next.
     pub(super) fn next(&self) -> Self {
-        Self::passing(format!("{}.next", self.name))
+        let scope = match self.scope {
+            LeaseScope::AllWikis => LeaseScope::AllWikis,
+            LeaseScope::Wiki | LeaseScope::Passing => LeaseScope::Passing,
+        };
+        Self {
+            name: Cow::Owned(format!("{}.next", self.name)),
+            scope,
+        }
     }
 
     const fn passing(name: String) -> Self {
@@ -117,7 +126,8 @@ pub(crate) trait Leases {
     /// The lease; `None` while another process, or another holder in this one, has it.
     fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError>;
 
-    /// False if nobody holds the lease; true if somebody may.
+    /// False if nobody holds the lease; true if somebody may. Of the few that last it is always true
+    /// once they were held.
     fn may_be_held(&self, name: &LeaseName) -> bool;
 
     /// Removes what killed processes left of their passing leases.

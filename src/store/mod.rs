@@ -9,7 +9,8 @@
 //! The traits are small and synchronous, and never wait: a lease is given at once or not at all.
 //! [`LeaseQueue`] is the one place that waits for one.
 //!
-//! [`local::LocalStore`] keeps all of it in files.
+//! [`local::LocalStore`] keeps all of it in files. The runs of the log are files of the room `audit`;
+//! `local/line_index.rs` says where things are in them.
 
 mod blobs;
 mod documents;
@@ -37,7 +38,8 @@ pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {
     /// the lease [`LeaseName::PURGE`].
     fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError>;
 
-    /// Removes what killed processes left half-written; gives its names.
+    /// Removes what killed processes left half-written an hour ago or earlier; gives its names. `store
+    /// check` does.
     fn tidy(&self) -> Result<Vec<String>, StoreError>;
 }
 

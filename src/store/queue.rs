@@ -4,8 +4,11 @@
 //! takes a second lease beside it, *next*, and gets the first when it is free. Later ones queue
 //! behind that, the next of the process that just had it too. So no process starves another.
 //!
-//! Leases are taken in one order, a page's before the tree's, and never two of a kind, so there is
-//! no deadlock.
+//! Who wants to share a lease stands in no line, and may keep those who want it alone waiting.
+//!
+//! Leases are taken in one order, so there is no deadlock: a proposal's or draft's, a page's, the
+//! tree's, then those that one step of work holds: `MEMORIES`, `PURGE`, `PAUSE`, `RUNS`, `BLOBS`. Never
+//! two of a kind are held.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as PlainMutex, MutexGuard, PoisonError, Weak};

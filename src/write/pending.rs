@@ -131,7 +131,8 @@ impl WriteContext {
     async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {
         let on_record = self.audit.proposal_on_record(proposal.id).await?;
         // A file that says no where the record does not was changed by somebody else.
-        let is_on_record = |word| on_record.decided == Some(word);
+        let ended = on_record.decided.as_ref().map(ProposalState::as_str);
+        let is_on_record = |word| ended == Some(word);
         match &proposal.state {
             ProposalState::Open => {
                 let Some(call) = on_record.attempts.last().copied() else {

@@ -9,7 +9,7 @@ use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, AuditLog, Draft, DraftChange, DraftId, DraftName, DraftOwner};
 use super::draft::VERSION;
 use crate::page::Date;
-use crate::store::{DocumentKind, HeldLease, LeaseName, Listed, StoreError};
+use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, Listed, StoreError};
 
 /// Time for which an unchanged draft is kept.
 const LIES: Duration = Duration::from_hours(7 * 24);
@@ -116,9 +116,11 @@ impl AuditLog {
         let Some(found) = found.await? else {
             return Ok(());
         };
-        match self.hold_document(found.listed.name, WAIT).await? {
-            Some(held) if held.draft.revision == revision => held.end().await,
-            _ => Ok(()),
+        match self.hold_document(found.listed.name, Duration::ZERO).await {
+            Ok(Some(held)) if held.draft.revision == revision => held.end().await,
+            // Somebody changes it, so it is not the one that was written.
+            Ok(_) | Err(AuditError::Busy) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -327,16 +329,32 @@ pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<CheckedDraft>, Au
 fn files(place: &AuditLayout) -> Result<Vec<DraftFile>, AuditError> {
     let mut files = Vec::new();
     for listed in place.store.documents(DocumentKind::Draft)? {
-        let has_lain = listed.changed.elapsed().is_ok_and(|age| age > LIES);
-        if has_lain {
-            place
-                .store
-                .remove_document(DocumentKind::Draft, &listed.name)?;
+        if has_lain(&listed) {
+            // One that cannot be removed is in nobody's way.
+            let _ = remove_lain(place, &listed.name);
         } else {
             files.extend(DraftFile::new(listed));
         }
     }
     Ok(files)
+}
+
+fn has_lain(listed: &Listed) -> bool {
+    listed.changed.elapsed().is_ok_and(|age| age > LIES)
+}
+
+/// Removes a draft that has lain for long, unless somebody is changing it.
+fn remove_lain(place: &AuditLayout, name: &str) -> Result<(), AuditError> {
+    let (store, kind) = (&place.store, DocumentKind::Draft);
+    let lease = store.try_lease(&LeaseName::document(kind, name), LeaseMode::Alone)?;
+    let still = || -> Result<bool, AuditError> {
+        let mut now = store.documents(kind)?.into_iter();
+        Ok(now.any(|it| it.name == name && has_lain(&it)))
+    };
+    if lease.is_some() && still()? {
+        store.remove_document(kind, name)?;
+    }
+    Ok(())
 }
 
 /// The draft in a document; `None` if it does not exist any more.

@@ -1,15 +1,19 @@
 //! Pauses and resumes the writes of all servers on an audit directory.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::disk::blocking::blocking;
 use super::super::{AuditError, AuditLog, PauseInfo, Pauses};
-use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, Store};
+use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, StoreError};
 
-/// The longest wait until attempts that are being recorded are on record.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// The longest wait until attempts that are being recorded are on record: a pause holds by then, also if
+/// a server hangs meanwhile.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// The longest wait for somebody who pauses.
+const WAIT_FOR_PAUSE: Duration = Duration::from_secs(10);
 
 impl AuditLog {
     /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
@@ -25,9 +29,15 @@ impl AuditLog {
     /// # Errors
     /// If they are not surely paused.
     pub async fn pause(&self, told: PauseInfo) -> Result<(), AuditError> {
+        let Some(store) = self.pauses().store().map(Arc::clone) else {
+            return Ok(());
+        };
         let text = serde_json::to_vec(&told).map_err(|_| AuditError::BrokenOff)?;
-        self.change_pause(move |store| Ok(store.write_document(DocumentKind::Pause, "", &text)?))
-            .await
+        let queue = LeaseQueue::new(Arc::clone(&store));
+        blocking(move || Ok(store.write_document(DocumentKind::Pause, "", &text)?)).await?;
+        // Whoever looked before has recorded its attempt once this lease is free.
+        drop(queue.alone(&LeaseName::PAUSE, LONGEST_WAIT).await);
+        Ok(())
     }
 
     /// Ends a pause, whatever is in place of its document.
@@ -35,38 +45,29 @@ impl AuditLog {
     /// # Errors
     /// If it could not be removed: writes stay paused.
     pub async fn resume(&self) -> Result<(), AuditError> {
-        self.change_pause(|store| {
-            store.remove_document(DocumentKind::Pause, "")?;
-            Ok(())
-        })
-        .await
-    }
-
-    async fn change_pause(
-        &self,
-        change: impl FnOnce(&dyn Store) -> Result<(), AuditError> + Send + 'static,
-    ) -> Result<(), AuditError> {
         let Some(store) = self.pauses().store().map(Arc::clone) else {
             return Ok(());
         };
-        let queue = LeaseQueue::new(Arc::clone(&store));
-        let held = queue.alone(&LeaseName::PAUSE, LONGEST_WAIT).await?;
         blocking(move || {
-            let _held = held;
-            change(&*store)
+            store.remove_document(DocumentKind::Pause, "")?;
+            Ok(())
         })
         .await
     }
 }
 
 impl Pauses {
-    /// While this is held, nobody pauses: from the look at the pause until the attempt is on record.
+    /// While this is held, no pause is done: from the look at the pause until the attempt is on record.
+    /// `None` where this process may not make the lease, and the look alone counts.
     pub(in crate::audit) async fn keep_as_is(&self) -> Result<Option<HeldLease>, AuditError> {
         let Some(store) = self.store().map(Arc::clone) else {
             return Ok(None);
         };
         let queue = LeaseQueue::new(store);
-        Ok(Some(queue.shared(&LeaseName::PAUSE, LONGEST_WAIT).await?))
+        match queue.shared(&LeaseName::PAUSE, WAIT_FOR_PAUSE).await {
+            Err(StoreError::Foreign(_) | StoreError::Io(ErrorKind::PermissionDenied)) => Ok(None),
+            held => Ok(Some(held?)),
+        }
     }
 }
 
@@ -141,6 +142,16 @@ mod tests {
             let found = Pauses::new(dir.path()).look();
             assert_eq!(found, Some(Pause::Unreadable(why.to_owned())));
         }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_hangs_while_it_records_keeps_no_pause_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, pauses) = (AuditLog::new(dir.path(), "docs"), Pauses::new(dir.path()));
+        let hangs = pauses.keep_as_is().await.unwrap();
+        log.pause(told()).await.unwrap();
+        assert!(matches!(pauses.look(), Some(Pause::Told(_))));
+        drop(hangs);
     }
 
     #[tokio::test]

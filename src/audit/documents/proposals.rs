@@ -10,6 +10,7 @@ use super::super::{
     AuditError, AuditEvent, AuditLog, CallId, Exclusions, Outcome, Proposal, ProposalId,
     ProposalState, Record,
 };
+use crate::page::Date;
 use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, StoreError};
 
 /// The most proposals that are kept.
@@ -44,8 +45,8 @@ pub struct ProposalOnRecord {
     pub left_out: Vec<usize>,
     /// The records that a change of a set was applied.
     pub applied: Vec<Record>,
-    /// The word for its end, if a person rejected it or a later one replaced it.
-    pub decided: Option<&'static str>,
+    /// Its end, if a person rejected it or a later one replaced it.
+    pub decided: Option<ProposalState>,
 }
 
 impl AuditLog {
@@ -266,6 +267,19 @@ pub(in crate::audit) fn is_making_of_other(record: &Record) -> bool {
     record.event == AuditEvent::Preview && record.decision.as_deref() == Some(OTHER)
 }
 
+/// The end of a proposal that a record tells of.
+fn ending(record: Record) -> Option<ProposalState> {
+    let decided = Date::from(record.time);
+    let reason = record.reason?;
+    Some(match record.decision.as_deref()? {
+        "rejected" => ProposalState::Rejected { decided, reason },
+        _ => ProposalState::Replaced {
+            decided,
+            replaced_by: reason.strip_prefix("by ")?.parse().ok()?,
+        },
+    })
+}
+
 fn on_record(place: &AuditLayout, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
     let name = id.to_string();
     let mut found = ProposalOnRecord::default();
@@ -290,8 +304,9 @@ fn on_record(place: &AuditLayout, id: ProposalId) -> Result<ProposalOnRecord, Au
                         found.applied.push(record);
                     }
                 }
-                (AuditEvent::Proposal, Some("rejected")) => found.decided = Some("rejected"),
-                (AuditEvent::Proposal, Some("replaced")) => found.decided = Some("replaced"),
+                (AuditEvent::Proposal, Some("rejected" | "replaced")) => {
+                    found.decided = ending(record).or(found.decided.take());
+                }
                 (AuditEvent::Attempt, _) => found.attempts.extend(record.call),
                 _ => {}
             }

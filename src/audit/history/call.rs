@@ -14,7 +14,6 @@ use std::str::FromStr;
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::AuditLayout;
 use super::super::run::indexed::{IndexedRuns, Subject, applied_before};
 use super::super::run::reader::scan;
 use super::super::{
@@ -330,9 +329,9 @@ impl AuditLog {
         owner: Option<&Client>,
         call: &CallSelector,
     ) -> Result<CallHistory, CallHistoryError> {
-        let (place, call) = (self.place(), call.clone());
+        let (log, call) = (self.clone(), call.clone());
         let owner = owner.cloned();
-        blocking(move || Ok(story(&place, &call, owner.as_ref()))).await?
+        blocking(move || Ok(story(&log, &call, owner.as_ref()))).await?
     }
 }
 
@@ -346,16 +345,16 @@ impl AuditLog {
         &self,
         owner: Option<&Client>,
     ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
-        let (place, owner) = (self.place(), owner.cloned());
-        blocking(move || last_undo(&place, owner.as_ref())).await
+        let (log, owner) = (self.clone(), owner.cloned());
+        blocking(move || last_undo(&log, owner.as_ref())).await
     }
 }
 
 fn last_undo(
-    place: &AuditLayout,
+    log: &AuditLog,
     owner: Option<&Client>,
 ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
-    let runs = IndexedRuns::read(place)?;
+    let runs = IndexedRuns::read(log)?;
     let undone = UndoIndex::read(&runs)?;
     let mut newest: Option<(RecordPosition, CallId)> = None;
     let mut clock = RecordClock::default();
@@ -375,11 +374,11 @@ fn last_undo(
 }
 
 fn story(
-    place: &AuditLayout,
+    log: &AuditLog,
     selector: &CallSelector,
     owner: Option<&Client>,
 ) -> Result<CallHistory, CallHistoryError> {
-    let runs = IndexedRuns::read(place)?;
+    let runs = IndexedRuns::read(log)?;
     let undone = UndoIndex::read(&runs)?;
     let call = match &selector.0 {
         CallSelectorKind::Call(call) => *call,

@@ -77,7 +77,7 @@ impl AuditLog {
     /// # Errors
     /// If the runs cannot be read.
     pub fn calls(&self, each: impl FnMut(CallHistory)) -> Result<u64, AuditError> {
-        let all = IndexedRuns::read(&self.place())?;
+        let all = IndexedRuns::read(self)?;
         let undone = UndoIndex::read(&all)?;
         let runs = &all.runs;
         let mut gathering = Gathering {
@@ -217,7 +217,7 @@ impl AuditLog {
         subjects: &[Subject<'_>],
         mut each: impl FnMut(CallHistory),
     ) -> Result<u64, AuditError> {
-        let runs = IndexedRuns::read(&self.place())?;
+        let runs = IndexedRuns::read(self)?;
         let Some(unreadable) = runs.unreadable() else {
             return self.calls(each);
         };
@@ -251,7 +251,7 @@ impl AuditLog {
         if *filter != only_time {
             return Ok(None);
         }
-        let runs = IndexedRuns::read(&self.place())?;
+        let runs = IndexedRuns::read(self)?;
         let range = CallRange {
             since: since.map(|time| nanoseconds(Some(time))),
             until: until.map(|time| nanoseconds(Some(time))),

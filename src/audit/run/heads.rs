@@ -16,13 +16,13 @@ const CHUNK: u64 = 8 * 1024;
 /// A file's state in a record: name, length and last hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHead {
-    /// Its name: in `pages/` if it ends in `.json.gz`, otherwise in `runs/`.
+    /// Its name: in `pages/` if it ends in `.json.gz`, in `proposals/` if in `.json`, else in `runs/`.
     pub file: String,
     /// Its length in bytes; of a run, up to the end of its last whole line. So the line that ends
     /// there has this hash even if the run continued.
     pub length: u64,
-    /// The hash of the last whole line; `None` without such a line, and for a kept state, whose
-    /// name is its hash.
+    /// The hash of the last whole line; `None` without such a line, for a kept state, whose name is
+    /// its hash, and for a proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<LineHash>,
 }

@@ -1,7 +1,8 @@
 //! Finds lines by what they are about: by the index where there is one, else by reading every run.
 //!
 //! What is found is the same either way: lines that may be about it, in the order of the runs. Whoever
-//! asks looks at the records themselves. Nothing that decides on a write asks the index.
+//! asks looks at the records themselves. Only a log that was made to ([`AuditLog::by_index`]) asks the
+//! index: commands that show what is on record. Nothing that decides on a write does.
 
 use std::fs::File;
 use std::io;
@@ -11,9 +12,14 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
+use super::super::entry::chain::VERSION;
+use super::super::entry::record::Unreadable;
 use super::super::{ApprovalId, AuditError, AuditLog, CallId, Outcome, Record};
 use super::reader::{LocatedRecord, RunFile, has_one_of, runs, scan};
-use crate::store::local::line_index::{IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace};
+use crate::store::local::line_index::{
+    self, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
+};
+use crate::store::{Lease, LeaseMode, LeaseName};
 
 /// The least bytes of runs of which an index is made: fewer are read as fast.
 const WORTH_IT: u64 = 16 << 20;
@@ -21,6 +27,8 @@ const WORTH_IT: u64 = 16 << 20;
 const MOST_BEHIND: u64 = 16 << 20;
 /// Number of lines that are added at once.
 const BATCH: usize = 20_000;
+/// Lines of a newer record would have to be read again.
+const _: () = assert!(VERSION == 1, "raise the version of the index, too");
 /// Number of bytes before a place that show whether a run is still the one that was read.
 const WITNESS: u64 = 96;
 
@@ -80,6 +88,10 @@ impl AuditLog {
         if all < WORTH_IT {
             return Ok(());
         }
+        let Some(_lease) = lease(&place)? else {
+            // Somebody else is at it.
+            return Ok(());
+        };
         let path = place.line_index();
         let index = LineIndex::open(&path).or_else(|| LineIndex::make(&path));
         let Some(index) = index else {
@@ -103,12 +115,17 @@ impl AuditLog {
 
 impl IndexedRuns {
     /// The runs of a log. An index that is missing, damaged or far behind is not used.
-    pub(in crate::audit) fn read(place: &AuditLayout) -> Result<Self, AuditError> {
-        let runs = runs(place)?;
-        let path = place.line_index();
-        let index = match LineIndex::open(&path)
-            .map(|index| bring_up(index, &runs, MOST_BEHIND, |_, _| ()))
-        {
+    pub(in crate::audit) fn read(log: &AuditLog) -> Result<Self, AuditError> {
+        let place = log.place();
+        let runs = runs(&place)?;
+        let asked = log.asks_index();
+        let index = asked
+            .then(|| LineIndex::open(&place.line_index()))
+            .flatten();
+        // Who may not add to it uses an index that is not behind.
+        let lease = index.as_ref().and_then(|_| lease(&place).ok()?);
+        let most = lease.as_ref().map_or(0, |_| MOST_BEHIND);
+        let index = match index.map(|index| bring_up(index, &runs, most, |_, _| ())) {
             Some(Ok(CatchUp::Up(index))) => Some(index),
             Some(Err(error)) => return Err(error),
             Some(Ok(CatchUp::Wrong | CatchUp::Not)) | None => None,
@@ -220,8 +237,14 @@ impl Subject<'_> {
                         .collect();
                     number_of(&id)
                 };
-                let calls = index.calls_between(bound('0')?, bound('f')?, MOST_CALLS);
-                let calls = calls.ok()?.into_iter();
+                let calls = index
+                    .calls_between(bound('0')?, bound('f')?, MOST_CALLS)
+                    .ok()?;
+                if u32::try_from(calls.len()).is_ok_and(|count| count == MOST_CALLS) {
+                    // There may be more.
+                    return None;
+                }
+                let calls = calls.into_iter();
                 calls.map(|call| key(kind::CALL, call)).collect()
             }
             Self::Set(set) => vec![key(kind::SET, set.as_number())],
@@ -247,6 +270,28 @@ pub(in crate::audit) fn applied_before(
 pub(in crate::audit) fn nanoseconds(time: Option<OffsetDateTime>) -> i64 {
     let nanoseconds = time.map(OffsetDateTime::unix_timestamp_nanos);
     nanoseconds.map_or(i64::MIN, |time| i64::try_from(time).unwrap_or(i64::MAX))
+}
+
+/// The lease to change the index; `None` while somebody else has it.
+fn lease(place: &AuditLayout) -> Result<Option<Lease>, AuditError> {
+    Ok(place.store.try_lease(&LeaseName::INDEX, LeaseMode::Alone)?)
+}
+
+/// Removes an index that is not one, or not of these runs; says whether it did.
+pub(in crate::audit) fn remove_if_wrong(place: &AuditLayout) -> Result<bool, AuditError> {
+    let path = place.line_index();
+    let Some(_lease) = lease(place)?.filter(|_| path.exists()) else {
+        return Ok(false);
+    };
+    let all = runs(place)?;
+    let is_wrong = match LineIndex::open(&path) {
+        None => true,
+        Some(index) => matches!(bring_up(index, &all, 0, |_, _| ())?, CatchUp::Wrong),
+    };
+    if is_wrong {
+        line_index::remove(&path);
+    }
+    Ok(is_wrong)
 }
 
 /// What came of bringing an index up to the runs.
@@ -317,10 +362,10 @@ fn bring_up(
 
 /// True if a run still holds what was read of it.
 fn is_still(run: &RunFile, before: &IndexedRun) -> bool {
-    run.length >= before.length && witness(run, before.length).is_some_and(|now| now == before.hash)
+    witness(run, before.length).is_some_and(|now| now == before.hash)
 }
 
-/// The bytes of a run right before a place.
+/// The bytes of a run right before a place; `None` if it is not as long now.
 fn witness(run: &RunFile, end: u64) -> Option<Vec<u8>> {
     let start = end.saturating_sub(WITNESS);
     let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).ok()?];
@@ -348,6 +393,9 @@ fn next_lines(
         let start = after.length;
         let (length, record) = match records.next_line() {
             None => break,
+            Some(Err(Unreadable::Io(kind))) => {
+                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+            }
             Some(Err(error)) => (None, Err(error)),
             Some(Ok(text)) => (Some(text.len()), Record::parse(text)),
         };

@@ -14,6 +14,8 @@ const PARSERS: usize = 2;
 /// Number of lines that are handed on at once, and of such batches that wait for a thread.
 const BATCH: usize = 128;
 const WAITING: usize = 4;
+/// The most bytes of a batch, but for one long line.
+const BATCH_BYTES: usize = 1 << 20;
 
 type UnparsedLines = Vec<(u64, Result<Vec<u8>, Unreadable>)>;
 type ParsedLines = Vec<(u64, Result<Record, Unreadable>)>;
@@ -42,13 +44,15 @@ pub(in crate::audit) fn for_each_record(
             })
             .unzip();
         let reading = scope.spawn(move || read(run, &texts));
-        for records in records.iter().cycle() {
+        for thread in records.iter().cycle() {
             // The first thread without a batch has had the last one.
-            let Ok(batch) = records.recv() else { break };
+            let Ok(batch) = thread.recv() else { break };
             for (number, record) in batch {
                 each(number, record);
             }
         }
+        // Whoever still waits to hand something on need not.
+        drop(records);
         reading.join().unwrap_or(Err(AuditError::BrokenOff))
     })
 }
@@ -63,10 +67,13 @@ fn read(run: &RunFile, texts: &[SyncSender<UnparsedLines>]) -> Result<(), AuditE
             let _ = thread.send(std::mem::take(batch));
         }
     };
+    let mut bytes = 0_usize;
     for_each_line(run, |number, line| {
+        bytes = bytes.saturating_add(line.as_ref().map_or(0, |line| line.len()));
         batch.push((number, line.map(<[u8]>::to_vec)));
-        if batch.len() >= BATCH {
+        if batch.len() >= BATCH || bytes >= BATCH_BYTES {
             hand_on(&mut batch);
+            bytes = 0;
         }
     })?;
     hand_on(&mut batch);

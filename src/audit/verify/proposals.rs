@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::super::documents::proposals::{files, is_making, is_making_of_other};
 use super::super::entry::chain::RunFileEnd;
 use super::super::{
-    AuditError, AuditEvent, Exclusions, LogFinding, Proposal, ProposalId, ProposalState, Record,
+    AuditError, AuditEvent, Exclusions, LogFinding, Outcome, Proposal, ProposalId, ProposalState,
+    Record,
 };
 use super::{Checking, runs, scan};
 
@@ -126,8 +127,12 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
                 let is_own = |record: &&Record| record.call == Some(*applied_by);
                 later.iter().filter(is_own)
             };
-            let is_write =
-                |record: &Record| record.event == AuditEvent::Attempt || says(record, "applied");
+            // Of a set the end says it, where the process was killed before the decision was on record.
+            let is_write = |record: &Record| {
+                record.event == AuditEvent::Attempt
+                    || record.outcome == Some(Outcome::Applied)
+                    || says(record, "applied")
+            };
             let told = own().find_map(|record| Exclusions::read(record.reason.as_deref()?));
             let is_left_out = match (told, Exclusions::new(left_out.clone(), of)) {
                 // A record has no room for all numbers of a long list.

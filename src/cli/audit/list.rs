@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::filters::Filters;
 use super::row::{self, CallRow};
-use super::{bring_index_up, csv, not_found, note_unreadable, selector, unread};
+use super::{by_index, csv, not_found, note_unreadable, selector, unread};
 use crate::audit::{CallHistory, CallId, CallSelector};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
@@ -47,7 +47,7 @@ struct AuditListOutput<'a> {
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log_maybe_empty()?;
-    bring_index_up(&log)?;
+    let log = by_index(&log)?;
     let before = match &arguments.before {
         None => None,
         Some(call) => Some(log.story(call).await.map_err(|error| not_found(&error))?),

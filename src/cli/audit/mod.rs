@@ -98,8 +98,9 @@ fn note_unreadable(lines: u64) {
     }
 }
 
-/// Brings the index of a large log up to its runs, which takes up to a minute the first time.
-fn bring_index_up(log: &AuditLog) -> Result<(), (Exit, String)> {
+/// The log by its index, which is brought up to the runs of a large one: that takes up to a minute the
+/// first time.
+fn by_index(log: &AuditLog) -> Result<AuditLog, (Exit, String)> {
     let progress = StepProgress::new();
     let megabytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
     log.bring_index_up(|done, whole| {
@@ -109,5 +110,6 @@ fn bring_index_up(log: &AuditLog) -> Result<(), (Exit, String)> {
             "MB of the record indexed",
         );
     })
-    .map_err(|error| unread(&error))
+    .map_err(|error| unread(&error))?;
+    Ok(log.by_index())
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::row::{self, CallRow};
-use super::{bring_index_up, not_found, selector, unread};
+use super::{by_index, not_found, selector, unread};
 use crate::audit::{
     Actor, AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
     ChangeDetails, Client, RunFile, SpentApproval,
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
-    bring_index_up(&log)?;
+    let log = by_index(&log)?;
     let call = match log.story(&arguments.call).await {
         Ok(call) => call,
         Err(CallHistoryError::NotFound) => return cut_short(&log, arguments).await,

@@ -4,7 +4,7 @@
 //! that no run tells of one that is not there. Then come the kept states, which were there before the
 //! lines that name them. Whoever copies holds the lease to purge.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -38,7 +38,11 @@ impl LocalStore {
         let mut copied = BackedUp::default();
         let paused = "PAUSED.json";
         copy(&self.root.join(paused), &to.join(paused), &mut copied)?;
-        for _ in 0..TRIES {
+        let mut tries = 0..TRIES;
+        loop {
+            if tries.next().is_none() {
+                return Err(StoreError::Busy);
+            }
             let before = self.documents_now()?;
             let mut again = copied;
             for name in DOCUMENTS.into_iter().chain(RUNS) {
@@ -52,7 +56,9 @@ impl LocalStore {
             }
         }
         copy_either(&self.wiki.join(STATES), &of_wiki.join(STATES), &mut copied)?;
-        fs::sync_dir(&of_wiki).map_err(|error| failed(&error))?;
+        for directory in [&of_wiki, to] {
+            fs::sync_dir(directory).map_err(|error| failed(&error))?;
+        }
         Ok(copied)
     }
 
@@ -78,14 +84,15 @@ impl LocalStore {
 
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
-        for name in ["", "proposals", "drafts", "memory", "pages"] {
-            let directory = self.wiki.join(name);
-            let failed = |error: io::Error| StoreError::at(&directory, "tidy a directory", &error);
-            for entry in fs::entries(&directory).map_err(failed)? {
+        let below = ["", "proposals", "drafts", "memory", "pages"].map(|name| self.wiki.join(name));
+        for directory in below.iter().chain([&self.root]) {
+            let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);
+            for entry in fs::entries(directory).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
                 let file = entry.file_name().to_string_lossy().into_owned();
-                let changed = entry.metadata().and_then(|found| found.modified());
-                let is_old = changed.is_ok_and(|changed| {
+                let found = entry.metadata().ok().filter(Metadata::is_file);
+                let changed = found.and_then(|found| found.modified().ok());
+                let is_old = changed.is_some_and(|changed| {
                     SystemTime::now()
                         .duration_since(changed)
                         .is_ok_and(|age| age > LEFT_BEHIND)
@@ -94,7 +101,9 @@ impl LocalStore {
                     && Path::new(&file).extension().is_some_and(|it| it == "tmp");
                 if is_old && is_ours {
                     if_there(std::fs::remove_file(entry.path())).map_err(failed)?;
-                    removed.push(Path::new(name).join(file).display().to_string());
+                    let name = entry.path();
+                    let name = name.strip_prefix(&self.root).unwrap_or(&name);
+                    removed.push(name.display().to_string());
                 }
             }
         }
@@ -135,7 +144,7 @@ fn copy_directory(from: &Path, to: &Path, copied: &mut BackedUp) -> Result<(), S
     fs::sync_dir(to).map_err(failed)
 }
 
-/// Copies a file, a run up to the end of its last whole line; one that is gone is passed over.
+/// Copies a file, one of lines up to the end of its last whole line; one that is gone is passed over.
 fn copy(from: &Path, to: &Path, copied: &mut BackedUp) -> Result<(), StoreError> {
     let failed = |error: io::Error| StoreError::at(from, "copy a file", &error);
     let Some(mut file) = if_there(fs::open_file(from)).map_err(failed)? else {

@@ -54,15 +54,16 @@ impl Documents for LocalStore {
         if !found.is_file() {
             return Err(StoreError::Unfit("is not a file"));
         }
-        if kind == DocumentKind::Memories && !fs::is_ours_alone(&found) {
-            return Err(StoreError::Unfit("can be changed by others"));
-        }
         let opened = if_there(fs::open_file(&path)).map_err(|error| failed(&error))?;
         let Some(file) = opened else {
             return Ok(None);
         };
-        if !file.metadata().is_ok_and(|found| found.is_file()) {
+        let found = file.metadata().map_err(|error| failed(&error))?;
+        if !found.is_file() {
             return Err(StoreError::Unfit("is not a file"));
+        }
+        if kind == DocumentKind::Memories && !fs::is_ours_alone(&found) {
+            return Err(StoreError::Unfit("can be changed by others"));
         }
         match fs::read_at_most(&file, kind.most_bytes()) {
             Ok(None) => Err(StoreError::Unfit("is too large")),

@@ -44,7 +44,7 @@ pub(crate) fn make_file(path: &Path) -> io::Result<File> {
     private_files::make(path)
 }
 
-/// Opens a file whose content does not matter; makes it, 0600, if it does not exist.
+/// Opens a file to be locked, or changed in place; makes it, 0600, if it does not exist.
 pub(crate) fn open_lock_file(path: &Path) -> io::Result<File> {
     check_owner(path)?;
     private_files::open(path)

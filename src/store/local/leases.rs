@@ -77,9 +77,14 @@ impl Leases for LocalStore {
         let failed = |error: io::Error| StoreError::at(&directory, "tidy the leases", &error);
         for entry in fs::entries(&directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if let Some(file) = try_lock(&path, LeaseMode::Alone).map_err(failed)? {
-                let file = LockedFile(file);
-                drop(PassingFile { path, file });
+            match try_lock(&path, LeaseMode::Alone) {
+                Ok(Some(file)) => {
+                    let file = LockedFile(file);
+                    drop(PassingFile { path, file });
+                }
+                Ok(None) => {}
+                // Something else that was put there; it is in the way of its own name alone.
+                Err(error) => drop(StoreError::at(&path, "tidy a lease", &error)),
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
-use crate::private_files;
+use super::fs;
 
 /// Raised with every change of the tables or of the keys; an index of another version is made anew.
 const VERSION: i64 = 1;
@@ -110,13 +110,20 @@ impl LineIndex {
         let version: i64 = database
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .ok()?;
-        (version == VERSION).then_some(Self { database })
+        let others: i64 = database
+            .query_row(
+                "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')",
+                [],
+                |row| row.get(0),
+            )
+            .ok()?;
+        (version == VERSION && others == 0).then_some(Self { database })
     }
 
     /// Makes an empty index in place of whatever is there.
     pub(crate) fn make(path: &Path) -> Option<Self> {
         remove(path);
-        let made = private_files::make(path);
+        let made = fs::make_file(path);
         let made = made.map_err(|error| tracing::info!(%error, "store: there is no index"));
         made.ok()?;
         let database = connect(path).ok()?;

@@ -12,6 +12,8 @@
 //! <root>/<wiki>/turns/<name>.lock           those of pages and documents, while somebody has them
 //! ```
 //!
+//! Beside these the room `audit` keeps `runs/`, `runs.count` and `index.sqlite`.
+//!
 //! Directories are 0700 and files 0600, whatever is written is there whole or not at all, and
 //! synced before a function returns.
 

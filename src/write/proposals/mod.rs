@@ -161,11 +161,9 @@ impl Proposals {
             held.set(state.clone()).await?;
             return Err(decided(&state));
         }
-        if let Some(decided) = on_record.decided {
-            return Err(Failure::new(
-                Code::ProposalOutdated,
-                format!("The proposal was {decided}."),
-            ));
+        if let Some(state) = on_record.decided {
+            held.set(state.clone()).await?;
+            return Err(decided(&state));
         }
         Ok(held)
     }

@@ -162,6 +162,7 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
 }
 
 /// How often a server is killed; `just heavy` says more.
+#[expect(clippy::disallowed_methods, reason = "said to this test")]
 fn kills() -> u64 {
     let said = std::env::var("STORE_KILLS").ok();
     said.map_or(20, |kills| kills.parse().expect("a number"))

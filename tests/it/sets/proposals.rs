@@ -1033,3 +1033,22 @@ async fn a_new_proposal_names_the_one_that_it_replaces() {
     let second = propose("Second").await;
     assert_eq!(second["replaces"], first["proposal"], "{second}");
 }
+
+#[tokio::test]
+async fn a_no_whose_process_was_killed_before_the_file_said_so_is_made_up_for() {
+    let (wiki, served) = sample(setup).await;
+    let change = json!({ "id": id_of(&wiki, "home"), "title": "Ours" });
+    let shown = served.call(UPDATE, change).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let open = std::fs::read(file(&served, id)).unwrap();
+    operator(&wiki, &served, &["reject", id, "--why", "not now"]).await;
+    // The record is made first, and then the file.
+    std::fs::write(file(&served, id), open).unwrap();
+    let applied = operator(&wiki, &served, &["apply", id, "--yes"]).await;
+    assert_ne!(applied.code, 0, "{}", applied.told);
+    assert_eq!(became(&served, id).await["state"], "rejected");
+    let text = std::fs::read_to_string(file(&served, id)).unwrap();
+    assert!(text.contains("not now"), "{text}");
+    let verify = Command::operator(&wiki, &served, &["audit", "verify"]);
+    verify.good().await;
+}

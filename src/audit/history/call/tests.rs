@@ -5,7 +5,6 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use super::{CallHistory, CallHistoryError, CallSelector, story};
-use crate::audit::disk::layout::AuditLayout;
 use crate::audit::run::indexed::tests::make_index;
 use crate::audit::run::open_attempts::open_attempts;
 use crate::audit::testing::{Script, page};
@@ -249,7 +248,8 @@ proptest! {
         held in 0..RUNS,
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let place = AuditLayout::new(dir.path(), "docs");
+        let log = AuditLog::new(dir.path(), "docs").by_index();
+        let place = log.place();
         let mut scripts: Vec<Script> = (0..RUNS)
             .map(|_| Script::begin(dir.path(), START, Vec::new()))
             .collect();
@@ -262,10 +262,10 @@ proptest! {
             if is_indexed {
                 make_index(&place);
             }
-            let last = story(&place, &CallSelector::LAST, None).map(|story| story.call);
+            let last = story(&log, &CallSelector::LAST, None).map(|story| story.call);
             prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
             for known in &model.0 {
-                let story = story(&place, &known.call.into(), None).unwrap();
+                let story = story(&log, &known.call.into(), None).unwrap();
                 prop_assert_eq!(story.undone_by, model.undone_by(known.call));
                 prop_assert_eq!(story.outcome(), known.kind.outcome());
                 prop_assert_eq!(story.is_open(), matches!(known.kind, Kind::Open));

@@ -21,11 +21,10 @@ pub(in crate::audit) fn make_index(place: &AuditLayout) {
     let index = LineIndex::make(&place.line_index()).unwrap();
     let brought = bring_up(index, &runs(place).unwrap(), u64::MAX, |_, _| ()).unwrap();
     assert!(matches!(brought, CatchUp::Up(_)));
-    assert!(is_used(place));
 }
 
-fn is_used(place: &AuditLayout) -> bool {
-    IndexedRuns::read(place).unwrap().index().is_some()
+fn is_used(log: &AuditLog) -> bool {
+    IndexedRuns::read(log).unwrap().index().is_some()
 }
 
 fn write(call: CallId, page: i64, event: AuditEvent) -> AuditEntry {
@@ -76,7 +75,7 @@ fn log_of(dir: &Path) -> (AuditLog, Vec<CallId>) {
         let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(b"no record\n").unwrap();
     }
-    (AuditLog::new(dir, "docs"), all)
+    (AuditLog::new(dir, "docs").by_index(), all)
 }
 
 /// Everything that is asked of a log by the index.
@@ -136,7 +135,10 @@ async fn no_answer_differs_with_an_index() {
     let (log, calls) = log_of(dir.path());
     let before = answers(&log, &calls).await;
     make_index(&log.place());
+    assert!(is_used(&log));
     assert_eq!(answers(&log, &calls).await, before);
+    // What decides on a write reads the runs.
+    assert!(!is_used(&AuditLog::new(dir.path(), "docs")));
 }
 
 #[tokio::test]
@@ -144,7 +146,7 @@ async fn an_index_follows_the_runs_and_one_that_does_not_fit_is_not_used() {
     let dir = tempfile::tempdir().unwrap();
     let (log, calls) = log_of(dir.path());
     let place = log.place();
-    assert!(!is_used(&place));
+    assert!(!is_used(&log));
     make_index(&place);
     // A run goes on, and another one begins.
     let run = runs(&place).unwrap().swap_remove(0).path;
@@ -152,9 +154,9 @@ async fn an_index_follows_the_runs_and_one_that_does_not_fit_is_not_used() {
     let more = text.lines().nth(1).unwrap().to_owned() + "\n";
     let goes_on = |text: &str| fs::write(&run, text).unwrap();
     goes_on(&(text.clone() + &more));
-    assert!(is_used(&place));
+    assert!(is_used(&log));
     Script::begin(dir.path(), START + time::Duration::hours(9), Vec::new()).kill();
-    assert!(is_used(&place));
+    assert!(is_used(&log));
     let expected = answers(&log, &calls).await;
     fs::remove_file(place.line_index()).unwrap();
     assert_eq!(answers(&log, &calls).await, expected);
@@ -197,7 +199,7 @@ fn an_index_is_private_and_one_that_cannot_be_made_stops_nothing() {
     assert_eq!(mode & 0o777, 0o600);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(!is_used(&log.place()));
+    assert!(!is_used(&log));
     assert!(LineIndex::make(&path).is_none());
     assert_eq!(log.calls(|_| ()).unwrap(), 3);
 }
