@@ -79,48 +79,28 @@ fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     make_for(path, old.as_ref().map(FileOwner::new))
 }
 
-/// A new state of a file, written beside it; whoever reads the file sees it before or after.
-#[derive(Debug)]
-#[must_use = "the file is replaced at the end only"]
-pub(crate) struct Replacement {
-    new: PathBuf,
-    path: PathBuf,
-}
-
-impl Replacement {
-    /// Writes the new state. Only one process at a time may replace a file.
-    pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
-        let mut new = path.as_os_str().to_owned();
-        new.push(".new");
-        let replacement = Self {
-            new: new.into(),
-            path: path.to_owned(),
-        };
-        // One that an earlier process left behind may have another mode.
-        match std::fs::remove_file(&replacement.new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        // Root may change the file of a service, which must be able to read it still.
-        let mut file = make_in_place_of(path, &replacement.new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        Ok(replacement)
+/// Writes a file beside this one and puts it in its place, surely on the disk: whoever reads the file
+/// sees it before or after. Only one process at a time may replace a file.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    // One that an earlier process left behind may have another mode.
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
-
-    /// Puts it in the file's place, surely on the disk.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        std::fs::rename(&self.new, &self.path)?;
-        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
-        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
+    // Root may change the file of a service, which must be able to read it still.
+    let written = make_in_place_of(path, &new)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&new, path));
+    if written.is_err() {
+        // If this fails too, the next replacement removes it.
+        let _ = std::fs::remove_file(&new);
     }
-}
-
-impl Drop for Replacement {
-    fn drop(&mut self) {
-        // There is none after the end; if this fails, the next replacement removes it.
-        let _ = std::fs::remove_file(&self.new);
-    }
+    written?;
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Opens a file to be read and written, and makes it if it is not there. In all of these, a link

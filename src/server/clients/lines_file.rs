@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::tokens_fault::TokensFileError;
 use crate::config::{changeable_by_others, changeable_by_others_than_its_owner};
-use crate::private_files::{self, Replacement};
+use crate::private_files;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -95,8 +95,7 @@ impl LinesFile {
         if u64::try_from(text.len()).is_ok_and(|length| length > MOST_BYTES) {
             return Err(TokensFileError::TooLarge.into());
         }
-        let new = Replacement::write(&self.path, text.as_bytes());
-        new.and_then(Replacement::finish).map_err(failed)?;
+        private_files::replace(&self.path, text.as_bytes()).map_err(failed)?;
         Ok(value)
     }
 
