@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Write as _};
 use std::mem;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::anchor::sink::Anchors;
 use super::disk::blocking::blocking;
-use super::disk::kept_states;
 use super::disk::layout::AuditLayout;
 use super::documents::notices::Notices;
 use super::run::own::OwnRun;
 use super::run::unsettled::{AbandonedRuns, Unsettled};
-use super::{AuditEntry, AuditError, AuditEvent, CallId, KeptState, Pauses};
-use crate::page::PageState;
+use super::{AuditEntry, AuditError, AuditEvent, CallId, Pauses};
 use crate::site::SiteName;
 use crate::store::local::fs;
 use crate::store::{HeldLease, LeaseName, LeaseQueue, Store};
+
+mod states;
 
 /// Room in bytes needed to begin a run after one that had none: for its first record without the
 /// heads of others, and some more.
@@ -29,7 +29,7 @@ const ROOM: usize = 64 * 1024;
 /// Additional room in bytes for each existing run.
 const ROOM_OF_HEAD: usize = 256;
 /// The longest wait while others begin a run, or remove kept states.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The log of one wiki, with its kept states.
 ///
@@ -327,84 +327,6 @@ impl AuditLog {
             notices.notifier().finish().await;
         }
         closed
-    }
-
-    /// Keeps a state of a page: completely on the disk before this returns. Equal states share a
-    /// file; a damaged one is written again.
-    ///
-    /// # Errors
-    /// If the state is not surely kept. The log itself stays usable.
-    pub async fn keep(&self, state: &PageState) -> Result<KeptState, AuditError> {
-        let held = self
-            .leases()
-            .shared(&LeaseName::BLOBS, LONGEST_WAIT)
-            .await?;
-        let (shared, state) = (Arc::clone(&self.shared), state.clone());
-        blocking(move || {
-            let (kept, length) = kept_states::keep(&*shared.place.store, &state, held.lease())?;
-            shared.kept_bytes.fetch_add(length, Ordering::Relaxed);
-            Ok(kept)
-        })
-        .await
-    }
-
-    /// Number of bytes of states that this process has kept, repeated ones included.
-    pub(crate) fn kept_bytes(&self) -> u64 {
-        self.shared.kept_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Reads a kept state back.
-    ///
-    /// # Errors
-    /// [`AuditError::Missing`], or [`AuditError::Damaged`] if it is not what its name says.
-    pub async fn kept(&self, name: KeptState) -> Result<PageState, AuditError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || kept_states::kept(&*shared.place.store, name)).await
-    }
-
-    /// Size in bytes of kept states once they are loaded.
-    ///
-    /// # Errors
-    /// [`AuditError::BrokenOff`].
-    pub async fn bytes_of_states(&self, names: Vec<KeptState>) -> Result<usize, AuditError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || {
-            let sizes = names
-                .into_iter()
-                .map(|name| kept_states::size(&*shared.place.store, name));
-            Ok(sizes.fold(0, usize::saturating_add))
-        })
-        .await
-    }
-
-    /// Waits for the right to create, move or delete in this wiki, which only one write has at a
-    /// time (W19): in this process first come, first served, and across all processes that share
-    /// the audit directory.
-    ///
-    /// A write that needs both locks takes the page's first.
-    ///
-    /// # Errors
-    /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_tree(&self, wait: Duration) -> Result<HeldLease, AuditError> {
-        Ok(self.leases().alone(&LeaseName::TREE, wait).await?)
-    }
-
-    /// Waits for the right to settle open attempts, which only one run has at a time among all that
-    /// share the audit directory.
-    ///
-    /// # Errors
-    /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_recovery(&self, wait: Duration) -> Result<HeldLease, AuditError> {
-        Ok(self.leases().alone(&LeaseName::RECOVERY, wait).await?)
-    }
-
-    /// Waits for the right to update a page, which only one write has at a time: in this process
-    /// first come, first served, and across all processes that share the audit directory.
-    ///
-    /// # Errors
-    /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<HeldLease, AuditError> {
-        Ok(self.leases().alone(&LeaseName::page(id), wait).await?)
     }
 
     /// The same log, whose questions the index may answer: for those who show what is on record, never for
