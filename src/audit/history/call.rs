@@ -430,7 +430,7 @@ fn only(
     }
 }
 
-fn story_of(
+pub(super) fn story_of(
     runs: &IndexedRuns,
     call: CallId,
     undone: &UndoIndex,
@@ -519,10 +519,10 @@ fn last_indexed(
             };
             let call = step.call.filter(|call| passed.insert(*call));
             if let Some(call) = call
-                && !is_undo(runs, call)?
                 && let Ok(story) = story_of(runs, call, undone)
                 && story.outcome() == Some(Outcome::Applied)
                 && story.is_of(owner)
+                && !takes_back(runs, &story)?
             {
                 return Ok(story);
             }
@@ -532,16 +532,16 @@ fn last_indexed(
 }
 
 /// True if a call takes something back, or is a set of such calls.
-fn is_undo(runs: &IndexedRuns, call: CallId) -> Result<bool, AuditError> {
-    let mut is_undo = false;
-    for subject in [Subject::Call(call), Subject::Set(call)] {
-        runs.find(&subject, |told| {
-            let Ok(record) = told.record else { return };
-            let is_of = record.call == Some(call) || record.set == Some(call);
-            is_undo |= is_of && record.undoes.is_some();
-        })?;
-    }
-    Ok(is_undo)
+fn takes_back(runs: &IndexedRuns, call: &CallHistory) -> Result<bool, AuditError> {
+    let mut takes_back = call.records.iter().any(|record| record.undoes.is_some());
+    runs.find(&Subject::Set(call.call), |told| {
+        let of_set = told
+            .record
+            .ok()
+            .filter(|record| record.set == Some(call.call));
+        takes_back |= of_set.is_some_and(|record| record.undoes.is_some());
+    })?;
+    Ok(takes_back)
 }
 
 /// The newest calls with an applied step, the newest first, without those already passed over.

@@ -13,8 +13,10 @@ use time::OffsetDateTime;
 use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, nanoseconds};
 use super::super::run::parsed::for_each_record;
-use super::super::{AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, Record};
-use super::call::MAX_RECORDS;
+use super::super::{
+    AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallHistoryError, CallId, Record,
+};
+use super::call::{MAX_RECORDS, story_of};
 use super::steps::StepOutcomes;
 use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
 use crate::store::local::line_index::CallRange;
@@ -230,7 +232,9 @@ impl AuditLog {
             })?;
         }
         for call in calls {
-            each(history_of(&runs, call, &undone)?);
+            if let Some(call) = history_of(&runs, call, &undone)? {
+                each(call);
+            }
         }
         Ok(unreadable)
     }
@@ -264,11 +268,13 @@ impl AuditLog {
         let undone = UndoIndex::read(&runs)?;
         let mut latest = Latest::new(room);
         for (began, call) in newest {
-            let call = history_of(&runs, CallId::from_number(call), &undone)?;
-            if nanoseconds(call.began()) != began || !filter.takes(&call) {
-                tracing::warn!(call = %call.call, "audit: the index does not say what the log says");
+            let call = CallId::from_number(call);
+            let fits =
+                |call: &CallHistory| nanoseconds(call.began()) == began && filter.takes(call);
+            let Some(call) = history_of(&runs, call, &undone)?.filter(fits) else {
+                tracing::warn!(%call, "audit: the index does not say what the log says");
                 return Ok(None);
-            }
+            };
             latest.add(call);
         }
         let shown = u64::try_from(latest.calls.len()).unwrap_or(u64::MAX);
@@ -277,33 +283,21 @@ impl AuditLog {
     }
 }
 
-/// A call by its lines, as [`AuditLog::calls`] gives it.
+/// A call by its lines, as [`AuditLog::calls`] gives it; `None` if no line is of it.
 fn history_of(
     runs: &IndexedRuns,
     call: CallId,
     undone: &UndoIndex,
-) -> Result<CallHistory, AuditError> {
-    let (mut records, mut is_cut) = (Vec::new(), false);
-    let mut clock = RecordClock::default();
-    runs.find(&Subject::Call(call), |told| {
-        let Some(record) = told.record.ok().filter(|record| record.call == Some(call)) else {
-            return;
-        };
-        if records.len() < MAX_RECORDS {
-            records.push((clock.read(told.index, told.line, &record), record));
-        } else {
-            is_cut = true;
-        }
-    })?;
-    records.sort_by_key(|(moment, _)| *moment);
-    Ok(CallHistory {
-        call,
-        records: records.into_iter().map(|(_, record)| record).collect(),
-        is_cut,
-        undone_by: undone.by.get(&call).copied(),
-        spent_by: Vec::new(),
-        has_unreadable: undone.has_unreadable,
-    })
+) -> Result<Option<CallHistory>, AuditError> {
+    match story_of(runs, call, undone) {
+        Ok(story) => Ok(Some(CallHistory {
+            spent_by: Vec::new(),
+            has_unreadable: undone.has_unreadable,
+            ..story
+        })),
+        Err(CallHistoryError::Audit(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 struct Gathering<F> {

@@ -246,13 +246,19 @@ impl AuditLog {
     fn group_around(&self, call: CallHistory) -> Result<CallGroup, AuditError> {
         let id = call.call;
         let mut all = HashMap::from([(id, call)]);
+        let mut known = GroupNames::default();
         // What is joined may name more: a decision its proposal, a write the preview that it spent.
         for _ in 0..3 {
-            let more = self.joined_with(&all)?;
-            if more.is_empty() {
+            let names = GroupNames::of(all.values());
+            if names == known {
                 break;
             }
-            all.extend(more);
+            self.calls_about(&names.subjects(), |call| {
+                if names.has(&call) {
+                    all.entry(call.call).or_insert(call);
+                }
+            })?;
+            known = names;
         }
         let mut survey = GroupSurvey::default();
         for call in all.values() {
@@ -262,37 +268,6 @@ impl AuditLog {
         let mut groups = groups.into_iter();
         let own = groups.find(|group| group.all().any(|call| call.call == id));
         Ok(own.unwrap_or_default())
-    }
-
-    /// The calls of the sets and proposals of these, and those whose approval they spent or gave.
-    fn joined_with(
-        &self,
-        known: &HashMap<CallId, CallHistory>,
-    ) -> Result<HashMap<CallId, CallHistory>, AuditError> {
-        let (mut sets, mut proposals, mut calls) = (HashSet::new(), HashSet::new(), HashSet::new());
-        for call in known.values() {
-            sets.extend(call.set());
-            proposals.extend(call.latest(|record| record.proposal.clone()));
-            let spent = call.records.iter().filter_map(|record| record.confirms);
-            calls.extend(spent.map(ApprovalId::call));
-            calls.extend(&call.spent_by);
-        }
-        let mut subjects: Vec<Subject<'_>> = sets.iter().copied().map(Subject::Set).collect();
-        subjects.extend(proposals.iter().map(|id| Subject::Proposal(id)));
-        subjects.extend(calls.iter().copied().map(Subject::Call));
-        let mut more = HashMap::new();
-        self.calls_about(&subjects, |call| {
-            let is_of_set = call.set().is_some_and(|set| sets.contains(&set));
-            let proposal = call.latest(|record| record.proposal.as_ref());
-            let is_joined = is_of_set
-                || proposal.is_some_and(|id| proposals.contains(id))
-                || sets.contains(&call.call)
-                || calls.contains(&call.call);
-            if is_joined && !known.contains_key(&call.call) {
-                more.insert(call.call, call);
-            }
-        })?;
-        Ok(more)
     }
 
     /// The group that an id stands for: a call's, a set's or a proposal's. Blocks.
@@ -332,6 +307,45 @@ impl AuditLog {
             fill_spent(self, &mut found.calls)?;
         }
         Ok(found)
+    }
+}
+
+/// The sets and proposals that calls are of, and the calls whose approval they spent or gave.
+#[derive(Default, PartialEq, Eq)]
+struct GroupNames {
+    sets: HashSet<CallId>,
+    proposals: HashSet<String>,
+    calls: HashSet<CallId>,
+}
+
+impl GroupNames {
+    fn of<'a>(all: impl Iterator<Item = &'a CallHistory>) -> Self {
+        let mut names = Self::default();
+        for call in all {
+            names.sets.extend(call.set());
+            let proposal = call.latest(|record| record.proposal.clone());
+            names.proposals.extend(proposal);
+            let spent = call.records.iter().filter_map(|record| record.confirms);
+            names.calls.extend(spent.map(ApprovalId::call));
+            names.calls.extend(&call.spent_by);
+        }
+        names
+    }
+
+    fn subjects(&self) -> Vec<Subject<'_>> {
+        let sets = self.sets.iter().copied().map(Subject::Set);
+        let proposals = self.proposals.iter().map(|id| Subject::Proposal(id));
+        let calls = self.calls.iter().copied().map(Subject::Call);
+        sets.chain(proposals).chain(calls).collect()
+    }
+
+    /// True if one of them names a call, or what it is of.
+    fn has(&self, call: &CallHistory) -> bool {
+        let proposal = call.latest(|record| record.proposal.as_ref());
+        call.set().is_some_and(|set| self.sets.contains(&set))
+            || proposal.is_some_and(|id| self.proposals.contains(id))
+            || self.sets.contains(&call.call)
+            || self.calls.contains(&call.call)
     }
 }
 
