@@ -20,6 +20,7 @@ use super::exit::Exit;
 use crate::audit::Client;
 use crate::error::Failure;
 use crate::page::is_invisible;
+use crate::view::client_name;
 
 /// True once a line was printed on stdout.
 static HAS_SAID: AtomicBool = AtomicBool::new(false);
@@ -143,11 +144,7 @@ pub(super) fn place(locale: &str, path: &str) -> String {
 
 /// A client as it names itself, with its version.
 pub(super) fn client(client: &Client) -> String {
-    let named = [client.name.as_str(), client.version.as_str()].join(" ");
-    match named.trim() {
-        "" => "an unnamed client".to_owned(),
-        named => harmless(named),
-    }
+    harmless(&client_name(client))
 }
 
 /// The width of the terminal in columns; `None` if stdout is not a terminal.

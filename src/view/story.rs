@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::client::client_name;
 use crate::audit::{
     Actor, AuditEvent, CallGroup, CallHistory, CallId, CallOutcome, Client, Record, SpentApproval,
 };
@@ -271,14 +272,10 @@ fn person(actor: Option<&Actor>, own: Option<&Client>) -> String {
 }
 
 fn client(client: &Client) -> String {
-    let named = format!("{} {}", client.name, client.version);
-    let named = match named.trim() {
-        "" => "an unnamed client",
-        named => named,
-    };
+    let named = client_name(client);
     match &client.subject {
         Some(subject) => format!("{named} as {subject}"),
-        None => named.to_owned(),
+        None => named,
     }
 }
 
