@@ -27,15 +27,6 @@ pub struct StoreCheck {
     pub documents: usize,
 }
 
-/// What a backup holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Backup {
-    /// Number of files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
 impl AuditLog {
     /// Checks log, kept states, proposals, drafts, pause and index; removes what killed processes left,
     /// and an index that does not fit. Blocks.
@@ -82,18 +73,16 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AuditError::NotEmpty`]; if something cannot be read or written.
-    pub async fn back_up(&self, to: &Path) -> Result<Backup, AuditError> {
+    pub async fn back_up(&self, to: &Path) -> Result<BackedUp, AuditError> {
         let name = LeaseName::PURGE;
         let held = self.leases().alone(&name, LONGEST_WAIT).await?;
         let (place, to) = (self.place(), to.to_owned());
         blocking(move || {
-            let done = match place.store.back_up(&to) {
+            let _held = held;
+            match place.store.back_up(&to) {
                 Err(StoreError::Unfit(_)) => Err(AuditError::NotEmpty),
                 done => Ok(done?),
-            };
-            let BackedUp { files, bytes } = done?;
-            drop(held);
-            Ok(Backup { files, bytes })
+            }
         })
         .await
     }

@@ -35,11 +35,11 @@ mod run;
 mod testing;
 mod verify;
 
-pub use crate::store::HeldLease;
+pub use crate::store::{BackedUp, HeldLease};
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, AnchorsTo};
-pub use check::{Backup, StoreCheck};
+pub use check::StoreCheck;
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use documents::drafts::HeldDraft;
 pub use documents::pause_file::{Pause, PauseInfo, Pauses};

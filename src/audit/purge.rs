@@ -34,6 +34,7 @@ use super::disk::blocking::blocking;
 use super::disk::kept_states;
 use super::disk::layout::AuditLayout;
 use super::documents::proposals;
+use super::log::LONGEST_WAIT;
 use super::run::reader::{RunFile, scan};
 use super::run::{heads, numbers};
 use super::{
@@ -50,9 +51,8 @@ mod survey;
 pub(crate) const GRACE: Duration = Duration::from_hours(1);
 /// The most files that one record names; far from the longest line, also where names are long.
 const FILES_A_RECORD: usize = 4096;
-/// The most files that are removed while nobody can keep a state, and the longest wait for that.
+/// The most files that are removed while nobody can keep a state.
 const AT_ONCE: usize = 64;
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The limits of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

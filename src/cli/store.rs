@@ -76,10 +76,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
         for what in &check.repaired {
             print::line(&format!("repaired  {}", print::harmless(what)));
         }
-        for what in &check.broken {
-            let broken = print::painted("broken", Paint::Red);
-            print::line(&format!("{broken}    {}", print::harmless(what)));
-        }
+        print_broken(&check);
         let verdict = match (check.broken.len(), check.repaired.len()) {
             (0, 0) => "whole".to_owned(),
             (0, repaired) => format!("whole, now that {repaired} were repaired"),
@@ -90,11 +87,22 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
             "{runs} runs, {states} kept states, {documents} proposals and drafts: {verdict}"
         ));
     }
-    Ok(if check.broken.is_empty() {
+    Ok(exit(&check))
+}
+
+fn print_broken(check: &StoreCheck) {
+    for what in &check.broken {
+        let broken = print::painted("broken", Paint::Red);
+        print::line(&format!("{broken}    {}", print::harmless(what)));
+    }
+}
+
+const fn exit(check: &StoreCheck) -> Exit {
+    if check.broken.is_empty() {
         Exit::Done
     } else {
         Exit::Failed
-    })
+    }
 }
 
 /// Checks everything, the memories too.
@@ -134,15 +142,9 @@ async fn back_up(arguments: &BackupArgs) -> CommandResult {
             done.files,
             print::path(&arguments.to)
         ));
-        for what in &checked.broken {
-            print::line(&format!("broken    {}", print::harmless(what)));
-        }
+        print_broken(&checked);
     }
-    Ok(if checked.broken.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Failed
-    })
+    Ok(exit(&checked))
 }
 
 fn failed(error: &AuditError) -> (Exit, String) {

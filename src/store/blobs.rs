@@ -1,4 +1,4 @@
-//! What is named by its content.
+//! Defines blobs, which are named by their content.
 
 use std::time::SystemTime;
 

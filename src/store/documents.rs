@@ -1,4 +1,4 @@
-//! What is replaced whole.
+//! Defines documents, which are replaced whole.
 
 use super::{Listed, StoreError};
 

@@ -1,7 +1,7 @@
-//! Who may do what now. All names of leases are made here.
+//! Defines leases, which say who may do what now. All names of leases are made here.
 
-use std::any::Any;
 use std::borrow::Cow;
+use std::fmt::Debug;
 
 use super::{DocumentKind, StoreError};
 
@@ -104,17 +104,12 @@ pub(crate) enum LeaseMode {
 #[derive(Debug)]
 #[must_use = "the lease is held only as long as this lives"]
 pub(crate) struct Lease {
-    _held: Box<dyn Held>,
+    _held: Box<dyn Debug + Send + Sync>,
 }
-
-/// What holds a lease.
-trait Held: Any + std::fmt::Debug + Send + Sync {}
-
-impl<T: Any + std::fmt::Debug + Send + Sync> Held for T {}
 
 impl Lease {
     /// Held as long as this lives.
-    pub(super) fn new(held: impl Any + std::fmt::Debug + Send + Sync) -> Self {
+    pub(super) fn new(held: impl Debug + Send + Sync + 'static) -> Self {
         Self {
             _held: Box::new(held),
         }

@@ -45,11 +45,11 @@ pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {
 
 /// What was copied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct BackedUp {
+pub struct BackedUp {
     /// Number of files.
-    pub(crate) files: u64,
+    pub files: u64,
     /// Their bytes.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 /// A name that is kept, and what can be said of it without reading it.

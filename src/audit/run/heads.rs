@@ -1,7 +1,7 @@
 //! The heads of files: what a later record holds of an earlier file.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::entry::chain;
 use super::super::{AuditError, AuditLog, LineHash};
 use super::lines::MAX_LINE;
-
-/// Number of bytes read from a file's end at once.
-const CHUNK: u64 = 8 * 1024;
+use crate::store::local::fs;
 
 /// A file's state in a record: name, length and last hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,30 +76,15 @@ impl AuditLog {
 pub(in crate::audit) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    let mut end = length;
-    let mut chunk = Vec::new();
     // No line end of ours is further back than the longest line.
-    while end > 0 && length - end < MAX_LINE {
-        let start = end.saturating_sub(CHUNK);
-        read_range(&mut file, start, end, &mut chunk)?;
-        if let Some(index) = chunk.iter().rposition(|byte| *byte == b'\n') {
-            let end_of_line = start.saturating_add(u64::try_from(index).unwrap_or(u64::MAX));
-            let trailer = u64::try_from(chain::TRAILER_LENGTH).unwrap_or(u64::MAX);
-            let start_of_trailer = end_of_line.saturating_sub(trailer);
-            read_range(&mut file, start_of_trailer, end_of_line, &mut chunk)?;
-            let hash = chain::split(&chunk).map(|(_, hash)| hash);
-            return Ok((end_of_line.saturating_add(1), hash));
-        }
-        end = start;
-    }
-    Ok((0, None))
-}
-
-fn read_range(file: &mut File, start: u64, end: u64, into: &mut Vec<u8>) -> io::Result<()> {
-    into.clear();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(end.saturating_sub(start)).read_to_end(into)?;
-    Ok(())
+    let Some(end) = fs::last_line_end(&mut file, length, MAX_LINE)? else {
+        return Ok((0, None));
+    };
+    let trailer = u64::try_from(chain::TRAILER_LENGTH).unwrap_or(u64::MAX);
+    let mut last = Vec::new();
+    fs::read_range(&mut file, end.saturating_sub(trailer), end, &mut last)?;
+    let hash = chain::split(&last).map(|(_, hash)| hash);
+    Ok((end.saturating_add(1), hash))
 }
 
 #[cfg(test)]

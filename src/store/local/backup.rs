@@ -4,26 +4,24 @@
 //! that no run tells of one that is not there. Then come the kept states, which were there before the
 //! lines that name them. Whoever copies holds the lease to purge.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::{LocalStore, fs, if_there};
-use crate::store::{BackedUp, StoreError};
+use crate::store::{BackedUp, DocumentKind, Documents as _, Listed, StoreError};
 
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
-/// What is replaced whole, in a wiki's directory.
-const DOCUMENTS: [&str; 4] = ["proposals", "drafts", "memory", "anchors.fault"];
-/// The runs: their count first, which must not be ahead of them.
-const RUNS: [&str; 2] = ["runs.count", "runs"];
-/// The kept states.
-const STATES: &str = "pages";
+/// The kinds of which there are many documents, each in a directory of its own.
+const KINDS: [DocumentKind; 3] = [
+    DocumentKind::Proposal,
+    DocumentKind::Draft,
+    DocumentKind::Memories,
+];
 /// How often documents and runs are copied if documents change meanwhile.
 const TRIES: usize = 8;
-/// Number of bytes read at once while the end of a last line is looked for.
-const CHUNK: u64 = 8 * 1024;
 
 impl LocalStore {
     pub(super) fn back_up_to(&self, to: &Path) -> Result<BackedUp, StoreError> {
@@ -32,12 +30,21 @@ impl LocalStore {
         if there > 0 {
             return Err(StoreError::Unfit("is not an empty directory"));
         }
-        let name = self.wiki.file_name().unwrap_or_default();
-        let of_wiki = to.join(name);
+        let of_wiki = to.join(self.wiki.file_name().unwrap_or_default());
         fs::make_dir(&of_wiki).map_err(|error| failed(&error))?;
         let mut copied = BackedUp::default();
-        let paused = "PAUSED.json";
-        copy(&self.root.join(paused), &to.join(paused), &mut copied)?;
+        copy_into(
+            to,
+            &self.document_path(DocumentKind::Pause, ""),
+            &mut copied,
+        )?;
+        let documents = KINDS.map(|kind| self.document_directory(kind));
+        // The count of runs must not be ahead of them.
+        let others = [
+            self.document_path(DocumentKind::AnchorFault, ""),
+            self.wiki.join("runs.count"),
+            self.wiki.join("runs"),
+        ];
         let mut tries = 0..TRIES;
         loop {
             if tries.next().is_none() {
@@ -45,17 +52,15 @@ impl LocalStore {
             }
             let before = self.documents_now()?;
             let mut again = copied;
-            for name in DOCUMENTS.into_iter().chain(RUNS) {
-                let to = of_wiki.join(name);
-                remove(&to).map_err(|error| failed(&error))?;
-                copy_either(&self.wiki.join(name), &to, &mut again)?;
+            for from in documents.iter().chain(&others) {
+                copy_into(&of_wiki, from, &mut again)?;
             }
             if self.documents_now()? == before {
                 copied = again;
                 break;
             }
         }
-        copy_either(&self.wiki.join(STATES), &of_wiki.join(STATES), &mut copied)?;
+        copy_into(&of_wiki, &self.blob_directory(), &mut copied)?;
         for directory in [&of_wiki, to] {
             fs::sync_dir(directory).map_err(|error| failed(&error))?;
         }
@@ -63,29 +68,20 @@ impl LocalStore {
     }
 
     /// All documents, with their times.
-    fn documents_now(&self) -> Result<Vec<(PathBuf, SystemTime)>, StoreError> {
-        let mut all = Vec::new();
-        for name in DOCUMENTS {
-            let directory = self.wiki.join(name);
-            let failed = |error: io::Error| StoreError::at(&directory, "list a directory", &error);
-            if !directory.is_dir() {
-                continue;
-            }
-            for entry in fs::entries(&directory).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                // One that is gone by now is not in the next list either.
-                let changed = entry.metadata().and_then(|found| found.modified());
-                all.extend(changed.ok().map(|changed| (entry.path(), changed)));
-            }
+    fn documents_now(&self) -> Result<[Vec<Listed>; 3], StoreError> {
+        let mut all = KINDS.map(|_| Vec::new());
+        for (listed, kind) in all.iter_mut().zip(KINDS) {
+            *listed = self.documents(kind)?;
+            listed.sort_by(|a, b| a.name.cmp(&b.name));
         }
-        all.sort();
         Ok(all)
     }
 
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
-        let below = ["", "proposals", "drafts", "memory", "pages"].map(|name| self.wiki.join(name));
-        for directory in below.iter().chain([&self.root]) {
+        let documents = KINDS.map(|kind| self.document_directory(kind));
+        let others = [self.blob_directory(), self.wiki.clone(), self.root.clone()];
+        for directory in documents.iter().chain(&others) {
             let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);
             for entry in fs::entries(directory).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
@@ -121,11 +117,14 @@ fn remove(path: &Path) -> io::Result<()> {
     if_there(removed).map(drop)
 }
 
-fn copy_either(from: &Path, to: &Path, copied: &mut BackedUp) -> Result<(), StoreError> {
+/// Copies a file or directory into a directory, in place of what an earlier try copied.
+fn copy_into(to: &Path, from: &Path, copied: &mut BackedUp) -> Result<(), StoreError> {
+    let to = to.join(from.file_name().unwrap_or_default());
+    remove(&to).map_err(|error| StoreError::at(&to, "write a backup", &error))?;
     if from.is_dir() {
-        copy_directory(from, to, copied)
+        copy_directory(from, &to, copied)
     } else {
-        copy(from, to, copied)
+        copy(from, &to, copied)
     }
 }
 
@@ -152,7 +151,8 @@ fn copy(from: &Path, to: &Path, copied: &mut BackedUp) -> Result<(), StoreError>
     };
     let mut length = file.metadata().map_err(failed)?.len();
     if from.extension().is_some_and(|ending| ending == "jsonl") {
-        length = whole_lines(&mut file, length).map_err(failed)?;
+        let end = fs::last_line_end(&mut file, length, u64::MAX).map_err(failed)?;
+        length = end.map_or(0, |end| end.saturating_add(1));
     }
     let write = || -> io::Result<u64> {
         file.seek(SeekFrom::Start(0))?;
@@ -165,23 +165,4 @@ fn copy(from: &Path, to: &Path, copied: &mut BackedUp) -> Result<(), StoreError>
     copied.files = copied.files.saturating_add(1);
     copied.bytes = copied.bytes.saturating_add(bytes);
     Ok(())
-}
-
-/// The end of the last whole line.
-fn whole_lines(file: &mut File, length: u64) -> io::Result<u64> {
-    let mut end = length;
-    let mut chunk = Vec::new();
-    while end > 0 {
-        let start = end.saturating_sub(CHUNK);
-        chunk.clear();
-        file.seek(SeekFrom::Start(start))?;
-        file.by_ref().take(end - start).read_to_end(&mut chunk)?;
-        if let Some(at) = chunk.iter().rposition(|byte| *byte == b'\n') {
-            return Ok(start
-                .saturating_add(u64::try_from(at).unwrap_or(u64::MAX))
-                .saturating_add(1));
-        }
-        end = start;
-    }
-    Ok(0)
 }

@@ -1,4 +1,4 @@
-//! Blobs as files named by them.
+//! Keeps blobs as files named by them.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -12,7 +12,7 @@ use crate::store::{Blobs, Listed, StoreError};
 const ENDING: &str = ".json.gz";
 
 impl LocalStore {
-    fn blob_directory(&self) -> PathBuf {
+    pub(super) fn blob_directory(&self) -> PathBuf {
         self.wiki.join("pages")
     }
 

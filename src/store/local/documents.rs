@@ -7,7 +7,7 @@ use super::{LocalStore, fs, if_there};
 use crate::store::{DocumentKind, Documents, Listed, StoreError};
 
 impl LocalStore {
-    fn document_path(&self, kind: DocumentKind, name: &str) -> PathBuf {
+    pub(super) fn document_path(&self, kind: DocumentKind, name: &str) -> PathBuf {
         match kind {
             // Names of wikis are in lower case.
             DocumentKind::Pause => self.root.join("PAUSED.json"),
@@ -19,7 +19,7 @@ impl LocalStore {
         }
     }
 
-    fn document_directory(&self, kind: DocumentKind) -> PathBuf {
+    pub(super) fn document_directory(&self, kind: DocumentKind) -> PathBuf {
         match kind {
             DocumentKind::Proposal => self.wiki.join("proposals"),
             DocumentKind::Draft => self.wiki.join("drafts"),

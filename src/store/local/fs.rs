@@ -2,7 +2,7 @@
 //! the directory that they are in. Every file of the store is made here.
 
 use std::fs::{DirEntry, File, Metadata, read_dir};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -11,6 +11,8 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use super::super::{Listed, StoreError};
 use crate::private_files::{self, FileOwner, may_hand_over};
 
+/// Number of bytes read at once while the end of a last line is looked for.
+const CHUNK: u64 = 8 * 1024;
 /// Bits of a mode: others than the owner may write.
 const WRITE_BY_OTHERS: u32 = 0o022;
 
@@ -159,4 +161,34 @@ pub(crate) fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreE
         }
     }
     Ok(listed)
+}
+
+/// The offset of a file's last line end, read from the end of the file; `None` if none is within the
+/// last `most` bytes.
+pub(crate) fn last_line_end(file: &mut File, length: u64, most: u64) -> io::Result<Option<u64>> {
+    let mut end = length;
+    let mut chunk = Vec::new();
+    while end > 0 && length - end < most {
+        let start = end.saturating_sub(CHUNK);
+        read_range(file, start, end, &mut chunk)?;
+        if let Some(index) = chunk.iter().rposition(|byte| *byte == b'\n') {
+            let index = u64::try_from(index).unwrap_or(u64::MAX);
+            return Ok(Some(start.saturating_add(index)));
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// Reads a part of a file in place of what was read before.
+pub(crate) fn read_range(
+    file: &mut File,
+    start: u64,
+    end: u64,
+    into: &mut Vec<u8>,
+) -> io::Result<()> {
+    into.clear();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(end.saturating_sub(start)).read_to_end(into)?;
+    Ok(())
 }

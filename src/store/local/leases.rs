@@ -1,4 +1,4 @@
-//! Leases as locked files (`flock`): the kernel gives one back however a process ends, and two
+//! Gives leases as locked files (`flock`): the kernel gives one back however a process ends, and two
 //! openings of a file exclude each other in one process too.
 
 use std::fs::{File, TryLockError};
