@@ -9,7 +9,7 @@ use super::defaults::SETTINGS;
 use super::key_source::FileStamp;
 use super::layers::{CommandLineSettings, Layers, file_place};
 use super::parse::SettingsSource;
-use super::setting::{InSite, Setting};
+use super::setting::{InSite, Setting, Touches};
 use crate::gates::Policy;
 
 /// The differences between two readings of one wiki's settings.
@@ -34,65 +34,6 @@ const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
 
 /// The settings that name a file which can make all settings good or bad by itself.
 const WATCHED: [&str; 2] = ["WIKI_API_TOKEN_FILE", "WIKI_AUDIT_SIGNING_KEY"];
-
-/// The part of a running server that a changed setting affects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Touches {
-    /// Only a restart applies it.
-    Restart,
-    /// Requests to the wiki.
-    Wiki,
-    /// The limits on writing, and how writes are confirmed.
-    Gates,
-    /// Both `Wiki` and `Gates`: a page that may not be read may not be written.
-    Reads,
-    /// The content index.
-    Index,
-    /// Nothing that outlives a call.
-    Nothing,
-}
-
-impl Setting {
-    fn touches(&self) -> Touches {
-        match self.name {
-            "WIKI_BASE_URL"
-            | "WIKI_GRAPHQL_PATH"
-            | "WIKI_AUDIT_DIR"
-            | "WIKI_AUDIT_ANCHORS"
-            | "WIKI_AUDIT_SIGNING_KEY"
-            | "WIKI_SERVE_ADDRESS"
-            | "WIKI_SERVE_TOKENS_FILE"
-            | "WIKI_SERVE_CALLER_KEYS"
-            | "WIKI_LOG"
-            | "WIKI_LOG_FORMAT"
-            | "WIKI_LOG_DIR" => Touches::Restart,
-            "WIKI_DEFAULT_LOCALE"
-            | "WIKI_DEFAULT_EDITOR"
-            | "WIKI_HTTP_TIMEOUT_MS"
-            | "WIKI_HTTP_MAX_RETRIES"
-            | "WIKI_HTTP_RETRY_TOTAL_MS"
-            | "WIKI_HTTP_WRITE_TIMEOUT_MS"
-            | "WIKI_PROXY"
-            | "WIKI_CA_FILE"
-            | "WIKI_EXTRA_HEADERS_FILE" => Touches::Wiki,
-            "WIKI_ALLOWED_READ_PATH_PREFIXES"
-            | "WIKI_DENIED_READ_PATH_PREFIXES"
-            | "WIKI_DENIED_READ_TAGS" => Touches::Reads,
-            "WIKI_MUTATIONS_ENABLED"
-            | "WIKI_MUTATION_DRY_RUN"
-            | "WIKI_MUTATION_CONFIRM_TOKEN"
-            | "WIKI_CONFIRM"
-            | "WIKI_CONFIRM_FALLBACK"
-            | "WIKI_PERSON_TIMEOUT_S"
-            | "WIKI_ALLOWED_MUTATION_PATH_PREFIXES"
-            | "WIKI_DENIED_MUTATION_PATH_PREFIXES"
-            | "WIKI_TRASH_PREFIX"
-            | "WIKI_UPLOAD_DIR" => Touches::Gates,
-            "WIKI_INDEX" | "WIKI_INDEX_LOAD" | "WIKI_INDEX_DIR" => Touches::Index,
-            _ => Touches::Nothing,
-        }
-    }
-}
 
 impl SettingsDiff {
     /// Adds whether the gates of a new policy differ from those in force, however they came about.
@@ -126,7 +67,7 @@ impl SettingsDiff {
             if of(before) != of(now)
                 && let Some(setting) = Setting::named(name)
             {
-                self.note(setting.file_name(), setting.touches());
+                self.note(setting.file_name(), setting.touches);
             }
         }
         let of = |stamps: &Stamps| {
@@ -140,7 +81,7 @@ impl SettingsDiff {
         if of(before) != of(now)
             && let Some(setting) = Setting::named(custom::NAME)
         {
-            self.note(setting.file_name(), setting.touches());
+            self.note(setting.file_name(), setting.touches);
         }
     }
 }
@@ -155,7 +96,7 @@ impl Layers {
             .iter()
             .filter(|setting| is_changed(setting, &new, &old));
         for setting in differing {
-            changes.note(setting.file_name(), setting.touches());
+            changes.note(setting.file_name(), setting.touches);
         }
         let (new, old) = (new.tables(), old.tables());
         if new.rules != old.rules {
@@ -175,7 +116,7 @@ impl Layers {
     pub fn needs_restart(&self, old: &Self) -> Option<String> {
         let (new, old) = (self.source(), old.source());
         let changed = SETTINGS.iter().filter(|setting| {
-            setting.touches() == Touches::Restart && is_changed(setting, &new, &old)
+            setting.touches == Touches::Restart && is_changed(setting, &new, &old)
         });
         let names: Vec<String> = changed
             .map(|setting| match self.site() {
@@ -242,7 +183,7 @@ fn is_changed(setting: &Setting, new: &SettingsSource<'_>, old: &SettingsSource<
             || new.array(name).is_some() != old.array(name).is_some()
     };
     // A site sees only its own value of what it may narrow; the server's holds for it all the same.
-    let is_merged = setting.in_site() == InSite::Narrower;
+    let is_merged = setting.in_site == InSite::Narrower;
     differs(new, old) || (is_merged && differs(&new.of_server(), &old.of_server()))
 }
 

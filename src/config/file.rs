@@ -282,7 +282,7 @@ fn entry(
         let near = nearest(key, names, 0.7);
         return Err(format!("{key:?} is no setting{}", did_you_mean(near)));
     };
-    if in_site && setting.in_site() == InSite::Server {
+    if in_site && setting.in_site == InSite::Server {
         return Err(format!(
             "{key} holds for the whole server; it stands before the tables of sites"
         ));

@@ -223,7 +223,7 @@ fn without_flags(given: &CommandLineSettings, name: &SiteName) -> Result<SiteNam
 /// A flag that sets what only a site's own table may set.
 fn flag_of_site(given: &CommandLineSettings) -> Option<String> {
     let own = |(name, _): &&(&str, String)| {
-        Setting::named(name).is_some_and(|setting| setting.in_site() == InSite::Own)
+        Setting::named(name).is_some_and(|setting| setting.in_site == InSite::Own)
     };
     let (flag, _) = given.flags.iter().find(own)?;
     Some(Origin::Flag.name_of(flag))

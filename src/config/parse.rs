@@ -167,7 +167,7 @@ impl<'a> SettingsSource<'a> {
 
     /// True if only the site's own table may set it.
     fn is_sites_alone(&self, name: &str) -> bool {
-        let how = Setting::named(name).map(Setting::in_site);
+        let how = Setting::named(name).map(|setting| setting.in_site);
         self.site.is_some() && matches!(how, Some(InSite::Own | InSite::Narrower))
     }
 

@@ -32,7 +32,7 @@ pub fn schema() -> Value {
 fn sites() -> [(String, Value); 2] {
     let of_site = SETTINGS
         .iter()
-        .filter(|setting| setting.in_site() != InSite::Server);
+        .filter(|setting| setting.in_site != InSite::Server);
     let mut members: Map<String, Value> = of_site
         .map(|setting| (setting.file_name(), property(setting)))
         .collect();

@@ -7,6 +7,10 @@ pub struct Setting {
     pub name: &'static str,
     /// The kind of its values.
     pub kind: SettingKind,
+    /// The relation of a site's value to the server's.
+    pub(super) in_site: InSite,
+    /// The part of a running server that a change affects.
+    pub(super) touches: Touches,
     /// Its default, in words.
     pub default: &'static str,
     /// Its meaning, for people.
@@ -37,6 +41,23 @@ impl InSite {
             Self::Server => "-",
         }
     }
+}
+
+/// The part of a running server that a changed setting affects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Touches {
+    /// Only a restart applies it.
+    Restart,
+    /// Requests to the wiki.
+    Wiki,
+    /// The limits on writing, and how writes are confirmed.
+    Gates,
+    /// Both `Wiki` and `Gates`: a page that may not be read may not be written.
+    Reads,
+    /// The content index.
+    Index,
+    /// Nothing that outlives a call.
+    Nothing,
 }
 
 /// The kind of a setting's values.
@@ -86,57 +107,10 @@ impl Setting {
         (!has_none).then(|| self.file_name().replace('_', "-"))
     }
 
-    /// The relation of a site's value to the server's.
-    pub(super) fn in_site(&self) -> InSite {
-        match self.name {
-            "WIKI_BASE_URL"
-            | "WIKI_API_TOKEN"
-            | "WIKI_API_TOKEN_FILE"
-            | "WIKI_TOKEN_COMMAND"
-            | "WIKI_GRAPHQL_PATH"
-            | "WIKI_MUTATION_CONFIRM_TOKEN"
-            | "WIKI_CA_FILE"
-            | "WIKI_EXTRA_HEADERS_FILE"
-            | "WIKI_UPLOAD_DIR" => InSite::Own,
-            "WIKI_MUTATIONS_ENABLED"
-            | "WIKI_MUTATION_DRY_RUN"
-            | "WIKI_CONFIRM"
-            | "WIKI_CONFIRM_FALLBACK"
-            | "WIKI_ALLOWED_MUTATION_PATH_PREFIXES"
-            | "WIKI_DENIED_MUTATION_PATH_PREFIXES"
-            | "WIKI_ALLOWED_READ_PATH_PREFIXES"
-            | "WIKI_DENIED_READ_PATH_PREFIXES"
-            | "WIKI_DENIED_READ_TAGS"
-            | "WIKI_TOOLSETS"
-            | "WIKI_TOOLS"
-            | "WIKI_EXCLUDE_TOOLS"
-            | "WIKI_READ_ONLY" => InSite::Narrower,
-            "WIKI_DEFAULT_LOCALE"
-            | "WIKI_DEFAULT_EDITOR"
-            | "WIKI_PERSON_TIMEOUT_S"
-            | "WIKI_TRASH_PREFIX"
-            | "WIKI_HTTP_TIMEOUT_MS"
-            | "WIKI_HTTP_MAX_RETRIES"
-            | "WIKI_HTTP_RETRY_TOTAL_MS"
-            | "WIKI_HTTP_WRITE_TIMEOUT_MS"
-            | "WIKI_PROXY"
-            | "WIKI_AUDIT_KEEP_DAYS"
-            | "WIKI_AUDIT_KEEP_MB"
-            | "WIKI_PROPOSALS_KEEP_DAYS"
-            | "WIKI_MEMORY"
-            | "WIKI_INDEX"
-            | "WIKI_CUSTOM_TOOLS_DIR"
-            | "WIKI_INDEX_LOAD" => InSite::Inherited,
-            // Settings of listening, logging and records, and any new setting that is not listed
-            // above.
-            _ => InSite::Server,
-        }
-    }
-
     /// True if a site may set it in its own table.
     #[cfg(test)]
     pub(crate) fn may_be_of_site(&self) -> bool {
-        self.in_site() != InSite::Server
+        self.in_site != InSite::Server
     }
 
     /// True if the environment may set it: not what is set once, with the machine, and what is more

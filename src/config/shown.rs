@@ -40,7 +40,7 @@ impl Layers {
     pub fn shown(&self) -> Vec<SettingView> {
         let (source, server) = (self.source(), self.source().of_server());
         let shown = |setting: &'static Setting| {
-            let is_gate = source.site.is_some() && setting.in_site() == InSite::Narrower;
+            let is_gate = source.site.is_some() && setting.in_site == InSite::Narrower;
             let is_own = source.origin(setting.name).is_of_site();
             // A gate that the site does not set is the server's.
             let from = if is_gate && !is_own { &server } else { &source };

@@ -24,7 +24,7 @@ pub fn table() -> String {
             "| `{}` | {} | {} | {} |",
             setting.usual_name(),
             setting.default,
-            setting.in_site().word(),
+            setting.in_site.word(),
             setting.meaning
         );
     }
