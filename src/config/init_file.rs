@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
@@ -13,6 +12,7 @@ use super::layers::environment;
 use super::parse::SettingsSource;
 use super::setting::{Setting, SettingKind};
 use super::settings::{Settings, log_settings};
+use crate::private_files;
 use crate::site::SiteName;
 
 /// The contents of a new settings file. It may hold a key, so it has no `Debug`.
@@ -118,36 +118,14 @@ impl InitFile {
     /// The file cannot be written, or exists and shall not be replaced.
     pub fn write(&self, path: &Path, replace: bool) -> io::Result<()> {
         if let Some(dir) = path.parent() {
-            std::fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(dir)?;
+            private_files::make_dirs(dir)?;
         }
-        if !replace {
-            return self.write_new(path);
+        let text = self.text();
+        if replace {
+            return private_files::replace(path, text.as_bytes());
         }
-        // The old file stays until the new one is complete.
-        let mut new = path.to_owned().into_os_string();
-        new.push(format!(".{}.new", std::process::id()));
-        let new = PathBuf::from(new);
-        let replaced = self
-            .write_new(&new)
-            .and_then(|()| std::fs::rename(&new, path));
-        if replaced.is_err() {
-            // The earlier error is the one to report.
-            let _ = std::fs::remove_file(&new);
-        }
-        replaced
-    }
-
-    fn write_new(&self, path: &Path) -> io::Result<()> {
-        let mut options = std::fs::OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)?;
-        file.write_all(self.text().as_bytes())?;
+        let mut file = private_files::make(path)?;
+        file.write_all(text.as_bytes())?;
         file.sync_all()
     }
 }
@@ -199,11 +177,11 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         let (path, text) = (dir.path().join("config.toml"), InitFile::default().text());
         std::fs::write(&path, "old").unwrap();
-        let taken = format!("config.toml.{}.new", std::process::id());
-        std::fs::create_dir(dir.path().join(&taken)).unwrap();
+        let taken = dir.path().join("config.toml.new");
+        std::fs::create_dir(&taken).unwrap();
         assert!(InitFile::default().write(&path, true).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
-        std::fs::remove_dir(dir.path().join(&taken)).unwrap();
+        std::fs::remove_dir(&taken).unwrap();
         InitFile::default().write(&path, true).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);

@@ -1,8 +1,6 @@
 //! Adds a site to a settings file or removes one. All other text stays exactly as it was.
 
-use std::io::Write as _;
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
@@ -12,6 +10,7 @@ use super::file_errors::why_unread;
 use super::init_file::InitFile;
 use super::layers::{CommandLineSettings, Layers};
 use super::settings::Settings;
+use crate::private_files;
 use crate::site::SiteName;
 
 /// A site to be added to a settings file, not written yet.
@@ -173,30 +172,11 @@ fn first(faults: &[impl ToString]) -> String {
 
 /// Replaces a file if it still has its old text. The old file stays until the new one is complete.
 fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
-    let mut beside = path.to_owned().into_os_string();
-    beside.push(format!(".{}.new", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = (|| {
-        let mut file = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&beside)?;
-        file.write_all(new.as_bytes())?;
-        file.sync_all()
-    })();
-    let replaced = written.map_err(failed).and_then(|()| {
-        if read(path)? != old {
-            return Err("somebody changed the settings file meanwhile; try again".to_owned());
-        }
-        std::fs::rename(&beside, path).map_err(failed)
-    });
-    if replaced.is_err() {
-        // The earlier error is the one to report.
-        let _ = std::fs::remove_file(&beside);
+    if read(path)? != old {
+        return Err("somebody changed the settings file meanwhile; try again".to_owned());
     }
-    replaced
+    private_files::replace(path, new.as_bytes())
+        .map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }
 
 #[cfg(test)]
