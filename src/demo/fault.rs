@@ -1,118 +1,58 @@
 //! Lists the errors of the demo wiki, in the server's own codes (W5).
 
-use thiserror::Error;
+macro_rules! wiki_errors {
+    ($($(#[$doc:meta])* $code:literal $name:ident $message:literal;)*) => {
+        /// A refusal of the wiki with a code of its own; its name is the `slug` of the answer.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum WikiError {
+            $($(#[$doc])* $name,)*
+        }
 
-/// A refusal of the wiki with a code of its own; its name is the `slug` of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(super) enum WikiError {
-    /// Nobody is logged in (W3).
-    #[error("You must be authenticated to access this resource.")]
-    AuthRequired,
-    /// Such a folder is there.
-    #[error("An asset folder with the same name already exists.")]
-    AssetFolderExists,
-    /// The key may not delete it.
-    #[error("You are not authorized to delete this asset.")]
-    AssetDeleteForbidden,
-    /// No such asset.
-    #[error("This asset does not exist or is invalid.")]
-    AssetInvalid,
-    /// The name is taken.
-    #[error("An asset with the same filename in the same folder already exists.")]
-    AssetRenameCollision,
-    /// The key may not rename it.
-    #[error("You are not authorized to rename this asset.")]
-    AssetRenameForbidden,
-    /// No name before the extension.
-    #[error("The new asset filename is invalid.")]
-    AssetRenameInvalid,
-    /// Another extension.
-    #[error("The file extension cannot be changed on an existing asset.")]
-    AssetRenameInvalidExt,
-    /// The key may not write it under its new name.
-    #[error("You are not authorized to rename this asset to the requested name.")]
-    AssetRenameTargetForbidden,
-    /// The path is taken.
-    #[error("Cannot create this page because an entry already exists at the same path.")]
-    PageDuplicateCreate,
-    /// No such page.
-    #[error("This page does not exist.")]
-    PageNotFound,
-    /// No content, or nothing but white space.
-    #[error("Page content cannot be empty.")]
-    PageEmptyContent,
-    /// A path with characters that the wiki refuses.
-    #[error("Page path cannot contains illegal characters.")]
-    PageIllegalPath,
-    /// The destination of a move is taken.
-    #[error("Destination page path already exists.")]
-    PagePathCollision,
-    /// The key may not move it.
-    #[error("You are not authorized to move this page.")]
-    PageMoveForbidden,
-    /// The key may not write it.
-    #[error("You are not authorized to update this page.")]
-    PageUpdateForbidden,
-    /// Also what a create without the right answers.
-    #[error("You are not authorized to delete this page.")]
-    PageDeleteForbidden,
-    /// The key may not restore it.
-    #[error("You are not authorized to restore this page version.")]
-    PageRestoreForbidden,
-    /// The key may not see its history.
-    #[error("You are not authorized to view the history of this page.")]
-    PageHistoryForbidden,
-    /// The key may not see it as a whole (W1).
-    #[error("You are not authorized to view this page.")]
-    PageViewForbidden,
-    /// The key may not write comments there.
-    #[error("You are not authorized to post a comment on this page.")]
-    CommentPostForbidden,
-    /// A comment of less than two characters.
-    #[error("Comment content is missing or too short.")]
-    CommentContentMissing,
-    /// The key may not change or delete comments there.
-    #[error("You are not authorized to manage comments on this page.")]
-    CommentManageForbidden,
-    /// No such comment.
-    #[error("This comment does not exist.")]
-    CommentNotFound,
-    /// The key may not read comments there.
-    #[error("You are not authorized to view comments for this page.")]
-    CommentViewForbidden,
+        impl WikiError {
+            /// The number in `errorCode` and `exception.code`, and the text.
+            pub(super) const fn told(self) -> (i32, &'static str) {
+                match self {
+                    $(Self::$name => ($code, $message),)*
+                }
+            }
+        }
+    };
 }
 
-impl WikiError {
-    /// The number in `errorCode` and `exception.code`.
-    pub(super) fn code(self) -> i32 {
-        match self {
-            Self::AuthRequired => 1019,
-            Self::AssetFolderExists => 2002,
-            Self::AssetDeleteForbidden => 2003,
-            Self::AssetInvalid => 2004,
-            Self::AssetRenameCollision => 2005,
-            Self::AssetRenameForbidden => 2006,
-            Self::AssetRenameInvalid => 2007,
-            Self::AssetRenameInvalidExt => 2008,
-            Self::AssetRenameTargetForbidden => 2009,
-            Self::PageDuplicateCreate => 6002,
-            Self::PageNotFound => 6003,
-            Self::PageEmptyContent => 6004,
-            Self::PageIllegalPath => 6005,
-            Self::PagePathCollision => 6006,
-            Self::PageMoveForbidden => 6007,
-            Self::PageUpdateForbidden => 6009,
-            Self::PageDeleteForbidden => 6010,
-            Self::PageRestoreForbidden => 6011,
-            Self::PageHistoryForbidden => 6012,
-            Self::PageViewForbidden => 6013,
-            Self::CommentPostForbidden => 8002,
-            Self::CommentContentMissing => 8003,
-            Self::CommentManageForbidden => 8004,
-            Self::CommentNotFound => 8005,
-            Self::CommentViewForbidden => 8006,
-        }
-    }
+wiki_errors! {
+    /// Nobody is logged in (W3).
+    1019 AuthRequired "You must be authenticated to access this resource.";
+    2002 AssetFolderExists "An asset folder with the same name already exists.";
+    2003 AssetDeleteForbidden "You are not authorized to delete this asset.";
+    2004 AssetInvalid "This asset does not exist or is invalid.";
+    2005 AssetRenameCollision "An asset with the same filename in the same folder already exists.";
+    2006 AssetRenameForbidden "You are not authorized to rename this asset.";
+    /// No name before the extension.
+    2007 AssetRenameInvalid "The new asset filename is invalid.";
+    /// Another extension.
+    2008 AssetRenameInvalidExt "The file extension cannot be changed on an existing asset.";
+    2009 AssetRenameTargetForbidden "You are not authorized to rename this asset to the requested name.";
+    6002 PageDuplicateCreate "Cannot create this page because an entry already exists at the same path.";
+    6003 PageNotFound "This page does not exist.";
+    /// No content, or nothing but white space.
+    6004 PageEmptyContent "Page content cannot be empty.";
+    /// A path with characters that the wiki refuses.
+    6005 PageIllegalPath "Page path cannot contains illegal characters.";
+    6006 PagePathCollision "Destination page path already exists.";
+    6007 PageMoveForbidden "You are not authorized to move this page.";
+    6009 PageUpdateForbidden "You are not authorized to update this page.";
+    /// Also what a create without the right answers.
+    6010 PageDeleteForbidden "You are not authorized to delete this page.";
+    6011 PageRestoreForbidden "You are not authorized to restore this page version.";
+    6012 PageHistoryForbidden "You are not authorized to view the history of this page.";
+    /// The key may not see it as a whole (W1).
+    6013 PageViewForbidden "You are not authorized to view this page.";
+    8002 CommentPostForbidden "You are not authorized to post a comment on this page.";
+    /// A comment of less than two characters.
+    8003 CommentContentMissing "Comment content is missing or too short.";
+    8004 CommentManageForbidden "You are not authorized to manage comments on this page.";
+    8005 CommentNotFound "This comment does not exist.";
+    8006 CommentViewForbidden "You are not authorized to view comments for this page.";
 }
 
 /// Any failure of an operation.
@@ -157,7 +97,7 @@ impl Fault {
     /// `errorCode` of a mutation's answer.
     pub(super) fn code(&self) -> i32 {
         match self {
-            Self::Wiki(error) => error.code(),
+            Self::Wiki(error) => error.told().0,
             Self::Limited(_) | Self::Internal { .. } => 1,
         }
     }
@@ -174,7 +114,7 @@ impl Fault {
     /// The text that the wiki sends.
     pub(super) fn message(&self) -> String {
         match self {
-            Self::Wiki(error) => error.to_string(),
+            Self::Wiki(error) => error.told().1.to_owned(),
             Self::Limited(seconds) => {
                 format!("Too many requests, please try again in {seconds} seconds.")
             }

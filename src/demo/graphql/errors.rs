@@ -17,7 +17,7 @@ impl From<Fault> for Error {
         let message = fault.message();
         let exception = match fault {
             Fault::Limited(_) => value!({"message": message.clone()}),
-            Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": message.clone()}),
+            Fault::Wiki(wiki) => value!({"code": wiki.told().0, "message": message.clone()}),
             Fault::Internal { .. } => value!({}),
         };
         with_exception(message, &exception)
