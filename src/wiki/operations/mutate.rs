@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::super::client::{Wiki, WikiSettings, encode};
 use super::super::error::WikiError;
 use super::super::transport::MAX_REQUEST_BYTES;
-use super::super::transport::classify::{read_mutation, refusal};
+use super::super::transport::classify::{RawAnswer, read_mutation, refusal};
 use super::generated::{
     AssetDelete, AssetRename, CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete,
     PageMove, PageUpdate, asset_delete, asset_rename, comment_create, comment_delete,
@@ -177,19 +177,7 @@ impl Sending {
         }
         match wiki.transport.post(body, wiki.settings.time.write).await {
             Ok(answer) => {
-                let answer = match kind {
-                    Operation::Create => read_mutation(&answer).and_then(created),
-                    Operation::Update => read_mutation(&answer).and_then(updated),
-                    Operation::Aside | Operation::Move => read_mutation(&answer).and_then(moved),
-                    Operation::Delete => read_mutation(&answer).and_then(deleted),
-                    Operation::AddComment => read_mutation(&answer).and_then(comment_added),
-                    Operation::ChangeComment => read_mutation(&answer).and_then(comment_changed),
-                    Operation::DeleteComment => read_mutation(&answer).and_then(comment_deleted),
-                    Operation::RenameAsset => read_mutation(&answer).and_then(asset_renamed),
-                    Operation::DeleteAsset => read_mutation(&answer).and_then(asset_deleted),
-                    // It is no request to the API, and was sent above.
-                    Operation::UploadAsset => Err(no_answer()),
-                };
+                let answer = succeeded(kind, &answer);
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
             }
@@ -376,98 +364,57 @@ fn given_date(date: &Date) -> Option<Date> {
     date.is_set().then(|| date.clone())
 }
 
-/// Every mutation generates a type of its own for one and the same `ResponseStatus`.
-macro_rules! succeeded {
-    ($status:expr) => {{
-        let status = $status;
-        if status.succeeded {
-            Ok(())
-        } else {
-            Err(refusal(
-                status.error_code,
-                &status.slug,
-                status.message.as_deref().unwrap_or_default(),
-            ))
-        }
-    }};
-}
-
 fn no_answer() -> WikiError {
     WikiError::Malformed {
         at: "data.pages".to_owned(),
     }
 }
 
-fn created(data: page_create::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .pages
-        .and_then(|pages| pages.create)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result)?;
-    Ok(answer.page.map(|page| page.id))
+/// What a mutation answers, if it succeeded. Every mutation generates types of its own for one and
+/// the same `ResponseStatus`, which the schema lets be absent from most.
+macro_rules! answered {
+    ($answer:expr, $query:ident, $group:ident . $mutation:ident $(, $absent:ident)?) => {{
+        let data: $query::ResponseData = read_mutation($answer)?;
+        let told = data.$group.and_then(|group| group.$mutation);
+        let told = told.ok_or_else(no_answer)?;
+        let status = &told.response_result$(.$absent().ok_or_else(no_answer)?)?;
+        if !status.succeeded {
+            let message = status.message.as_deref().unwrap_or_default();
+            return Err(refusal(status.error_code, &status.slug, message));
+        }
+        told
+    }};
 }
 
-fn updated(data: page_update::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .pages
-        .and_then(|pages| pages.update)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result).map(|()| None)
-}
-
-fn moved(data: page_move::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .pages
-        .and_then(|pages| pages.move_)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
-}
-
-fn deleted(data: page_delete::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .pages
-        .and_then(|pages| pages.delete)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
-}
-
-fn comment_added(data: comment_create::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .comments
-        .and_then(|comments| comments.create)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?)?;
-    Ok(answer.id)
-}
-
-fn comment_changed(data: comment_update::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .comments
-        .and_then(|comments| comments.update)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
-}
-
-fn comment_deleted(data: comment_delete::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .comments
-        .and_then(|comments| comments.delete)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
-}
-
-fn asset_renamed(data: asset_rename::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .assets
-        .and_then(|assets| assets.rename_asset)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
-}
-
-fn asset_deleted(data: asset_delete::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data
-        .assets
-        .and_then(|assets| assets.delete_asset)
-        .ok_or_else(no_answer)?;
-    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+/// Reads whether a mutation succeeded, and the id of what it made.
+fn succeeded(kind: Operation, answer: &RawAnswer) -> Result<Option<i64>, WikiError> {
+    match kind {
+        Operation::Create => {
+            let made = answered!(answer, page_create, pages.create).page;
+            return Ok(made.map(|page| page.id));
+        }
+        Operation::AddComment => {
+            return Ok(answered!(answer, comment_create, comments.create, as_ref).id);
+        }
+        Operation::Update => drop(answered!(answer, page_update, pages.update)),
+        Operation::Aside | Operation::Move => {
+            drop(answered!(answer, page_move, pages.move_, as_ref));
+        }
+        Operation::Delete => drop(answered!(answer, page_delete, pages.delete, as_ref)),
+        Operation::ChangeComment => {
+            drop(answered!(answer, comment_update, comments.update, as_ref));
+        }
+        Operation::DeleteComment => {
+            drop(answered!(answer, comment_delete, comments.delete, as_ref));
+        }
+        Operation::RenameAsset => {
+            drop(answered!(answer, asset_rename, assets.rename_asset, as_ref));
+        }
+        Operation::DeleteAsset => {
+            drop(answered!(answer, asset_delete, assets.delete_asset, as_ref));
+        }
+        // It is no request to the API, and was sent in another way.
+        Operation::UploadAsset => return Err(no_answer()),
+    }
+    Ok(None)
 }
