@@ -161,27 +161,24 @@ pub fn parse(html: &str) -> Option<EditorView> {
         return None;
     }
     let page = PageReading {
-        id: Some(take(":page-id")?.parse().ok()?),
-        locale: Locale::as_stored(take("locale")?),
-        path: PagePath::as_stored(take("path")?),
-        title: take("title")?,
         description: Some(take("description")?),
         content: Some(String::from_utf8(STANDARD.decode(take("init-content")?).ok()?).ok()?),
-        content_type: None,
         editor: Some(take("init-editor")?),
         tags: Some(serde_json::from_str(&take(":tags")?).ok()?),
         is_published: Some(take(":is-published")?.parse().ok()?),
-        is_private: None,
         publish_start_date: Some(take("publish-start-date")?.into()),
         publish_end_date: Some(take("publish-end-date")?.into()),
         // What is null is left out. Pages of before there were styles and scripts have neither
         // here, and null in `single`; other nulls `single` answers with an error.
         script_css: Some(take("script-css").unwrap_or_default()),
         script_js: Some(take("script-js").unwrap_or_default()),
-        author_name: None,
-        created_at: None,
         updated_at: Some(Date::from(take("checkout-date")?)),
-        keeps_styles: false,
+        ..PageReading::bare(
+            Some(take(":page-id")?.parse().ok()?),
+            Locale::as_stored(take("locale")?),
+            PagePath::as_stored(take("path")?),
+            take("title")?,
+        )
     };
     let rights = STANDARD.decode(take("effective-permissions")?).ok()?;
     let rights: Value = serde_json::from_slice(&rights).ok()?;

@@ -309,25 +309,19 @@ fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReadin
         tags
     });
     PageReading {
-        id: Some(page.id),
-        locale: Locale::as_stored(page.locale),
-        path: PagePath::as_stored(page.path),
-        title: page.title.unwrap_or_default(),
         description: Some(page.description.unwrap_or_default()),
-        content: None,
         content_type: Some(page.content_type),
-        editor: None,
         tags,
         is_published: Some(page.is_published),
         is_private: Some(page.is_private),
-        publish_start_date: None,
-        publish_end_date: None,
-        script_css: None,
-        script_js: None,
-        author_name: None,
         created_at: Some(page.created_at),
         updated_at: Some(page.updated_at),
-        keeps_styles: false,
+        ..PageReading::bare(
+            Some(page.id),
+            Locale::as_stored(page.locale),
+            PagePath::as_stored(page.path),
+            page.title.unwrap_or_default(),
+        )
     }
 }
 

@@ -198,14 +198,8 @@ impl Wiki {
         let data = self.query::<PageConflictLatest>(variables).await?;
         let page = data.pages.ok_or(WikiError::NotFound)?.conflict_latest;
         Ok(PageReading {
-            id: Some(page.id),
-            locale: Locale::as_stored(page.locale),
-            path: PagePath::as_stored(page.path),
-            title: page.title,
             description: Some(page.description),
             content: Some(page.content),
-            content_type: None,
-            editor: None,
             tags: Some(
                 page.tags
                     .unwrap_or_default()
@@ -214,15 +208,15 @@ impl Wiki {
                     .collect(),
             ),
             is_published: Some(page.is_published),
-            is_private: None,
-            publish_start_date: None,
-            publish_end_date: None,
-            script_css: None,
-            script_js: None,
             author_name: Some(author_of_text(&page.author_id, page.author_name)),
             created_at: Some(page.created_at),
             updated_at: Some(page.updated_at),
-            keeps_styles: false,
+            ..PageReading::bare(
+                Some(page.id),
+                Locale::as_stored(page.locale),
+                PagePath::as_stored(page.path),
+                page.title,
+            )
         })
     }
 
@@ -279,13 +273,8 @@ macro_rules! reading_of {
         impl From<$page> for PageReading {
             fn from(page: $page) -> Self {
                 Self {
-                    id: Some(page.id),
-                    locale: Locale::as_stored(page.locale),
-                    path: PagePath::as_stored(page.path),
-                    title: page.title,
                     description: Some(page.description),
                     content: Some(page.content),
-                    content_type: None,
                     editor: Some(page.editor),
                     tags: Some(page.tags.into_iter().flatten().map(|tag| tag.tag).collect()),
                     is_published: Some(page.is_published),
@@ -297,7 +286,7 @@ macro_rules! reading_of {
                     author_name: Some(author(page.author_id, page.author_name)),
                     created_at: Some(page.created_at),
                     updated_at: Some(page.updated_at),
-                    keeps_styles: false,
+                    ..Self::bare(Some(page.id), Locale::as_stored(page.locale), PagePath::as_stored(page.path), page.title)
                 }
             }
         }

@@ -73,25 +73,16 @@ impl From<Version> for PageReading {
     /// The page as far as the version keeps it: no tags, styles or scripts.
     fn from(version: Version) -> Self {
         Self {
-            id: None,
-            locale: version.locale,
-            path: version.path,
-            title: version.title,
             description: Some(version.description),
             content: Some(version.content),
-            content_type: None,
             editor: Some(version.editor),
-            tags: None,
             is_published: Some(version.is_published),
             is_private: Some(version.is_private),
             publish_start_date: Some(version.publish_start_date),
             publish_end_date: Some(version.publish_end_date),
-            script_css: None,
-            script_js: None,
             author_name: Some(version.author_name),
-            created_at: None,
             updated_at: Some(version.date),
-            keeps_styles: false,
+            ..Self::bare(None, version.locale, version.path, version.title)
         }
     }
 }
