@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -11,14 +10,13 @@ use super::super::super::clients::client_record::ClientRecord;
 use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader, ResourceText};
-use crate::audit::Proposal;
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::gates::paused;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::tools::Toolset;
-use crate::wiki::{PageRights, Right, in_words};
-use crate::write::{Child, Family};
+use crate::wiki::{Right, in_words};
+use crate::write::Family;
 
 /// Timeout for the wiki's report of the key's rights.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,134 +32,6 @@ pub(super) const STATUS: BuiltInResource = BuiltInResource {
     text: ResourceText::Made(|reader| Box::pin(status(reader))),
     about: None,
 };
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Status {
-    summary: String,
-    /// The site of the server's settings that this session is with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<String>,
-    wiki: String,
-    default_locale: String,
-    key: KeyInfo,
-    /// The named client that reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client: Option<OwnClient>,
-    writes: WriteStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proposals: Option<ProposalsInfo>,
-    index: IndexStatus,
-    /// The operator's own tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    custom_tools: Option<CustomTools>,
-    /// Facts that could not be found out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unavailable: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct CustomTools {
-    /// Those that this session is offered.
-    offered: Vec<&'static str>,
-    /// The reason queries are not offered yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OwnClient {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    /// Advice about that, where it is soon.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
-    /// Its maker, task and number of changes left, if it is a delegate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delegate_of: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    writes_left: Option<u32>,
-    /// Its delegates that last.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    delegates: Vec<Child>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KeyInfo {
-    standing: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rights: Option<KeyRights>,
-}
-
-/// The key's rights at one page; they may differ elsewhere.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KeyRights {
-    at: String,
-    has: Vec<&'static str>,
-    lacks: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unknown: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WriteStatus {
-    /// The treatment of a write: `off`, `dry_run`, `review`, `person`, `token` or `preview`.
-    level: &'static str,
-    /// The line that set it.
-    set_by: String,
-    /// The reason every write is refused, if it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<&'static str>,
-    /// Everywhere, if it is absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed_prefixes: Option<Vec<String>>,
-    denied_prefixes: Vec<String>,
-    /// True if a page can be moved to a trash instead of deleted.
-    has_trash: bool,
-    /// Reason and time of an operator's pause of all writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    paused: Option<Value>,
-}
-
-#[derive(Debug, Serialize)]
-struct ProposalsInfo {
-    open: usize,
-    newest: Vec<OpenProposal>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OpenProposal {
-    id: String,
-    operation: &'static str,
-    locale: String,
-    path: String,
-    created_at: String,
-}
-
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct IndexStatus {
-    /// `off`, `not begun`, `being made` or `made`.
-    state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    complete: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pages: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    of: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    without_content: Option<usize>,
-}
 
 async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
     let wiki = &reader.visit.app.wiki;
@@ -190,42 +60,43 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
             None
         }
     };
-    let key = wiki.key();
-    let status = Status {
-        summary: terms.sentence(),
-        site: reader
-            .visit
-            .app
-            .desk
-            .audit()
-            .site()
-            .map(SiteName::to_string),
-        wiki: wiki.settings().base_url.as_str().to_owned(),
-        default_locale: wiki.settings().default_locale.as_str().to_owned(),
-        key: KeyInfo {
-            standing: standing
-                .or(terms.standing)
-                .map_or("unknown", |it| it.as_str()),
-            expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
-            rights,
+    let (visit, settings, key) = (reader.visit, wiki.settings(), wiki.key());
+    let standing = standing.or(terms.standing);
+    let mut status = json!({
+        "summary": terms.sentence(),
+        "site": visit.app.desk.audit().site().map(SiteName::to_string),
+        "wiki": settings.base_url.as_str(),
+        "defaultLocale": settings.default_locale.as_str(),
+        "key": {
+            "standing": standing.map_or("unknown", |it| it.as_str()),
+            "expiresAt": key.expires().and_then(|at| at.format(&Rfc3339).ok()),
+            "rights": rights,
         },
-        client: reader
-            .visit
-            .client
-            .as_ref()
-            .map(|client| OwnClient::new(client, reader.visit.family.as_deref())),
-        writes: WriteStatus::new(&terms),
-        proposals,
-        index: IndexStatus::new(terms.index),
-        custom_tools: CustomTools::new(reader.visit),
-        unavailable,
-    };
-    serde_json::to_string(&status)
-        .map_err(|_| Failure::new(Code::InternalError, "The status could not be written."))
+        "client": visit.client.as_ref().map(|client| own_client(client, visit.family.as_deref())),
+        "writes": writes(&terms),
+        "proposals": proposals,
+        "index": index(terms.index),
+        "customTools": custom_tools(visit),
+        "unavailable": if_any(unavailable),
+    });
+    leave_out_nulls(&mut status);
+    Ok(status.to_string())
+}
+
+/// Leaves out what is not known or not there.
+fn leave_out_nulls(value: &mut Value) {
+    if let Value::Object(members) = value {
+        members.retain(|_, member| !member.is_null());
+        members.values_mut().for_each(leave_out_nulls);
+    }
+}
+
+fn if_any<T>(all: Vec<T>) -> Option<Vec<T>> {
+    (!all.is_empty()).then_some(all)
 }
 
 /// The key's rights at the last changed page, among the writable ones if there are any.
-async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<KeyRights> {
+async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<Value> {
     let wiki = &reader.visit.app.wiki;
     let pages = wiki.pages_lately().await.ok()?;
     let is_published = |page: &&PageReading| page.is_published == Some(true);
@@ -249,125 +120,101 @@ async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<Key
         all.extend(Right::OF_ASSETS);
         rights = wiki.with_assets(rights).await.ok()?;
     }
-    Some(KeyRights::new(page, &rights, &all))
-}
-
-impl KeyRights {
-    fn new(page: &PageReading, rights: &PageRights, all: &[Right]) -> Self {
-        let those = |wanted: Option<bool>| {
-            let those = all.iter().filter(|right| rights.has(**right) == wanted);
-            those.map(|right| right.name()).collect()
-        };
-        Self {
-            at: format!("{}/{}", page.locale, page.path),
-            has: those(Some(true)),
-            lacks: those(Some(false)),
-            unknown: those(None),
-        }
-    }
+    let those = |wanted: Option<bool>| -> Vec<&str> {
+        let those = all.iter().filter(|right| rights.has(**right) == wanted);
+        those.map(|right| right.name()).collect()
+    };
+    Some(json!({
+        "at": format!("{}/{}", page.locale, page.path),
+        "has": those(Some(true)),
+        "lacks": those(Some(false)),
+        "unknown": if_any(those(None)),
+    }))
 }
 
 /// The open proposals of this caller.
-async fn proposals(reader: &ResourceReader<'_>) -> Result<ProposalsInfo, Failure> {
+async fn proposals(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
     let open = reader.visit.open_proposals(&reader.caller).await?;
-    Ok(ProposalsInfo {
-        open: open.len(),
-        newest: open
-            .into_iter()
-            .rev()
-            .take(MOST_PROPOSALS)
-            .map(OpenProposal::new)
-            .collect(),
+    let newest = open.iter().rev().take(MOST_PROPOSALS).map(|proposal| {
+        json!({
+            "id": proposal.id.to_string(),
+            "operation": proposal.operation.as_str(),
+            "locale": proposal.locale.as_str(),
+            "path": proposal.path.as_str(),
+            "createdAt": String::from(proposal.created.clone()),
+        })
+    });
+    Ok(json!({ "open": open.len(), "newest": newest.collect::<Vec<_>>() }))
+}
+
+/// The operator's own tools that this session is offered, and why queries are not offered yet.
+fn custom_tools(visit: &CallerContext) -> Option<Value> {
+    let own = &visit.app.own_tools;
+    let registry = visit.app.registry();
+    let offered = visit.offered();
+    let customs = registry.definitions().filter(|tool| tool.custom.is_some());
+    let names = customs.map(|tool| tool.name);
+    own.are_there().then(|| {
+        json!({
+            "offered": names.filter(|name| offered.has(name)).collect::<Vec<_>>(),
+            "waiting": own.wait(),
+        })
     })
 }
 
-impl CustomTools {
-    fn new(visit: &CallerContext) -> Option<Self> {
-        let own = &visit.app.own_tools;
-        let registry = visit.app.registry();
-        let offered = visit.offered();
-        let customs = registry.definitions().filter(|tool| tool.custom.is_some());
-        let names = customs.map(|tool| tool.name);
-        own.are_there().then(|| Self {
-            offered: names.filter(|name| offered.has(name)).collect(),
-            waiting: own.wait(),
-        })
-    }
+/// The named client that reads it; for a delegate with its maker, task and changes left.
+fn own_client(client: &ClientRecord, family: Option<&dyn Family>) -> Value {
+    let bond = client.bond.as_ref();
+    let soon = client.ends_soon().filter(|_| bond.is_none());
+    json!({
+        "name": client.subject(),
+        "expiresAt": client.expires.and_then(|at| at.format(&Rfc3339).ok()),
+        "notice": soon.map(|end| {
+            format!(
+                "This client's token ends in {}. Ask the operator for another: `wikijs-gate token rotate {}`.",
+                in_words(end - OffsetDateTime::now_utc()),
+                client.name
+            )
+        }),
+        "delegateOf": bond.map(|bond| bond.maker.name.as_str()),
+        "task": bond.map(|bond| bond.task.to_string()),
+        "writesLeft": family.and_then(Family::left),
+        "delegates": family.map(Family::children).and_then(if_any),
+    })
 }
 
-impl OwnClient {
-    fn new(client: &ClientRecord, family: Option<&dyn Family>) -> Self {
-        let bond = client.bond.as_ref();
-        let soon = client.ends_soon().filter(|_| bond.is_none());
-        Self {
-            name: client.subject(),
-            expires_at: client.expires.and_then(|at| at.format(&Rfc3339).ok()),
-            notice: soon.map(|end| {
-                format!(
-                    "This client's token ends in {}. Ask the operator for another: `wikijs-gate token rotate {}`.",
-                    in_words(end - OffsetDateTime::now_utc()),
-                    client.name
-                )
-            }),
-            delegate_of: bond.map(|bond| bond.maker.name.clone()),
-            task: bond.map(|bond| bond.task.to_string()),
-            writes_left: family.and_then(Family::left),
-            delegates: family.map(Family::children).unwrap_or_default(),
-        }
-    }
+/// The treatment of a write, the line that set it, and where may be written: everywhere, if there
+/// are no allowed prefixes.
+fn writes(terms: &SessionRules) -> Value {
+    let names =
+        |prefixes: &[Prefix]| -> Vec<String> { prefixes.iter().map(ToString::to_string).collect() };
+    let policy = &terms.policy;
+    json!({
+        "level": policy.writes().as_str(),
+        "setBy": policy.set_by().to_string(),
+        "refused": match terms.writes {
+            Writes::Refused(why) => Some(why),
+            Writes::Gets(_) => None,
+        },
+        "allowedPrefixes": policy.allowed.as_deref().map(names),
+        "deniedPrefixes": names(&policy.denied),
+        "hasTrash": policy.trash.is_some(),
+        "paused": terms.pause.as_ref().map(|pause| paused(pause).details),
+    })
 }
 
-impl OpenProposal {
-    fn new(proposal: Proposal) -> Self {
-        Self {
-            id: proposal.id.to_string(),
-            operation: proposal.operation.as_str(),
-            locale: proposal.locale.as_str().to_owned(),
-            path: proposal.path.as_str().to_owned(),
-            created_at: proposal.created.into(),
-        }
-    }
-}
-
-impl WriteStatus {
-    fn new(terms: &SessionRules) -> Self {
-        let names = |prefixes: &[Prefix]| prefixes.iter().map(ToString::to_string).collect();
-        Self {
-            level: terms.policy.writes().as_str(),
-            set_by: terms.policy.set_by().to_string(),
-            refused: match terms.writes {
-                Writes::Refused(why) => Some(why),
-                Writes::Gets(_) => None,
-            },
-            allowed_prefixes: terms.policy.allowed.as_deref().map(names),
-            denied_prefixes: names(&terms.policy.denied),
-            has_trash: terms.policy.trash.is_some(),
-            paused: terms
-                .pause
-                .as_ref()
-                .map(|pause| paused(pause).details.into()),
-        }
-    }
-}
-
-impl IndexStatus {
-    fn new(state: IndexState) -> Self {
-        let bare = |state| Self {
-            state,
-            ..Self::default()
-        };
-        let (state, covered) = match state {
-            IndexState::Off => return bare("off"),
-            IndexState::NotBegun => return bare("not begun"),
-            IndexState::Filling(covered) => ("being made", covered),
-            IndexState::Made(covered) => ("made", covered),
-        };
-        Self {
-            state,
-            complete: Some(covered.is_complete),
-            pages: Some(covered.pages),
-            of: Some(covered.of),
-            without_content: Some(covered.without_content),
-        }
-    }
+fn index(state: IndexState) -> Value {
+    let (state, covered) = match state {
+        IndexState::Off => ("off", None),
+        IndexState::NotBegun => ("not begun", None),
+        IndexState::Filling(covered) => ("being made", Some(covered)),
+        IndexState::Made(covered) => ("made", Some(covered)),
+    };
+    json!({
+        "state": state,
+        "complete": covered.as_ref().map(|covered| covered.is_complete),
+        "pages": covered.as_ref().map(|covered| covered.pages),
+        "of": covered.as_ref().map(|covered| covered.of),
+        "withoutContent": covered.as_ref().map(|covered| covered.without_content),
+    })
 }
