@@ -5,11 +5,10 @@
 //! addresses: `%2E` is a dot.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::page::{Locale, PagePath, PagePlace};
+use crate::page::{Locale, PagePath, PagePlace, percent_decoded_whole, push_coded};
 
 /// The end of a directory's name whose segment continues in the next name.
 const GOES_ON: &str = "%+";
@@ -165,7 +164,7 @@ fn segment(part: &str) -> String {
     let first_too = is_misread(part);
     for (at, sign) in part.char_indices() {
         if first_too && at == 0 || is_unfit(sign) {
-            escape(sign, &mut name);
+            push_coded(&mut name, sign);
         } else {
             name.push(sign);
         }
@@ -178,7 +177,7 @@ fn escaped_whole(part: &str) -> String {
         return segment(part);
     }
     let mut name = String::with_capacity(part.len() * 3);
-    part.chars().for_each(|sign| escape(sign, &mut name));
+    part.chars().for_each(|sign| push_coded(&mut name, sign));
     in_parts(&name)
 }
 
@@ -201,14 +200,6 @@ fn in_parts(name: &str) -> String {
         parts.push_str(&unit);
     }
     parts
-}
-
-fn escape(sign: char, name: &mut String) {
-    let mut bytes = [0; 4];
-    for byte in sign.encode_utf8(&mut bytes).bytes() {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "%{byte:02X}");
-    }
 }
 
 /// True if some file system, Git or a shell's display could misread a character.
@@ -257,18 +248,7 @@ fn unescaped(name: &str) -> Option<String> {
     if name == "%" {
         return Some(String::new());
     }
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |digit: Option<u8>| char::from(digit?).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
+    percent_decoded_whole(name)
 }
 
 #[cfg(test)]
@@ -278,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Names, decode, encode, folded};
-    use crate::page::{Locale, PagePath, PagePlace};
+    use crate::page::{Locale, PagePath, PagePlace, percent_decoded_whole, push_coded};
 
     fn place(path: &str) -> PagePlace {
         (Locale::as_stored("en"), PagePath::as_stored(path))

@@ -60,6 +60,7 @@ pub use model::locale::Locale;
 pub use model::note::{MAX_NOTE, Note, Whose, own_words};
 pub use model::path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
 pub(crate) use model::path::{fold_place, is_invisible};
+pub(crate) use model::percent::{percent_decoded_whole, push_coded};
 pub use model::read_scope::{ReadRule, ReadScope};
 pub use model::reading::PageReading;
 pub use model::reference::{Interpretation, Reference};

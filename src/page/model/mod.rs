@@ -11,6 +11,7 @@ pub(super) mod field;
 pub(super) mod locale;
 pub(super) mod note;
 pub(super) mod path;
+pub(super) mod percent;
 pub(super) mod read_scope;
 pub(super) mod reading;
 pub(super) mod reference;

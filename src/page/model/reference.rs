@@ -4,6 +4,7 @@ use url::Url;
 
 use super::super::{Locale, PagePath};
 use super::locale::is_locale_like;
+use super::percent::percent_decoded;
 
 /// One way to understand a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,24 +187,6 @@ fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
         name: None,
         section: section.map(percent_decoded),
     })
-}
-
-pub(in crate::page) fn percent_decoded(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let code = coded_byte(part);
-        bytes.push(code.unwrap_or(b'%'));
-        bytes.extend(part.bytes().skip(if code.is_some() { 2 } else { 0 }));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The byte whose two hexadecimal digits a text begins with, as behind a `%`.
-pub(in crate::page) fn coded_byte(text: &str) -> Option<u8> {
-    let code = text.get(..2)?;
-    let is_code = code.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u8::from_str_radix(code, 16).ok().filter(|_| is_code)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, percent_decoded_whole};
 
 const SCHEME: &str = "wikijs://";
 
@@ -28,25 +28,8 @@ pub fn page_uri(locale: &Locale, path: &PagePath) -> String {
 pub fn parse(uri: &str) -> Option<(Locale, PagePath)> {
     let place = uri.strip_prefix(SCHEME)?.split(['?', '#']).next()?;
     let (locale, path) = place.split_once('/')?;
-    let path = PagePath::new(&decoded(path)?);
+    let path = PagePath::new(&percent_decoded_whole(path)?);
     (!path.as_str().is_empty()).then_some((Locale::parse(locale).ok()?, path))
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
-                let digits = std::str::from_utf8(&digits).ok().filter(|_| is_hex)?;
-                u8::from_str_radix(digits, 16).ok()?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -13,13 +13,13 @@
 //!   answered by the page without them.
 
 use std::borrow::Borrow;
-use std::fmt::Write as _;
 
 use url::Url;
 
 use super::super::link::{Carrier, OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
 use crate::page::model::locale::is_locale_like;
-use crate::page::model::reference::{coded_byte, percent_decoded, way_below};
+use crate::page::model::percent::{coded_byte, percent_decoded, push_coded};
+use crate::page::model::reference::way_below;
 use crate::page::{Locale, PagePath};
 
 /// The place of a page.
@@ -336,12 +336,4 @@ fn encoded(target: &str) -> String {
         }
     }
     href
-}
-
-/// Adds a character percent-encoded.
-pub(super) fn push_coded(text: &mut String, c: char) {
-    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "%{byte:02X}");
-    }
 }

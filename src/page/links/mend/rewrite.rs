@@ -1,9 +1,10 @@
 //! The same link to another place, in the form that it is written in.
 
 use super::super::link::PAGE_ENDINGS;
-use super::resolve::{LinkedSite, PagePlace, push_coded};
+use super::resolve::{LinkedSite, PagePlace};
 use crate::page::Locale;
 use crate::page::model::locale::is_locale_like;
+use crate::page::model::percent::push_coded;
 
 /// A link's target, taken apart.
 #[derive(Debug, Clone, Copy)]
