@@ -20,64 +20,45 @@ pub const LINK_PREFIX: &str = "wjl_";
 /// Length of both.
 const LENGTH: usize = 47;
 
-/// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
-pub struct ClientToken(String);
+macro_rules! secrets {
+    ($($(#[$doc:meta])* $name:ident $prefix:ident shown as $shown:literal;)*) => {$(
+        $(#[$doc])*
+        pub struct $name(String);
 
-/// The secret of a link that signs a person in once: 256 random bits.
-pub struct LinkSecret(String);
+        impl $name {
+            /// A new one.
+            ///
+            /// # Errors
+            /// If the system gives no random numbers.
+            pub fn new() -> Result<Self, getrandom::Error> {
+                random($prefix).map(Self)
+            }
 
-impl ClientToken {
-    /// A new one.
-    ///
-    /// # Errors
-    /// If the system gives no random numbers.
-    pub fn new() -> Result<Self, getrandom::Error> {
-        random(TOKEN_PREFIX).map(Self)
-    }
+            /// True if a text has the form of one.
+            pub(in crate::server) fn is_like(text: &str) -> bool {
+                text.len() == LENGTH && text.starts_with($prefix)
+            }
 
-    /// True if a text has the form of a token.
-    pub(in crate::server) fn is_like(text: &str) -> bool {
-        text.len() == LENGTH && text.starts_with(TOKEN_PREFIX)
-    }
+            /// Its text, for the one time that it is shown.
+            #[must_use]
+            pub fn reveal(&self) -> &str {
+                &self.0
+            }
+        }
 
-    /// Its text, for the one time that it is shown.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($shown)
+            }
+        }
+    )*};
 }
 
-impl LinkSecret {
-    /// A new one.
-    ///
-    /// # Errors
-    /// If the system gives no random numbers.
-    pub fn new() -> Result<Self, getrandom::Error> {
-        random(LINK_PREFIX).map(Self)
-    }
-
-    /// Its text, for the one time that it is shown.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    /// True if a text has the form of a link's secret.
-    pub(in crate::server) fn is_like(text: &str) -> bool {
-        text.len() == LENGTH && text.starts_with(LINK_PREFIX)
-    }
-}
-
-impl fmt::Debug for ClientToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
-    }
-}
-
-impl fmt::Debug for LinkSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LinkSecret")
-    }
+secrets! {
+    /// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
+    ClientToken TOKEN_PREFIX shown as "Token";
+    /// The secret of a link that signs a person in once: 256 random bits.
+    LinkSecret LINK_PREFIX shown as "LinkSecret";
 }
 
 fn random(prefix: &str) -> Result<String, getrandom::Error> {
