@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::page::{Date, PagePlace, PageState};
 
 /// The format of a page's source, as far as the files differ by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum FileFormat {
     /// `.md`
     Markdown,
@@ -29,7 +29,7 @@ pub(super) enum FileFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum PageFileKind {
     /// The source, with the fields before it where the format has a place for them.
-    Source(FileExtension),
+    Source(FileFormat),
     /// The fields, where the source has no place for them: `.meta`.
     Meta,
     /// Styles of this page alone: `.css`.
@@ -38,26 +38,13 @@ pub(super) enum PageFileKind {
     Scripts,
 }
 
-/// The ending of a source file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum FileExtension {
-    /// Markdown.
-    Md,
-    /// HTML.
-    Html,
-    /// `AsciiDoc`.
-    Adoc,
-    /// Everything else.
-    Txt,
-}
-
 impl PageFileKind {
     /// All of them.
     pub(super) const ALL: [Self; 7] = [
-        Self::Source(FileExtension::Md),
-        Self::Source(FileExtension::Html),
-        Self::Source(FileExtension::Adoc),
-        Self::Source(FileExtension::Txt),
+        Self::Source(FileFormat::Markdown),
+        Self::Source(FileFormat::Html),
+        Self::Source(FileFormat::AsciiDoc),
+        Self::Source(FileFormat::Other),
         Self::Meta,
         Self::Styles,
         Self::Scripts,
@@ -67,10 +54,10 @@ impl PageFileKind {
     #[must_use]
     pub(super) const fn ending(self) -> &'static str {
         match self {
-            Self::Source(FileExtension::Md) => "md",
-            Self::Source(FileExtension::Html) => "html",
-            Self::Source(FileExtension::Adoc) => "adoc",
-            Self::Source(FileExtension::Txt) => "txt",
+            Self::Source(FileFormat::Markdown) => "md",
+            Self::Source(FileFormat::Html) => "html",
+            Self::Source(FileFormat::AsciiDoc) => "adoc",
+            Self::Source(FileFormat::Other) => "txt",
             Self::Meta => "meta",
             Self::Styles => "css",
             Self::Scripts => "js",
@@ -93,24 +80,6 @@ impl FileFormat {
             "ckeditor" | "code" | "wysiwyg" => Self::Html,
             "asciidoc" => Self::AsciiDoc,
             _ => Self::Other,
-        }
-    }
-
-    const fn new(ending: FileExtension) -> Self {
-        match ending {
-            FileExtension::Md => Self::Markdown,
-            FileExtension::Html => Self::Html,
-            FileExtension::Adoc => Self::AsciiDoc,
-            FileExtension::Txt => Self::Other,
-        }
-    }
-
-    const fn ending(self) -> FileExtension {
-        match self {
-            Self::Markdown => FileExtension::Md,
-            Self::Html => FileExtension::Html,
-            Self::AsciiDoc => FileExtension::Adoc,
-            Self::Other => FileExtension::Txt,
         }
     }
 
@@ -152,7 +121,7 @@ pub(super) struct PageFileFault {
 #[must_use]
 pub(super) fn written(page: &PageState) -> Texts {
     let format = FileFormat::of_editor(&page.editor);
-    let source = PageFileKind::Source(format.ending());
+    let source = PageFileKind::Source(format);
     let mut texts = Texts::new();
     let head = head_of(page);
     if let Some((open, close)) = format.fences() {
@@ -250,9 +219,8 @@ pub(super) fn read(
     place: &PagePlace,
     base: Option<&PageState>,
 ) -> Result<PageState, PageFileFault> {
-    let (ending, source) = source_of(texts)?;
-    let format = FileFormat::new(ending);
-    let part = PageFileKind::Source(ending);
+    let (format, source) = source_of(texts)?;
+    let part = PageFileKind::Source(format);
     let (head, content) = match format.fences() {
         Some(fences) => cut(source, fences).map_err(|message| PageFileFault {
             part,
@@ -296,9 +264,9 @@ pub(super) fn read(
     Ok(page)
 }
 
-fn source_of(texts: &Texts) -> Result<(FileExtension, &str), PageFileFault> {
+fn source_of(texts: &Texts) -> Result<(FileFormat, &str), PageFileFault> {
     let mut sources = texts.iter().filter_map(|(part, text)| match part {
-        PageFileKind::Source(ending) => Some((*ending, text.as_str())),
+        PageFileKind::Source(format) => Some((*format, text.as_str())),
         PageFileKind::Meta | PageFileKind::Styles | PageFileKind::Scripts => None,
     });
     let any = texts.keys().next().copied().unwrap_or(PageFileKind::Meta);
@@ -322,9 +290,9 @@ type FrontMatterSplit<'a> = (Option<(PageFileKind, &'a str, usize)>, &'a str);
 
 /// Splits a source's file after the fields. Without an opening fence, all of it is content.
 fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<FrontMatterSplit<'a>, String> {
-    let ending = match open {
-        "---" => FileExtension::Md,
-        _ => FileExtension::Html,
+    let format = match open {
+        "---" => FileFormat::Markdown,
+        _ => FileFormat::Html,
     };
     let Some(rest) = line_of(text, open) else {
         return Ok((None, text));
@@ -336,7 +304,7 @@ fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<FrontMatterSpli
             let behind = rest.get(passed + line.len()..).unwrap_or_default();
             // One empty line stands before the content.
             let content = line_of(behind, "").unwrap_or(behind);
-            return Ok((Some((PageFileKind::Source(ending), head, 2)), content));
+            return Ok((Some((PageFileKind::Source(format), head, 2)), content));
         }
         passed += line.len();
     }
@@ -473,7 +441,7 @@ impl FrontMatter {
             return Err(fault(line, message.to_owned()));
         }
         if FileFormat::of_editor(&editor) != format {
-            let ending = PageFileKind::Source(FileFormat::of_editor(&editor).ending()).ending();
+            let ending = PageFileKind::Source(FileFormat::of_editor(&editor)).ending();
             return Err(fault(
                 line,
                 format!("a page of the editor {editor} is a .{ending} file"),

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::{FileExtension, FileFormat, PageFileKind, Texts, read, written};
+use super::{FileFormat, PageFileKind, Texts, read, written};
 use crate::page::{Date, PagePlace, PageState, testing};
 
-const MD: PageFileKind = PageFileKind::Source(FileExtension::Md);
+const MD: PageFileKind = PageFileKind::Source(FileFormat::Markdown);
 
 fn place(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
@@ -43,7 +43,7 @@ fn formats_without_a_place_for_fields_have_them_in_a_file_beside() {
         ..testing::page()
     };
     let texts = written(&page);
-    assert_eq!(texts[&PageFileKind::Source(FileExtension::Adoc)], "= A");
+    assert_eq!(texts[&PageFileKind::Source(FileFormat::AsciiDoc)], "= A");
     assert!(
         texts[&PageFileKind::Meta].starts_with("title: "),
         "{texts:?}"
@@ -113,7 +113,7 @@ fn a_page_without_its_source_or_with_two_is_a_fault() {
     assert!(read(&styles, &place, None).is_err());
     let both = [
         (MD, "x".to_owned()),
-        (PageFileKind::Source(FileExtension::Html), "x".to_owned()),
+        (PageFileKind::Source(FileFormat::Html), "x".to_owned()),
     ]
     .into();
     assert!(read(&both, &place, None).is_err());
