@@ -10,7 +10,7 @@ use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchown, fstat, mkdirat, openat, unlinkat};
 use rustix::fs::{Gid, Uid};
@@ -82,9 +82,7 @@ fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
 /// Writes a file beside this one and puts it in its place, surely on the disk: whoever reads the file
 /// sees it before or after. Only one process at a time may replace a file.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
+    let new = path.with_added_extension("new");
     // One that an earlier process left behind may have another mode.
     match std::fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

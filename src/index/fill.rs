@@ -4,7 +4,6 @@
 use std::borrow::Borrow;
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::content_index::ContentIndex;
 use super::layers::LayerSelector;
+use super::progress::IndexProgress;
 use super::store::{IndexCounts, IndexError, ListSync, PageMark, Store, mark};
 use crate::page::{Date, PageReading};
 use crate::private_files;
@@ -91,7 +91,7 @@ impl ContentIndex {
             if let Some(time) = self.wanted_look(queue.looked) {
                 let looked = self.look(wiki, time).await?;
                 if fills {
-                    let urgent = if self.was_complete() {
+                    let urgent = if self.progress.borrow().was_complete {
                         looked.len()
                     } else {
                         looked.len().min(NEWEST)
@@ -123,7 +123,7 @@ impl ContentIndex {
                 self.put(wiki, std::mem::take(&mut read)).await?;
             }
             drop(turn);
-            if self.is_full() {
+            if self.progress.borrow().is_full {
                 queue.pages.clear();
                 queue.urgent = 0;
             }
@@ -133,7 +133,7 @@ impl ContentIndex {
             }
         }
         drop(lock);
-        self.complete();
+        self.progress.send_modify(IndexProgress::complete);
         Ok(())
     }
 
@@ -155,8 +155,8 @@ impl ContentIndex {
         self.turns.owe(began.elapsed());
         let pages = pages?;
         let all = pages.shared().len();
-        let (most, is_first) = (self.settings.most, self.is_first_pass());
-        let is_full = self.is_full();
+        let (most, is_first) = (self.settings.most, self.progress.borrow().passes == 0);
+        let is_full = self.progress.borrow().is_full;
         let looked = self.with_store(wiki.generation(), move |store| {
             let mut look = look(store, &pages, most, is_first)?;
             if is_full {
@@ -174,7 +174,7 @@ impl ContentIndex {
         let mut pages = read.pages.into_iter().peekable();
         while pages.peek().is_some() {
             let some: Vec<PageReading> = pages.by_ref().take(PUT_AT_ONCE).collect();
-            let is_full = self.is_full();
+            let is_full = self.progress.borrow().is_full;
             let put = self.with_store(wiki.generation(), move |store| {
                 let some = if is_full { known(store, some)? } else { some };
                 store.put(&some)?;
@@ -188,16 +188,16 @@ impl ContentIndex {
         if let Some(time) = read.caught_up
             && wiki.generation() == self.wiki.generation()
         {
-            self.catch_up(time);
+            self.progress
+                .send_modify(|progress| progress.catch_up(time));
         }
         Ok(())
     }
 
     /// Of several servers with one index on the disk, one fills it.
     fn filling_lock(&self, wiki: &Wiki) -> Option<File> {
-        let mut name = self.file(wiki)?.into_os_string();
-        name.push(".lock");
-        let file = private_files::open(&PathBuf::from(name)).ok()?;
+        let file = self.file(wiki)?.with_added_extension("lock");
+        let file = private_files::open(&file).ok()?;
         file.try_lock().ok()?;
         Some(file)
     }

@@ -88,9 +88,8 @@ fn index_at(dir: &Path, name: &str) -> Option<OnDisk> {
 /// True if a server is filling an index at the moment.
 #[must_use]
 pub fn is_being_filled(file: &Path) -> bool {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".lock");
-    let lock = OpenOptions::new().append(true).open(PathBuf::from(name));
+    let lock = file.with_added_extension("lock");
+    let lock = OpenOptions::new().append(true).open(lock);
     lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use super::content_index::{ContentIndex, KeyedStore};
 use super::fill::FillError;
-use super::progress::IndexProgress;
 use super::store::{IndexCounts, IndexError, ListSync, Store};
 use crate::wiki::{Wiki, WikiError};
 
@@ -104,12 +103,6 @@ impl ContentIndex {
         });
     }
 
-    /// The index is current as of this time, except for pages that a first pass still has to read.
-    pub(super) fn catch_up(&self, time: Instant) {
-        self.progress
-            .send_modify(|progress| progress.catch_up(time));
-    }
-
     /// Notes that pages are being read from now on.
     pub(super) fn began_filling(&self) {
         self.progress.send_modify(|progress| {
@@ -118,22 +111,5 @@ impl ContentIndex {
                 .filling
                 .get_or_insert_with(|| (Instant::now(), pages));
         });
-    }
-
-    /// Nothing is left to be read.
-    pub(super) fn complete(&self) {
-        self.progress.send_modify(IndexProgress::complete);
-    }
-
-    pub(super) fn was_complete(&self) -> bool {
-        self.progress.borrow().was_complete()
-    }
-
-    pub(super) fn is_full(&self) -> bool {
-        self.progress.borrow().is_full
-    }
-
-    pub(super) fn is_first_pass(&self) -> bool {
-        self.progress.borrow().passes == 0
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct IndexProgress {
     pub(super) of: usize,
     pub(super) count: IndexCounts,
     /// True if the index has held all pages that it may hold.
-    was_complete: bool,
+    pub(super) was_complete: bool,
     /// The bound on all callers' indexes keeps it from growing.
     pub(super) is_full: bool,
     /// The time at which the first search gives up waiting for the first pass.
@@ -114,10 +114,6 @@ impl IndexProgress {
     pub(super) fn complete(&mut self) {
         self.was_complete = true;
         self.filling = None;
-    }
-
-    pub(super) const fn was_complete(&self) -> bool {
-        self.was_complete
     }
 
     /// Ends a pass; returns whether another must follow because it was another key's or a search

@@ -62,7 +62,7 @@ pub(super) fn snippet(text: &str, terms: &[Term]) -> Option<Snippet> {
 
 /// The end of the piece that begins at `start`: after a line, if there is one.
 fn piece_end(text: &str, start: usize) -> usize {
-    let most = floor(text, start.saturating_add(PIECE));
+    let most = text.floor_char_boundary(start.saturating_add(PIECE));
     let line = text
         .get(start..most)
         .and_then(|piece| piece.rfind('\n'))
@@ -136,7 +136,7 @@ fn show(text: &str, matches: &[Range<usize>]) -> String {
 
 /// The offset to begin at, at most `most` bytes before a match: at a line, or else at a word.
 fn begin(text: &str, at: usize, most: usize) -> usize {
-    let low = ceil(text, at.saturating_sub(most));
+    let low = text.ceil_char_boundary(at.saturating_sub(most));
     let before = text.get(low..at).unwrap_or_default();
     if low == 0 {
         return 0;
@@ -144,12 +144,12 @@ fn begin(text: &str, at: usize, most: usize) -> usize {
     before
         .rfind('\n')
         .or_else(|| before.find(char::is_whitespace))
-        .map_or(low, |space| ceil(text, low + space + 1))
+        .map_or(low, |space| text.ceil_char_boundary(low + space + 1))
 }
 
 /// The offset to end at, at most `most` bytes behind a match: at a line, or else at a word.
 fn finish(text: &str, at: usize, most: usize) -> usize {
-    let high = floor(text, at.saturating_add(most));
+    let high = text.floor_char_boundary(at.saturating_add(most));
     let after = text.get(at..high).unwrap_or_default();
     if high == text.len() {
         return high;
@@ -158,20 +158,6 @@ fn finish(text: &str, at: usize, most: usize) -> usize {
         .rfind('\n')
         .or_else(|| after.rfind(char::is_whitespace))
         .map_or(high, |space| at + space)
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
-}
-
-fn ceil(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
 }
 
 #[cfg(test)]

@@ -188,10 +188,8 @@ impl Store {
 
     /// The stored state of one page.
     pub(super) fn known_of(&self, id: i64) -> Result<Option<PageMark>, IndexError> {
-        let mut query = self
-            .db
-            .prepare("SELECT mark, has_content FROM page WHERE id = ?1")?;
-        let known = query.query_row([id], |row| {
+        let query = "SELECT mark, has_content FROM page WHERE id = ?1";
+        let known = self.db.query_row(query, [id], |row| {
             Ok(PageMark {
                 mark: row.get(0)?,
                 has_content: row.get(1)?,
@@ -310,14 +308,13 @@ impl Store {
 
     /// The numbers of indexed pages.
     pub(super) fn count(&self) -> Result<IndexCounts, IndexError> {
-        let mut query = self.db.prepare(
-            "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0",
-        )?;
+        let query =
+            "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0";
         let count = |row: &Row<'_>, at| -> rusqlite::Result<usize> {
             let number: i64 = row.get(at)?;
             Ok(usize::try_from(number).unwrap_or_default())
         };
-        Ok(query.query_row([], |row| {
+        Ok(self.db.query_row(query, [], |row| {
             Ok(IndexCounts {
                 pages: count(row, 0)?,
                 without_content: count(row, 1)?,
@@ -371,10 +368,8 @@ impl Store {
 
     /// The content of a page.
     pub(super) fn content(&self, id: i64) -> Result<Option<Content>, IndexError> {
-        let mut query = self
-            .db
-            .prepare("SELECT text, headings FROM content WHERE id = ?1")?;
-        let content = query.query_row([id], |row| {
+        let query = "SELECT text, headings FROM content WHERE id = ?1";
+        let content = self.db.query_row(query, [id], |row| {
             Ok(Content {
                 text: row.get(0)?,
                 headings: row.get(1)?,
@@ -385,13 +380,10 @@ impl Store {
 
     /// The number of pages with a word, exactly as spelled.
     pub(super) fn pages_with(&self, word: &str) -> Result<usize, IndexError> {
-        let mut query = self
-            .db
-            .prepare("SELECT doc FROM vocabulary WHERE term = ?1")?;
-        let pages: Option<i64> = query.query_row([word], |row| row.get(0)).optional()?;
-        Ok(pages
-            .and_then(|pages| usize::try_from(pages).ok())
-            .unwrap_or_default())
+        let query = "SELECT doc FROM vocabulary WHERE term = ?1";
+        let pages = self.db.query_row(query, [word], |row| row.get::<_, i64>(0));
+        let pages = pages.optional()?.unwrap_or_default();
+        Ok(usize::try_from(pages).unwrap_or_default())
     }
 }
 

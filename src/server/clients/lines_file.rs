@@ -42,7 +42,7 @@ impl LinesFile {
     /// Another one in the same directory, whose name ends so.
     pub(in crate::server) fn beside(&self, ending: &str) -> Self {
         Self {
-            path: self.with_ending(ending),
+            path: self.path.with_added_extension(ending),
             ..*self
         }
     }
@@ -87,7 +87,7 @@ impl LinesFile {
         change: impl FnOnce(&str) -> Result<(Vec<String>, T), E>,
     ) -> Result<T, E> {
         let failed = |error: io::Error| E::from(error.into());
-        let lock = private_files::open(&self.with_ending(".lock")).map_err(failed)?;
+        let lock = private_files::open(&self.path.with_added_extension("lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let (mut lines, value) = change(&self.trusted()?)?;
         lines.push(String::new());
@@ -97,12 +97,6 @@ impl LinesFile {
         }
         private_files::replace(&self.path, text.as_bytes()).map_err(failed)?;
         Ok(value)
-    }
-
-    fn with_ending(&self, ending: &str) -> PathBuf {
-        let mut path = self.path.clone().into_os_string();
-        path.push(ending);
-        PathBuf::from(path)
     }
 }
 

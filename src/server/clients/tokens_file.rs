@@ -41,13 +41,13 @@ impl TokensFile {
 
     /// The file beside it that says when each client came last.
     pub(in crate::server) fn last_uses(&self) -> LastSeenTimes {
-        LastSeenTimes::new(self.0.beside(".used"))
+        LastSeenTimes::new(self.0.beside("used"))
     }
 
     /// The file of delegates beside it.
     #[must_use]
     pub fn delegates(&self) -> DelegatesFile {
-        DelegatesFile::new(self.0.beside(".delegates"))
+        DelegatesFile::new(self.0.beside("delegates"))
     }
 
     /// The time of each client's last use, to the minute; `None` if no server noted that yet.
