@@ -1,7 +1,8 @@
 //! Holds the state that all requests of one demo wiki share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::fault::Fault;
 use super::keys::Keyring;
@@ -22,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// One comment in this time for one account (W31).
 const DELAY: Duration = Duration::from_secs(30);
 
-/// The wiki behind the handlers.
+/// The wiki behind the handlers. A test that panics while it holds a part does not take it along.
 #[derive(Default)]
 pub(super) struct Shared {
     store: Mutex<Store>,
@@ -34,17 +35,17 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn store(&self) -> MutexGuard<'_, Store> {
-        lock(&self.store)
+        self.store.lock()
     }
 
     pub(super) fn keyring(&self) -> MutexGuard<'_, Keyring> {
-        lock(&self.keyring)
+        self.keyring.lock()
     }
 
     /// Counts a comment that is sent; the limit holds whatever becomes of it.
     pub(super) fn take_comment(&self) -> Result<(), Fault> {
         let now = self.now();
-        let mut times = lock(&self.comments);
+        let mut times = self.comments.lock();
         if let Some(left) = times
             .window
             .and_then(|began| (began + LIMIT).checked_duration_since(now))
@@ -61,22 +62,17 @@ impl Shared {
     /// True if the account's last comment was written or changed long enough ago.
     pub(super) fn may_comment(&self) -> bool {
         let now = self.now();
-        let written = lock(&self.comments).written;
+        let written = self.comments.lock().written;
         written.is_none_or(|at| now.saturating_duration_since(at) >= DELAY)
     }
 
     /// A comment was written or changed now.
     pub(super) fn commented(&self) {
         let now = self.now();
-        lock(&self.comments).written = Some(now);
+        self.comments.lock().written = Some(now);
     }
 
     fn now(&self) -> Instant {
         Instant::now() + self.testing.comments_ahead()
     }
-}
-
-/// A test that panics while it holds the store must not take the wiki along.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

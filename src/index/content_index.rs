@@ -1,9 +1,10 @@
 //! The content index of one wiki and key, for as long as a server runs.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout_at;
 
@@ -339,7 +340,7 @@ impl ContentIndex {
     }
 
     pub(super) fn store(&self) -> MutexGuard<'_, Option<KeyedStore>> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock()
     }
 
     /// The place of the index.

@@ -1,9 +1,9 @@
 //! Turns at background requests: one at a time, with pauses that keep the wiki busy only for a set
 //! share of the time.
 
-use std::sync::{Mutex as Lock, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex as Lock;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep_until};
 
@@ -57,13 +57,13 @@ impl Turns {
     /// Notes a request made out of turn because a search waited for it: the next turn comes later
     /// by its pause.
     pub(super) fn owe(&self, busy: Duration) {
-        *self.owed.lock().unwrap_or_else(PoisonError::into_inner) += self.load.pause(busy);
+        *self.owed.lock() += self.load.pause(busy);
     }
 
     /// Waits for the next turn.
     pub(super) async fn take(&self) -> PacedTurn<'_> {
         let mut next = self.next.lock().await;
-        let owed = std::mem::take(&mut *self.owed.lock().unwrap_or_else(PoisonError::into_inner));
+        let owed = std::mem::take(&mut *self.owed.lock());
         *next = (*next).max(Instant::now()) + owed;
         sleep_until(*next).await;
         PacedTurn {

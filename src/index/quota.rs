@@ -4,9 +4,10 @@
 //! for a while is evicted; if there is none, the newcomer holds only the pages that fit.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The time after a search in which an index is safe from eviction.
@@ -60,14 +61,14 @@ impl IndexQuota {
 
     /// A name for an index that has none yet.
     pub(super) fn enter(&self) -> u64 {
-        let mut held = self.held();
+        let mut held = self.held.lock();
         held.next += 1;
         held.next
     }
 
     /// An index is searched.
     pub(super) fn searched(&self, name: u64, index: Weak<dyn Evictable>) {
-        let mut held = self.held();
+        let mut held = self.held.lock();
         let bytes = held.tenants.get(&name).map_or(0, |tenant| tenant.bytes);
         let searched = Instant::now();
         let tenant = Tenant {
@@ -82,7 +83,7 @@ impl IndexQuota {
     pub(super) fn grow(&self, name: u64, bytes: u64) -> bool {
         let mut gone = Vec::new();
         let fits = {
-            let mut held = self.held();
+            let mut held = self.held.lock();
             if let Some(tenant) = held.tenants.get_mut(&name) {
                 tenant.bytes = bytes;
             }
@@ -106,11 +107,7 @@ impl IndexQuota {
 
     /// An index is gone.
     pub(super) fn leave(&self, name: u64) {
-        self.held().tenants.remove(&name);
-    }
-
-    fn held(&self) -> MutexGuard<'_, TenantTable> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().tenants.remove(&name);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Holds the state that all connections of one server share.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
+use parking_lot::RwLock;
 use rmcp::model::RequestStateCodec;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -242,7 +243,7 @@ impl App {
     /// The tools as they are now.
     #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
-        Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.registry.read())
     }
 
     /// Calls a tool, which reports its progress; `None` if no tool of that name is offered. If the
@@ -396,10 +397,7 @@ impl App {
 
     /// Offers other tools from now on.
     pub fn offer(&self, registry: Registry) {
-        *self
-            .registry
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+        *self.registry.write() = Arc::new(registry);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Counts and times calls of tools.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult};
 
@@ -86,20 +86,17 @@ impl Metrics {
             _ => "failed",
         };
         let written = called.can_write.then(|| written(&answer)).flatten();
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.clients.lock();
         clients.count(called.client, ended, written);
         drop(clients);
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.calls.lock();
         *calls.entry((called.tool, outcome)).or_default() += 1;
         answer
     }
 
     /// Counts a request that was refused before it became a call.
     pub(super) fn turned_away(&self, status: u16) {
-        let mut all = self
-            .turned_away
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.turned_away.lock();
         *all.entry(status).or_default() += 1;
     }
 }

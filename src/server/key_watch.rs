@@ -1,9 +1,9 @@
 //! Takes a new key while the server runs: from its file when that changes, and from its file or
 //! command when the wiki rejects the old key or the operator asks for it (SIGHUP).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::Mutex as Turn;
 
 use crate::config::{FileStamp, KeySource};
@@ -59,7 +59,7 @@ impl KeyWatch {
 
     /// The reason the key that is there now is not in use, if so.
     pub(super) fn fault(&self) -> Option<String> {
-        self.state().fault.clone()
+        self.state.lock().fault.clone()
     }
 
     /// The source of new keys.
@@ -69,7 +69,7 @@ impl KeyWatch {
 
     /// True if the file changed since the last look, if another look is due.
     pub(super) fn is_changed(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.looked.elapsed() < self.source.apart {
             return false;
         }
@@ -81,7 +81,7 @@ impl KeyWatch {
         if why != Why::Rejected || !self.source.is_command() {
             return true;
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.ran.is_some_and(|ran| ran.elapsed() < COMMANDS_APART) {
             return false;
         }
@@ -94,7 +94,7 @@ impl KeyWatch {
         let source = self.source.clone();
         let read = tokio::task::spawn_blocking(move || (source.stamp(), source.read()));
         let (stamp, read) = read.await.ok()?;
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_news = state.stamp != stamp || why == Why::Asked;
         state.stamp = stamp;
         match read? {
@@ -110,9 +110,5 @@ impl KeyWatch {
                 None
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, KeyWatchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

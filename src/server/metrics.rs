@@ -1,7 +1,7 @@
 //! The server's metrics, written as Prometheus text. Every name is in [`METRICS`].
 
 use std::fmt::Write as _;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
@@ -130,17 +130,14 @@ fn tell_of(app: &App) -> String {
     let (index, is_running) = app.index.now();
     let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     {
-        let calls = metrics.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let calls = metrics.calls.lock();
         let labelled = calls.iter().map(|((tool, outcome), number)| {
             (format!("tool=\"{tool}\",outcome=\"{outcome}\""), *number)
         });
         numbers(&mut text, CALLS, labelled);
     }
     {
-        let clients = metrics
-            .clients
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let clients = metrics.clients.lock();
         let calls = clients.calls.iter();
         let calls =
             calls.map(|((client, outcome), number)| (client_labels(client, outcome), *number));
@@ -157,10 +154,7 @@ fn tell_of(app: &App) -> String {
     numbers(&mut text, REFUSALS, by_gate);
     number(&mut text, WRONG_TOKENS, app.desk.wrong_tokens());
     {
-        let all = metrics
-            .turned_away
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let all = metrics.turned_away.lock();
         let by_status = all
             .iter()
             .map(|(status, number)| (format!("status=\"{status}\""), *number));

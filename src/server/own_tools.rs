@@ -1,7 +1,9 @@
 //! The operator's own tools of one server, and what is known of the wiki's schema.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::custom::{Customs, Schema, ToolFileFault};
 use crate::tools::{DuplicateTool, Registry, ToolSelection, add_customs};
@@ -40,7 +42,7 @@ pub enum Unasked {
 impl OwnTools {
     /// The tools of these settings, with the schema that was known before.
     pub(super) fn new(surface: ToolSelection, customs: Customs, before: Option<&Self>) -> Self {
-        let schema = before.and_then(|before| before.lock().schema.clone());
+        let schema = before.and_then(|before| before.known.lock().schema.clone());
         let schema = schema.filter(|_| customs.needs_schema());
         let known = SchemaState {
             schema,
@@ -51,10 +53,6 @@ impl OwnTools {
             customs,
             known: Mutex::new(known),
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, SchemaState> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All tools that need no wiki; queries only if a file holds the schema.
@@ -84,12 +82,12 @@ impl OwnTools {
 
     /// The reason queries are not offered, if they wait for the wiki.
     pub(super) fn wait(&self) -> Option<String> {
-        self.lock().waits.clone()
+        self.known.lock().waits.clone()
     }
 
     /// True if it is time to ask the wiki again.
     pub(super) fn is_due(&self) -> bool {
-        let known = self.lock();
+        let known = self.known.lock();
         let asked = known.asked;
         known.waits.is_some() && asked.is_none_or(|asked| asked.elapsed() >= APART)
     }
@@ -99,7 +97,7 @@ impl OwnTools {
         if !self.customs.needs_schema() {
             return Ok(None);
         }
-        self.lock().asked = Some(Instant::now());
+        self.known.lock().asked = Some(Instant::now());
         let asked = tokio::time::timeout(PATIENCE, wiki.schema()).await;
         let asked = asked.unwrap_or_else(|_| {
             Err(NoSchema {
@@ -107,23 +105,23 @@ impl OwnTools {
                 is_passing: true,
             })
         });
-        let before = self.lock().schema.clone();
+        let before = self.known.lock().schema.clone();
         match (asked.map(Arc::new), before) {
             // What was known before still helps where the wiki does not tell it again.
             (Ok(schema), _) | (Err(_), Some(schema)) => {
                 let registry = self.with(Some(&schema));
-                let mut known = self.lock();
+                let mut known = self.known.lock();
                 known.waits = None;
                 let registry = registry.map_err(Unasked::Wrong)?;
                 known.schema = Some(schema);
                 Ok(Some(registry))
             }
             (Err(no), None) if no.is_passing => {
-                self.lock().waits = Some(no.why.clone());
+                self.known.lock().waits = Some(no.why.clone());
                 Err(Unasked::Waits(no.why))
             }
             (Err(no), None) => {
-                self.lock().waits = None;
+                self.known.lock().waits = None;
                 let todo = "put the schema into the directory as schema.graphql";
                 Err(Unasked::Wrong(format!("{}; {todo}", no.why)))
             }

@@ -5,9 +5,10 @@
 //! already.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The most bytes of a message.
@@ -41,7 +42,7 @@ impl FairShares {
     /// The rest of an owner's share. It is remembered as long as somebody holds on to it, as all do
     /// who took some of it.
     pub(super) fn share(&self, owner: &str) -> Arc<Semaphore> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock();
         left.retain(|_, share| Arc::strong_count(share) > 1);
         let share = left
             .entry(owner.to_owned())
@@ -118,12 +119,12 @@ mod tests {
             .expect("a whole share");
         assert_eq!(shares.share("a").available_permits(), 1);
         assert_eq!(shares.share("b").available_permits(), 2);
-        assert_eq!(shares.left.lock().expect("no panic").len(), 2);
+        assert_eq!(shares.left.lock().len(), 2);
         drop(taken);
         let again = shares.share("a");
         assert_eq!(again.available_permits(), 2);
         assert_eq!(Arc::strong_count(&again), 2);
-        assert_eq!(shares.left.lock().expect("no panic").len(), 1);
+        assert_eq!(shares.left.lock().len(), 1);
     }
 
     fn room(waiting: usize, patience: Duration) -> MessageQuota {

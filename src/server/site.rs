@@ -1,8 +1,9 @@
 //! The wikis that a server serves, each under the settings in force for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::{Mutex, RwLock};
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
 
@@ -101,7 +102,7 @@ impl Site {
     /// The app that answers its calls now.
     #[must_use]
     pub fn app(&self) -> Arc<App> {
-        Arc::clone(&self.app.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.app.read())
     }
 
     /// Has a session told when its tools change.
@@ -117,7 +118,7 @@ impl Site {
     }
 
     fn add(&self, ear: Ear, visit: &CallerContext) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         told.retain(|one| one.ear.is_there());
         if told.len() < MOST_TOLD {
             told.push(ToolListener {
@@ -130,10 +131,10 @@ impl Site {
     /// Answers calls with another app from now on, and tells those whose tools changed.
     pub(super) fn take(&self, app: &Arc<App>) {
         let old = {
-            let mut now = self.app.write().unwrap_or_else(PoisonError::into_inner);
+            let mut now = self.app.write();
             std::mem::replace(&mut *now, Arc::clone(app))
         };
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         told.retain(|one| one.ear.is_there());
         for one in &mut *told {
             let before = one.visit.with_app(Arc::clone(&old)).listed();
@@ -154,11 +155,11 @@ impl Site {
         }
         let listed = |told: &ToolListener| told.visit.listed();
         let before: Vec<_> = {
-            let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let told = self.told.lock();
             told.iter().map(listed).collect()
         };
         app.ask_schema().await?;
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = self.told.lock();
         for (place, one) in told.iter().enumerate() {
             // Whoever came meanwhile is told once too often.
             if before.get(place) != Some(&listed(one)) {
@@ -203,7 +204,7 @@ impl Sites {
     }
 
     fn list(&self) -> SiteList {
-        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        let list = self.list.read();
         list.clone()
     }
 
@@ -237,12 +238,12 @@ impl Sites {
     }
 
     pub(super) fn set_fault(&self, fault: Option<String>) {
-        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.list.write();
         list.fault = fault;
     }
 
     pub(super) fn set(&self, sites: Vec<Arc<Site>>, default: Option<SiteName>) {
-        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.list.write();
         list.sites = sites.into();
         list.default = default;
     }

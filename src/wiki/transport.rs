@@ -1,10 +1,11 @@
 //! HTTP to the wiki: one request, one answer, bounds on both. The only room with a client.
 
 use std::error::Error as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::RwLock;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
 use time::OffsetDateTime;
@@ -185,12 +186,12 @@ impl Transport {
 
     /// The key as it is now.
     pub(super) fn keyed(&self) -> Arc<KeyState> {
-        Arc::clone(&self.keyed.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.keyed.read())
     }
 
     /// Uses another key from now on; requests under way keep theirs.
     pub(super) fn take(&self, keyed: KeyState) {
-        *self.keyed.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyed);
+        *self.keyed.write() = Arc::new(keyed);
     }
 
     /// A request to the API.

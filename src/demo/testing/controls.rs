@@ -1,12 +1,10 @@
 //! Lets tests do to a wiki what no client can.
 
 use std::ops::Range;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use time::OffsetDateTime;
 
-use super::faults::Faults;
 use super::reads::ContentRead;
 use super::requests::SeenRequest;
 use crate::demo::access::Access;
@@ -18,12 +16,8 @@ use crate::demo::wiki::DemoWiki;
 const HOUR: Duration = Duration::from_hours(1);
 
 impl DemoWiki {
-    fn faults(&self) -> MutexGuard<'_, Faults> {
-        self.shared.testing.faults()
-    }
-
     fn block(&self, view: View, blocked: bool) {
-        let mut faults = self.faults();
+        let mut faults = self.shared.testing.faults();
         faults.blocked.retain(|one| *one != view);
         faults.blocked.extend(blocked.then_some(view));
     }
@@ -73,12 +67,12 @@ impl DemoWiki {
 
     /// Puts the clock of the limits for comments forward (W31).
     pub fn later_for_comments(&self, by: Duration) {
-        self.faults().comments_ahead += by;
+        self.shared.testing.faults().comments_ahead += by;
     }
 
     /// Switches API access off or on. Off, every request with a good key is HTTP 500 (W3).
     pub fn set_api_disabled(&self, disabled: bool) {
-        self.faults().api_disabled = disabled;
+        self.shared.testing.faults().api_disabled = disabled;
     }
 
     /// The latest 10,000 GraphQL operations, oldest first.
@@ -106,7 +100,7 @@ impl DemoWiki {
     /// Lets every such request take that long.
     pub fn set_content_read_time(&self, time: Duration) {
         let reads = &self.shared.testing.reads;
-        *reads.time.lock().unwrap_or_else(PoisonError::into_inner) = time;
+        *reads.time.lock() = time;
     }
 
     /// Lets some such requests, counted from 0, wait for their answer until others are held.
@@ -117,38 +111,38 @@ impl DemoWiki {
     /// Applies every mutation that much after it came in, and answers then. It
     /// is applied also when its client has gone (W19).
     pub fn set_write_delay(&self, delay: Duration) {
-        self.faults().write_delay = delay;
+        self.shared.testing.faults().write_delay = delay;
     }
 
     /// Lets that much time pass within an update, between its fields and its
     /// tags (W19).
     pub fn set_stepwise_updates(&self, delay: Duration) {
-        self.faults().tags_delay = delay;
+        self.shared.testing.faults().tags_delay = delay;
     }
 
     /// Lets that much time pass within an update, between the version that it keeps and its
     /// fields: several that run at once keep the same version then, as on a real wiki.
     pub fn set_overlapping_updates(&self, delay: Duration) {
-        self.faults().overlap = delay;
+        self.shared.testing.faults().overlap = delay;
     }
 
     /// Lets the rebuild of the tree after a create, move or delete take that
     /// long. The page is written by then, and the tree is empty meanwhile.
     pub fn set_tree_rebuild_time(&self, time: Duration) {
-        self.faults().tree_time = time;
+        self.shared.testing.faults().tree_time = time;
     }
 
     /// Lets all but one of several rebuilds at once fail, as on a large wiki:
     /// their pages are written and their answers say "failed" (W19). It takes
     /// [`set_tree_rebuild_time`](Self::set_tree_rebuild_time) for two to meet.
     pub fn set_tree_rebuild_conflicts(&self, conflicts: bool) {
-        self.faults().tree_conflicts = conflicts;
+        self.shared.testing.faults().tree_conflicts = conflicts;
     }
 
     /// Lets search hits carry the row ids of an index, which are ids of other
     /// pages, as engines other than the default one do (W9).
     pub fn set_search_row_ids(&self, row_ids: bool) {
-        self.faults().search_row_ids = row_ids;
+        self.shared.testing.faults().search_row_ids = row_ids;
     }
 
     /// Makes the readers' view answer "not found", as behind a gateway that blocks it.
@@ -160,14 +154,14 @@ impl DemoWiki {
     /// administration's theme does.
     pub fn set_theme(&self, css: &str, head: &str) {
         let (css, head) = (css.to_owned(), head.to_owned());
-        self.faults().theme = Theme { css, head };
+        self.shared.testing.faults().theme = Theme { css, head };
     }
 
     /// Lets the view that readers see show the pages as they are now, whatever becomes of them:
     /// its cache is renewed late, or never where rendering fails. `false` lets it be current.
     pub fn set_reader_view_cached(&self, cached: bool) {
         let pages = self.shared.store().pages().cloned().collect();
-        self.faults().cached_pages = cached.then_some(pages);
+        self.shared.testing.faults().cached_pages = cached.then_some(pages);
     }
 
     /// Makes the source view answer "not found" without a body, as behind a gateway that hides it.
@@ -194,25 +188,25 @@ impl DemoWiki {
     /// Does something to the store once, right before the next editor's view is
     /// answered: between two requests of one read.
     pub fn before_next_editor_view(&self, act: impl FnOnce(&mut Store) + Send + 'static) {
-        self.faults().next_editor_view = Some(Box::new(act));
+        self.shared.testing.faults().next_editor_view = Some(Box::new(act));
     }
 
     /// Does something to the store once, right before the next mutation is
     /// applied, whether that one succeeds or not: a second client that was
     /// quicker.
     pub fn before_next_mutation(&self, act: impl FnOnce(&mut Store) + Send + 'static) {
-        self.faults().next_mutation = Some(Box::new(act));
+        self.shared.testing.faults().next_mutation = Some(Box::new(act));
     }
 
     /// Does something to the store once, right before one of the next operations is run: `0`
     /// is the first of them.
     pub fn before_operation(&self, number: usize, act: impl FnOnce(&mut Store) + Send + 'static) {
-        self.faults().later = Some((number, Box::new(act)));
+        self.shared.testing.faults().later = Some((number, Box::new(act)));
     }
 
     /// Reads or alters the store directly. Requests wait meanwhile.
     pub fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> T) -> T {
-        let rebuilding = self.faults().rebuilding > 0;
+        let rebuilding = self.shared.testing.faults().rebuilding > 0;
         let mut store = self.shared.store();
         let result = act(&mut store);
         // A rebuild that is under way will see to the tree itself.

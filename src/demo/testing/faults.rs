@@ -1,9 +1,9 @@
 //! Makes the wiki slow, blocked or overtaken where a test says so.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::HeaderMap;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::sleep;
 
 use super::reads::{Reads, UnderWay};
@@ -84,11 +84,11 @@ impl Drop for Rebuild<'_> {
 
 impl Testing {
     pub(super) fn faults(&self) -> MutexGuard<'_, Faults> {
-        lock(&self.faults)
+        self.faults.lock()
     }
 
     pub(super) fn requests(&self) -> MutexGuard<'_, RequestLog> {
-        lock(&self.requests)
+        self.requests.lock()
     }
 
     /// Records an operation, and runs what is set for it before the wiki answers it.
@@ -209,9 +209,4 @@ async fn pause(time: Duration) {
     if !time.is_zero() {
         sleep(time).await;
     }
-}
-
-/// A test that panics while it holds something must not take the wiki along.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

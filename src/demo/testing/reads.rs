@@ -1,9 +1,9 @@
 //! Reads of pages' content: what a test sees of them, and how it makes them slow.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// One request that read the content of pages.
@@ -50,7 +50,7 @@ impl Reads {
     /// A request reads so many pages; the answer is not made before this returns.
     pub(super) async fn begin(&self, pages: usize) -> UnderWay<'_> {
         let number = {
-            let mut seen = lock(&self.seen);
+            let mut seen = self.seen.lock();
             seen.push(ContentRead {
                 pages,
                 began: Instant::now(),
@@ -69,7 +69,7 @@ impl Reads {
             .subscribe()
             .wait_for(|held| !held.contains(&number))
             .await;
-        let time = *lock(&self.time);
+        let time = *self.time.lock();
         if !time.is_zero() {
             tokio::time::sleep(time).await;
         }
@@ -77,7 +77,7 @@ impl Reads {
     }
 
     pub(super) fn all(&self) -> Vec<ContentRead> {
-        lock(&self.seen).clone()
+        self.seen.lock().clone()
     }
 
     /// Waits until so many reads have come.
@@ -92,12 +92,8 @@ impl Reads {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        if let Some(read) = lock(&self.reads.seen).get_mut(self.number) {
+        if let Some(read) = self.reads.seen.lock().get_mut(self.number) {
             read.ended = Some(Instant::now());
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,8 +4,8 @@
 //! it is found once, and remembered.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 use super::kinds::{HiddenKind, HiddenText};
@@ -38,7 +38,7 @@ impl HiddenTextCache {
         let lead = format!("{format:?} {} {css}", css.len());
         let digest = Sha256::new_with_prefix(lead).chain_update(text);
         let key: [u8; 32] = digest.finalize().into();
-        let texts = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = || self.0.lock();
         if let Some((_, found)) = texts().iter().find(|(own, _)| *own == key) {
             return found.clone();
         }

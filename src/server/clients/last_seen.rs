@@ -1,9 +1,10 @@
 //! Records the last use of each client, to the minute, in a small file beside that of the clients.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
@@ -62,7 +63,7 @@ impl LastSeenTimes {
 
     /// These are the clients: of others nothing is kept.
     pub(in crate::server) fn keep(&self, all: HashSet<ClientId>) {
-        let mut noted = self.noted();
+        let mut noted = self.noted.lock();
         noted.last.retain(|id, _| all.contains(id));
         noted.waiting.retain(|id, _| all.contains(id));
         noted.all = all;
@@ -71,7 +72,7 @@ impl LastSeenTimes {
     /// A client came. Nobody waits for the file.
     pub(in crate::server) fn note(&self, id: ClientId) {
         let now = OffsetDateTime::now_utc();
-        let mut noted = self.noted();
+        let mut noted = self.noted.lock();
         let is_due = noted.last.get(&id).is_none_or(|last| now - *last >= APART);
         if !is_due || !noted.all.contains(&id) {
             return;
@@ -92,7 +93,7 @@ impl LastSeenTimes {
     fn write_all(&self) {
         loop {
             let (waiting, all) = {
-                let mut noted = self.noted();
+                let mut noted = self.noted.lock();
                 if noted.waiting.is_empty() {
                     // Under the lock: whoever notes from now on begins to write again.
                     self.is_writing.store(false, Ordering::Release);
@@ -117,10 +118,6 @@ impl LastSeenTimes {
                 Err(_) => {}
             }
         }
-    }
-
-    fn noted(&self) -> MutexGuard<'_, Noted> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use time::OffsetDateTime;
 
 use super::super::delegates::file::DelegatesFile;
@@ -98,7 +99,7 @@ impl ClientRegistry {
         let clients = Arc::clone(&self.now().clients);
         let told = clients
             .iter()
-            .map(|client| format!("{:?}", client.narrowing()));
+            .map(|client| format!("{:?}", client.rights.narrowing));
         told.collect()
     }
 
@@ -161,10 +162,7 @@ impl ClientRegistry {
         let came = Instant::now();
         loop {
             let due = {
-                let mut last = self
-                    .looked_for_unknown
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut last = self.looked_for_unknown.lock();
                 match *last {
                     Some(last) if last >= came => return,
                     Some(last) if last.elapsed() < UNKNOWN_APART => last + UNKNOWN_APART,
@@ -182,7 +180,7 @@ impl ClientRegistry {
 
     /// Takes over how long people have to think.
     pub(in crate::server) fn take_person_limit(&self, limit: Duration) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.is_stale |= state.thinking != limit;
         state.thinking = limit;
     }
@@ -283,7 +281,7 @@ impl ClientRegistry {
 
     /// The state of the file, read again if it is older than this.
     fn within(&self, fresh: Duration) -> MutexGuard<'_, ClientsState> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.looked.elapsed() < fresh && !state.is_stale {
             return state;
         }
@@ -404,7 +402,7 @@ mod tests {
                 Some(Unwelcome::Unknown)
             );
         }
-        assert!(clients.looked_for_unknown.lock().expect("a lock").is_none());
+        assert!(clients.looked_for_unknown.lock().is_none());
         let begun = Instant::now();
         for _ in 0..4 {
             let found = clients.authenticate(unknown.reveal()).await;
@@ -419,7 +417,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             let token = add(name);
             let found = clients.authenticate(token.reveal()).await;
-            assert_eq!(found.expect(name).name(), name);
+            assert_eq!(found.expect(name).name, name);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The apps for callers with their own key or narrower bounds: one for each key and rule, so that
 //! nothing is remembered across them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use secrecy::SecretString;
 
 use super::super::app::App;
@@ -55,13 +56,13 @@ impl Apps {
 
     /// The server's own app, as it is now. If it changed, the apps of callers follow it.
     pub(super) fn follow(&self, now: Arc<App>) -> Arc<App> {
-        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut server = self.server.lock();
         if Arc::ptr_eq(&server, &now) {
             return now;
         }
         let old = std::mem::replace(&mut *server, Arc::clone(&now));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut narrower = self.narrower.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
+        let mut narrower = self.narrower.lock();
         let mut followed = vec![(old, Arc::clone(&now))];
         known.retain_mut(|one| {
             let place = followed.iter().find(|(old, _)| Arc::ptr_eq(old, &one.app));
@@ -101,7 +102,7 @@ impl Apps {
         if rule.is_open() {
             return Ok(of);
         }
-        let mut known = self.narrower.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.narrower.lock();
         let place = known
             .iter()
             .position(|other| Arc::ptr_eq(&other.of, &of) && other.rule == *rule);
@@ -138,8 +139,8 @@ impl Apps {
         let key = is_key.then(|| ApiKey::new(SecretString::from(key)))?;
         let digest = key.digest();
         // Before the others are locked: `follow` locks in this order.
-        let server = Arc::clone(&self.server.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = Arc::clone(&self.server.lock());
+        let mut known = self.known.lock();
         // A key has one app, however many clients bring it.
         let found = known.iter().find(|other| other.digest == digest);
         let app = if let Some(other) = found {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
+use parking_lot::Mutex;
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
@@ -194,7 +195,7 @@ impl Callers {
     /// The apps of a site's callers, with the app that is in force.
     fn apps(&self, site: &Site) -> (Arc<Apps>, Arc<App>) {
         let app = site.app();
-        let mut apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut apps = self.apps.lock();
         if apps.len() > MOST_APPS {
             // Of sites that were removed.
             let all = self.state.sites.all();

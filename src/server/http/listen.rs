@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use parking_lot::RwLock;
 use rmcp::handler::server::ServerHandler;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// The open connections of one listener.
@@ -53,7 +54,7 @@ impl OpenConnections {
 
     /// A place for a connection of this peer, `None` for a proxy; none if nothing gives way to it.
     pub(super) fn take(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionPlace> {
-        let mut all = self.lock();
+        let mut all = self.all.lock();
         if let Some(peer) = peer {
             let own = all.open.values().filter(|open| open.peer == Some(peer));
             if own.count() >= (self.most / 2).max(1) {
@@ -78,10 +79,6 @@ impl OpenConnections {
             has_sent_head,
             gives_way,
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +113,7 @@ impl ConnectionPlace {
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
-        self.connections.lock().open.remove(&self.number);
+        self.connections.all.lock().open.remove(&self.number);
     }
 }
 

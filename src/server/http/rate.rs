@@ -1,11 +1,11 @@
 //! The layer `rate`: a token bucket for each caller, refilled evenly.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::Request;
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 
 use super::caller::HttpCaller;
 use super::refusal::HttpRefusal;
@@ -56,7 +56,7 @@ impl Rates {
     /// # Errors
     /// How long it has to wait.
     fn take(&self, now: Instant, caller: &str, per_minute: u32) -> Result<(), Duration> {
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.0.lock();
         if buckets.len() >= MANY {
             buckets.retain(|_, bucket| {
                 bucket.refill(now);

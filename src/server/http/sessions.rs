@@ -2,11 +2,12 @@
 //! and unknown to everybody else.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::Response;
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde::Deserialize;
 
@@ -55,7 +56,7 @@ pub(super) struct ActiveRequestGuard {
 
 impl Drop for ActiveRequestGuard {
     fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock();
         all.remove(&self.request);
     }
 }
@@ -91,7 +92,10 @@ impl McpSessions {
 
     /// True if a session is this caller's.
     fn is_of(&self, id: &str, owner: &str) -> bool {
-        self.owners().get(id).is_some_and(|own| own.name == owner)
+        self.owners
+            .lock()
+            .get(id)
+            .is_some_and(|own| own.name == owner)
     }
 
     /// Begins a request, unless one of the same id is under way in the session: rmcp would keep the
@@ -102,10 +106,7 @@ impl McpSessions {
         id: RequestId,
     ) -> Result<ActiveRequestGuard, HttpRefusal> {
         let request = (session, id);
-        let mut all = self
-            .under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.under_way.lock();
         if !all.insert(request.clone()) {
             return Err(HttpRefusal::bad_request(
                 "a request of the same id is under way in this session",
@@ -130,14 +131,14 @@ impl McpSessions {
         let response = request.await;
         let id = response.headers().get(SESSION);
         if let Some(id) = id.and_then(|id| id.to_str().ok()) {
-            self.owners().insert(id.into(), owner);
+            self.owners.lock().insert(id.into(), owner);
         }
         Ok(response)
     }
 
     async fn has_room(&self, client: Option<&str>) -> Result<(), HttpRefusal> {
         let open = self.open.sessions.read().await;
-        let mut owners = self.owners();
+        let mut owners = self.owners.lock();
         owners.retain(|id, _| open.contains_key(id));
         let own = owners
             .values()
@@ -153,9 +154,5 @@ impl McpSessions {
             ));
         }
         Ok(())
-    }
-
-    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, SessionOwner>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

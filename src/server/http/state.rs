@@ -1,7 +1,9 @@
 //! Holds what the routes and layers of one server share.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
@@ -23,7 +25,7 @@ pub(super) struct HttpState {
 impl HttpState {
     /// The settings in force.
     pub(super) fn settings(&self) -> Arc<ServeSettings> {
-        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.settings.read())
     }
 
     /// Takes over other settings.
@@ -31,8 +33,7 @@ impl HttpState {
         if let Some(clients) = &self.clients {
             clients.take_person_limit(settings.person_limit);
         }
-        let now = self.settings.write();
-        *now.unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        *self.settings.write() = Arc::new(settings);
     }
 
     /// True if only this machine reaches it.

@@ -3,9 +3,10 @@
 #![expect(deprecated, reason = "clients of all generations may still ask for it")]
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{
     LoggingLevel, LoggingMessageNotificationParam, ProtocolVersion, SetLevelRequestMethod,
@@ -54,7 +55,7 @@ impl SessionLogLevel {
             let why = "without a session no level is remembered; initialize first";
             return Err(ErrorData::invalid_request(why, None));
         }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(to.level);
+        *self.0.lock() = Some(to.level);
         Ok(())
     }
 
@@ -63,7 +64,7 @@ impl SessionLogLevel {
         if is_modern(context) {
             context.meta.log_level()
         } else {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            *self.0.lock()
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, ReadBuf};
-
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, ReadBuf};
 
 use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota};
 use super::large_message::{MOST_BESIDE, Payload, PayloadContent, Scan};
@@ -21,12 +21,12 @@ pub(in crate::server) struct PayloadSlot(Arc<Mutex<Option<Payload>>>);
 
 impl PayloadSlot {
     fn put(&self, cargo: Option<Payload>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cargo;
+        *self.0.lock() = cargo;
     }
 
     /// Takes it, for that message.
     pub(in crate::server) fn take(&self) -> Option<Payload> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

@@ -6,7 +6,9 @@
 //! can need so many bytes.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::super::quota::MessagePermit;
 
@@ -47,10 +49,7 @@ impl Payload {
 
     /// Takes it, once.
     pub(in crate::server) fn take(&self) -> Option<PayloadContent> {
-        self.load
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.load.lock().take()
     }
 }
 

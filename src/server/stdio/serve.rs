@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::ServiceExt;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId};
@@ -154,7 +155,7 @@ impl<T> LimitedByLoad<T> {
 
     /// Keeps the place of a request, and releases that of a cancelled one.
     fn note(&self, message: &RxJsonRpcMessage<RoleServer>, place: Option<OwnedSemaphorePermit>) {
-        let mut under_way = lock(&self.under_way);
+        let mut under_way = self.under_way.lock();
         match (message, place) {
             (JsonRpcMessage::Request(request), Some(place)) => {
                 under_way.insert(request.id.clone(), place);
@@ -171,10 +172,6 @@ impl<T> LimitedByLoad<T> {
     }
 }
 
-fn lock(under_way: &InFlightRequests) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
-    under_way.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<T: Transport<RoleServer>> Transport<RoleServer> for LimitedByLoad<T> {
     type Error = T::Error;
 
@@ -189,7 +186,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for LimitedByLoad<T> {
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         // Given back when all of the answer is written.
-        let place = answered.and_then(|id| lock(&self.under_way).remove(id));
+        let place = answered.and_then(|id| self.under_way.lock().remove(id));
         let sent = self.inner.send(message);
         async move {
             // It is never closed.

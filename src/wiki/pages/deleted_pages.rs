@@ -18,14 +18,20 @@ impl Wiki {
     /// The pages that this key read or listed apart from the list of all pages, the last first.
     #[must_use]
     pub fn pages_seen(&self) -> Vec<SeenPage> {
-        self.keyed().pages_read().iter().rev().cloned().collect()
+        self.keyed()
+            .pages_read
+            .lock()
+            .iter()
+            .rev()
+            .cloned()
+            .collect()
     }
 
     /// Remembers a page that was read or listed apart from the list of all pages.
     pub(in crate::wiki) fn note_seen(&self, page: &PageReading) {
         let Some(id) = page.id else { return };
         let keyed = self.keyed();
-        let mut read = keyed.pages_read();
+        let mut read = keyed.pages_read.lock();
         read.retain(|page| page.id != id);
         read.push_back(SeenPage {
             id,
@@ -43,7 +49,7 @@ impl Wiki {
     #[must_use]
     pub fn gone_pages(&self) -> Vec<VanishedPage> {
         let keyed = self.keyed();
-        let gone = keyed.gone();
+        let gone = keyed.gone.lock();
         let newest_first = gone.iter().rev();
         let scope = self.scope();
         let may_be_told = |page: &&VanishedPage| {
@@ -57,7 +63,7 @@ impl KeyState {
     /// Notes which pages of one list are not in the next.
     pub(in crate::wiki) fn note_gone(&self, before: &AllPages, now: &AllPages) {
         let there: HashSet<i64> = now.iter().filter_map(|page| page.id).collect();
-        let mut gone = self.gone();
+        let mut gone = self.gone.lock();
         // A page that is seen again no longer counts as gone.
         gone.retain(|page| !there.contains(&page.id));
         note(&mut gone, before.iter(), &there, OffsetDateTime::now_utc());

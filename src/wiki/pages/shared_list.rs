@@ -2,9 +2,10 @@
 //! time share one, and a page that several lists hold is kept once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use parking_lot::Mutex as Lock;
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::super::client::Wiki;
@@ -36,7 +37,7 @@ pub(in crate::wiki) struct Flights(Lock<HashMap<String, Weak<ListSlot>>>);
 impl Flights {
     /// The list of this name, held by those alone who want it: the last to leave drops it.
     fn join(&self, name: String) -> Arc<ListSlot> {
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.0.lock();
         // An entry that nobody holds any more would still take room.
         slots.retain(|_, slot| slot.strong_count() > 0);
         if let Some(slot) = slots.get(&name).and_then(Weak::upgrade) {
@@ -91,7 +92,7 @@ pub(in crate::wiki) struct SharedPages(Lock<HashMap<i64, Weak<PageReading>>>);
 impl SharedPages {
     /// The same pages, with shared entries for those already known.
     pub(in crate::wiki) fn share(&self, pages: Vec<PageReading>) -> Vec<Arc<PageReading>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         // An entry that nobody holds any more would still take room.
         known.retain(|_, page| page.strong_count() > 0);
         let share = |page: PageReading| {
@@ -132,7 +133,7 @@ mod tests {
         assert!(again.try_lock().expect("free").is_none());
         drop((again, other));
         flights.join("none".to_owned());
-        assert_eq!(flights.0.lock().expect("no panic").len(), 1);
+        assert_eq!(flights.0.lock().len(), 1);
     }
 
     #[test]
@@ -151,6 +152,6 @@ mod tests {
         assert_eq!(other.first().map(|page| &*page.title), Some("two"));
         drop((first, same, other));
         shared.share(Vec::new());
-        assert!(shared.0.lock().expect("no panic").is_empty());
+        assert!(shared.0.lock().is_empty());
     }
 }

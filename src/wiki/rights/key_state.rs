@@ -1,10 +1,11 @@
 //! A key, and what is known of its rights from the wiki: nothing for a new key.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex as Lock, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex as Lock;
 use reqwest::header::HeaderValue;
 use tokio::sync::Mutex;
 
@@ -51,9 +52,9 @@ pub(in crate::wiki) struct KeyState {
     pub(in crate::wiki) asking: Mutex<()>,
     known: Lock<KeyStatusCache>,
     /// Pages that one list had and the next did not.
-    gone: Lock<VecDeque<VanishedPage>>,
+    pub(in crate::wiki) gone: Lock<VecDeque<VanishedPage>>,
     /// Pages that were read apart from the list of all pages.
-    pages_read: Lock<VecDeque<SeenPage>>,
+    pub(in crate::wiki) pages_read: Lock<VecDeque<SeenPage>>,
 }
 
 /// The standing of a key with the wiki.
@@ -140,12 +141,12 @@ impl KeyState {
 
     /// The last known standing, however old.
     pub(in crate::wiki) fn standing(&self) -> Option<KeyStatus> {
-        self.known().standing
+        self.known.lock().standing
     }
 
     /// The standing, if it needs not be asked again.
     pub(in crate::wiki) fn fresh_standing(&self) -> Option<KeyStatus> {
-        let known = self.known();
+        let known = self.known.lock();
         let standing = known.standing?;
         let life = if standing == KeyStatus::Good {
             GOOD
@@ -160,14 +161,14 @@ impl KeyState {
 
     /// True if the wiki was asked a moment ago, and did not answer.
     pub(in crate::wiki) fn is_unanswered(&self) -> bool {
-        let known = self.known();
+        let known = self.known.lock();
         let lately = |asked: Instant| asked.elapsed() < UNANSWERED;
         known.unanswered.is_some_and(lately)
     }
 
     /// The wiki was asked, and answered so, or not in time.
     pub(in crate::wiki) fn asked(&self, standing: Option<KeyStatus>) {
-        let mut known = self.known();
+        let mut known = self.known.lock();
         match standing {
             Some(standing) => self.set(&mut known, standing),
             None => known.unanswered = Some(Instant::now()),
@@ -178,7 +179,7 @@ impl KeyState {
     pub(in crate::wiki) fn learn<T>(&self, answer: &Result<T, WikiError>) {
         let standing = match answer {
             Ok(_) => {
-                let mut known = self.known();
+                let mut known = self.known.lock();
                 // Both refuse every request, so one of them is over.
                 if let Some(KeyStatus::Revoked | KeyStatus::ApiDisabled) = known.standing {
                     known.standing = None;
@@ -190,7 +191,7 @@ impl KeyState {
             Err(WikiError::Unauthorized) => KeyStatus::Expired,
             Err(_) => return,
         };
-        self.set(&mut self.known(), standing);
+        self.set(&mut self.known.lock(), standing);
     }
 
     fn set(&self, known: &mut KeyStatusCache, standing: KeyStatus) {
@@ -220,18 +221,5 @@ impl KeyState {
             KeyStatus::Revoked => WikiError::KeyRevoked,
             KeyStatus::ApiDisabled => WikiError::ApiDisabled,
         })
-    }
-
-    pub(in crate::wiki) fn gone(&self) -> std::sync::MutexGuard<'_, VecDeque<VanishedPage>> {
-        self.gone.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(in crate::wiki) fn pages_read(&self) -> std::sync::MutexGuard<'_, VecDeque<SeenPage>> {
-        let read = self.pages_read.lock();
-        read.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, KeyStatusCache> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

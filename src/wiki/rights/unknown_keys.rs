@@ -1,8 +1,9 @@
 //! The keys that the wiki lately did not know: it is not asked about them again and again.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Time for which a key counts as unknown without asking the wiki again.
 const MEMORY: Duration = Duration::from_mins(1);
@@ -27,13 +28,13 @@ impl UnknownKeys {
     }
 
     fn has_at(&self, now: Instant, key: &Digest) -> bool {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = self.0.lock();
         told.get(key)
             .is_some_and(|told| now.saturating_duration_since(*told) < MEMORY)
     }
 
     fn note_at(&self, now: Instant, key: Digest) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.lock();
         told.retain(|_, told| now.saturating_duration_since(*told) < MEMORY);
         if told.len() >= MANY {
             let oldest = told.iter().min_by_key(|(_, told)| **told);
@@ -66,8 +67,8 @@ mod tests {
             key[..8].copy_from_slice(&n.to_be_bytes());
             strangers.note_at(now, key);
         }
-        assert_eq!(strangers.0.lock().expect("whole").len(), MANY);
+        assert_eq!(strangers.0.lock().len(), MANY);
         strangers.note_at(now + MEMORY, [9; 32]);
-        assert_eq!(strangers.0.lock().expect("whole").len(), 1);
+        assert_eq!(strangers.0.lock().len(), 1);
     }
 }

@@ -1,9 +1,9 @@
 //! The traffic to the wiki, bounded and counted; shared by all keys of one server.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
@@ -54,12 +54,12 @@ pub(in crate::wiki) struct LargePages(Mutex<HashMap<i64, usize>>);
 impl LargePages {
     /// Size of a page; 0 if it was not large, or not read.
     pub(in crate::wiki) fn size_of(&self, id: i64) -> usize {
-        self.pages().get(&id).copied().unwrap_or_default()
+        self.0.lock().get(&id).copied().unwrap_or_default()
     }
 
     /// A page was read whose text is this large.
     pub(in crate::wiki) fn note(&self, id: i64, bytes: usize) {
-        let mut pages = self.pages();
+        let mut pages = self.0.lock();
         if bytes < LARGE {
             pages.remove(&id);
             return;
@@ -69,10 +69,6 @@ impl LargePages {
             pages.clear();
         }
         pages.insert(id, bytes);
-    }
-
-    fn pages(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,7 +94,7 @@ impl Default for Traffic {
 impl Traffic {
     /// The wiki answered something that is no fault of the server.
     pub(in crate::wiki) fn heard(&self) {
-        *self.last() = Some(Instant::now());
+        *self.last_heard.lock() = Some(Instant::now());
     }
 
     /// True if a call waits for an answer; background requests then yield.
@@ -109,49 +105,39 @@ impl Traffic {
 
     /// The wiki answered under this date.
     pub(in crate::wiki) fn dated(&self, date: OffsetDateTime) {
-        *self.date() = Some((Instant::now(), date));
+        *self.dated.lock() = Some((Instant::now(), date));
     }
 
     /// The time by the wiki's clock, from its last answer, at most a second late. Our own clock's
     /// if no answer had a date.
     #[must_use]
     pub fn now(&self) -> OffsetDateTime {
-        let dated = *self.date();
+        let dated = *self.dated.lock();
         dated
             .and_then(|(heard, date)| date.checked_add(heard.elapsed().try_into().ok()?))
             .unwrap_or_else(OffsetDateTime::now_utc)
     }
 
-    fn date(&self) -> std::sync::MutexGuard<'_, Option<(Instant, OffsetDateTime)>> {
-        self.dated.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A comment is being sent.
     pub(in crate::wiki) fn comment_sent(&self) {
-        *self.comment.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.comment.lock() = Some(Instant::now());
     }
 
     /// Time since the last comment was sent from here, with whatever key.
     pub(in crate::wiki) fn since_comment(&self) -> Option<Duration> {
-        let sent = *self.comment.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = *self.comment.lock();
         sent.map(|at| at.elapsed())
     }
 
     /// A request was not answered: that the wiki was heard of before says nothing any more.
     pub(in crate::wiki) fn missed(&self) {
-        *self.last() = None;
+        *self.last_heard.lock() = None;
     }
 
     /// Time since the wiki last answered, if it answered the last request.
     #[must_use]
     pub fn silence(&self) -> Option<Duration> {
-        self.last().map(|heard| heard.elapsed())
-    }
-
-    fn last(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.last_heard
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.last_heard.lock().map(|heard| heard.elapsed())
     }
 }
 
@@ -172,6 +158,6 @@ mod tests {
         for id in 0..=i64::try_from(MOST_LARGE).expect("few") {
             pages.note(id, LARGE);
         }
-        assert!(pages.pages().len() <= MOST_LARGE);
+        assert!(pages.0.lock().len() <= MOST_LARGE);
     }
 }

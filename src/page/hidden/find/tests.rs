@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 use super::{HiddenKind, HiddenText, HiddenTextCache, MOST};
 use crate::page::{Occurrences, SourceFormat, escaped};
@@ -134,5 +135,5 @@ fn no_more_than_so_many_texts_are_remembered() {
     for index in 0..MOST * 2 {
         last.or_look(&index.to_string(), SourceFormat::Html, "", || None);
     }
-    assert_eq!(last.0.lock().unwrap().len(), MOST);
+    assert_eq!(last.0.lock().len(), MOST);
 }
