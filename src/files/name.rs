@@ -258,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Names, decode, encode, folded};
-    use crate::page::{Locale, PagePath, PagePlace, percent_decoded_whole, push_coded};
+    use crate::page::{Locale, PagePath, PagePlace};
 
     fn place(path: &str) -> PagePlace {
         (Locale::as_stored("en"), PagePath::as_stored(path))

@@ -281,9 +281,7 @@ impl Wiki {
             |answer| match answer.status {
                 200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
                 404 => Err(WikiError::NotFound),
-                401 | 403 => Err(WikiError::Forbidden {
-                    right: "read:source",
-                }),
+                401 | 403 => Err(WikiError::forbidden("read:source")),
                 // Everything else is classified as for the API, as an answer without data.
                 _ => read_query::<serde::de::IgnoredAny>(answer).and(Err(WikiError::NotGraphQl {
                     status: answer.status,
@@ -367,9 +365,7 @@ impl std::fmt::Debug for Wiki {
 }
 
 pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
-    serde_json::to_vec(body).map_err(|_| WikiError::Malformed {
-        at: "the request".to_owned(),
-    })
+    serde_json::to_vec(body).map_err(|_| WikiError::malformed("the request"))
 }
 
 /// The address at which a person sees a page of the wiki at `wiki`.

@@ -199,6 +199,16 @@ impl WikiError {
         }
     }
 
+    /// A refusal for lack of a right.
+    pub(super) const fn forbidden(right: &'static str) -> Self {
+        Self::Forbidden { right }
+    }
+
+    /// An answer or request in another form than the schema's.
+    pub(super) fn malformed(at: &str) -> Self {
+        Self::Malformed { at: at.to_owned() }
+    }
+
     /// True if the same read may succeed a moment later.
     pub(crate) fn is_passing(&self) -> bool {
         self.meaning().is_passing

@@ -53,7 +53,8 @@ pub struct TimeLimits {
     pub write: Duration,
 }
 
-/// The way to the wiki, with a key.
+/// The way to the wiki, with a key; a clone shares both.
+#[derive(Clone)]
 pub(super) struct Transport {
     way: Arc<SharedTransport>,
     /// The key as it is now.
@@ -152,35 +153,27 @@ impl Transport {
             count: Arc::clone(&self.count),
             traffic: Arc::clone(&self.traffic),
         };
+        let other = keyed.map_or_else(|| self.clone(), |keyed| self.with_key(keyed));
         Ok(Self {
             way: Arc::new(way),
-            keyed: keyed.map_or_else(
-                || Arc::clone(&self.keyed),
-                |keyed| Arc::new(RwLock::new(Arc::new(keyed))),
-            ),
+            ..other
         })
     }
+
     /// The same transport with another key.
     pub(super) fn with_key(&self, keyed: KeyState) -> Self {
-        Self {
-            way: Arc::clone(&self.way),
-            keyed: Arc::new(RwLock::new(Arc::new(keyed))),
-        }
-    }
-
-    /// The same transport, sharing the current key.
-    pub(super) fn shared(&self) -> Self {
-        Self {
-            way: Arc::clone(&self.way),
-            keyed: Arc::clone(&self.keyed),
-        }
+        self.with_shared_key(Arc::new(keyed))
     }
 
     /// The same transport, pinned to the current key.
     pub(super) fn pinned(&self) -> Self {
+        self.with_shared_key(self.keyed())
+    }
+
+    fn with_shared_key(&self, keyed: Arc<KeyState>) -> Self {
         Self {
             way: Arc::clone(&self.way),
-            keyed: Arc::new(RwLock::new(self.keyed())),
+            keyed: Arc::new(RwLock::new(keyed)),
         }
     }
 

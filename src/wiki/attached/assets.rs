@@ -126,9 +126,7 @@ impl Wiki {
                 }),
                 200 => Ok(Blob::from(answer.body.clone())),
                 404 => Err(WikiError::NotFound),
-                401 | 403 => Err(WikiError::Forbidden {
-                    right: "read:assets",
-                }),
+                401 | 403 => Err(WikiError::forbidden("read:assets")),
                 _ => Err(classified(answer)),
             },
         );
@@ -230,7 +228,5 @@ pub(in crate::wiki) fn classified(answer: &RawAnswer) -> WikiError {
 }
 
 fn no_list() -> WikiError {
-    WikiError::Malformed {
-        at: "data.assets".to_owned(),
-    }
+    WikiError::malformed("data.assets")
 }

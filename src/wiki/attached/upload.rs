@@ -113,9 +113,7 @@ fn asset_of(state: Option<&PageState>) -> Result<(&PageState, &AssetOf), WikiErr
 }
 
 fn impossible() -> WikiError {
-    WikiError::Malformed {
-        at: "the change".to_owned(),
-    }
+    WikiError::malformed("the change")
 }
 
 /// The form: the folder, then the file (W37). The name was checked to have no quotes.
@@ -140,9 +138,7 @@ fn understood(answer: &RawAnswer) -> Result<(), WikiError> {
         serde_json::from_slice::<UploadRefusal>(&answer.body).is_ok_and(|it| !it.succeeded);
     match answer.status {
         200 if answer.body.trim_ascii() == DONE => Ok(()),
-        403 if is_own => Err(WikiError::Forbidden {
-            right: "write:assets",
-        }),
+        403 if is_own => Err(WikiError::forbidden("write:assets")),
         400 if is_own => Err(WikiError::Misunderstood),
         _ => Err(classified(answer)),
     }

@@ -61,9 +61,9 @@ impl Wiki {
             .await;
         answer.map_err(|error| match error {
             // What was guessed from the names of fields holds for our own queries alone.
-            WikiError::Forbidden { .. } => WikiError::Forbidden {
-                right: "a right for one of the fields of this query",
-            },
+            WikiError::Forbidden { .. } => {
+                WikiError::forbidden("a right for one of the fields of this query")
+            }
             error => error,
         })
     }

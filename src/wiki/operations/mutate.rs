@@ -216,9 +216,7 @@ fn with_right_of(kind: Operation, error: WikiError) -> WikiError {
 
 /// The request of one step, as it goes out.
 fn request(kind: Operation, change: &Change) -> Result<Vec<u8>, WikiError> {
-    let impossible = || WikiError::Malformed {
-        at: "the change".to_owned(),
-    };
+    let impossible = || WikiError::malformed("the change");
     let id = || {
         change
             .before()
@@ -365,9 +363,7 @@ fn given_date(date: &Date) -> Option<Date> {
 }
 
 fn no_answer() -> WikiError {
-    WikiError::Malformed {
-        at: "data.pages".to_owned(),
-    }
+    WikiError::malformed("data.pages")
 }
 
 /// What a mutation answers, if it succeeded. Every mutation generates types of its own for one and

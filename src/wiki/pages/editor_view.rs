@@ -69,11 +69,7 @@ impl Wiki {
                 match answer.status {
                     200 => Ok(html.and_then(|html| rights_in(html, locale, path))),
                     403 => Ok(html.and_then(rights_refused)),
-                    429 => Err(WikiError::RateLimited {
-                        after: answer.retry_after,
-                    }),
-                    status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
-                    _ => Ok(None),
+                    _ => answer.passing_fault().map_or(Ok(None), Err),
                 }
             },
         )
@@ -92,15 +88,11 @@ impl Wiki {
             |left| self.transport.get(address.clone(), left),
             |answer| match answer.status {
                 200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(&take)),
-                429 => Err(WikiError::RateLimited {
-                    after: answer.retry_after,
-                }),
-                status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
-                401 | 403 => Err(WikiError::Forbidden {
-                    right: "write:pages",
-                }),
+                401 | 403 => Err(WikiError::forbidden("write:pages")),
                 // 500 is the wiki's own answer for a path that it reserves (W16).
-                status => Err(WikiError::NotGraphQl { status }),
+                status => Err(answer
+                    .passing_fault()
+                    .unwrap_or(WikiError::NotGraphQl { status })),
             },
         )
         .await

@@ -49,9 +49,7 @@ impl Wiki {
         if page.complete_but_for(&lost).is_some() {
             Ok(page)
         } else {
-            Err(WikiError::Forbidden {
-                right: "manage:pages or delete:pages",
-            })
+            Err(WikiError::forbidden("manage:pages or delete:pages"))
         }
     }
 

@@ -54,9 +54,7 @@ impl Wiki {
         page: &PageReading,
         take: impl Fn(&str, Option<i64>) -> Option<T>,
     ) -> Result<T, WikiError> {
-        const REFUSED: WikiError = WikiError::Forbidden {
-            right: "manage:pages or delete:pages",
-        };
+        const REFUSED: WikiError = WikiError::forbidden("manage:pages or delete:pages");
         let address = Url::parse(&self.page_url(&page.locale, &page.path));
         // An address drops segments that climb, and would name another page.
         let address = address
@@ -70,12 +68,8 @@ impl Wiki {
                     let html = std::str::from_utf8(&answer.body).ok();
                     html.and_then(|html| take(html, page.id)).ok_or(REFUSED)
                 }
-                429 => Err(WikiError::RateLimited {
-                    after: answer.retry_after,
-                }),
-                status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
                 // A path that the web interface cannot show (W16), or a view that is blocked.
-                _ => Err(REFUSED),
+                _ => Err(answer.passing_fault().unwrap_or(REFUSED)),
             },
         )
         .await

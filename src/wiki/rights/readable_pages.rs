@@ -113,7 +113,7 @@ impl Wiki {
 
     fn bounded(&self, reads: ReadScope) -> Self {
         Self {
-            transport: self.transport.shared(),
+            transport: self.transport.clone(),
             settings: Arc::new(WikiSettings {
                 reads,
                 ..WikiSettings::clone(&self.settings)

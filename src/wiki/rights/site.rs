@@ -32,9 +32,7 @@ pub struct SiteLocales {
 impl SiteLocales {
     /// Reads the answer; a site without namespaces has one locale alone.
     pub(in crate::wiki) fn new(data: localization_config::ResponseData) -> Result<Self, WikiError> {
-        let malformed = || WikiError::Malformed {
-            at: "data.localization".to_owned(),
-        };
+        let malformed = || WikiError::malformed("data.localization");
         let site = data.localization.ok_or_else(malformed)?;
         let config = site.config.ok_or_else(malformed)?;
         let known = site.locales.into_iter().flatten().flatten();

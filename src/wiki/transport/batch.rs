@@ -39,9 +39,7 @@ impl Wiki {
         operation: &str,
         ids: &[i64],
     ) -> Result<Answers<D>, WikiError> {
-        let query = composed(operation, ids).ok_or_else(|| WikiError::Malformed {
-            at: "the request".to_owned(),
-        })?;
+        let query = composed(operation, ids).ok_or_else(|| WikiError::malformed("the request"))?;
         let names: Vec<String> = ids.iter().map(|id| name(*id)).collect();
         let body = encode(&BatchBody { query })?;
         self.read(

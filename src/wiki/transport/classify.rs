@@ -27,6 +27,19 @@ pub struct RawAnswer {
     pub body: Vec<u8>,
 }
 
+impl RawAnswer {
+    /// The fault of the moment that the status tells, if it is one.
+    pub(in crate::wiki) fn passing_fault(&self) -> Option<WikiError> {
+        match self.status {
+            429 => Some(WikiError::RateLimited {
+                after: self.retry_after,
+            }),
+            status @ (408 | 502 | 503 | 504) => Some(WikiError::Unavailable { status }),
+            _ => None,
+        }
+    }
+}
+
 /// The form of nearly every answer: data as expected, and no error.
 #[derive(Deserialize)]
 struct Good<D> {
@@ -155,9 +168,7 @@ fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
 }
 
 fn not_a_list() -> WikiError {
-    WikiError::Malformed {
-        at: "the list of answers".to_owned(),
-    }
+    WikiError::malformed("the list of answers")
 }
 
 /// Reads the answer of one mutation: its data, even if there are errors too, since only
@@ -209,13 +220,9 @@ fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> 
 
 fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
     match answer.status {
-        429 => Err(WikiError::RateLimited {
-            after: answer.retry_after,
-        }),
         413 => Err(WikiError::RefusedForSize),
-        status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
         status @ 300..=399 => Err(WikiError::Redirected { status }),
-        _ => Ok(()),
+        _ => answer.passing_fault().map_or(Ok(()), Err),
     }
 }
 
@@ -285,41 +292,21 @@ fn coded(code: i64) -> Option<WikiError> {
     Some(match code {
         1019 => WikiError::Guest,
         2002 | 2005 => WikiError::AssetExists,
-        2003 | 2006 => WikiError::Forbidden {
-            right: "manage:assets",
-        },
-        2009 => WikiError::Forbidden {
-            right: "write:assets",
-        },
+        2003 | 2006 => WikiError::forbidden("manage:assets"),
+        2009 => WikiError::forbidden("write:assets"),
         6002 | 6006 => WikiError::PageExists,
         2004 | 6003 | 8005 => WikiError::NotFound,
         6004 => WikiError::EmptyContent,
         2007 | 2008 | 6005 => WikiError::IllegalPath,
-        6007 => WikiError::Forbidden {
-            right: "manage:pages",
-        },
-        6008 | 6009 | 6011 => WikiError::Forbidden {
-            right: "write:pages",
-        },
-        6010 => WikiError::Forbidden {
-            right: "delete:pages",
-        },
-        6012 => WikiError::Forbidden {
-            right: "read:history",
-        },
-        6013 => WikiError::Forbidden {
-            right: "manage:pages or delete:pages",
-        },
-        8002 => WikiError::Forbidden {
-            right: "write:comments",
-        },
+        6007 => WikiError::forbidden("manage:pages"),
+        6008 | 6009 | 6011 => WikiError::forbidden("write:pages"),
+        6010 => WikiError::forbidden("delete:pages"),
+        6012 => WikiError::forbidden("read:history"),
+        6013 => WikiError::forbidden("manage:pages or delete:pages"),
+        8002 => WikiError::forbidden("write:comments"),
         8003 => WikiError::CommentEmpty,
-        8004 => WikiError::Forbidden {
-            right: "manage:comments",
-        },
-        8006 => WikiError::Forbidden {
-            right: "read:comments",
-        },
+        8004 => WikiError::forbidden("manage:comments"),
+        8006 => WikiError::forbidden("read:comments"),
         _ => return None,
     })
 }
