@@ -4,6 +4,7 @@ use async_graphql::{Context, Enum, Object, SimpleObject};
 
 use super::errors::{nullable, require, shared};
 use super::mutation::{DefaultResponse, done};
+use super::objects::shape;
 use crate::demo::clock::Date;
 use crate::demo::store::{AssetRow, FolderRow};
 
@@ -17,51 +18,27 @@ pub(super) enum AssetKind {
     All,
 }
 
-/// An asset in a list.
-#[derive(SimpleObject)]
-pub(super) struct AssetItem {
-    id: i64,
-    filename: String,
-    ext: String,
-    kind: AssetKind,
-    mime: String,
-    file_size: i64,
-    metadata: Option<String>,
-    created_at: Date,
-    updated_at: Date,
-}
-
-/// A folder in a list.
-#[derive(SimpleObject)]
-pub(super) struct AssetFolder {
-    id: i64,
-    slug: String,
-    name: Option<String>,
-}
-
-impl From<AssetRow> for AssetItem {
-    fn from(row: AssetRow) -> Self {
-        Self {
-            id: row.id,
-            ext: row.ext().to_owned(),
-            kind: kind(&row),
-            file_size: i64::try_from(row.sent).unwrap_or(i64::MAX),
-            metadata: None,
-            created_at: Date::from(&row.created_at),
-            updated_at: Date::from(&row.updated_at),
-            filename: row.filename,
-            mime: row.mime,
-        }
+shape! {
+    /// An asset in a list.
+    AssetItem of row: AssetRow {
+        id: i64 = row.id;
+        filename: String = row.filename.clone();
+        ext: String = row.ext().to_owned();
+        kind: AssetKind = kind(&row);
+        mime: String = row.mime;
+        file_size: i64 = i64::try_from(row.sent).unwrap_or(i64::MAX);
+        metadata: Option<String> = None;
+        created_at: Date = Date(row.created_at);
+        updated_at: Date = Date(row.updated_at);
     }
 }
 
-impl From<FolderRow> for AssetFolder {
-    fn from(row: FolderRow) -> Self {
-        Self {
-            id: row.id,
-            name: Some(row.slug.clone()),
-            slug: row.slug,
-        }
+shape! {
+    /// A folder in a list.
+    AssetFolder of row: FolderRow {
+        id: i64 = row.id;
+        slug: String = row.slug.clone();
+        name: Option<String> = Some(row.slug);
     }
 }
 

@@ -5,6 +5,28 @@ use async_graphql::SimpleObject;
 use crate::demo::clock::Date;
 use crate::demo::store::{HistoryEntry, PageRow, VersionRow};
 
+/// Defines a type of the schema, and how it is made from what the store has.
+macro_rules! shape {
+    ($(#[$doc:meta])* $name:ident of $row:ident: $from:ty {
+        $($field:ident: $type:ty = $value:expr;)*
+    }) => {
+        $(#[$doc])*
+        #[derive(SimpleObject)]
+        pub(super) struct $name {
+            $($field: $type,)*
+        }
+
+        impl From<$from> for $name {
+            fn from($row: $from) -> Self {
+                Self {
+                    $($field: $value,)*
+                }
+            }
+        }
+    };
+}
+pub(super) use shape;
+
 /// The result of a search.
 #[derive(SimpleObject)]
 pub(super) struct PageSearchResponse {
@@ -13,26 +35,14 @@ pub(super) struct PageSearchResponse {
     pub(super) total_hits: usize,
 }
 
-/// One hit.
-#[derive(SimpleObject)]
-pub(super) struct PageSearchResult {
-    id: String,
-    title: String,
-    description: String,
-    path: String,
-    locale: String,
-}
-
-impl PageSearchResult {
-    /// A hit under an id, which need not be the page's (W9).
-    pub(super) fn new(id: i64, page: &PageRow) -> Self {
-        Self {
-            id: id.to_string(),
-            title: page.title.clone(),
-            description: page.description.clone().unwrap_or_default(),
-            path: page.path.clone(),
-            locale: page.locale.clone(),
-        }
+shape! {
+    /// One hit, under an id that need not be the page's (W9).
+    PageSearchResult of hit: (i64, &PageRow) {
+        id: String = hit.0.to_string();
+        title: String = hit.1.title.clone();
+        description: String = hit.1.description.clone().unwrap_or_default();
+        path: String = hit.1.path.clone();
+        locale: String = hit.1.locale.clone();
     }
 }
 
@@ -43,111 +53,46 @@ pub(super) struct PageHistoryResult {
     pub(super) total: usize,
 }
 
-/// One version in full.
-#[derive(SimpleObject)]
-pub(super) struct PageVersion {
-    action: String,
-    author_id: String,
-    author_name: String,
-    content: String,
-    content_type: String,
-    created_at: Date,
-    version_date: Date,
-    description: String,
-    editor: String,
-    is_private: bool,
-    is_published: bool,
-    locale: String,
-    page_id: i64,
-    path: String,
-    publish_end_date: Date,
-    publish_start_date: Date,
-    tags: Vec<Option<String>>,
-    title: String,
-    version_id: i64,
-}
-
-impl From<VersionRow> for PageVersion {
-    fn from(version: VersionRow) -> Self {
-        let author_id = version.page.author_id().to_string();
-        let content_type = version.page.content_type().to_owned();
-        let PageRow {
-            id: page_id,
-            locale,
-            path,
-            title,
-            description,
-            content,
-            editor,
-            tags,
-            is_published,
-            is_private,
-            publish_start_date,
-            publish_end_date,
-            // No version has them (W10).
-            script_css: _,
-            script_js: _,
-            author: author_name,
-            created_at: _,
-            updated_at,
-        } = version.page;
-        Self {
-            action: version.action.to_owned(),
-            author_id,
-            author_name,
-            content_type,
-            content,
-            created_at: Date(version.saved_at),
-            version_date: Date(updated_at),
-            description: description.unwrap_or_default(),
-            editor,
-            is_private,
-            is_published,
-            locale,
-            page_id,
-            path,
-            publish_end_date: Date(publish_end_date),
-            publish_start_date: Date(publish_start_date),
-            tags: tags.into_iter().map(Some).collect(),
-            title,
-            version_id: version.id,
-        }
+shape! {
+    /// One version in full, without styles and scripts (W10).
+    PageVersion of version: VersionRow {
+        action: String = version.action.to_owned();
+        author_id: String = version.page.author_id().to_string();
+        author_name: String = version.page.author.clone();
+        content: String = version.page.content.clone();
+        content_type: String = version.page.content_type().to_owned();
+        created_at: Date = Date(version.saved_at);
+        version_date: Date = Date(version.page.updated_at);
+        description: String = version.page.description.unwrap_or_default();
+        editor: String = version.page.editor;
+        is_private: bool = version.page.is_private;
+        is_published: bool = version.page.is_published;
+        locale: String = version.page.locale;
+        page_id: i64 = version.page.id;
+        path: String = version.page.path;
+        publish_end_date: Date = Date(version.page.publish_end_date);
+        publish_start_date: Date = Date(version.page.publish_start_date);
+        tags: Vec<Option<String>> = version.page.tags.into_iter().map(Some).collect();
+        title: String = version.page.title;
+        version_id: i64 = version.id;
     }
 }
 
-/// A page as someone needs it who met a conflict; it needs no right to manage
-/// pages, so it is how a key that may only write reads one (W1).
-#[derive(SimpleObject)]
-pub(super) struct PageConflictLatest {
-    id: i64,
-    author_id: String,
-    author_name: String,
-    content: String,
-    created_at: Date,
-    description: String,
-    is_published: bool,
-    locale: String,
-    path: String,
-    tags: Option<Vec<Option<String>>>,
-    title: String,
-    updated_at: Date,
-}
-
-impl From<PageRow> for PageConflictLatest {
-    fn from(page: PageRow) -> Self {
-        Self {
-            id: page.id,
-            author_id: page.author_id().to_string(),
-            author_name: page.author,
-            content: page.content,
-            created_at: Date(page.created_at),
-            description: page.description.unwrap_or_default(),
-            is_published: page.is_published,
-            locale: page.locale,
-            path: page.path,
-            tags: Some(page.tags.into_iter().map(Some).collect()),
-            title: page.title,
-            updated_at: Date(page.updated_at),
-        }
+shape! {
+    /// A page as someone needs it who met a conflict; it needs no right to manage
+    /// pages, so it is how a key that may only write reads one (W1).
+    PageConflictLatest of page: PageRow {
+        id: i64 = page.id;
+        author_id: String = page.author_id().to_string();
+        author_name: String = page.author;
+        content: String = page.content;
+        created_at: Date = Date(page.created_at);
+        description: String = page.description.unwrap_or_default();
+        is_published: bool = page.is_published;
+        locale: String = page.locale;
+        path: String = page.path;
+        tags: Option<Vec<Option<String>>> = Some(page.tags.into_iter().map(Some).collect());
+        title: String = page.title;
+        updated_at: Date = Date(page.updated_at);
     }
 }

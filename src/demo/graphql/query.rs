@@ -74,7 +74,7 @@ impl PageQuery {
             } else {
                 page.id
             };
-            Some(PageSearchResult::new(id, page))
+            Some(PageSearchResult::from((id, page)))
         };
         let results: Vec<_> = pages.into_iter().map(hit).collect();
         Ok(PageSearchResponse {
