@@ -1,6 +1,5 @@
 //! Reads the settings of audit anchors: their destination and the signing key.
 
-use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +7,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::file_errors::why_unread;
-use super::file_trust::changeable_by_others;
+use super::file_trust::read_trusted_text;
 use super::parse::{SettingError, SettingsSource};
 use crate::audit::{AnchorSettings, AnchorsTo, SigningKey};
 use crate::checks::CheckCommand;
@@ -87,16 +85,9 @@ fn command(source: &SettingsSource<'_>, argv: &[String]) -> CheckCommand {
 /// # Errors
 /// What is wrong with the file, without any of its contents.
 pub fn signing_key(path: &Path) -> Result<SigningKey, String> {
-    let unread = |error: std::io::Error| format!("cannot be read: {}", why_unread(error.kind()));
-    let file = std::fs::File::open(path).map_err(unread)?;
-    let metadata = file.metadata().map_err(unread)?;
-    if let Some(fault) = changeable_by_others(&metadata) {
-        return Err(fault.to_owned());
-    }
+    let (text, metadata) = read_trusted_text(path, MOST)?;
     if metadata.mode() & 0o044 != 0 {
         return Err("may be read by others than its owner; take that away with chmod 600, and make another key".to_owned());
     }
-    let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).map_err(unread)?;
     SigningKey::parse(&SecretString::from(text)).map_err(|fault| fault.to_string())
 }

@@ -1,12 +1,11 @@
 //! Compares two readings of the settings, and tells which changes a running server can apply.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use super::custom;
 use super::defaults::SETTINGS;
-use super::key_source::FileStamp;
+use super::file_trust::{FileStamp, stamp_of};
 use super::layers::{CommandLineSettings, Layers, file_place};
 use super::parse::SettingsSource;
 use super::setting::{InSite, Setting, Touches};
@@ -164,9 +163,7 @@ impl Layers {
         found.sort();
         found.dedup();
         let stamped = found.into_iter().map(|(name, path)| {
-            let metadata = std::fs::metadata(&path).ok();
-            let stamp =
-                metadata.map(|found| (found.ctime(), found.ctime_nsec(), found.len(), found.ino()));
+            let stamp = std::fs::metadata(&path).ok().as_ref().map(stamp_of);
             (name, path, stamp)
         });
         Stamps(stamped.chain(customs).collect())

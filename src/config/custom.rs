@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
-use super::file_errors::why_unread;
-use super::file_trust::changeable_by_others;
-use super::key_source::FileStamp;
+use super::file_trust::{FileStamp, changeable_by_others, stamp_of, why_unread};
 use super::parse::{SettingError, SettingsSource};
 use crate::custom::{Customs, SourceFile, ToolFileFault};
 use crate::tools::{Registry, ToolSelection, Toolset, add_customs};
@@ -190,8 +188,7 @@ fn read_file(dir: &OwnedFd, name: &str) -> Result<String, String> {
 pub(super) fn stamps(path: &Path) -> Vec<(PathBuf, Option<FileStamp>)> {
     let stamp = |path: PathBuf| {
         let found = std::fs::symlink_metadata(&path).ok();
-        let stamp =
-            found.map(|found| (found.ctime(), found.ctime_nsec(), found.len(), found.ino()));
+        let stamp = found.as_ref().map(stamp_of);
         (path, stamp)
     };
     let names = open_dir(path).ok().and_then(|dir| names(&dir).ok());

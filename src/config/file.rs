@@ -1,7 +1,7 @@
 //! The settings file: TOML, one table, the settings' names in lower case without `WIKI_`.
 
 use std::borrow::Cow;
-use std::io::Read as _;
+use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::defaults::SETTINGS;
-use super::file_errors::why_unread;
-use super::file_trust::changeable_by_others;
+use super::file_trust::read_trusted_text;
 use super::setting::{InSite, Setting, SettingKind};
 use super::sites;
 use super::tables::{self, TABLES, Tables};
@@ -135,26 +134,12 @@ impl File {
                 fault,
             }]
         };
-        let unreadable = |error: std::io::Error| {
-            let why = why_unread(error.kind());
-            whole(format!("cannot be read: {why}"))
-        };
-        let file = match std::fs::File::open(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_asked_for => {
-                return Ok(None);
-            }
-            file => file.map_err(unreadable)?,
-        };
-        let metadata = file.metadata().map_err(unreadable)?;
-        if let Some(fault) = changeable_by_others(&metadata) {
-            return Err(whole(fault.to_owned()));
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if !is_asked_for && std::fs::metadata(path).is_err_and(is_missing) {
+            return Ok(None);
         }
-        let mut text = String::new();
-        let size = file
-            .take(MOST)
-            .read_to_string(&mut text)
-            .map_err(unreadable)?;
-        if u64::try_from(size).is_ok_and(|size| size >= MOST) {
+        let (text, metadata) = read_trusted_text(path, MOST).map_err(whole)?;
+        if u64::try_from(text.len()).is_ok_and(|size| size >= MOST) {
             // The part that was not read could close a gate.
             return Err(whole("is too large".to_owned()));
         }

@@ -1,7 +1,57 @@
-//! Checks if other users could have changed a file.
+//! Reads files that the settings name: tells why one cannot be read, if other users could have
+//! changed it, and whether it changed since.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// The state of a file: its change time in seconds and nanoseconds, its length, its inode.
+pub(crate) type FileStamp = (i64, i64, u64, u64);
+
+/// The state of a file by what the system says of it.
+pub(crate) fn stamp_of(file: &Metadata) -> FileStamp {
+    (file.ctime(), file.ctime_nsec(), file.len(), file.ino())
+}
+
+/// The first `most` bytes of a file that others may not write, and its metadata.
+///
+/// # Errors
+/// What is wrong with the file, as the end of a sentence.
+pub(super) fn read_trusted(path: &Path, most: u64) -> Result<(Vec<u8>, Metadata), String> {
+    let unread = |error: io::Error| format!("cannot be read: {}", why_unread(error.kind()));
+    let file = File::open(path).map_err(unread)?;
+    let metadata = file.metadata().map_err(unread)?;
+    if let Some(fault) = changeable_by_others(&metadata) {
+        return Err(fault.to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).map_err(unread)?;
+    Ok((bytes, metadata))
+}
+
+/// The same, of a text.
+///
+/// # Errors
+/// What is wrong with the file, as the end of a sentence.
+pub(super) fn read_trusted_text(path: &Path, most: u64) -> Result<(String, Metadata), String> {
+    let (bytes, metadata) = read_trusted(path, most)?;
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| format!("cannot be read: {}", why_unread(ErrorKind::InvalidData)));
+    Ok((text?, metadata))
+}
+
+/// The text after "cannot be read: ".
+#[must_use]
+pub fn why_unread(kind: ErrorKind) -> String {
+    match kind {
+        ErrorKind::NotFound => "it is not there; look at its name".to_owned(),
+        ErrorKind::PermissionDenied => "this user may not read it; mend its rights".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory; name a file in it".to_owned(),
+        ErrorKind::InvalidData => "it is no text in UTF-8".to_owned(),
+        other => other.to_string(),
+    }
+}
 
 /// The reason why a file cannot be trusted: others may write it, it belongs to another user, or it
 /// is not a file. The metadata must be the open file's, so that nobody can exchange the file in

@@ -2,15 +2,13 @@
 
 use std::fs::{self, File as Opened};
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use super::file::File;
-use super::file_errors::why_unread;
-use super::file_trust::readable_by_others;
+use super::file_trust::{FileStamp, readable_by_others, stamp_of, why_unread};
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::token_command;
 use crate::site::SiteName;
@@ -51,9 +49,6 @@ enum KeyLocation {
     /// The output of a command.
     Command(Vec<String>),
 }
-
-/// The state of a file: its change time in seconds and nanoseconds, its length, its inode.
-pub(crate) type FileStamp = (i64, i64, u64, u64);
 
 impl KeySource {
     /// The setting's name in the layer that sets it.
@@ -98,8 +93,7 @@ impl KeySource {
         let (KeyLocation::File(path) | KeyLocation::Settings(path, _)) = &self.place else {
             return None;
         };
-        let found = fs::metadata(path).ok()?;
-        Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
+        fs::metadata(path).ok().as_ref().map(stamp_of)
     }
 
     /// Reads the current key; `None` if the source cannot change. Blocks for as long as a key's

@@ -11,7 +11,6 @@ mod connection;
 mod custom;
 mod defaults;
 mod file;
-mod file_errors;
 mod file_trust;
 mod init_file;
 mod key_source;
@@ -40,10 +39,9 @@ pub use connection::parse_base_url;
 pub use custom::read_customs;
 pub use defaults::SETTINGS;
 pub use file::FileFault;
-pub use file_errors::why_unread;
-pub use file_trust::{changeable_by_others, changeable_by_others_than_its_owner};
+pub(crate) use file_trust::{FileStamp, stamp_of};
+pub use file_trust::{changeable_by_others, changeable_by_others_than_its_owner, why_unread};
 pub use init_file::InitFile;
-pub(crate) use key_source::FileStamp;
 pub use key_source::KeySource;
 pub use layers::{
     CommandLineSettings, Layers, Pager, file_place, no_colour, pager, sets_no_less_options,

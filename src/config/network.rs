@@ -1,12 +1,11 @@
 //! Reads the network settings: proxy, certificate authorities, extra headers.
 
-use std::fs::{File, Metadata};
-use std::io::Read as _;
+use std::fs::Metadata;
+use std::path::Path;
 
 use url::Url;
 
-use super::file_errors::why_unread;
-use super::file_trust::{changeable_by_others, readable_by_others};
+use super::file_trust::{read_trusted, readable_by_others};
 use super::parse::{SettingError, SettingsSource};
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 
@@ -85,22 +84,8 @@ fn first(
 /// A file's bytes and metadata. A file that others may write is refused: they could send the key
 /// elsewhere.
 fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, Metadata), SettingError> {
-    let unreadable = |error: std::io::Error| {
-        let why = why_unread(error.kind());
-        SettingError::new(name, format!("names a file that cannot be read: {why}"))
-    };
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if let Some(fault) = changeable_by_others(&metadata) {
-        return Err(SettingError::new(
-            name,
-            format!("names a file that {fault}"),
-        ));
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+    let (bytes, metadata) = read_trusted(Path::new(path), MOST + 1)
+        .map_err(|fault| SettingError::new(name, format!("names a file that {fault}")))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
         return Err(SettingError::new(name, "names a file of more than 1 MB"));
     }

@@ -3,7 +3,7 @@
 use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 
-use super::file_errors::why_unread;
+use super::file_trust::why_unread;
 use super::parse::{SettingError, SettingsSource};
 use super::storage;
 use super::write_policy;

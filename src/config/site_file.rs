@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 use super::file::File;
-use super::file_errors::why_unread;
+use super::file_trust::why_unread;
 use super::init_file::InitFile;
 use super::layers::{CommandLineSettings, Layers};
 use super::settings::Settings;

@@ -1,8 +1,6 @@
 //! The current named clients: the file is checked again while the server runs.
 
 use std::collections::HashSet;
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +16,7 @@ use super::secret::{ClientToken, LinkSecret, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
 use crate::audit::ClientId;
+use crate::config::{FileStamp, stamp_of};
 use crate::wiki::in_words;
 
 /// The least time between two looks at the file for tokens that are nobody's.
@@ -28,7 +27,7 @@ const TOLD_APART: Duration = Duration::from_hours(24);
 const MOST_TOLD: usize = 20;
 
 /// Metadata that distinguish two states of the file, mode and owner included.
-type ClientsFileStamp = Option<(i64, i64, u64, u64)>;
+type ClientsFileStamp = Option<FileStamp>;
 
 #[derive(Debug)]
 struct ClientsState {
@@ -368,8 +367,7 @@ fn known(
 }
 
 fn stamp(file: &Path) -> ClientsFileStamp {
-    let found = fs::metadata(file).ok()?;
-    Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
+    std::fs::metadata(file).ok().as_ref().map(stamp_of)
 }
 
 #[cfg(test)]
