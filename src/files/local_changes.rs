@@ -246,14 +246,7 @@ pub(super) fn put(
     if old != name && !is_respelled {
         return remove(folder, old);
     }
-    for part in PageFileKind::ALL
-        .into_iter()
-        .filter(|part| !texts.contains_key(part))
-    {
-        let file = file_of(name, part);
-        folder.remove(&file).map_err(FilesError::for_file(&file))?;
-    }
-    Ok(())
+    remove_but(folder, name, texts)
 }
 
 /// True if a page's files are still as they were seen: an editor may save while a pull reads.
@@ -267,7 +260,13 @@ pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
 
 /// Removes all files of a page.
 pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
-    for part in PageFileKind::ALL {
+    remove_but(folder, name, &Texts::new())
+}
+
+/// Removes the files of a page that are none of these.
+fn remove_but(folder: &Folder, name: &str, kept: &Texts) -> Result<(), FilesError> {
+    let gone = PageFileKind::ALL.into_iter();
+    for part in gone.filter(|part| !kept.contains_key(part)) {
         let file = file_of(name, part);
         folder.remove(&file).map_err(FilesError::for_file(&file))?;
     }
