@@ -86,18 +86,14 @@ impl Metrics {
             _ => "failed",
         };
         let written = called.can_write.then(|| written(&answer)).flatten();
-        let mut clients = self.clients.lock();
-        clients.count(called.client, ended, written);
-        drop(clients);
-        let mut calls = self.calls.lock();
-        *calls.entry((called.tool, outcome)).or_default() += 1;
+        self.clients.lock().count(called.client, ended, written);
+        *self.calls.lock().entry((called.tool, outcome)).or_default() += 1;
         answer
     }
 
     /// Counts a request that was refused before it became a call.
     pub(super) fn turned_away(&self, status: u16) {
-        let mut all = self.turned_away.lock();
-        *all.entry(status).or_default() += 1;
+        *self.turned_away.lock().entry(status).or_default() += 1;
     }
 }
 

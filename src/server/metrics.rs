@@ -1,6 +1,7 @@
 //! The server's metrics, written as Prometheus text. Every name is in [`METRICS`].
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -138,14 +139,8 @@ fn tell_of(app: &App) -> String {
     }
     {
         let clients = metrics.clients.lock();
-        let calls = clients.calls.iter();
-        let calls =
-            calls.map(|((client, outcome), number)| (client_labels(client, outcome), *number));
-        numbers(&mut text, CLIENT_CALLS, calls);
-        let writes = clients.writes.iter();
-        let writes =
-            writes.map(|((client, outcome), number)| (client_labels(client, outcome), *number));
-        numbers(&mut text, CLIENT_WRITES, writes);
+        numbers(&mut text, CLIENT_CALLS, of_clients(&clients.calls));
+        numbers(&mut text, CLIENT_WRITES, of_clients(&clients.writes));
     }
     histogram(&mut text, CALL_TIME, &metrics.call_time);
     number(&mut text, CALLS_NOW, metrics.in_flight.get());
@@ -173,9 +168,14 @@ fn tell_of(app: &App) -> String {
     text
 }
 
-/// The labels of what a client did.
-fn client_labels(client: &str, outcome: &str) -> String {
-    format!("client=\"{client}\",outcome=\"{outcome}\"")
+/// The labels and numbers of what clients did.
+fn of_clients<T: Display>(all: &BTreeMap<(String, T), u64>) -> impl Iterator<Item = (String, u64)> {
+    all.iter().map(|((client, outcome), number)| {
+        (
+            format!("client=\"{client}\",outcome=\"{outcome}\""),
+            *number,
+        )
+    })
 }
 
 fn head(text: &mut String, metric: Metric) {

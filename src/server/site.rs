@@ -130,10 +130,7 @@ impl Site {
 
     /// Answers calls with another app from now on, and tells those whose tools changed.
     pub(super) fn take(&self, app: &Arc<App>) {
-        let old = {
-            let mut now = self.app.write();
-            std::mem::replace(&mut *now, Arc::clone(app))
-        };
+        let old = std::mem::replace(&mut *self.app.write(), Arc::clone(app));
         let mut told = self.told.lock();
         told.retain(|one| one.ear.is_there());
         for one in &mut *told {
@@ -154,10 +151,7 @@ impl Site {
             return Ok(());
         }
         let listed = |told: &ToolListener| told.visit.listed();
-        let before: Vec<_> = {
-            let told = self.told.lock();
-            told.iter().map(listed).collect()
-        };
+        let before: Vec<_> = self.told.lock().iter().map(listed).collect();
         app.ask_schema().await?;
         let told = self.told.lock();
         for (place, one) in told.iter().enumerate() {
@@ -204,8 +198,7 @@ impl Sites {
     }
 
     fn list(&self) -> SiteList {
-        let list = self.list.read();
-        list.clone()
+        self.list.read().clone()
     }
 
     /// All of them.
@@ -238,8 +231,7 @@ impl Sites {
     }
 
     pub(super) fn set_fault(&self, fault: Option<String>) {
-        let mut list = self.list.write();
-        list.fault = fault;
+        self.list.write().fault = fault;
     }
 
     pub(super) fn set(&self, sites: Vec<Arc<Site>>, default: Option<SiteName>) {

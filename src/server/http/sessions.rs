@@ -56,8 +56,7 @@ pub(super) struct ActiveRequestGuard {
 
 impl Drop for ActiveRequestGuard {
     fn drop(&mut self) {
-        let mut all = self.all.lock();
-        all.remove(&self.request);
+        self.all.lock().remove(&self.request);
     }
 }
 

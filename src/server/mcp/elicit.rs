@@ -187,26 +187,29 @@ struct ElicitationPeer {
 impl AskPerson for ElicitationPeer {
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>> {
         Box::pin(async move {
-            let request = ElicitRequest::new(form(&question, &self.version));
-            let sent = self.peer.send_request_with_option(
-                ServerRequest::ElicitRequest(request),
-                PeerRequestOptions::no_options(),
-            );
-            let Ok(handle) = sent.await else {
-                return PersonReply::Failed;
-            };
-            let mut open = PendingElicitation {
-                peer: self.peer.clone(),
-                question: Some(handle.id.clone()),
-            };
-            let answer = handle.await_response().await;
-            open.question = None;
-            match answer {
-                Ok(ClientResult::ElicitResult(result)) => reply(&result),
+            let form = form(&question, &self.version);
+            match answer_to(&self.peer, form).await {
+                Some(ClientResult::ElicitResult(result)) => reply(&result),
                 _ => PersonReply::Failed,
             }
         })
     }
+}
+
+/// Sends a client a question and waits for its answer; `None` if none comes.
+async fn answer_to(peer: &Peer<RoleServer>, question: ElicitRequestParams) -> Option<ClientResult> {
+    let sent = peer.send_request_with_option(
+        ServerRequest::ElicitRequest(ElicitRequest::new(question)),
+        PeerRequestOptions::no_options(),
+    );
+    let handle = sent.await.ok()?;
+    let mut open = PendingElicitation {
+        peer: peer.clone(),
+        question: Some(handle.id.clone()),
+    };
+    let answer = handle.await_response().await;
+    open.question = None;
+    answer.ok()
 }
 
 /// Asks a client to open a page for its person, if it can; never returns. The client's answer
@@ -216,25 +219,15 @@ pub(in crate::server) async fn invite(
     mut invitations: mpsc::Receiver<Invitation>,
 ) -> Infallible {
     while let Some(Invitation { id, page }) = invitations.recv().await {
-        let request = ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+        let question = ElicitRequestParams::UrlElicitationParams {
             meta: None,
             message: "A write waits for a person's decision on this page.".to_owned(),
             url: page,
             elicitation_id: id,
-        });
-        let sent = peer.send_request_with_option(
-            ServerRequest::ElicitRequest(request),
-            PeerRequestOptions::no_options(),
-        );
-        let Ok(handle) = sent.await else { continue };
-        let mut open = PendingElicitation {
-            peer: peer.clone(),
-            question: Some(handle.id.clone()),
         };
-        if handle.await_response().await.is_err() {
+        if answer_to(peer, question).await.is_none() {
             tracing::debug!("the client did not open the page of a decision");
         }
-        open.question = None;
     }
     std::future::pending().await
 }

@@ -161,9 +161,8 @@ impl KeyState {
 
     /// True if the wiki was asked a moment ago, and did not answer.
     pub(in crate::wiki) fn is_unanswered(&self) -> bool {
-        let known = self.known.lock();
         let lately = |asked: Instant| asked.elapsed() < UNANSWERED;
-        known.unanswered.is_some_and(lately)
+        self.known.lock().unanswered.is_some_and(lately)
     }
 
     /// The wiki was asked, and answered so, or not in time.

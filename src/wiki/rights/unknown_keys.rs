@@ -28,8 +28,9 @@ impl UnknownKeys {
     }
 
     fn has_at(&self, now: Instant, key: &Digest) -> bool {
-        let told = self.0.lock();
-        told.get(key)
+        self.0
+            .lock()
+            .get(key)
             .is_some_and(|told| now.saturating_duration_since(*told) < MEMORY)
     }
 

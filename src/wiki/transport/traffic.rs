@@ -125,8 +125,7 @@ impl Traffic {
 
     /// Time since the last comment was sent from here, with whatever key.
     pub(in crate::wiki) fn since_comment(&self) -> Option<Duration> {
-        let sent = *self.comment.lock();
-        sent.map(|at| at.elapsed())
+        self.comment.lock().map(|at| at.elapsed())
     }
 
     /// A request was not answered: that the wiki was heard of before says nothing any more.
