@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::schema::{Input, Of, Schema, SchemaField, SchemaParts, Type};
+use super::schema::{Input, Of, Schema, SchemaField, Type};
 
 /// The query for a wiki's schema: names and types alone, lists up to three deep.
 pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
@@ -89,10 +89,10 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
         types,
     } = answer.schema;
     let writes = mutation_type.into_iter().chain(subscription_type);
-    let mut parts = SchemaParts {
+    let mut parts = Schema {
         query: query_type.map(|it| it.name).unwrap_or_default(),
         writes: writes.map(|it| it.name).collect(),
-        ..SchemaParts::default()
+        ..Schema::default()
     };
     for told in types {
         let Some(name) = told.name else {
@@ -122,7 +122,7 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
             return Err("has two types of one name".to_owned());
         }
     }
-    Schema::new(parts)
+    parts.checked()
 }
 
 fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String> {

@@ -24,15 +24,6 @@ pub struct Schema {
     pub(super) objects: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The parts of a schema, as they were read.
-#[derive(Debug, Default)]
-pub(super) struct SchemaParts {
-    pub(super) query: String,
-    pub(super) writes: BTreeSet<String>,
-    pub(super) types: BTreeMap<String, Type>,
-    pub(super) objects: BTreeMap<String, BTreeSet<String>>,
-}
-
 /// A type with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Type {
@@ -107,56 +98,44 @@ impl fmt::Display for Of {
 const SCALARS: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
 
 impl Schema {
-    /// A schema of these parts, if it is one and within bounds.
+    /// This schema as it was read, if it is one and within bounds.
     ///
     /// # Errors
     /// A sentence without a subject.
-    pub(super) fn new(parts: SchemaParts) -> Result<Self, String> {
-        let SchemaParts {
-            query,
-            writes,
-            mut types,
-            objects,
-        } = parts;
+    pub(super) fn checked(mut self) -> Result<Self, String> {
         for scalar in SCALARS {
-            types.insert(scalar.to_owned(), Type::Scalar);
+            self.types.insert(scalar.to_owned(), Type::Scalar);
         }
-        if types.len() > MOST_TYPES {
+        if self.types.len() > MOST_TYPES {
             return Err(format!("has more than {MOST_TYPES} types"));
         }
-        if objects.values().map(BTreeSet::len).sum::<usize>() > MOST_MEMBERS {
+        if self.objects.values().map(BTreeSet::len).sum::<usize>() > MOST_MEMBERS {
             return Err(format!(
                 "has more than {MOST_MEMBERS} types of interfaces and unions"
             ));
         }
-        let schema = Self {
-            query,
-            writes,
-            types,
-            objects,
-        };
-        if !matches!(schema.types.get(&schema.query), Some(Type::Fields(_))) {
+        if !matches!(self.types.get(&self.query), Some(Type::Fields(_))) {
             return Err("has no type where queries begin".to_owned());
         }
         let mut members = 0;
-        for (name, found) in &schema.types {
-            schema.check_name(name)?;
+        for (name, found) in &self.types {
+            check_name(name)?;
             match found {
                 Type::Scalar | Type::Union => {}
                 Type::Enum(values) => {
                     members += values.len();
-                    values.iter().try_for_each(|name| schema.check_name(name))?;
+                    values.iter().try_for_each(|name| check_name(name))?;
                 }
                 Type::Input(fields) => {
                     members += fields.len();
-                    schema.check_inputs(fields)?;
+                    self.check_inputs(fields)?;
                 }
                 Type::Fields(fields) => {
                     for (name, field) in fields {
                         members += 1 + field.arguments.len();
-                        schema.check_name(name)?;
-                        schema.check_of(&field.of)?;
-                        schema.check_inputs(&field.arguments)?;
+                        check_name(name)?;
+                        self.check_of(&field.of)?;
+                        self.check_inputs(&field.arguments)?;
                     }
                 }
             }
@@ -164,25 +143,14 @@ impl Schema {
                 return Err(format!("has more than {MOST_MEMBERS} fields"));
             }
         }
-        Ok(schema)
+        Ok(self)
     }
 
     fn check_inputs(&self, inputs: &BTreeMap<String, Input>) -> Result<(), String> {
         inputs.iter().try_for_each(|(name, input)| {
-            self.check_name(name)?;
+            check_name(name)?;
             self.check_of(&input.of)
         })
-    }
-
-    #[expect(clippy::unused_self, reason = "it reads like its siblings")]
-    fn check_name(&self, name: &str) -> Result<(), String> {
-        let is_name = !name.is_empty()
-            && name.len() <= MOST_NAME
-            && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        is_name
-            .then_some(())
-            .ok_or_else(|| "has a name that is none in GraphQL".to_owned())
     }
 
     fn check_of(&self, of: &Of) -> Result<(), String> {
@@ -190,7 +158,7 @@ impl Schema {
             return Err(format!("has lists deeper than {MOST_DEPTH}"));
         }
         let name = of.name();
-        self.check_name(name)?;
+        check_name(name)?;
         let is_there = self.types.contains_key(name);
         is_there
             .then_some(())
@@ -222,6 +190,16 @@ impl Schema {
     pub(super) fn is_leaf(&self, name: &str) -> bool {
         matches!(self.types.get(name), Some(Type::Scalar | Type::Enum(_)))
     }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let is_name = !name.is_empty()
+        && name.len() <= MOST_NAME
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name
+        .then_some(())
+        .ok_or_else(|| "has a name that is none in GraphQL".to_owned())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use graphql_parser::schema::{
 
 use super::fault::{LineColumn, ToolFileFault};
 use super::nesting::is_too_deep;
-use super::schema::{Input, Of, Schema, SchemaField, SchemaParts, Type};
+use super::schema::{Input, Of, Schema, SchemaField, Type};
 
 type SdlText = String;
 
@@ -30,7 +30,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Schema, ToolFileFault> {
         Ok(Err(error)) => return Err(syntax(file, &error)),
         Err(_) => return Err(ToolFileFault::new(file, "cannot be read as GraphQL")),
     };
-    let schema = Schema::new(parts(document));
+    let schema = parts(document).checked();
     schema.map_err(|fault| ToolFileFault::new(file, format!("the schema {fault}")))
 }
 
@@ -58,11 +58,11 @@ pub(super) fn syntax(file: &str, error: &str) -> ToolFileFault {
     fault
 }
 
-fn parts(document: Document<'_, SdlText>) -> SchemaParts {
-    let mut parts = SchemaParts {
+fn parts(document: Document<'_, SdlText>) -> Schema {
+    let mut parts = Schema {
         query: "Query".to_owned(),
         writes: ["Mutation", "Subscription"].map(str::to_owned).into(),
-        ..SchemaParts::default()
+        ..Schema::default()
     };
     let mut objects: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut implements = |object: &str, interfaces: Vec<SdlText>| {
