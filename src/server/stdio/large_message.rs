@@ -5,6 +5,7 @@
 //! and are read without blocking other calls. Any other large message is refused, since only calls
 //! can need so many bytes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl Payload {
 }
 
 /// The members of a message that decide how it is handled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MessageMember {
     Id,
     Method,
@@ -78,28 +79,6 @@ impl MessageMember {
             b"name" => Some(Self::Name),
             b"arguments" => Some(Self::Arguments),
             _ => None,
-        }
-    }
-}
-
-/// The positions of these members' values.
-#[derive(Debug, Default)]
-struct MemberRanges {
-    id: Option<Range<usize>>,
-    method: Option<Range<usize>>,
-    params: Option<Range<usize>>,
-    name: Option<Range<usize>>,
-    arguments: Option<Range<usize>>,
-}
-
-impl MemberRanges {
-    const fn range_mut(&mut self, member: MessageMember) -> &mut Option<Range<usize>> {
-        match member {
-            MessageMember::Id => &mut self.id,
-            MessageMember::Method => &mut self.method,
-            MessageMember::Params => &mut self.params,
-            MessageMember::Name => &mut self.name,
-            MessageMember::Arguments => &mut self.arguments,
         }
     }
 }
@@ -131,7 +110,8 @@ pub(in crate::server) struct Scan {
     is_key: bool,
     /// The member whose value is being read, in the message and in its `params`.
     open: [Option<MessageMember>; 2],
-    found: MemberRanges,
+    /// The positions of these members' values.
+    found: BTreeMap<MessageMember, Range<usize>>,
     /// The message's id without surrounding space, up to the length that a refusal repeats: it may
     /// come after the part of a refused message that is kept.
     id: Vec<u8>,
@@ -214,7 +194,7 @@ impl Scan {
                 }
                 let from = self.at + 1;
                 if let Some(member) = member {
-                    *self.found.range_mut(member) = Some(from..from);
+                    self.found.insert(member, from..from);
                 }
             }
             b',' if self.is_watched() => {
@@ -243,19 +223,20 @@ impl Scan {
         let level = self.depth - 1;
         let member = self.open.get_mut(level).and_then(Option::take);
         let to = self.at;
-        if let Some(found) = member.and_then(|member| self.found.range_mut(member).as_mut()) {
+        if let Some(found) = member.and_then(|member| self.found.get_mut(&member)) {
             found.end = to;
         }
     }
 
     fn is_call(&self, message: &[u8]) -> bool {
-        value(message, self.found.method.as_ref()) == Some(b"\"tools/call\"")
+        value(message, self.found.get(&MessageMember::Method)) == Some(b"\"tools/call\"")
     }
 
     /// A request with only the id and, for a call, the tool; `None` if the message expects no
     /// answer. The beginning of the message is enough.
     pub(in crate::server) fn stub(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let is_whole = self.found.id.as_ref().is_some_and(|id| !id.is_empty());
+        let id = self.found.get(&MessageMember::Id);
+        let is_whole = id.is_some_and(|id| !id.is_empty());
         if !is_whole || self.id.is_empty() {
             return None;
         }
@@ -271,7 +252,7 @@ impl Scan {
             br#","method":"tools/call""#,
         ]
         .concat();
-        if let Some(name) = value(message, self.found.name.as_ref())
+        if let Some(name) = value(message, self.found.get(&MessageMember::Name))
             && self.is_call(message)
             && name.len() <= MOST_ID
         {
@@ -290,7 +271,7 @@ impl Scan {
         mut message: Vec<u8>,
         room: Option<MessagePermit>,
     ) -> Result<(Vec<u8>, Payload), Vec<u8>> {
-        let arguments = self.found.arguments.clone();
+        let arguments = self.found.get(&MessageMember::Arguments).cloned();
         let beside = arguments.filter(|_| self.is_call(&message)).and_then(|at| {
             let (before, behind) = (message.get(..at.start)?, message.get(at.end..)?);
             let is_little = before.len() + behind.len() <= MOST_BESIDE;
