@@ -357,7 +357,6 @@ const FIELD_BY_FIELD: &[&str] = &[
     // What the wiki's layers have, and what is sent.
     "wiki::operations::mutate",
     "wiki::pages::editor_view",
-    "wiki::pages::list",
     "wiki::pages::page",
     "wiki::pages::version",
     // Which new values a kept state may hold.
