@@ -9,6 +9,7 @@ pub mod http;
 mod key_expiry;
 mod key_renewal;
 mod key_watch;
+mod known;
 pub mod mcp;
 pub mod metrics;
 mod own_tools;

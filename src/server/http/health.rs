@@ -10,6 +10,7 @@ use tokio::sync::Mutex;
 
 use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
+use super::super::known::known;
 use super::refusal::respond;
 use super::state::HttpState;
 use crate::site::SiteName;
@@ -132,20 +133,19 @@ impl OfSite {
         self.wiki.is_none() && self.audit.is_none()
     }
 
-    /// Adds what is known of the site to an answer and its checks.
-    fn tell(&self, mut checks: Map<String, Value>) -> Map<String, Value> {
-        checks.insert("wiki".to_owned(), word(self.wiki.as_ref().map(of_wiki)));
-        checks.insert("audit".to_owned(), word(self.audit.clone()));
-        let mut told = Map::new();
-        told.insert("ready".to_owned(), self.is_ready().into());
-        told.insert("checks".to_owned(), checks.into());
-        told.insert("key".to_owned(), self.key.clone());
-        for (name, fact) in [("writesPaused", &self.paused), ("anchors", &self.anchors)] {
-            if let Some(fact) = fact {
-                told.insert(name.to_owned(), fact.as_str().into());
-            }
-        }
-        told
+    /// What is known of the site; `settings` is a check of the whole server.
+    fn tell(&self, settings: Option<&Value>) -> Value {
+        json!({
+            "ready": self.is_ready(),
+            "checks": {
+                "settings": settings,
+                "wiki": word(self.wiki.as_ref().map(of_wiki)),
+                "audit": word(self.audit.clone()),
+            },
+            "key": self.key,
+            "writesPaused": self.paused,
+            "anchors": self.anchors,
+        })
     }
 
     /// The faults, without those of the key, which are in the log already.
@@ -173,30 +173,25 @@ impl ReadinessReport {
     }
 
     fn body(&self) -> Value {
-        let mut checks = Map::new();
-        checks.insert("settings".to_owned(), word(self.clients.clone()));
+        let settings = word(self.clients.clone());
         let mut body = match self.sites.as_slice() {
-            [one] if one.name.is_none() => one.tell(checks),
+            [one] if one.name.is_none() => one.tell(Some(&settings)),
             sites => {
                 let of_each = sites.iter().map(|site| {
                     let name = site.name.as_ref().map_or("", SiteName::as_str);
-                    (name.to_owned(), site.tell(Map::new()).into())
+                    (name.to_owned(), site.tell(None))
                 });
                 let of_each: Map<String, Value> = of_each.collect();
-                let mut body = Map::new();
-                body.insert("checks".to_owned(), checks.into());
-                body.insert("sites".to_owned(), of_each.into());
-                body
+                json!({ "checks": { "settings": settings }, "sites": of_each })
             }
         };
-        body.insert("ready".to_owned(), self.is_ready().into());
-        if let Some(fault) = &self.settings {
-            body.insert("settingsNotTaken".to_owned(), fault.as_str().into());
+        if let Value::Object(body) = &mut body {
+            body.insert("ready".to_owned(), self.is_ready().into());
+            body.insert("settingsNotTaken".to_owned(), json!(self.settings));
+            let ending = (self.ending > 0).then_some(self.ending);
+            body.insert("clientsEndingSoon".to_owned(), json!(ending));
         }
-        if self.ending > 0 {
-            body.insert("clientsEndingSoon".to_owned(), self.ending.into());
-        }
-        body.into()
+        known(body)
     }
 
     /// The faults, in one line.
@@ -220,21 +215,18 @@ fn of_wiki(error: &WikiError) -> String {
 /// Time at which the server's key expires, by its own claim, and other facts about it.
 fn key(app: &App) -> Value {
     let key = app.wiki.key();
-    let mut told = Map::new();
-    if let (Some(at), Some(left)) = (key.expires(), key.left()) {
-        let at = at.format(&Rfc3339).unwrap_or_default();
-        told.insert("expiresAt".to_owned(), at.into());
-        let left = if left.is_positive() {
-            in_words(left)
-        } else {
-            "it has expired".to_owned()
-        };
-        told.insert("expiresIn".to_owned(), left.into());
-    }
-    if let Some(fault) = app.key_fault() {
-        told.insert("notTaken".to_owned(), fault.into());
-    }
-    told.into()
+    let ends = key.expires().zip(key.left());
+    json!({
+        "expiresAt": ends.map(|(at, _)| at.format(&Rfc3339).unwrap_or_default()),
+        "expiresIn": ends.map(|(_, left)| {
+            if left.is_positive() {
+                in_words(left)
+            } else {
+                "it has expired".to_owned()
+            }
+        }),
+        "notTaken": app.key_fault(),
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::super::clients::client_record::ClientRecord;
+use super::super::super::known::known;
 use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader, ResourceText};
@@ -62,7 +63,7 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
     };
     let (visit, settings, key) = (reader.visit, wiki.settings(), wiki.key());
     let standing = standing.or(terms.standing);
-    let mut status = json!({
+    let status = json!({
         "summary": terms.sentence(),
         "site": visit.app.desk.audit().site().map(SiteName::to_string),
         "wiki": settings.base_url.as_str(),
@@ -79,16 +80,7 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
         "customTools": custom_tools(visit),
         "unavailable": if_any(unavailable),
     });
-    leave_out_nulls(&mut status);
-    Ok(status.to_string())
-}
-
-/// Leaves out what is not known or not there.
-fn leave_out_nulls(value: &mut Value) {
-    if let Value::Object(members) = value {
-        members.retain(|_, member| !member.is_null());
-        members.values_mut().for_each(leave_out_nulls);
-    }
+    Ok(known(status).to_string())
 }
 
 fn if_any<T>(all: Vec<T>) -> Option<Vec<T>> {
