@@ -11,6 +11,7 @@ use super::name::is_custom_name;
 use super::path_part::check_whole;
 use super::read::{TomlFault, TomlTable};
 use super::template::{Template, TemplatePart};
+use super::variables::schema_of_object;
 
 /// The longest description, in characters.
 const DESCRIPTION: usize = 1_000;
@@ -132,14 +133,7 @@ impl Recipe {
         }
         let required = self.arguments.iter().filter(|it| it.is_required);
         let required: Vec<&str> = required.map(|argument| argument.name.as_str()).collect();
-        let mut schema = Map::new();
-        schema.insert("type".to_owned(), "object".into());
-        schema.insert("properties".to_owned(), properties.into());
-        if !required.is_empty() {
-            schema.insert("required".to_owned(), required.into());
-        }
-        schema.insert("additionalProperties".to_owned(), false.into());
-        schema
+        schema_of_object(properties, &required)
     }
 
     /// The arguments for the tool.

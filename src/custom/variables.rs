@@ -30,14 +30,22 @@ pub(super) fn input(
         property.extend(default.map(|value| ("default".to_owned(), value)));
         properties.insert(variable.name.clone(), property.into());
     }
-    let mut input = Map::new();
-    input.insert("type".to_owned(), "object".into());
-    input.insert("properties".to_owned(), properties.into());
+    schema_of_object(properties, &required)
+}
+
+/// The schema of an object with these members and no others.
+pub(super) fn schema_of_object(
+    properties: Map<String, Value>,
+    required: &[&str],
+) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties.into());
     if !required.is_empty() {
-        input.insert("required".to_owned(), required.into());
+        schema.insert("required".to_owned(), json!(required));
     }
-    input.insert("additionalProperties".to_owned(), false.into());
-    input
+    schema.insert("additionalProperties".to_owned(), false.into());
+    schema
 }
 
 /// The schema of a variable's values; `None` if it is no scalar, enum, or list of them.
