@@ -243,7 +243,7 @@ impl Pull<'_> {
                 self.done.conflicts.push(now);
                 Ok(())
             }
-            Local::Changed { texts, .. } => self.merge(id, &known, name, texts, page),
+            Local::Changed { texts, .. } => self.merge(id, &known, &name, texts, page),
         }
     }
 
@@ -305,15 +305,8 @@ impl Pull<'_> {
                 || self.pushed.get(&name) == Some(&ours)
                 || is_said(&ours, &page, None);
             if !is_same {
-                let (texts, conflicts) = merged(&Texts::new(), &ours, &theirs);
-                put(self.folder, Some(&name), &name, &texts)?;
-                self.told(&name, conflicts);
-                let base = Base::new(name, page);
-                return Base {
-                    is_marked: conflicts > 0,
-                    ..base
-                }
-                .keep(self.folder);
+                let merged = merged(&Texts::new(), &ours, &theirs);
+                return self.put_merged(&name, &name, merged, page);
             }
             put(self.folder, Some(&name), &name, &theirs)?;
             return Base::new(name, page).keep(self.folder);
@@ -328,29 +321,33 @@ impl Pull<'_> {
         &mut self,
         id: i64,
         known: &PulledPage,
-        name: String,
+        name: &str,
         ours: &Texts,
         page: PageState,
     ) -> Result<(), FilesError> {
         let base = Base::read(self.folder, id)?;
-        let (texts, conflicts) = merged(&written(&base.page), ours, &written(&page));
-        put(self.folder, Some(known.name_now()), &name, &texts)?;
-        self.told(&name, conflicts);
-        let base = Base::new(name, page);
-        Base {
-            is_marked: conflicts > 0,
-            ..base
-        }
-        .keep(self.folder)
+        let merged = merged(&written(&base.page), ours, &written(&page));
+        self.put_merged(known.name_now(), name, merged, page)
     }
 
-    fn told(&mut self, name: &str, conflicts: usize) {
-        let list = if conflicts > 0 {
+    /// Writes what came of a merge, and notes if conflicts are marked in it.
+    fn put_merged(
+        &mut self,
+        old: &str,
+        name: &str,
+        (texts, conflicts): (Texts, usize),
+        page: PageState,
+    ) -> Result<(), FilesError> {
+        put(self.folder, Some(old), name, &texts)?;
+        let is_marked = conflicts > 0;
+        let list = if is_marked {
             &mut self.done.conflicts
         } else {
             &mut self.done.merged
         };
         list.push(name.to_owned());
+        let base = Base::new(name.to_owned(), page);
+        Base { is_marked, ..base }.keep(self.folder)
     }
 }
 
