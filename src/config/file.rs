@@ -107,6 +107,11 @@ pub enum FileFault {
     },
 }
 
+/// The first of some faults, in a line.
+pub(super) fn first(faults: &[impl ToString]) -> String {
+    faults.first().map_or_else(String::new, ToString::to_string)
+}
+
 impl File {
     /// Reads a file; `None` if it does not exist and was not asked for.
     ///

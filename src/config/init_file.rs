@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::defaults::SETTINGS;
-use super::file::File;
+use super::file::{File, first};
 use super::layers::environment;
 use super::parse::SettingsSource;
 use super::setting::{Setting, SettingKind};
@@ -95,10 +95,7 @@ impl InitFile {
     /// # Errors
     /// The first fault that would stop the start.
     pub fn check(&self, path: &Path) -> Result<Settings, String> {
-        let file = File::parse(path, &self.text()).map_err(|faults| {
-            let first = faults.first();
-            first.map_or_else(String::new, ToString::to_string)
-        })?;
+        let file = File::parse(path, &self.text()).map_err(|faults| first(&faults))?;
         let home_alone = |name: &str| -> Option<OsString> {
             environment(name).filter(|_| !name.starts_with("WIKI_"))
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::file::File;
+use super::file::{File, first};
 use super::file_trust::{FileStamp, readable_by_others, stamp_of, why_unread};
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::token_command;
@@ -213,13 +213,7 @@ fn read_file(path: &Path) -> Result<(String, fs::Metadata), SettingError> {
 }
 
 fn from_settings(path: &Path, site: Option<&SiteName>) -> Result<String, String> {
-    let file = File::read(path, true).map_err(|faults| {
-        let first = faults.first();
-        first.map_or_else(
-            || "the settings file is faulty".to_owned(),
-            ToString::to_string,
-        )
-    })?;
+    let file = File::read(path, true).map_err(|faults| first(&faults))?;
     let entry = file.as_ref().and_then(|file| match site {
         Some(site) => file.site(site)?.get(NAME),
         None => file.get(NAME),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use super::file::File;
+use super::file::{File, first};
 use super::file_trust::why_unread;
 use super::init_file::InitFile;
 use super::layers::{CommandLineSettings, Layers};
@@ -164,10 +164,6 @@ fn read(path: &Path) -> Result<String, String> {
 
 fn parse(path: &Path, text: &str) -> Result<File, String> {
     File::parse(path, text).map_err(|faults| first(&faults))
-}
-
-fn first(faults: &[impl ToString]) -> String {
-    faults.first().map_or_else(String::new, ToString::to_string)
 }
 
 /// Replaces a file if it still has its old text. The old file stays until the new one is complete.
