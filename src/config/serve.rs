@@ -7,7 +7,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::address_range::AddressRange;
-use super::parse::{SettingError, SettingsSource};
+use super::parse::{SettingError, SettingsSource, choose};
 
 /// Settings of the server over HTTP.
 #[derive(Debug, Clone)]
@@ -42,13 +42,31 @@ impl ServeSettings {
             address: address.map(|text| address_of(&text)).transpose()?,
             allowed_hosts: list(source, "WIKI_SERVE_ALLOWED_HOSTS", host)?,
             allowed_origins: list(source, "WIKI_SERVE_ALLOWED_ORIGINS", origin)?,
-            tokens_file: source.filled("WIKI_SERVE_TOKENS_FILE")?.map(PathBuf::from),
+            tokens_file: tokens_file(source)?,
             has_caller_keys: source.flag("WIKI_SERVE_CALLER_KEYS")?,
             trusted_proxies: list(source, "WIKI_SERVE_TRUSTED_PROXIES", AddressRange::parse)?,
             rate: source.number("WIKI_SERVE_RATE")?,
             person_limit: Duration::from_secs(seconds.into()),
         })
     }
+}
+
+/// The file of named clients, which must be there or not as `WIKI_SERVE_CLIENTS` says.
+fn tokens_file(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
+    const NAME: &str = "WIKI_SERVE_CLIENTS";
+    let file = source.filled("WIKI_SERVE_TOKENS_FILE")?.map(PathBuf::from);
+    let clients = source.filled(NAME)?;
+    let clients = clients.map(|text| choose(NAME, &text)).transpose()?;
+    let fault = match (clients, &file) {
+        (Some("named"), None) => {
+            "is `named`: set WIKI_SERVE_TOKENS_FILE, and make a client with `wikijs-gate token new`"
+        }
+        (Some("anyone"), Some(_)) => {
+            "is `anyone`, but WIKI_SERVE_TOKENS_FILE names who may call: leave one of the two out"
+        }
+        _ => return Ok(file),
+    };
+    Err(SettingError::new(NAME, fault))
 }
 
 /// An address to listen at, from a setting or an argument. A port alone, or with `localhost`, means

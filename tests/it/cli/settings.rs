@@ -610,6 +610,23 @@ fn what_would_stop_a_server_over_http_is_named() {
     }
     let fine = "serve_address = \"127.0.0.1:8799\"\n".to_owned() + &tokens("none-yet");
     assert_eq!(home.check(&good(&fine)).code, 0);
+    let clients = |who: &str| format!("serve_clients = \"{who}\"\n");
+    for (more, fault) in [
+        (clients("named"), "is `named`: set WIKI_SERVE_TOKENS_FILE"),
+        (
+            clients("anyone") + &tokens("none-yet"),
+            "is `anyone`, but WIKI_SERVE_TOKENS_FILE names who may call",
+        ),
+        (clients("all"), "must be named or anyone"),
+    ] {
+        let ended = home.check(&good(&more));
+        assert_eq!(ended.code, 2, "{}", ended.told);
+        says(&ended.stderr, fault);
+    }
+    for fine in [clients("named") + &tokens("none-yet"), clients("anyone")] {
+        let ended = home.check(&good(&fine));
+        assert_eq!(ended.code, 0, "{}", ended.told);
+    }
 }
 
 #[test]
