@@ -13,6 +13,8 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "a measurement that meets what it did not expect shall end there, and tell"
 )]
 

@@ -15,6 +15,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::disallowed_methods,
     reason = "a program for people"
 )]
 #![expect(clippy::indexing_slicing, reason = "JSON gives null where nothing is")]

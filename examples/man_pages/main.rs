@@ -1,5 +1,6 @@
 //! Writes the man pages of every command into a directory, for packages:
 //! `cargo run --example man_pages -- DIR`.
+#![expect(clippy::disallowed_methods, reason = "writes where it is told")]
 
 use std::env::args_os;
 use std::path::PathBuf;

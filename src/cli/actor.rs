@@ -1,5 +1,10 @@
 //! Identifies who runs a command: the user of the machine, as recorded in the audit log.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the names of the users of this machine"
+)]
+
 use std::fs;
 
 use crate::audit::Actor;

@@ -1,5 +1,7 @@
 //! The program's own log: to stderr, or to a file a day.
 
+#![expect(clippy::disallowed_types, reason = "the file that the server logs to")]
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -5,6 +5,11 @@
 //! terminal, and to the browser through a file that only its user can read, never through the
 //! command line of a process, which everybody on the machine can read.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a link that is signed in with once"
+)]
+
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

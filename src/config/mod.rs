@@ -4,6 +4,12 @@
 //! A bad value stops the start with the setting's name, what is wrong and what is allowed. It
 //! never falls back in silence, and a secret's value is never shown.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the settings file, and the files that settings name"
+)]
+
 mod address_range;
 mod anchors;
 mod changes;

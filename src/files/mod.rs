@@ -1,6 +1,8 @@
 //! A wiki as files: pages in a folder, where people and coding agents edit them with the tools that
 //! they have. Changes go back to the wiki the way of every write.
 
+#![expect(clippy::disallowed_types, reason = "a wiki as files")]
+
 mod base;
 mod differences;
 mod error;

@@ -4,6 +4,12 @@
 //! It knows `page` and `wiki`, and nothing of tools or of MCP. Other rooms use [`ContentIndex`]:
 //! `fill` keeps its `store` up to date, `find` queries it.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the index is a file of SQLite"
+)]
+
 mod exact;
 mod fact_queries;
 mod facts;

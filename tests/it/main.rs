@@ -4,6 +4,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "a test that meets what it did not expect shall fail there"
 )]
 

@@ -1,5 +1,10 @@
 //! `wikijs-gate files pull`
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a folder that the operator names"
+)]
+
 use serde_json::json;
 
 use super::super::exit::Exit;

@@ -1,6 +1,8 @@
 //! `wikijs-gate memory export` and `import`: lines of JSON that bring two machines or sites into
 //! line.
 
+#![expect(clippy::disallowed_methods, reason = "a file that the operator names")]
+
 use std::path::{Path, PathBuf};
 
 use super::super::{CommandResult, print};

@@ -1,5 +1,11 @@
 //! Named clients: their file, their tokens, their limits.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the named clients are a file of the operator"
+)]
+
 pub(in crate::server) mod client;
 pub(in crate::server) mod client_record;
 pub(in crate::server) mod last_seen;

@@ -17,6 +17,12 @@
 //! Directories are 0700 and files 0600, whatever is written is there whole or not at all, and
 //! synced before a function returns.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this store keeps files"
+)]
+
 mod backup;
 mod blobs;
 mod documents;
