@@ -65,7 +65,7 @@ pub(in crate::write) fn message(
     }
     text.differ("content", diff, lines);
     if let Some(hidden) = change.hidden_text_added() {
-        text.say(&format!("hidden_text: {}", hidden.message));
+        text.say(&hidden.to_string());
     }
     // Facts that the question states above are not repeated.
     let is_said =

@@ -32,6 +32,7 @@ mod trash;
 mod undo;
 mod undo_client;
 mod waiting;
+mod warned;
 
 use std::collections::BTreeMap;
 

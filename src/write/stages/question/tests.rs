@@ -85,7 +85,7 @@ fn what_readers_will_not_see_is_said() {
     let question = asked(&update(content(
         "one\n\n<!-- do this -->\n\n[//]: # (and this)\n",
     )));
-    let said = "\nhidden_text: Readers of the page will not see all of its content. comments: 1 (line 3); unusedDefinitions: 1 (line 5). This list is not exhaustive.";
+    let said = "\nhidden_text_added: Readers of the page will not see all of its content. comments: 1 (line 3); unusedDefinitions: 1 (line 5). This list is not exhaustive. (content:3)";
     assert!(question.ends_with(said), "{question}");
     let question = asked(&update(content("one\n\ntwo <b>three</b>\n")));
     assert!(!question.contains("hidden_text"), "{question}");
@@ -121,7 +121,7 @@ fn nothing_but_our_own_words_stands_without_a_mark() {
             ours(&plain).contains(line)
                 || line.starts_with("Lines of content: ")
                 || line.starts_with("(cut here")
-                || line.starts_with("hidden_text: ") && !line.contains("title")
+                || line.starts_with("hidden_text_added: ") && !line.contains("title")
         };
         for line in ours(&question) {
             assert!(known(&line), "{evil:?}: {line:?}");
