@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
-use super::{Against, AuditError, AuditLog, Pause};
+use super::{Against, AuditError, LogUpkeep, Pause};
 use crate::store::{BackedUp, LeaseName, StoreError};
 
 /// The longest wait for a purge that is under way.
@@ -27,7 +27,7 @@ pub struct StoreCheck {
     pub documents: usize,
 }
 
-impl AuditLog {
+impl LogUpkeep {
     /// Checks log, kept states, proposals, drafts, pause and index; removes what killed processes left,
     /// and an index that does not fit. Blocks.
     ///
@@ -37,7 +37,7 @@ impl AuditLog {
         &self,
         progress: impl FnMut(usize, usize),
     ) -> Result<StoreCheck, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         let mut check = StoreCheck::default();
         place.store.sweep_leases()?;
         for file in place.store.tidy()? {
@@ -55,7 +55,7 @@ impl AuditLog {
         for (name, read) in drafts::all(&place)? {
             check.count(&format!("draft {name}"), read);
         }
-        if let Some(Pause::Unreadable(why)) = self.pauses().look() {
+        if let Some(Pause::Unreadable(why)) = self.pauses.look() {
             let what =
                 format!("PAUSED.json {why}: all writes are refused until `wikijs-gate resume`");
             check.broken.push(what);
@@ -75,8 +75,8 @@ impl AuditLog {
     /// [`AuditError::NotEmpty`]; if something cannot be read or written.
     pub async fn back_up(&self, to: &Path) -> Result<BackedUp, AuditError> {
         let name = LeaseName::PURGE;
-        let held = self.leases().alone(&name, LONGEST_WAIT).await?;
-        let (place, to) = (self.place(), to.to_owned());
+        let held = self.leases.alone(&name, LONGEST_WAIT).await?;
+        let (place, to) = (self.place.clone(), to.to_owned());
         blocking(move || {
             let _held = held;
             match place.store.back_up(&to) {

@@ -1,79 +1,92 @@
 //! The log as other rooms use it.
 
-use std::collections::HashSet;
 use std::io::{self, Write as _};
 use std::mem;
+use std::ops::Deref;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
-use super::anchor::sink::Anchors;
-use super::disk::blocking::blocking;
+use super::anchor::schedule::Anchoring;
+use super::disk::blocking::{LONGEST_WAIT, blocking};
 use super::disk::layout::AuditLayout;
-use super::documents::notices::Notices;
+use super::documents::drafts::DraftStore;
+use super::documents::notices::NoticeSlot;
+use super::documents::proposals::ProposalStore;
+use super::documents::states::StateStore;
+use super::history::call_reader::CallReader;
+use super::history::write_count::WriteReader;
 use super::run::own::OwnRun;
-use super::run::unsettled::{AbandonedRuns, Unsettled};
+use super::run::reader::RunReader;
+use super::run::unsettled::UnsettledWrites;
+use super::upkeep::LogUpkeep;
 use super::{AuditEntry, AuditError, AuditEvent, CallId, Pauses};
 use crate::site::SiteName;
 use crate::store::local::fs;
 use crate::store::{HeldLease, LeaseName, LeaseQueue, Store};
-
-mod states;
 
 /// Room in bytes needed to begin a run after one that had none: for its first record without the
 /// heads of others, and some more.
 const ROOM: usize = 64 * 1024;
 /// Additional room in bytes for each existing run.
 const ROOM_OF_HEAD: usize = 256;
-/// The longest wait while others begin a run, or remove kept states.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// The log of one wiki, with its kept states.
+/// The log of one wiki: it takes records, and its parts answer what is on record and keep what lies
+/// beside it.
 ///
 /// Clones share one run. Disk work runs on blocking threads and, once begun, completes even if the
 /// caller is gone.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
-    shared: Arc<AuditLogInner>,
-    /// True if questions about what is on record may be answered by the index.
-    asks_index: bool,
+    parts: Arc<LogParts>,
+    /// The calls on record.
+    pub calls: CallReader,
 }
 
+impl Deref for AuditLog {
+    type Target = LogParts;
+
+    fn deref(&self) -> &LogParts {
+        &self.parts
+    }
+}
+
+/// The parts of a log, each for one purpose.
 #[derive(Debug)]
-struct AuditLogInner {
+pub struct LogParts {
     wiki: String,
     /// The site that the wiki is reached as.
     site: OnceLock<SiteName>,
-    place: AuditLayout,
-    pauses: Pauses,
+    pub(super) place: AuditLayout,
+    /// The pauses of all writes that this log heeds.
+    pub pauses: Pauses,
+    /// The leases of this wiki.
+    pub(crate) leases: LeaseQueue,
+    /// The runs.
+    pub runs: RunReader,
+    /// The writes on record.
+    pub writes: WriteReader,
+    /// The states of pages that are kept.
+    pub states: StateStore,
+    /// The proposals.
+    pub proposals: ProposalStore,
+    /// The drafts.
+    pub drafts: DraftStore,
+    /// What of this process is not settled.
+    pub unsettled: UnsettledWrites,
+    /// The anchors of this run, if heads are anchored.
+    pub anchoring: Arc<Anchoring>,
+    /// The people who are told of what goes on record.
+    pub notices: NoticeSlot,
+    /// Checks and copies all of it.
+    pub upkeep: LogUpkeep,
     /// Gives turns to write, first come, first served; the guard moves into the writing task,
     /// independent of the caller.
     state: Arc<Turns<LogState>>,
     /// The reason the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
-    /// Unfinished work of runs that had no room to go on.
-    left: Mutex<AbandonedRuns>,
-    kept_bytes: AtomicU64,
-    leases: LeaseQueue,
-    anchors: OnceLock<Arc<Anchors>>,
-    notices: RwLock<Option<Arc<Notices>>>,
-}
-
-/// A log that is not kept alive.
-#[derive(Debug)]
-pub(super) struct WeakLog(Weak<AuditLogInner>);
-
-impl WeakLog {
-    /// The log, as long as somebody else has it.
-    pub(super) fn upgrade(&self) -> Option<AuditLog> {
-        self.0.upgrade().map(|shared| AuditLog {
-            shared,
-            asks_index: false,
-        })
-    }
 }
 
 #[derive(Debug)]
@@ -127,48 +140,83 @@ impl AuditLog {
         Self::heeding(dir, wiki_name, Pauses::new(dir))
     }
 
-    pub(super) fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
+    /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
+    /// take back what led to it before others may write again.
+    #[must_use]
+    pub fn for_operator(dir: &Path, wiki_name: &str) -> Self {
+        Self::heeding(dir, wiki_name, Pauses::default())
+    }
+
+    fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
         let place = AuditLayout::new(dir, wiki_name);
-        Self {
-            shared: Arc::new(AuditLogInner {
-                wiki: wiki_name.to_owned(),
-                site: OnceLock::new(),
-                leases: LeaseQueue::new(Arc::clone(&place.store)),
-                place,
-                pauses,
-                state: Arc::new(Turns::new(LogState::Fresh)),
-                over: RwLock::default(),
-                left: Mutex::default(),
-                kept_bytes: AtomicU64::new(0),
-                anchors: OnceLock::new(),
-                notices: RwLock::default(),
-            }),
+        let leases = LeaseQueue::new(Arc::clone(&place.store));
+        let (wiki, own) = (wiki_name.to_owned(), || place.clone());
+        let calls = CallReader {
+            place: own(),
             asks_index: false,
+        };
+        let parts = LogParts {
+            site: OnceLock::new(),
+            runs: RunReader { place: own() },
+            writes: WriteReader { place: own() },
+            states: StateStore::new(&place.store, &leases),
+            proposals: ProposalStore {
+                place: own(),
+                leases: leases.clone(),
+            },
+            drafts: DraftStore {
+                place: own(),
+                leases: leases.clone(),
+            },
+            unsettled: UnsettledWrites {
+                place: own(),
+                left: Mutex::default(),
+            },
+            anchoring: Arc::new(Anchoring::new(&wiki, &place)),
+            notices: NoticeSlot::new(&wiki),
+            upkeep: LogUpkeep {
+                wiki: wiki.clone(),
+                place: own(),
+                pauses: pauses.clone(),
+                leases: leases.clone(),
+            },
+            state: Arc::new(Turns::new(LogState::Fresh)),
+            over: RwLock::default(),
+            wiki,
+            place,
+            pauses,
+            leases,
+        };
+        Self {
+            parts: Arc::new(parts),
+            calls,
         }
+    }
+
+    /// The same log, whose questions the index may answer: for those who show what is on record, never for
+    /// what decides on a write.
+    #[must_use]
+    pub fn by_index(mut self) -> Self {
+        self.calls.asks_index = true;
+        self
     }
 
     /// The name of the wiki whose log it is.
     #[must_use]
     pub fn wiki(&self) -> &str {
-        &self.shared.wiki
+        &self.wiki
     }
 
     /// Puts the name of a site on every record from now on.
     pub fn of_site(&self, site: SiteName) {
         // It is said once, before the first record.
-        let _ = self.shared.site.set(site);
+        let _ = self.site.set(site);
     }
 
     /// The site that the wiki is reached as.
     #[must_use]
     pub fn site(&self) -> Option<&SiteName> {
-        self.shared.site.get()
-    }
-
-    /// The pauses of all writes that this log heeds.
-    #[must_use]
-    pub fn pauses(&self) -> &Pauses {
-        &self.shared.pauses
+        self.site.get()
     }
 
     /// Checks that the log still takes records. Costs nothing, and does not promise that the next
@@ -177,12 +225,7 @@ impl AuditLog {
     /// # Errors
     /// Why it takes none.
     pub fn check(&self) -> Result<(), AuditError> {
-        self.shared.why_over().map_or(Ok(()), Err)
-    }
-
-    /// True if it takes no record until a restart. If there was only no room, it may go on.
-    pub(super) fn is_over(&self) -> bool {
-        self.shared.why_over().is_some_and(|why| !why.is_no_room())
+        self.why_over().map_or(Ok(()), Err)
     }
 
     /// Begins a new run if there was no room to go on with the one before and there is now.
@@ -193,39 +236,19 @@ impl AuditLog {
         if self.check().is_ok() {
             return Ok(());
         }
-        self.in_turn(true, |shared, state, lease| match state {
-            LogState::Failed(why, run) => match shared.follow(why, run, lease) {
-                Ok(run) => (LogState::Running(run), Ok(())),
-                Err(stopped) => {
-                    let (why, run) = *stopped;
-                    (LogState::Failed(why.clone(), run), Err(why))
-                }
-            },
-            LogState::Ended => (LogState::Ended, Err(AuditError::Ended)),
-            state => (state, Ok(())),
-        })
-        .await
-    }
-
-    /// True if outcomes of this process could not be put on record.
-    #[must_use]
-    pub fn has_unsettled(&self) -> bool {
-        !self.shared.left().unsettled.is_empty()
-    }
-
-    /// The attempts of this process whose outcome is not on record, and the runs that they are in.
-    pub(super) fn unsettled(&self) -> Unsettled {
-        let left = self.shared.left();
-        Unsettled {
-            runs: left.runs.iter().map(|run| run.name().to_owned()).collect(),
-            steps: left.unsettled.clone(),
-        }
-    }
-
-    /// Forgets what is settled by now: all but these calls and sets.
-    pub(super) fn keep_unsettled(&self, open: &HashSet<CallId>) {
-        let mut left = self.shared.left();
-        left.unsettled.retain(|(call, _), _| open.contains(call));
+        self.parts
+            .in_turn(true, |log, state, lease| match state {
+                LogState::Failed(why, run) => match log.follow(why, run, lease) {
+                    Ok(run) => (LogState::Running(run), Ok(())),
+                    Err(stopped) => {
+                        let (why, run) = *stopped;
+                        (LogState::Failed(why.clone(), run), Err(why))
+                    }
+                },
+                LogState::Ended => (LogState::Ended, Err(AuditError::Ended)),
+                state => (state, Ok(())),
+            })
+            .await
     }
 
     /// Checks that a record could be written now and that every file a server needs can be opened,
@@ -235,8 +258,8 @@ impl AuditLog {
     /// Why not.
     pub async fn probe(&self) -> Result<(), AuditError> {
         self.go_on().await?;
-        self.check_open().await?;
-        let place = self.place();
+        self.upkeep.check_open().await?;
+        let place = self.place.clone();
         blocking(move || {
             probe(&place, 4096).map_err(|error| AuditError::at(&place.probe(), "write", &error))
         })
@@ -254,14 +277,13 @@ impl AuditLog {
         let event = AuditEvent::Attempt;
         let entry = AuditEntry { event, ..entry };
         let attempt = async move {
-            let _held = self.pauses().keep_as_is().await?;
-            self.in_turn(true, move |shared, state, lease| {
-                match shared.pauses.look() {
+            let _held = self.pauses.keep_as_is().await?;
+            self.parts
+                .in_turn(true, move |log, state, lease| match log.pauses.look() {
                     Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
-                    None => shared.write(state, &entry, lease),
-                }
-            })
-            .await?;
+                    None => log.write(state, &entry, lease),
+                })
+                .await?;
             Ok::<_, AuditError>(())
         };
         Box::pin(attempt).await?;
@@ -288,19 +310,21 @@ impl AuditLog {
             | AuditEvent::Memory
             | AuditEvent::Delegation
             | AuditEvent::Purge => {
-                if let (AuditEvent::Purge, Some(anchors)) = (entry.event, self.anchors()) {
+                if let (AuditEvent::Purge, Some(anchors)) = (entry.event, self.anchoring.get()) {
                     anchors.remove(&entry.removed);
                 }
                 let counts = entry.event.is_synced();
-                let notice = self
-                    .notices()
-                    .and_then(|notices| notices.notice_for(&entry));
-                self.write(entry).await?;
+                let notice = self.notices.notice_for(&entry);
+                self.parts
+                    .in_turn(true, move |log, state, lease| {
+                        log.write(state, &entry, lease)
+                    })
+                    .await?;
                 if counts {
-                    self.wake_anchors();
+                    self.anchoring.wake();
                 }
                 if let Some(notice) = notice {
-                    self.notify(&notice);
+                    self.notices.tell(&notice);
                 }
                 Ok(())
             }
@@ -313,90 +337,71 @@ impl AuditLog {
     /// # Errors
     /// If the last record could not be written, or an earlier write had failed.
     pub async fn close(&self) -> Result<(), AuditError> {
-        let closed = self.in_turn(false, |shared, state, _| match state {
-            LogState::Fresh | LogState::Ended => (shared.end(), Ok(())),
+        let closed = self.parts.in_turn(false, |log, state, _| match state {
+            LogState::Fresh | LogState::Ended => (log.end(), Ok(())),
             LogState::Running(mut run) => match run.close() {
-                Ok(()) => (shared.end(), Ok(())),
-                Err(error) => (shared.fail(&error, Some(run)), Err(error)),
+                Ok(()) => (log.end(), Ok(())),
+                Err(error) => (log.fail(&error, Some(run)), Err(error)),
             },
             LogState::Failed(why, run) => (LogState::Failed(why.clone(), run), Err(why)),
         });
         let closed = closed.await;
-        self.anchor_now().await;
-        if let Some(notices) = self.notices() {
-            notices.notifier().finish().await;
-        }
+        self.anchoring.anchor_now().await;
+        self.notices.finish().await;
         closed
     }
+}
 
-    /// The same log, whose questions the index may answer: for those who show what is on record, never for
-    /// what decides on a write.
-    #[must_use]
-    pub fn by_index(&self) -> Self {
-        Self {
-            asks_index: true,
-            ..self.clone()
-        }
+impl LogParts {
+    /// Waits for the right to create, move or delete in this wiki, which only one write has at a
+    /// time (W19): in this process first come, first served, and across all processes that share
+    /// the audit directory.
+    ///
+    /// A write that needs both locks takes the page's first.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`.
+    pub async fn lock_tree(&self, wait: Duration) -> Result<HeldLease, AuditError> {
+        Ok(self.leases.alone(&LeaseName::TREE, wait).await?)
     }
 
-    pub(super) const fn asks_index(&self) -> bool {
-        self.asks_index
+    /// Waits for the right to update a page, in the same way.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`.
+    pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<HeldLease, AuditError> {
+        Ok(self.leases.alone(&LeaseName::page(id), wait).await?)
+    }
+
+    /// Waits for the right to settle open attempts, which only one run has at a time among all that
+    /// share the audit directory.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`.
+    pub async fn lock_recovery(&self, wait: Duration) -> Result<HeldLease, AuditError> {
+        Ok(self.leases.alone(&LeaseName::RECOVERY, wait).await?)
     }
 
     /// Where all lies that belongs to this wiki.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
-        &self.shared.place.store
-    }
-
-    /// The leases of this wiki.
-    pub(crate) fn leases(&self) -> &LeaseQueue {
-        &self.shared.leases
-    }
-
-    /// The anchors of this run, if heads are anchored.
-    pub(super) fn anchors(&self) -> Option<&Arc<Anchors>> {
-        self.shared.anchors.get()
-    }
-
-    pub(super) fn notices_cell(&self) -> &RwLock<Option<Arc<Notices>>> {
-        &self.shared.notices
-    }
-
-    pub(super) fn anchors_cell(&self) -> &OnceLock<Arc<Anchors>> {
-        &self.shared.anchors
-    }
-
-    pub(super) fn downgrade(&self) -> WeakLog {
-        WeakLog(Arc::downgrade(&self.shared))
-    }
-
-    /// Its directory and paths, to read it back.
-    pub(super) fn place(&self) -> AuditLayout {
-        self.shared.place.clone()
-    }
-
-    async fn write(&self, entry: AuditEntry) -> Result<(), AuditError> {
-        self.in_turn(true, move |shared, state, lease| {
-            shared.write(state, &entry, lease)
-        })
-        .await
+        &self.place.store
     }
 
     /// Runs work on the state of the log after all earlier work, to its end even if the caller is
     /// gone. It gets the lease to begin a run where it may have to begin one.
-    async fn in_turn<W>(&self, may_begin: bool, work: W) -> Result<(), AuditError>
+    async fn in_turn<W>(self: &Arc<Self>, may_begin: bool, work: W) -> Result<(), AuditError>
     where
-        W: FnOnce(&AuditLogInner, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
+        W: FnOnce(&LogParts, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
             + Send
             + 'static,
     {
-        let state = Arc::clone(&self.shared.state).lock_owned().await;
+        let state = Arc::clone(&self.state).lock_owned().await;
         if !(may_begin && matches!(*state, LogState::Fresh | LogState::Failed(..))) {
             return Box::pin(self.work_on(state, Ok(None), work)).await;
         }
-        let log = self.clone();
+        let log = Arc::clone(self);
         let begun = tokio::spawn(async move {
-            let lease = log.leases().alone(&LeaseName::RUNS, LONGEST_WAIT).await;
+            let lease = log.leases.alone(&LeaseName::RUNS, LONGEST_WAIT).await;
             let lease = lease.map(Some).map_err(AuditError::from);
             log.work_on(state, lease, work).await
         });
@@ -404,34 +409,32 @@ impl AuditLog {
     }
 
     async fn work_on<W>(
-        &self,
+        self: &Arc<Self>,
         mut state: OwnedMutexGuard<LogState>,
         lease: RunLease,
         work: W,
     ) -> Result<(), AuditError>
     where
-        W: FnOnce(&AuditLogInner, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
+        W: FnOnce(&LogParts, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
             + Send
             + 'static,
     {
-        let shared = Arc::clone(&self.shared);
+        let log = Arc::clone(self);
         let done = blocking(move || {
             // If the work panics, the log stays in this failed state.
             let broken_off = LogState::Failed(AuditError::BrokenOff, None);
             let earlier = mem::replace(&mut *state, broken_off);
-            let (next, result) = work(&shared, earlier, &lease);
+            let (next, result) = work(&log, earlier, &lease);
             *state = next;
             result
         })
         .await;
         if let Err(why @ AuditError::BrokenOff) = &done {
-            self.shared.set_over(Some(why.clone()));
+            self.set_over(Some(why.clone()));
         }
         done
     }
-}
 
-impl AuditLogInner {
     fn write(
         &self,
         state: LogState,
@@ -446,7 +449,7 @@ impl AuditLogInner {
                 Ok(mut run) => match run.start(&self.place, None) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
                     Ok(heads) => {
-                        if let Some(anchors) = self.anchors.get() {
+                        if let Some(anchors) = self.anchoring.get() {
                             anchors.begin(run.run(), heads);
                         }
                         run
@@ -457,7 +460,7 @@ impl AuditLogInner {
                 Ok(run) => run,
                 Err(stopped) => {
                     let (why, run) = *stopped;
-                    self.left().lost(entry);
+                    self.unsettled.lock().lost(entry);
                     return (LogState::Failed(why.clone(), run), Err(why));
                 }
             },
@@ -465,13 +468,13 @@ impl AuditLogInner {
         };
         match run.record(entry) {
             Ok(()) => {
-                self.left().recorded(entry);
+                self.unsettled.lock().recorded(entry);
                 (LogState::Running(run), Ok(()))
             }
             // Detected before anything was written.
             Err(AuditError::TooLarge) => (LogState::Running(run), Err(AuditError::TooLarge)),
             Err(error) => {
-                self.left().lost(entry);
+                self.unsettled.lock().lost(entry);
                 (self.fail(&error, Some(run)), Err(error))
             }
         }
@@ -496,7 +499,7 @@ impl AuditLogInner {
                     run = run.name(),
                     "audit: there is room again; a new run goes on with the record"
                 );
-                self.left().runs.push(failed);
+                self.unsettled.lock().runs.push(failed);
                 self.set_over(None);
                 Ok(run)
             }
@@ -521,15 +524,10 @@ impl AuditLogInner {
             .map_err(|error| AuditError::at(&self.place.probe(), "write", &error))?;
         let mut run = self.make_run(lease)?;
         let heads = run.start(&self.place, Some(failed.head()))?;
-        if let Some(anchors) = self.anchors.get() {
+        if let Some(anchors) = self.anchoring.get() {
             anchors.begin(run.run(), heads);
         }
         Ok(run)
-    }
-
-    fn left(&self) -> std::sync::MutexGuard<'_, AbandonedRuns> {
-        // Entries are put in whole, so a panic elsewhere leaves them intact.
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn why_over(&self) -> Option<AuditError> {
@@ -538,6 +536,10 @@ impl AuditLogInner {
     }
 
     fn set_over(&self, why: Option<AuditError>) {
+        // If there was only no room, it may go on.
+        if why.as_ref().is_some_and(|why| !why.is_no_room()) {
+            self.anchoring.end();
+        }
         *self.over.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 

@@ -21,6 +21,12 @@
 //! description, styles or scripts, for a key or for a confirm token. So no record can hold them;
 //! the content of a change is only in the kept states.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the runs of the log are files"
+)]
+
 mod anchor;
 mod check;
 mod disk;
@@ -33,21 +39,25 @@ mod purge;
 mod run;
 #[cfg(test)]
 mod testing;
+mod upkeep;
 mod verify;
 
 pub use crate::store::{BackedUp, HeldLease};
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
+pub use anchor::schedule::Anchoring;
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, AnchorsTo};
 pub use check::StoreCheck;
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
-pub use documents::drafts::HeldDraft;
+pub use documents::drafts::{DraftStore, HeldDraft};
+pub use documents::notices::NoticeSlot;
 pub use documents::pause_file::{Pause, PauseInfo, Pauses};
 pub use documents::proposal::{
     LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange, SaidWhenMade,
 };
 pub(crate) use documents::proposals::OTHER;
-pub use documents::proposals::{HeldProposal, ProposalOnRecord};
+pub use documents::proposals::{HeldProposal, ProposalOnRecord, ProposalStore};
+pub use documents::states::StateStore;
 pub use entry::changed::ChangeDetails;
 pub use entry::ending::CallOutcome;
 pub use entry::event::{Actor, AuditEntry, AuditEvent, Client, Outcome};
@@ -60,6 +70,7 @@ pub use entry::record::{Record, Unreadable};
 pub use entry::role::Role;
 pub use error::AuditError;
 pub use history::call::{CallHistory, CallHistoryError, CallSelector, NotASelector};
+pub use history::call_reader::CallReader;
 pub use history::calls::Latest;
 pub use history::deletions::{Deletion, PageOnRecord};
 pub use history::filter::CallFilter;
@@ -73,15 +84,17 @@ pub use history::spent_approval::SpentApproval;
 pub use history::states::PriorState;
 pub use history::stats::{CallStats, LabelCounts};
 pub use history::time_arg::TimeArg;
-pub use history::write_count::goes_by;
-pub use log::{AuditLog, OnRecord};
+pub use history::write_count::{WriteReader, goes_by};
+pub use log::{AuditLog, LogParts, OnRecord};
 pub(crate) use purge::GRACE;
 pub use purge::{Keep, Purged};
 pub use run::clock::ClockBack;
 pub use run::heads::FileHead;
 pub use run::open_attempts::{OpenAttempt, OpenSet, UnfinishedWrites};
-pub use run::reader::{Records, RunFile};
+pub use run::reader::{Records, RunFile, RunReader};
 pub use run::tail::Tail;
+pub use run::unsettled::UnsettledWrites;
+pub use upkeep::LogUpkeep;
 pub use verify::finding::{Evidence, LogFinding};
 pub use verify::health::Health;
 pub use verify::{Against, CheckedRun, LogVerification};

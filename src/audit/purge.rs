@@ -30,11 +30,10 @@ use std::time::{Duration, SystemTime};
 
 use time::OffsetDateTime;
 
-use super::disk::blocking::blocking;
+use super::disk::blocking::{LONGEST_WAIT, blocking};
 use super::disk::kept_states;
 use super::disk::layout::AuditLayout;
 use super::documents::proposals;
-use super::log::LONGEST_WAIT;
 use super::run::reader::{RunFile, scan};
 use super::run::{heads, numbers};
 use super::{
@@ -95,7 +94,7 @@ impl AuditLog {
     async fn purge_at(&self, keep: Keep, now: OffsetDateTime) -> Result<Purged, AuditError> {
         let log = self.clone();
         let plan = blocking(move || {
-            log.place().store.sweep_leases()?;
+            log.place.store.sweep_leases()?;
             PurgePlan::make(&log, keep, now)
         })
         .await?;
@@ -115,7 +114,7 @@ impl AuditLog {
             self.record(entry).await?;
         }
         // What is anchored shall not be missed when the record of its purge is purged one day.
-        self.anchor_now().await;
+        self.anchoring.anchor_now().await;
         plan.carry_out(self).await
     }
 }
@@ -153,7 +152,7 @@ struct PurgePlan {
 impl PurgePlan {
     /// `None` if there is nothing to remove, or another process is purging.
     fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> Result<Option<Self>, AuditError> {
-        let place = log.place();
+        let place = log.place.clone();
         let Some(turn) = turn(&place)? else {
             return Ok(None);
         };
@@ -216,12 +215,12 @@ impl PurgePlan {
 
     async fn carry_out(self, log: &AuditLog) -> Result<Purged, AuditError> {
         let spared = spared_since();
-        let (place, mut purged) = (log.place(), Purged::default());
+        let (place, mut purged) = (log.place.clone(), Purged::default());
         let mut left = self.doomed.into_iter();
         // Files that were named but not removed yet are removed the next time.
         while !left.as_slice().is_empty() && log.check().is_ok() {
             let some: Vec<Doomed> = left.by_ref().take(AT_ONCE).collect();
-            let held = log.leases().alone(&LeaseName::BLOBS, LONGEST_WAIT).await?;
+            let held = log.leases.alone(&LeaseName::BLOBS, LONGEST_WAIT).await?;
             let place = place.clone();
             purged = blocking(move || {
                 for doomed in &some {

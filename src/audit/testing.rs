@@ -94,9 +94,9 @@ pub(super) fn page(title: &str) -> PageState {
 
 /// Keeps a page, long ago as far as its file can tell.
 pub(super) async fn keep_long_ago(log: &AuditLog, title: &str) -> KeptState {
-    let name = log.keep(&page(title)).await.unwrap();
+    let name = log.states.keep(&page(title)).await.unwrap();
     let long_ago = SystemTime::now() - Duration::from_hours(10 * 365 * 24);
-    let file = File::open(kept_path(&log.place(), name)).unwrap();
+    let file = File::open(kept_path(&log.place, name)).unwrap();
     file.set_modified(long_ago).unwrap();
     name
 }

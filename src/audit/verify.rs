@@ -29,8 +29,8 @@ use super::run::clock::{ClockCheck, MOST_CLOCKS};
 use super::run::numbers::{counted, number_of};
 use super::run::reader::{RunFile, runs, scan};
 use super::{
-    AnchorReport, AnchorsRead, AuditError, AuditLog, ClockBack, Evidence, FileHead, KeptState,
-    LineHash, LogFinding, Record,
+    AnchorReport, AnchorsRead, AuditError, ClockBack, Evidence, FileHead, KeptState, LineHash,
+    LogFinding, LogUpkeep, Record,
 };
 
 /// Number of bytes of a run read at once.
@@ -78,7 +78,7 @@ pub struct LogVerification {
     pub wrong: Vec<LogFinding>,
 }
 
-impl AuditLog {
+impl LogUpkeep {
     /// Checks everything, also against heads and anchors that were kept elsewhere. `progress` is told how
     /// many of how many runs and kept pages were looked at. Blocks.
     ///
@@ -89,7 +89,7 @@ impl AuditLog {
         against: &Against,
         progress: impl FnMut(usize, usize),
     ) -> Result<LogVerification, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         // Before the runs: what is begun meanwhile is there then.
         let counted = counted(&place)?;
         let runs = runs(&place)?;

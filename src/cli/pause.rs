@@ -34,7 +34,8 @@ pub(super) struct Resume {
 pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
     let log = start::audit_log_to_come()?;
     let told = PauseInfo::now(actor(), arguments.reason);
-    log.pause(told.clone())
+    log.pauses
+        .pause(told.clone())
         .await
         .map_err(|error| failed("writes are not paused", &error))?;
     recorded(&log, "pause", "paused", Some(&told.reason))
@@ -52,13 +53,16 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
 /// The record is made first, so that no write resumes before it.
 pub(super) async fn resume(arguments: &Resume) -> CommandResult {
     let log = start::audit_log_to_come()?;
-    let was = log.pauses().look();
+    let was = log.pauses.look();
     if let Some(was) = &was {
         let still = "writes stay paused";
         recorded(&log, "resume", "resumed", Some(&was.to_string()))
             .await
             .map_err(|error| failed(still, &error))?;
-        log.resume().await.map_err(|error| failed(still, &error))?;
+        log.pauses
+            .resume()
+            .await
+            .map_err(|error| failed(still, &error))?;
     }
     print::line(&match (arguments.json, &was) {
         (true, was) => json!({ "resumed": was.is_some() }).to_string(),

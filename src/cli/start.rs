@@ -134,8 +134,8 @@ pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), (Exit, String)> {
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
     let log = audit_log_to_come()?;
-    if !log.is_there() && log.others().is_empty() {
-        let dir = log.dir();
+    if !log.runs.is_there() && log.runs.others().is_empty() {
+        let dir = log.runs.dir();
         let dir = print::path(dir.parent().unwrap_or(&dir));
         print::note(&format!(
             "nothing is on record yet: there is no log at {dir}"
@@ -170,10 +170,10 @@ fn audit_settings() -> Result<AuditSettings, (Exit, String)> {
 
 /// The message that there is no log, with the wikis that have one there; `None` if there is a log.
 fn missing(log: &AuditLog) -> Option<String> {
-    if log.is_there() {
+    if log.runs.is_there() {
         return None;
     }
-    let others = log.others();
+    let others = log.runs.others();
     let beside = match others.as_slice() {
         [] => "nor of any other wiki".to_owned(),
         others => {
@@ -190,7 +190,7 @@ fn missing(log: &AuditLog) -> Option<String> {
             format!("there are logs of {}{more}", shown.join(", "))
         }
     };
-    let dir = log.dir();
+    let dir = log.runs.dir();
     let message = format!(
         "there is no log of {} at {}; {beside}: look at WIKI_BASE_URL and WIKI_AUDIT_DIR",
         log.wiki(),
@@ -322,7 +322,7 @@ fn app_of(
 /// # Errors
 /// Which directory, and what to do.
 pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), (Exit, String)> {
-    let writable = log.writable_by_others();
+    let writable = log.upkeep.writable_by_others();
     let Some(first) = writable.first() else {
         return Ok(());
     };

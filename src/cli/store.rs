@@ -109,6 +109,7 @@ const fn exit(check: &StoreCheck) -> Exit {
 async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
     let mut progress = ProgressLine::new();
     let mut check = log
+        .upkeep
         .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
         .map_err(|error| failed(&error))?;
     if let Err(error) = MemoryStore::of(log).all().await {
@@ -120,6 +121,7 @@ async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
 async fn back_up(arguments: &BackupArgs) -> CommandResult {
     let log = start::audit_log()?;
     let done = log
+        .upkeep
         .back_up(&arguments.to)
         .await
         .map_err(|error| failed(&error))?;

@@ -79,7 +79,7 @@ impl MemoryStore {
                 wiki: log.wiki().into(),
                 store: Arc::clone(log.store()),
             },
-            dir: log.dir().join("memory"),
+            dir: log.runs.dir().join("memory"),
         }
     }
 
@@ -132,7 +132,7 @@ impl MemoryStore {
         let (own, audit) = (self.clone(), audit.clone());
         let all = async move {
             let name = LeaseName::MEMORIES;
-            let lease = audit.leases().alone(&name, LONGEST_WAIT).await?;
+            let lease = audit.leases.alone(&name, LONGEST_WAIT).await?;
             let begun = blocking(move || own.files.begin(lease, work)).await?;
             let note = begun.note.clone();
             if let Some(note) = &note {

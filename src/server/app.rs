@@ -75,14 +75,14 @@ impl App {
             audit.of_site(site);
         }
         if let Some(anchors) = settings.anchors {
-            audit.anchor_by(anchors);
+            audit.anchoring.set(anchors);
         }
         if !settings.notify.is_empty() {
             let review = settings.policy.review.clone();
-            audit.notify_by(Notifier::new(settings.notify, review));
+            audit.notices.set(Notifier::new(settings.notify, review));
         }
         let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
-        let policy = settings.policy.paused_by(audit.pauses().clone());
+        let policy = settings.policy.paused_by(audit.pauses.clone());
         let keep = settings.keep;
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
         let desk = WriteContext::new(Arc::clone(&index), &audit, policy, patience, keep);
@@ -274,7 +274,7 @@ impl App {
     /// An operator's pause of all writes, if there is one.
     #[must_use]
     pub fn paused(&self) -> Option<Pause> {
-        self.desk.audit().pauses().look()
+        self.desk.audit().pauses.look()
     }
 
     /// The reason the key that its file or command gives now is not in use, if it is not.
@@ -420,7 +420,7 @@ impl Renewed {
 
     /// Puts the settings into force.
     pub(super) fn into_force(self) -> Arc<App> {
-        self.app.desk.audit().notify_by(self.notifier);
+        self.app.desk.audit().notices.set(self.notifier);
         self.app.desk.keep(self.keep);
         self.app.desk.remember_by(self.memory);
         if let Some((index, old)) = self.gone {

@@ -26,7 +26,7 @@ impl Sites {
                 let app = site.app();
                 let ends = app.wiki.key().expires();
                 if let Some(event) = ends.and_then(|at| told(at, OffsetDateTime::now_utc())) {
-                    app.desk.audit().notify(&event);
+                    app.desk.audit().notices.tell(&event);
                 }
             }
         }

@@ -120,7 +120,7 @@ impl Reload {
         let all = self.sites.all();
         let Some(fault) = fault else {
             for site in all.iter() {
-                site.app().desk.audit().pauses().hold(None);
+                site.app().desk.audit().pauses.hold(None);
             }
             return;
         };
@@ -136,7 +136,7 @@ impl Reload {
                 let closed = closed.join(", ");
                 format!("the settings file closes {closed}, and is not in force yet")
             });
-            if app.desk.audit().pauses().hold(why.as_deref())
+            if app.desk.audit().pauses.hold(why.as_deref())
                 && let Some(why) = why
             {
                 let name = site.name().map_or("", SiteName::as_str);
@@ -223,7 +223,7 @@ impl Reload {
         }
         let name = settings.site.clone();
         let app = App::new(settings, Timeouts::default())?;
-        if let Some(place) = app.desk.audit().writable_by_others().first() {
+        if let Some(place) = app.desk.audit().upkeep.writable_by_others().first() {
             return Err(format!("others may write {}", place.display()));
         }
         let mut changes = SettingsDiff::default();

@@ -402,7 +402,7 @@ impl EntryBuilder {
         change: &Change,
     ) -> Result<(), AuditError> {
         let keep = async |page: Option<&PageState>| match page {
-            Some(page) => audit.keep(page).await.map(Some),
+            Some(page) => audit.states.keep(page).await.map(Some),
             None => Ok(None),
         };
         // Each is synced to the disk: both at once take half of the time.

@@ -130,7 +130,7 @@ impl WriteContext {
     /// The directory of the wiki's records and proposals.
     #[must_use]
     pub fn log_dir(&self) -> PathBuf {
-        self.audit.dir()
+        self.audit.runs.dir()
     }
 
     /// The refusals of this run.
@@ -327,7 +327,7 @@ impl WriteContext {
         let Some(call) = used_by.filter(|_| failure.code == Code::ConfirmExpired) else {
             return failure;
         };
-        let is_set = matches!(self.audit.calls_of_set(call).await, Ok(calls) if !calls.is_empty());
+        let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
         let outcome = match self.past.story(&call.into(), None).await {
             Ok(story) => story.outcome(),
             Err(_) => Some(Outcome::Unknown),

@@ -46,7 +46,7 @@ impl WriteContext {
         let owner = self.draft_owner(caller);
         hold_room(&self.audit, &owner, None).await?;
         let mut admitted = Vec::new();
-        for draft in self.audit.drafts(owner).await? {
+        for draft in self.audit.drafts.of_owner(owner).await? {
             if admit(&self.wiki, &draft).await.is_ok() {
                 admitted.push(draft);
             }
@@ -131,7 +131,7 @@ impl WriteContext {
         which: &Discarded,
     ) -> Result<(usize, usize), Failure> {
         let owner = self.draft_owner(caller);
-        let held = self.audit.hold_draft(owner, name.clone(), false).await?;
+        let held = self.audit.drafts.hold(owner, name.clone(), false).await?;
         let all = held.draft().changes.len();
         let gone = held
             .draft()
@@ -164,7 +164,7 @@ pub(super) async fn hold_room(
     owner: &DraftOwner,
     name: Option<&DraftName>,
 ) -> Result<(), Failure> {
-    let bytes = audit.draft_bytes(owner.clone(), name.cloned()).await?;
+    let bytes = audit.drafts.bytes(owner.clone(), name.cloned()).await?;
     Ok(render_budget::hold(bytes).await?)
 }
 
@@ -190,7 +190,7 @@ pub(super) async fn load(
     name: &DraftName,
 ) -> Result<Draft, Failure> {
     hold_room(&past.audit, owner, Some(name)).await?;
-    let draft = past.audit.draft(owner.clone(), name.clone()).await?;
+    let draft = past.audit.drafts.get(owner.clone(), name.clone()).await?;
     if draft.changes.is_empty() {
         return Err(AuditError::NoDraft.into());
     }
@@ -201,7 +201,7 @@ pub(super) async fn load(
 /// Ends a draft that was written or proposed as a whole, unless it was changed since.
 pub(super) async fn submitted(audit: &AuditLog, set: Option<DraftMark>) {
     let Some(mark) = set else { return };
-    if let Err(error) = audit.end_draft(mark.id, mark.revision).await {
+    if let Err(error) = audit.drafts.end(mark.id, mark.revision).await {
         tracing::warn!(%error, draft = %mark.id, "a draft that was submitted could not be ended");
     }
 }

@@ -129,7 +129,7 @@ impl WriteContext {
     }
 
     async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {
-        let on_record = self.audit.proposal_on_record(proposal.id).await?;
+        let on_record = self.audit.proposals.on_record(proposal.id).await?;
         // A file that says no where the record does not was changed by somebody else.
         let ended = on_record.decided.as_ref().map(ProposalState::as_str);
         let is_on_record = |word| ended == Some(word);
@@ -170,7 +170,7 @@ impl WriteContext {
     /// The outcome of an applied set by its records, and its calls; a single change as a set of one.
     async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallHistory>), Failure> {
         if let Some(set) = self.past.change_set(call, None).await? {
-            let calls = self.audit.calls_of_set(call).await;
+            let calls = self.audit.calls.of_set(call).await;
             return Ok((set, calls?));
         }
         let story = self.past.story(&CallSelector::from(call), None).await?;

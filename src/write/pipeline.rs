@@ -99,7 +99,7 @@ impl<'a> Pipeline<'a> {
         };
         self.request.tell(&self.context.wiki, &mut self.record);
         if let Some(id) = self.request.proposal()
-            && let Ok(proposal) = self.context.audit.proposal(id).await
+            && let Ok(proposal) = self.context.audit.proposals.get(id).await
         {
             self.record.decides_on(&proposal);
         }

@@ -413,7 +413,7 @@ impl WriteContext {
         is_meant: impl Fn(&Proposal) -> bool,
         from: usize,
     ) -> Result<Option<(Proposal, Vec<SetLine>)>, Failure> {
-        let mut found = self.audit.proposals().await?.into_iter();
+        let mut found = self.audit.proposals.all().await?.into_iter();
         let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
             return Ok(None);
         };

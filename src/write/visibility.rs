@@ -29,7 +29,7 @@ impl WriteHistory {
         let mut states = [const { None }; N];
         for (state, name) in states.iter_mut().zip(names) {
             let Some(name) = name else { continue };
-            let kept = self.audit.kept(name).await;
+            let kept = self.audit.states.get(name).await;
             *state = Some(kept?);
         }
         // An unreadable page counts as not on record.
@@ -62,7 +62,7 @@ impl WriteHistory {
     /// # Errors
     /// `RATE_LIMITED`, if there is none for a while.
     pub(super) async fn hold(&self, names: Vec<KeptState>) -> Result<(), Failure> {
-        let bytes = self.audit.bytes_of_states(names).await;
+        let bytes = self.audit.states.bytes_of(names).await;
         render_budget::hold(bytes?).await?;
         Ok(())
     }
@@ -73,7 +73,7 @@ impl WriteHistory {
     /// `RATE_LIMITED`, if there is no room to look at it.
     pub(super) async fn admits_kept(&self, name: KeptState) -> Result<bool, Failure> {
         self.hold(vec![name]).await?;
-        let state = self.audit.kept(name).await;
+        let state = self.audit.states.get(name).await;
         Ok(state.is_ok_and(|state| self.wiki.scope().admits_state(&state)))
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use super::super::run::lines::{LineStatus, next_line};
-use super::super::{AuditLog, FileHead, PublicKey, RunId};
+use super::super::{FileHead, LogUpkeep, PublicKey, RunId};
 use super::line::{Anchor, Signed};
 
 /// Most faults are of one kind then, and more of them tell no more.
@@ -68,7 +68,7 @@ pub struct AnchorReport {
     pub since: Option<String>,
 }
 
-impl AuditLog {
+impl LogUpkeep {
     /// Reads the anchors of this wiki out of files, in order; with keys, only what one of them
     /// signed counts. Blocks.
     ///
@@ -80,7 +80,7 @@ impl AuditLog {
         keys: &[PublicKey],
     ) -> Result<AnchorsRead, (usize, io::ErrorKind)> {
         let mut reading = Reading {
-            wiki: self.wiki(),
+            wiki: &self.wiki,
             keys,
             read: AnchorsRead {
                 is_checked: !keys.is_empty(),

@@ -6,10 +6,10 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
-use super::super::{AuditError, AuditLog, Draft, DraftChange, DraftId, DraftName, DraftOwner};
+use super::super::{AuditError, Draft, DraftChange, DraftId, DraftName, DraftOwner};
 use super::draft::VERSION;
 use crate::page::Date;
-use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, Listed, StoreError};
+use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, Listed, StoreError};
 
 /// Time for which an unchanged draft is kept.
 const LIES: Duration = Duration::from_hours(7 * 24);
@@ -32,13 +32,20 @@ pub struct HeldDraft {
     _lease: HeldLease,
 }
 
-impl AuditLog {
+/// The drafts of a wiki.
+#[derive(Debug, Clone)]
+pub struct DraftStore {
+    pub(in crate::audit) place: AuditLayout,
+    pub(in crate::audit) leases: LeaseQueue,
+}
+
+impl DraftStore {
     /// Holds a draft of this owner in order to change it; begins a missing draft, if allowed.
     ///
     /// # Errors
     /// [`AuditError::NoDraft`], if it may not be begun; [`AuditError::TooManyDrafts`];
     /// [`AuditError::Busy`].
-    pub async fn hold_draft(
+    pub async fn hold(
         &self,
         owner: DraftOwner,
         name: DraftName,
@@ -47,10 +54,10 @@ impl AuditLog {
         let asked = Instant::now();
         loop {
             let left = WAIT.saturating_sub(asked.elapsed());
-            let found = self.find_draft(&owner, &name).await?;
+            let found = self.find(&owner, &name).await?;
             let found = match found {
                 Some(found) => found,
-                None if begins => self.begin_draft(&owner, &name, left).await?,
+                None if begins => self.begin(&owner, &name, left).await?,
                 None => return Err(AuditError::NoDraft),
             };
             // Otherwise it was ended meanwhile.
@@ -63,23 +70,23 @@ impl AuditLog {
         }
     }
 
-    async fn find_draft(
+    async fn find(
         &self,
         owner: &DraftOwner,
         name: &DraftName,
     ) -> Result<Option<String>, AuditError> {
-        let (place, owner, name) = (self.place(), owner.clone(), name.clone());
+        let (place, owner, name) = (self.place.clone(), owner.clone(), name.clone());
         blocking(move || Ok(find(&place, &owner, &name)?.map(|found| found.listed.name))).await
     }
 
-    async fn begin_draft(
+    async fn begin(
         &self,
         owner: &DraftOwner,
         name: &DraftName,
         wait: Duration,
     ) -> Result<String, AuditError> {
-        let lease = self.leases().alone(&LeaseName::DRAFTS, wait).await?;
-        let (place, owner, name) = (self.place(), owner.clone(), name.clone());
+        let lease = self.leases.alone(&LeaseName::DRAFTS, wait).await?;
+        let (place, owner, name) = (self.place.clone(), owner.clone(), name.clone());
         blocking(move || begin(&place, &owner, &name, &lease)).await
     }
 
@@ -90,8 +97,8 @@ impl AuditLog {
         wait: Duration,
     ) -> Result<Option<HeldDraft>, AuditError> {
         let lease = LeaseName::document(DocumentKind::Draft, &name);
-        let lease = self.leases().alone(&lease, wait).await?;
-        let place = self.place();
+        let lease = self.leases.alone(&lease, wait).await?;
+        let place = self.place.clone();
         blocking(move || {
             Ok(read(&place, &name)?.map(|draft| HeldDraft {
                 place,
@@ -107,8 +114,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// If its file cannot be read or removed.
-    pub async fn end_draft(&self, id: DraftId, revision: u64) -> Result<(), AuditError> {
-        let place = self.place();
+    pub async fn end(&self, id: DraftId, revision: u64) -> Result<(), AuditError> {
+        let place = self.place.clone();
         let found = blocking(move || {
             let mut all = files(&place)?.into_iter();
             Ok(all.find(|file| file.id == id))
@@ -128,8 +135,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the directory cannot be read; a missing one has none.
-    pub async fn drafts(&self, owner: DraftOwner) -> Result<Vec<Draft>, AuditError> {
-        let place = self.place();
+    pub async fn of_owner(&self, owner: DraftOwner) -> Result<Vec<Draft>, AuditError> {
+        let place = self.place.clone();
         blocking(move || {
             let (_, prefix) = owner.prefixes();
             let mut own = Vec::new();
@@ -150,12 +157,12 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the directory cannot be read.
-    pub async fn draft_bytes(
+    pub async fn bytes(
         &self,
         owner: DraftOwner,
         name: Option<DraftName>,
     ) -> Result<usize, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || {
             let counted = if let Some(name) = name {
                 find(&place, &owner, &name)?.into_iter().collect()
@@ -175,8 +182,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AuditError::NoDraft`], or that it cannot be read.
-    pub async fn draft(&self, owner: DraftOwner, name: DraftName) -> Result<Draft, AuditError> {
-        let place = self.place();
+    pub async fn get(&self, owner: DraftOwner, name: DraftName) -> Result<Draft, AuditError> {
+        let place = self.place.clone();
         blocking(move || {
             let found = find(&place, &owner, &name)?.ok_or(AuditError::NoDraft)?;
             read(&place, &found.listed.name)?.ok_or(AuditError::NoDraft)

@@ -1,7 +1,7 @@
 //! Tells people of what goes on record: what waits for them, what was decided, what went wrong.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::super::entry::event::{AuditEntry, AuditEvent, Outcome};
 use super::proposals::OTHER;
@@ -10,26 +10,75 @@ use crate::notify::{Notifier, NotifyEvent as Notice};
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
 const MOST_COUNTED: usize = 64;
 
+/// The people who are told of what goes on record.
+#[derive(Debug)]
+pub struct NoticeSlot {
+    wiki: String,
+    notices: RwLock<Option<Arc<Notices>>>,
+}
+
+impl NoticeSlot {
+    pub(in crate::audit) fn new(wiki: &str) -> Self {
+        Self {
+            wiki: wiki.to_owned(),
+            notices: RwLock::default(),
+        }
+    }
+
+    /// Has people told of what goes on record from now on.
+    pub fn set(&self, notifier: Notifier) {
+        let notices = (!notifier.is_idle()).then(|| Arc::new(Notices::new(notifier)));
+        let mut slot = self.notices.write().unwrap_or_else(PoisonError::into_inner);
+        *slot = notices;
+    }
+
+    /// Tells people something of this wiki, if they are to be told.
+    pub fn tell(&self, notice: &Notice) {
+        if let Some(notices) = self.get() {
+            notices.notifier.tell(&self.wiki, notice);
+        }
+    }
+
+    /// The notice to send for a record, once it is written.
+    pub(in crate::audit) fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
+        self.get()?.notice_for(entry)
+    }
+
+    /// Waits until what was to be told is told.
+    pub(in crate::audit) async fn finish(&self) {
+        if let Some(notices) = self.get() {
+            notices.notifier.finish().await;
+        }
+    }
+
+    /// The recipients of notices, in words.
+    #[cfg(test)]
+    pub(crate) fn in_words(&self) -> String {
+        let notices = self.get();
+        notices.map_or_else(String::new, |notices| notices.notifier.in_words())
+    }
+
+    fn get(&self) -> Option<Arc<Notices>> {
+        let slot = self.notices.read();
+        slot.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// Makes notices from records, for people elsewhere.
 #[derive(Debug)]
-pub(in crate::audit) struct Notices {
+struct Notices {
     notifier: Notifier,
     /// Number of recorded changes by set, for sets whose making is not on record yet.
     counted: Mutex<HashMap<String, usize>>,
 }
 
 impl Notices {
-    pub(in crate::audit) fn new(notifier: Notifier) -> Self {
+    fn new(notifier: Notifier) -> Self {
         let counted = Mutex::default();
         Self { notifier, counted }
     }
 
-    pub(in crate::audit) const fn notifier(&self) -> &Notifier {
-        &self.notifier
-    }
-
-    /// The notice to send for a record, once it is written.
-    pub(in crate::audit) fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
+    fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
         let call = || entry.call.to_string();
         match (entry.event, entry.decision.as_deref()) {
             (AuditEvent::Preview, Some(OTHER)) => {

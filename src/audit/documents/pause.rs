@@ -1,12 +1,11 @@
 //! Pauses and resumes the writes of all servers on an audit directory.
 
 use std::io::ErrorKind;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::disk::blocking::blocking;
-use super::super::{AuditError, AuditLog, PauseInfo, Pauses};
+use super::super::{AuditError, PauseInfo, Pauses};
 use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, StoreError};
 
 /// The longest wait until attempts that are being recorded are on record: a pause holds by then, also if
@@ -15,21 +14,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// The longest wait for somebody who pauses.
 const WAIT_FOR_PAUSE: Duration = Duration::from_secs(10);
 
-impl AuditLog {
-    /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
-    /// take back what led to it before others may write again.
-    #[must_use]
-    pub fn for_operator(dir: &Path, wiki_name: &str) -> Self {
-        Self::heeding(dir, wiki_name, Pauses::default())
-    }
-
+impl Pauses {
     /// Pauses the writes of all servers on the audit directory. An attempt that is on record by then
     /// may still be sent; after it none is.
     ///
     /// # Errors
     /// If they are not surely paused.
     pub async fn pause(&self, told: PauseInfo) -> Result<(), AuditError> {
-        let Some(store) = self.pauses().store().map(Arc::clone) else {
+        let Some(store) = self.store().map(Arc::clone) else {
             return Ok(());
         };
         let text = serde_json::to_vec(&told).map_err(|_| AuditError::BrokenOff)?;
@@ -45,7 +37,7 @@ impl AuditLog {
     /// # Errors
     /// If it could not be removed: writes stay paused.
     pub async fn resume(&self) -> Result<(), AuditError> {
-        let Some(store) = self.pauses().store().map(Arc::clone) else {
+        let Some(store) = self.store().map(Arc::clone) else {
             return Ok(());
         };
         blocking(move || {
@@ -54,9 +46,7 @@ impl AuditLog {
         })
         .await
     }
-}
 
-impl Pauses {
     /// While this is held, no pause is done: from the look at the pause until the attempt is on record.
     /// `None` where this process may not make the lease, and the look alone counts.
     pub(in crate::audit) async fn keep_as_is(&self) -> Result<Option<HeldLease>, AuditError> {
@@ -94,7 +84,7 @@ mod tests {
         let below = dir.path().join("audit");
         let (log, pauses) = (AuditLog::new(&below, "docs"), Pauses::new(&below));
         assert_eq!(pauses.look(), None);
-        log.pause(told()).await.unwrap();
+        log.pauses.pause(told()).await.unwrap();
         let Some(Pause::Told(found)) = pauses.look() else {
             panic!("no pause");
         };
@@ -102,12 +92,12 @@ mod tests {
         let mode = fs::metadata(below.join(NAME)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let again = PauseInfo::now(Actor::user("bob", None), "still at it".to_owned());
-        log.pause(again.clone()).await.unwrap();
+        log.pauses.pause(again.clone()).await.unwrap();
         assert_eq!(pauses.look(), Some(Pause::Told(again)));
         // The pause and its lease.
         assert_eq!(fs::read_dir(&below).unwrap().count(), 2);
-        log.resume().await.unwrap();
-        log.resume().await.unwrap();
+        log.pauses.resume().await.unwrap();
+        log.pauses.resume().await.unwrap();
         assert_eq!(pauses.look(), None);
     }
 
@@ -149,7 +139,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (log, pauses) = (AuditLog::new(dir.path(), "docs"), Pauses::new(dir.path()));
         let hangs = pauses.keep_as_is().await.unwrap();
-        log.pause(told()).await.unwrap();
+        log.pauses.pause(told()).await.unwrap();
         assert!(matches!(pauses.look(), Some(Pause::Told(_))));
         drop(hangs);
     }
@@ -160,15 +150,15 @@ mod tests {
         let log = AuditLog::new(dir.path(), "docs");
         let attempt = || AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
         let _first = log.attempt(attempt()).await.unwrap();
-        log.pause(told()).await.unwrap();
+        log.pauses.pause(told()).await.unwrap();
         let refused = log.attempt(attempt()).await.map(|_| ());
         assert!(matches!(refused, Err(AuditError::Paused(_))), "{refused:?}");
         let operator = AuditLog::for_operator(dir.path(), "docs");
         let _theirs = operator.attempt(attempt()).await.unwrap();
-        log.resume().await.unwrap();
+        log.pauses.resume().await.unwrap();
         let _last = log.attempt(attempt()).await.unwrap();
         let mut attempts = 0;
-        log.calls(|_| attempts += 1).unwrap();
+        log.calls.each(|_| attempts += 1).unwrap();
         assert_eq!(attempts, 3);
     }
 }

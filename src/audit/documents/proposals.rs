@@ -7,11 +7,11 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    AuditError, AuditEvent, AuditLog, CallId, Exclusions, Outcome, Proposal, ProposalId,
-    ProposalState, Record,
+    AuditError, AuditEvent, CallId, Exclusions, Outcome, Proposal, ProposalId, ProposalState,
+    Record,
 };
 use crate::page::Date;
-use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, StoreError};
+use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, StoreError};
 
 /// The most proposals that are kept.
 const MOST: usize = 10_000;
@@ -49,13 +49,20 @@ pub struct ProposalOnRecord {
     pub decided: Option<ProposalState>,
 }
 
-impl AuditLog {
+/// The proposals of a wiki.
+#[derive(Debug, Clone)]
+pub struct ProposalStore {
+    pub(in crate::audit) place: AuditLayout,
+    pub(in crate::audit) leases: LeaseQueue,
+}
+
+impl ProposalStore {
     /// Keeps a new proposal, completely on the disk. Its making must be on record already.
     ///
     /// # Errors
     /// If it is not surely kept; [`AuditError::Full`] beyond 10,000.
-    pub async fn keep_proposal(&self, proposal: Proposal) -> Result<(), AuditError> {
-        let place = self.place();
+    pub async fn keep(&self, proposal: Proposal) -> Result<(), AuditError> {
+        let place = self.place.clone();
         blocking(move || {
             if place.store.documents(DocumentKind::Proposal)?.len() >= MOST {
                 return Err(AuditError::Full);
@@ -70,8 +77,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the directory or the runs cannot be read; a missing directory has none.
-    pub async fn proposals(&self) -> Result<Vec<Proposal>, AuditError> {
-        let place = self.place();
+    pub async fn all(&self) -> Result<Vec<Proposal>, AuditError> {
+        let place = self.place.clone();
         blocking(move || {
             let all = all(&place)?;
             if all.is_empty() {
@@ -87,12 +94,12 @@ impl AuditLog {
         .await
     }
 
-    /// One proposal, like those of [`AuditLog::proposals`].
+    /// One proposal, like those of [`Self::all`].
     ///
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if the runs cannot be read.
-    pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, AuditError> {
-        let place = self.place();
+    pub async fn get(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+        let place = self.place.clone();
         blocking(move || {
             let proposal = read(&place, id)?;
             Ok(match on_record(&place, id)?.made {
@@ -111,7 +118,7 @@ impl AuditLog {
         &self,
         ids: Vec<ProposalId>,
     ) -> Result<HashSet<ProposalId>, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || {
             let mut open = HashSet::new();
             for id in ids {
@@ -132,18 +139,14 @@ impl AuditLog {
     /// directory.
     ///
     /// # Errors
-    /// [`AuditError::Busy`] after `wait`; otherwise as for [`AuditLog::proposal`].
-    pub async fn hold_proposal(
-        &self,
-        id: ProposalId,
-        wait: Duration,
-    ) -> Result<HeldProposal, AuditError> {
-        let place = self.place();
+    /// [`AuditError::Busy`] after `wait`; otherwise as for [`Self::get`].
+    pub async fn hold(&self, id: ProposalId, wait: Duration) -> Result<HeldProposal, AuditError> {
+        let place = self.place.clone();
         let is_there = blocking(move || read(&place, id).map(drop));
         is_there.await?;
         let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
-        let lease = self.leases().alone(&name, wait).await?;
-        let place = self.place();
+        let lease = self.leases.alone(&name, wait).await?;
+        let place = self.place.clone();
         blocking(move || {
             Ok(HeldProposal {
                 proposal: read(&place, id)?,
@@ -158,8 +161,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn proposal_on_record(&self, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
-        let place = self.place();
+    pub async fn on_record(&self, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+        let place = self.place.clone();
         blocking(move || on_record(&place, id)).await
     }
 }

@@ -42,7 +42,7 @@ impl ChangeDetails {
             notes: vec![format!("the kept state {name} {why}")],
             ..Self::default()
         };
-        Ok(match log.rebuilt(call)? {
+        Ok(match log.writes.change_of(call)? {
             ReconstructedChange::NeverKept => Self::default(),
             ReconstructedChange::Purged(name) => {
                 gone(name, "was purged, so what changed is no longer known")

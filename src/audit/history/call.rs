@@ -17,7 +17,7 @@ use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, applied_before};
 use super::super::run::reader::scan;
 use super::super::{
-    AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, KeyDigest, Outcome, Record,
+    AuditError, AuditEvent, CallId, CallReader, Client, KeptState, KeyDigest, Outcome, Record,
 };
 use super::spent_approval::{SpendingCalls, SpentApproval};
 use super::steps::StepOutcomes;
@@ -309,7 +309,7 @@ impl CallHistory {
     }
 }
 
-impl AuditLog {
+impl CallReader {
     /// Finds a call and its records, whoever made it. Memory holds these records and a few words
     /// for each undo on record.
     ///
@@ -323,19 +323,17 @@ impl AuditLog {
     /// no client is given.
     ///
     /// # Errors
-    /// As [`AuditLog::story`].
+    /// As [`CallReader::story`].
     pub async fn story_for(
         &self,
         owner: Option<&Client>,
         call: &CallSelector,
     ) -> Result<CallHistory, CallHistoryError> {
-        let (log, call) = (self.clone(), call.clone());
+        let (reader, call) = (self.clone(), call.clone());
         let owner = owner.cloned();
-        blocking(move || Ok(story(&log, &call, owner.as_ref()))).await?
+        blocking(move || Ok(story(&reader, &call, owner.as_ref()))).await?
     }
-}
 
-impl AuditLog {
     /// The newest applied undo that was not taken back itself, with its time: of a write or of a
     /// whole set, of this client, or of anybody if no client is given.
     ///
@@ -345,16 +343,16 @@ impl AuditLog {
         &self,
         owner: Option<&Client>,
     ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
-        let (log, owner) = (self.clone(), owner.cloned());
-        blocking(move || last_undo(&log, owner.as_ref())).await
+        let (reader, owner) = (self.clone(), owner.cloned());
+        blocking(move || last_undo(&reader, owner.as_ref())).await
     }
 }
 
 fn last_undo(
-    log: &AuditLog,
+    reader: &CallReader,
     owner: Option<&Client>,
 ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
-    let runs = IndexedRuns::read(log)?;
+    let runs = reader.indexed()?;
     let undone = UndoIndex::read(&runs)?;
     let mut newest: Option<(RecordPosition, CallId)> = None;
     let mut clock = RecordClock::default();
@@ -374,11 +372,11 @@ fn last_undo(
 }
 
 fn story(
-    log: &AuditLog,
+    reader: &CallReader,
     selector: &CallSelector,
     owner: Option<&Client>,
 ) -> Result<CallHistory, CallHistoryError> {
-    let runs = IndexedRuns::read(log)?;
+    let runs = reader.indexed()?;
     let undone = UndoIndex::read(&runs)?;
     let call = match &selector.0 {
         CallSelectorKind::Call(call) => *call,

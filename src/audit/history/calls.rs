@@ -14,9 +14,10 @@ use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, nanoseconds};
 use super::super::run::parsed::for_each_record;
 use super::super::{
-    AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallHistoryError, CallId, Record,
+    AuditError, AuditEvent, CallFilter, CallHistory, CallHistoryError, CallId, Record,
 };
 use super::call::{MAX_RECORDS, story_of};
+use super::call_reader::CallReader;
 use super::steps::StepOutcomes;
 use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
 use crate::store::local::line_index::CallRange;
@@ -72,14 +73,14 @@ impl Latest {
     }
 }
 
-impl AuditLog {
+impl CallReader {
     /// Passes every recorded call to `each`, roughly in order of their ends; returns how many lines
     /// could not be read. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn calls(&self, each: impl FnMut(CallHistory)) -> Result<u64, AuditError> {
-        let all = IndexedRuns::read(self)?;
+    pub fn each(&self, each: impl FnMut(CallHistory)) -> Result<u64, AuditError> {
+        let all = self.indexed()?;
         let undone = UndoIndex::read(&all)?;
         let runs = &all.runs;
         let mut gathering = Gathering {
@@ -108,11 +109,11 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn calls_of_set(&self, set: CallId) -> Result<Vec<CallHistory>, AuditError> {
-        let log = self.clone();
+    pub async fn of_set(&self, set: CallId) -> Result<Vec<CallHistory>, AuditError> {
+        let reader = self.clone();
         blocking(move || {
             let mut calls = Vec::new();
-            log.calls_about(&[Subject::Set(set)], |call| {
+            reader.about(&[Subject::Set(set)], |call| {
                 let is_of = |record: &Record| record.set == Some(set);
                 if call.call != set && call.records.iter().any(is_of) {
                     calls.push(call);
@@ -128,16 +129,16 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn writes_of(
+    pub async fn of_client(
         &self,
         client: &str,
         since: OffsetDateTime,
         most: usize,
     ) -> Result<Option<Vec<CallHistory>>, AuditError> {
-        let (log, client) = (self.clone(), client.to_owned());
+        let (reader, client) = (self.clone(), client.to_owned());
         blocking(move || {
             let (mut writes, mut has_more) = (Vec::new(), false);
-            log.calls(|call| {
+            reader.each(|call| {
                 let is_by = match call.actor() {
                     Some(actor) => actor.is_called(&client),
                     None => call.client().is_some_and(|own| own.is_called(&client)),
@@ -161,12 +162,12 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn writes_of_pages(
+    pub async fn of_pages(
         &self,
         pages: Vec<i64>,
         after: Option<OffsetDateTime>,
     ) -> Result<Vec<CallHistory>, AuditError> {
-        let log = self.clone();
+        let reader = self.clone();
         blocking(move || {
             let mut writes = Vec::new();
             let mut take = |call: CallHistory| {
@@ -176,8 +177,8 @@ impl AuditLog {
                 }
             };
             match pages.as_slice() {
-                [page] => drop(log.calls_about(&[Subject::Page(*page)], take)?),
-                _ => drop(log.calls(&mut take)?),
+                [page] => drop(reader.about(&[Subject::Page(*page)], take)?),
+                _ => drop(reader.each(&mut take)?),
             }
             Ok(writes)
         })
@@ -206,22 +207,22 @@ impl AuditLog {
             }
         };
         let unreadable = match filter.page {
-            Some(page) => self.calls_about(&[Subject::Page(page)], take),
-            None => self.calls(take),
+            Some(page) => self.about(&[Subject::Page(page)], take),
+            None => self.each(take),
         }?;
         Ok((latest, unreadable))
     }
 
     /// Passes the calls with a line about one of these to `each`, and maybe others, about in order of
     /// their ends; returns how many lines could not be read.
-    pub(super) fn calls_about(
+    pub(super) fn about(
         &self,
         subjects: &[Subject<'_>],
         mut each: impl FnMut(CallHistory),
     ) -> Result<u64, AuditError> {
-        let runs = IndexedRuns::read(self)?;
+        let runs = self.indexed()?;
         let Some(unreadable) = runs.unreadable() else {
-            return self.calls(each);
+            return self.each(each);
         };
         let undone = UndoIndex::read(&runs)?;
         let (mut known, mut calls) = (HashSet::new(), Vec::new());
@@ -255,7 +256,7 @@ impl AuditLog {
         if *filter != only_time {
             return Ok(None);
         }
-        let runs = IndexedRuns::read(self)?;
+        let runs = self.indexed()?;
         let range = CallRange {
             since: since.map(|time| nanoseconds(Some(time))),
             until: until.map(|time| nanoseconds(Some(time))),

@@ -9,7 +9,7 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{for_each_line, runs, scan};
 use super::super::{
-    AuditError, AuditEvent, AuditLog, CallId, KeptState, KeyDigest, Outcome, Record,
+    AuditError, AuditEvent, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
 };
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
@@ -33,13 +33,13 @@ pub struct Deletion {
     pub time: OffsetDateTime,
 }
 
-impl AuditLog {
+impl WriteReader {
     /// The pages that writes of ours deleted at a time or later, newest first.
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
     pub async fn deleted_since(&self, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || deleted_since(&place, since)).await
     }
 }
@@ -64,7 +64,7 @@ pub struct PageOnRecord {
 /// The most pages that the record knows and that are gone; of more the newest.
 const MOST_GONE: usize = 1_000;
 
-impl AuditLog {
+impl WriteReader {
     /// The pages that the record knows and that are not among these ids, without those that writes of
     /// ours deleted; the one that the record told of last comes first.
     ///
@@ -74,7 +74,7 @@ impl AuditLog {
         &self,
         there: HashSet<i64>,
     ) -> Result<Vec<PageOnRecord>, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || pages_not_among(&place, &there)).await
     }
 }

@@ -8,7 +8,7 @@ use super::super::documents::proposals::{is_making, is_making_of_other};
 use super::super::run::indexed::Subject;
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    ApprovalId, AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, CallOutcome,
+    ApprovalId, AuditError, AuditEvent, CallFilter, CallHistory, CallId, CallOutcome, CallReader,
     Exclusions, ProposalId, Record,
 };
 use super::spent_approval::SpendingCalls;
@@ -194,7 +194,7 @@ fn add_call(sum: (u64, u64), call: &CallHistory) -> (u64, u64) {
 /// The check of a reader's access to a call.
 type Admits<'a> = &'a dyn Fn(&CallHistory) -> CallVisibility;
 
-impl AuditLog {
+impl CallReader {
     /// The newest groups with a call that a filter takes, begun before another call if one is given,
     /// as far as somebody may see them. `each` is told of every call that was taken. Reads the log
     /// twice, so that memory holds only what is given and a word for each group. Blocks.
@@ -209,7 +209,7 @@ impl AuditLog {
         mut each: impl FnMut(&CallHistory),
     ) -> Result<Groups, AuditError> {
         let mut survey = GroupSurvey::default();
-        let unreadable = self.calls(|call| {
+        let unreadable = self.each(|call| {
             let seen = admits(&call);
             let is_taken = seen != CallVisibility::No && filter.takes(&call);
             survey.tell(&call, seen, is_taken);
@@ -220,7 +220,7 @@ impl AuditLog {
         let (page, older) = survey.newest(before.map(key), room.groups);
         let mut gathered = Gathered::new(page.iter().map(|(_, group)| *group), room.changes);
         if !gathered.groups.is_empty() {
-            self.calls(|call| {
+            self.each(|call| {
                 let seen = admits(&call);
                 gathered.take(&survey, call, seen);
             })?;
@@ -239,8 +239,8 @@ impl AuditLog {
     /// # Errors
     /// If the runs cannot be read.
     pub async fn group_about(&self, call: &CallHistory) -> Result<CallGroup, AuditError> {
-        let (log, call) = (self.clone(), call.clone());
-        blocking(move || log.group_around(call)).await
+        let (reader, call) = (self.clone(), call.clone());
+        blocking(move || reader.group_around(call)).await
     }
 
     fn group_around(&self, call: CallHistory) -> Result<CallGroup, AuditError> {
@@ -253,7 +253,7 @@ impl AuditLog {
             if names == known {
                 break;
             }
-            self.calls_about(&names.subjects(), |call| {
+            self.about(&names.subjects(), |call| {
                 if names.has(&call) {
                     all.entry(call.call).or_insert(call);
                 }
@@ -282,7 +282,7 @@ impl AuditLog {
     ) -> Result<Option<CallGroup>, AuditError> {
         let mut survey = GroupSurvey::default();
         let mut found = None;
-        self.calls(|call| {
+        self.each(|call| {
             let seen = admits(&call);
             survey.tell(&call, seen, false);
             let set = call.set().map(|set| set.to_string());
@@ -298,7 +298,7 @@ impl AuditLog {
             return Ok(None);
         };
         let mut gathered = Gathered::new(std::iter::once(group), changes);
-        self.calls(|call| {
+        self.each(|call| {
             let seen = admits(&call);
             gathered.take(&survey, call, seen);
         })?;
@@ -350,8 +350,8 @@ impl GroupNames {
 }
 
 /// Fills in which calls spent the approvals of these calls.
-fn fill_spent(log: &AuditLog, calls: &mut [CallHistory]) -> Result<(), AuditError> {
-    scan(&runs(&log.place())?, &["\"confirms\""], |told| {
+fn fill_spent(reader: &CallReader, calls: &mut [CallHistory]) -> Result<(), AuditError> {
+    scan(&runs(&reader.place)?, &["\"confirms\""], |told| {
         let Ok(record) = told.record else { return };
         for call in &mut *calls {
             let mut spent = SpendingCalls(std::mem::take(&mut call.spent_by));

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, AuditLog, CallId};
+use super::super::{AuditError, AuditEvent, CallId, WriteReader};
 use crate::page::Date;
 
 /// The most that the wiki's clock may be ahead of this machine's.
@@ -14,16 +14,16 @@ const SLACK: time::Duration = time::Duration::hours(1);
 /// A state of a page: the page's id and the wiki's time of the state.
 pub type StateOfPage = (i64, Date);
 
-impl AuditLog {
+impl WriteReader {
     /// The call that left each of these states, in their order; `None` if no write on record did.
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
-    pub async fn writes_that_left(
+    pub async fn that_left(
         &self,
         states: Vec<StateOfPage>,
     ) -> Result<Vec<Option<CallId>>, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || writes_that_left(&place, &states)).await
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::disk::kept_states;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, AuditLog, CallHistory, KeptState};
+use super::super::{AuditError, AuditEvent, CallHistory, KeptState, WriteReader};
 use crate::change::Change;
 
 /// The change of a call, as far as it is still kept.
@@ -21,13 +21,13 @@ pub enum ReconstructedChange {
     Damaged(KeptState),
 }
 
-impl AuditLog {
+impl WriteReader {
     /// Reconstructs the change of a call. Blocks.
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn rebuilt(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
-        match self.rebuilt_if_kept(call)? {
+    pub fn change_of(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
+        match self.kept_change_of(call)? {
             ReconstructedChange::Missing(name) if self.is_purged(name)? => {
                 Ok(ReconstructedChange::Purged(name))
             }
@@ -40,11 +40,11 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn rebuilt_if_kept(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
+    pub fn kept_change_of(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
         let mut states = [None, None];
         for (state, name) in states.iter_mut().zip(call.states_around()) {
             let Some(name) = name else { continue };
-            match kept_states::kept(&*self.place().store, name) {
+            match kept_states::kept(&*self.place.store, name) {
                 Ok(read) => *state = Some(read),
                 Err(AuditError::Missing) => return Ok(ReconstructedChange::Missing(name)),
                 Err(AuditError::Damaged) => return Ok(ReconstructedChange::Damaged(name)),
@@ -62,7 +62,7 @@ impl AuditLog {
     fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
         let file = format!("{name}.json.gz");
         let mut is_purged = false;
-        scan(&runs(&self.place())?, &[&file], |told| {
+        scan(&runs(&self.place)?, &[&file], |told| {
             let Ok(record) = told.record else { return };
             let mut removed = record.removed.iter().flatten();
             is_purged |= record.event == AuditEvent::Purge && removed.any(|head| head.file == file);

@@ -6,7 +6,7 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
 use super::super::{
-    AuditError, AuditEvent, AuditLog, CallId, KeptState, KeyDigest, Outcome, Record,
+    AuditError, AuditEvent, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
 };
 use super::undo_index::{RecordClock, RecordPosition};
 use crate::change::Operation;
@@ -29,13 +29,13 @@ pub struct Recreation {
     pub key: Option<KeyDigest>,
 }
 
-impl AuditLog {
+impl WriteReader {
     /// The pages or assets that undos created again; the newest first.
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
     pub async fn recreations(&self, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || recreations(&place, of_assets)).await
     }
 }

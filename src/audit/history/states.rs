@@ -6,7 +6,7 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::kept_states;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditLog, KeptState, KeyDigest};
+use super::super::{AuditError, KeptState, KeyDigest, WriteReader};
 use crate::page::{Date, PageState};
 
 /// The most of a page's newest kept states that are searched.
@@ -15,7 +15,7 @@ const MAX_LOOKED_AT: usize = 100;
 /// A page as a write found it, and the key of that write, if recorded.
 pub type PriorState = (PageState, Option<KeyDigest>);
 
-impl AuditLog {
+impl WriteReader {
     /// The page with this date as a write of ours found it, and the key of that write. Searches the
     /// newest hundred states of the page.
     ///
@@ -23,8 +23,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read. A purged or damaged state is skipped.
-    pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
-        let (place, time) = (self.place(), time.clone());
+    pub async fn state_at(&self, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
+        let (place, time) = (self.place.clone(), time.clone());
         blocking(move || found_at(&place, id, &time)).await
     }
 }

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, AuditLog, CallId, Client};
+use super::super::{AuditError, AuditEvent, CallId, Client};
 
 /// True if a client goes by one of these names; without names, if it has none either.
 #[must_use]
@@ -19,18 +20,24 @@ pub fn goes_by(client: &Client, names: &[String]) -> bool {
     names.iter().any(is_its)
 }
 
-impl AuditLog {
+/// The writes on record, with the states of pages that they found and left.
+#[derive(Debug, Clone)]
+pub struct WriteReader {
+    pub(in crate::audit) place: AuditLayout,
+}
+
+impl WriteReader {
     /// Number of writes attempted since a time by clients with one of these names, or without
     /// names, by clients that have none. Only runs that were written since are read.
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn writes_since(
+    pub async fn count_since(
         &self,
         names: Vec<String>,
         since: OffsetDateTime,
     ) -> Result<u64, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || {
             let is_meant = |client: &Client| goes_by(client, &names);
             let mut calls: HashSet<CallId> = HashSet::new();

@@ -54,7 +54,7 @@ impl Aged {
 impl LogInventory {
     /// Reads all runs; stops early when the log ends.
     pub(super) fn make(log: &AuditLog, now: OffsetDateTime) -> Result<Self, AuditError> {
-        let place = log.place();
+        let place = log.place.clone();
         let mut survey = Self {
             now,
             today: None,

@@ -59,7 +59,7 @@ async fn running(dir: &Path) -> AuditLog {
 fn is_there(log: &AuditLog, states: &[KeptState]) -> Vec<bool> {
     states
         .iter()
-        .map(|state| kept_path(&log.place(), *state).exists())
+        .map(|state| kept_path(&log.place, *state).exists())
         .collect()
 }
 
@@ -69,7 +69,7 @@ fn name(path: &Path) -> String {
 
 /// All records, of chains that hold.
 fn records(log: &AuditLog) -> Vec<Record> {
-    let runs = log.runs().unwrap();
+    let runs = log.runs.all().unwrap();
     for run in &runs {
         let file = std::fs::File::open(&run.path).unwrap();
         verify(BufReader::new(file)).unwrap();
@@ -89,15 +89,12 @@ fn all_is_explained(log: &AuditLog) {
         .collect();
     for record in &records {
         for head in record.runs.iter().flatten() {
-            let path = log.place().runs().join(&head.file);
+            let path = log.place.runs().join(&head.file);
             assert!(path.exists() || gone.contains(&head.file), "{head:?}");
         }
         for state in super::named_by(record) {
             let is_gone = gone.contains(&format!("{state}.json.gz"));
-            assert!(
-                kept_path(&log.place(), state).exists() || is_gone,
-                "{state}"
-            );
+            assert!(kept_path(&log.place, state).exists() || is_gone, "{state}");
         }
     }
 }
@@ -110,7 +107,7 @@ async fn what_is_older_than_asked_for_goes_and_is_on_record() {
     let both = keep_long_ago(&keeper, "named by both").await;
     let young = keep_long_ago(&keeper, "young").await;
     let orphan = keep_long_ago(&keeper, "named by none").await;
-    let fresh = keeper.keep(&page("just kept")).await.unwrap();
+    let fresh = keeper.states.keep(&page("just kept")).await.unwrap();
     let first = run(dir.path(), 400, &[old, both, fresh]);
     let second = run(dir.path(), 300, &[both, young]);
     yesterday(dir.path());
@@ -160,7 +157,7 @@ async fn the_oldest_goes_until_the_rest_is_small_enough() {
     let length = |path: &Path| path.metadata().unwrap().len();
     let pages = states
         .iter()
-        .map(|state| length(&kept_path(&log.place(), *state)));
+        .map(|state| length(&kept_path(&log.place, *state)));
     let whole: u64 = runs.iter().map(|run| length(run)).chain(pages).sum();
     let keep = |bytes| Keep { bytes, ..YEAR };
     assert_eq!(
@@ -177,7 +174,7 @@ async fn the_oldest_goes_until_the_rest_is_small_enough() {
     // Nothing but what must stay: the own run.
     let purged = log.purge_at(keep(0), NOW).await.unwrap();
     assert_eq!((purged.runs, purged.pages), (3, 2));
-    assert_eq!(log.runs().unwrap().len(), 1);
+    assert_eq!(log.runs.all().unwrap().len(), 1);
     all_is_explained(&log);
     log.close().await.unwrap();
     all_is_explained(&log);
@@ -214,7 +211,7 @@ async fn nothing_goes_if_it_cannot_be_put_on_record() {
     let old = run(dir.path(), 400, &[state]);
     yesterday(dir.path());
     let log = running(dir.path()).await;
-    let own = log.runs().unwrap().pop().unwrap().path;
+    let own = log.runs.all().unwrap().pop().unwrap().path;
     std::fs::OpenOptions::new()
         .append(true)
         .open(&own)
@@ -338,9 +335,9 @@ async fn a_state_that_is_kept_again_while_a_purge_is_at_work_stays() {
     let log = running(dir.path()).await;
     let state = keep_long_ago(&log, "old").await;
     let plan = super::PurgePlan::make(&log, YEAR, NOW).unwrap().unwrap();
-    assert_eq!(log.keep(&page("old")).await.unwrap(), state);
+    assert_eq!(log.states.keep(&page("old")).await.unwrap(), state);
     assert_eq!(plan.carry_out(&log).await.unwrap(), Purged::default());
-    assert_eq!(log.kept(state).await.unwrap(), page("old"));
+    assert_eq!(log.states.get(state).await.unwrap(), page("old"));
 }
 
 #[tokio::test]
@@ -358,10 +355,10 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
     let state = keep_long_ago(&keeper, "of an honest write").await;
     let honest = run(dir.path(), 9, &[state]);
     let log = running(dir.path()).await;
-    let fresh = keeper.keep(&page("just kept")).await.unwrap();
+    let fresh = keeper.states.keep(&page("just kept")).await.unwrap();
     let most = honest.metadata().unwrap().len();
-    let most = most + kept_path(&log.place(), state).metadata().unwrap().len();
-    let own = log.runs().unwrap().pop().unwrap().path;
+    let most = most + kept_path(&log.place, state).metadata().unwrap().len();
+    let own = log.runs.all().unwrap().pop().unwrap().path;
     while own.metadata().unwrap().len() <= 2 * most {
         let refusal = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
         log.record(refusal).await.unwrap();
@@ -379,13 +376,13 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
 async fn proposals_count_and_go_when_they_are_the_oldest() {
     let dir = tempfile::tempdir().unwrap();
     let log = running(dir.path()).await;
-    let state = log.keep(&page("just kept")).await.unwrap();
+    let state = log.states.keep(&page("just kept")).await.unwrap();
     let all = [3, 2, 1].map(|day| proposal(day, ProposalState::Open, state));
     let mut lengths = Vec::new();
     for proposal in &all {
-        log.keep_proposal(proposal.clone()).await.unwrap();
+        log.proposals.keep(proposal.clone()).await.unwrap();
         let file = std::fs::File::open(
-            log.place()
+            log.place
                 .wiki
                 .join(format!("proposals/{}.json", proposal.id)),
         )
@@ -400,7 +397,7 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
     assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
     for proposal in &all {
         let file = std::fs::File::open(
-            log.place()
+            log.place
                 .wiki
                 .join(format!("proposals/{}.json", proposal.id)),
         )
@@ -410,7 +407,7 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
     }
     let purged = log.purge_at(keep, NOW).await.unwrap();
     assert_eq!((purged.proposals, purged.bytes), (1, lengths[0]));
-    assert!(log.proposal(all[0].id).await.is_err());
+    assert!(log.proposals.get(all[0].id).await.is_err());
 }
 
 fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
@@ -472,11 +469,12 @@ async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of
         (made_by_old, false),
     ];
     for (proposal, _) in &all {
-        log.keep_proposal(proposal.clone()).await.unwrap();
+        log.proposals.keep(proposal.clone()).await.unwrap();
     }
     // One that is being decided stays until the next time.
     let held = log
-        .hold_proposal(all[1].0.id, Duration::ZERO)
+        .proposals
+        .hold(all[1].0.id, Duration::ZERO)
         .await
         .unwrap();
     let purged = log.purge_at(YEAR, NOW).await.unwrap();
@@ -485,7 +483,7 @@ async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of
     drop(held);
     log.purge_at(YEAR, NOW).await.unwrap();
     for (proposal, stays) in &all {
-        let is_there = log.proposal(proposal.id).await.is_ok();
+        let is_there = log.proposals.get(proposal.id).await.is_ok();
         assert_eq!(is_there, *stays, "{proposal:?}");
     }
     all_is_explained(&log);
@@ -504,14 +502,14 @@ async fn a_clock_that_is_wrong_by_a_century_makes_nothing_old() {
         run(dir.path(), 364, &[state]);
         yesterday(dir.path());
         let proposal = proposal(20, ProposalState::Open, state);
-        log.keep_proposal(proposal.clone()).await.unwrap();
+        log.proposals.keep(proposal.clone()).await.unwrap();
         // What is written by that clock proves nothing by itself.
         let wrong = days_ago(-jump);
         let seen = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
         Script::begin(dir.path(), wrong, seen).close(wrong);
         assert_eq!(log.purge_at(YEAR, wrong).await.unwrap(), Purged::default());
         assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
-        assert!(log.proposal(proposal.id).await.is_ok());
+        assert!(log.proposals.get(proposal.id).await.is_ok());
     }
 }
 
@@ -559,7 +557,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
     script.close(days_ago(CENTURY));
     let seen = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
     let open = proposal(CENTURY, ProposalState::Open, states[1]);
-    keeper.keep_proposal(open.clone()).await.unwrap();
+    keeper.proposals.keep(open.clone()).await.unwrap();
     let mut script = Script::begin(dir.path(), days_ago(CENTURY), seen);
     script.entry(days_ago(CENTURY), &open.making());
     script.close(days_ago(CENTURY));
@@ -568,9 +566,10 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
     let log = running(dir.path()).await;
     assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
     assert_eq!(is_there(&log, &states), [true, true]);
-    assert!(log.proposal(open.id).await.is_ok());
+    assert!(log.proposals.get(open.id).await.is_ok());
     all_is_explained(&log);
     let checked = log
+        .upkeep
         .verify(&super::super::Against::default(), |_, _| {})
         .unwrap();
     assert_eq!(checked.wrong, []);
@@ -580,11 +579,11 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
         tool: Some("update_page".to_owned()),
         ..CallFilter::default()
     };
-    let (found, unreadable) = log.latest(&since(4), None, 10).unwrap();
+    let (found, unreadable) = log.calls.latest(&since(4), None, 10).unwrap();
     let found = found.into_calls();
     assert_eq!((found.len(), unreadable), (1, 0));
     let events: Vec<AuditEvent> = found[0].records.iter().map(|record| record.event).collect();
     assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
-    let (none, _) = log.latest(&since(1), None, 10).unwrap();
+    let (none, _) = log.calls.latest(&since(1), None, 10).unwrap();
     assert_eq!(none.into_calls().len(), 0);
 }

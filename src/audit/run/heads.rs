@@ -7,8 +7,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::entry::chain;
-use super::super::{AuditError, AuditLog, LineHash};
+use super::super::{AuditError, LineHash};
 use super::lines::MAX_LINE;
+use super::reader::RunReader;
 use crate::store::local::fs;
 
 /// A file's state in a record: name, length and last hash.
@@ -57,14 +58,14 @@ pub(in crate::audit) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<F
     Ok(heads)
 }
 
-impl AuditLog {
+impl RunReader {
     /// The heads of all runs, by name: to keep them where nobody with write access to the log can
     /// change them. Blocks.
     ///
     /// # Errors
     /// If the directory cannot be read; a missing one has no runs.
     pub fn heads(&self) -> Result<Vec<FileHead>, AuditError> {
-        let runs = self.place().runs();
+        let runs = self.place.runs();
         match of_runs(&runs, "") {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             read => read.map_err(|error| AuditError::at(&runs, "list the runs", &error)),

@@ -1,7 +1,7 @@
 //! Finds lines by what they are about: by the index where there is one, else by reading every run.
 //!
 //! What is found is the same either way: lines that may be about it, in the order of the runs. Whoever
-//! asks looks at the records themselves. Only a log that was made to ([`AuditLog::by_index`]) asks the
+//! asks looks at the records themselves. Only a log that was made to ([`super::super::AuditLog::by_index`]) asks the
 //! index: commands that show what is on record. Nothing that decides on a write does.
 
 use std::fs::File;
@@ -14,8 +14,8 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::VERSION;
 use super::super::entry::record::Unreadable;
-use super::super::{ApprovalId, AuditError, AuditLog, CallId, Outcome, Record};
-use super::reader::{LocatedRecord, RunFile, has_one_of, runs, scan};
+use super::super::{ApprovalId, AuditError, CallId, Outcome, Record};
+use super::reader::{LocatedRecord, RunFile, RunReader, has_one_of, runs, scan};
 use crate::store::local::line_index::{
     self, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
 };
@@ -72,14 +72,14 @@ pub(in crate::audit) struct IndexedRuns {
     index: Option<LineIndex>,
 }
 
-impl AuditLog {
+impl RunReader {
     /// Makes the index of a large log, or brings it up to the runs; `progress` is told of the bytes that
     /// were read and that there are to read. Without the right to write there is none. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
     pub fn bring_index_up(&self, progress: impl FnMut(u64, u64)) -> Result<(), AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         let runs = runs(&place)?;
         let all = runs
             .iter()
@@ -108,22 +108,20 @@ impl AuditLog {
 
     /// The same on a blocking thread, for a server.
     pub(crate) async fn keep_index_up(&self) -> Result<(), AuditError> {
-        let log = self.clone();
-        blocking(move || log.bring_index_up(|_, _| ())).await
+        let runs = self.clone();
+        blocking(move || runs.bring_index_up(|_, _| ())).await
     }
 }
 
 impl IndexedRuns {
     /// The runs of a log. An index that is missing, damaged or far behind is not used.
-    pub(in crate::audit) fn read(log: &AuditLog) -> Result<Self, AuditError> {
-        let place = log.place();
-        let runs = runs(&place)?;
-        let asked = log.asks_index();
+    pub(in crate::audit) fn read(place: &AuditLayout, asked: bool) -> Result<Self, AuditError> {
+        let runs = runs(place)?;
         let index = asked
             .then(|| LineIndex::open(&place.line_index()))
             .flatten();
         // Who may not add to it uses an index that is not behind.
-        let lease = index.as_ref().and_then(|_| lease(&place).ok()?);
+        let lease = index.as_ref().and_then(|_| lease(place).ok()?);
         let most = lease.as_ref().map_or(0, |_| MOST_BEHIND);
         let index = match index.map(|index| bring_up(index, &runs, most, |_, _| ())) {
             Some(Ok(CatchUp::Up(index))) => Some(index),

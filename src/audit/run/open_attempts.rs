@@ -8,11 +8,12 @@ use time::OffsetDateTime;
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::{
-    ApprovalId, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, Outcome,
-    Record, RunId,
+    ApprovalId, AuditEntry, AuditError, AuditEvent, CallId, Client, KeptState, Outcome, Record,
+    RunId,
 };
+use super::reader::RunReader;
 use super::reader::{RunFile, runs, scan};
-use super::unsettled::Unsettled;
+use super::unsettled::{Unsettled, UnsettledWrites};
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
@@ -186,16 +187,7 @@ impl UnfinishedWrites {
     }
 }
 
-impl AuditLog {
-    /// Attempts and sets that ended runs left open; see [`AuditLog::open_attempts`].
-    ///
-    /// # Errors
-    /// If the runs cannot be read.
-    pub async fn left_open(&self, days: Option<u32>) -> Result<UnfinishedWrites, AuditError> {
-        let (place, own) = (self.place(), self.unsettled());
-        blocking(move || left_open(&place, days, &own)).await
-    }
-
+impl RunReader {
     /// The open attempts, oldest first: of runs that no living process holds, without an outcome of
     /// the same call and step in any run.
     ///
@@ -206,8 +198,19 @@ impl AuditLog {
     /// If the runs cannot be read. Invalid lines are skipped: an attempt that cannot be understood
     /// cannot be settled either.
     pub async fn open_attempts(&self, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || open_attempts(&place, days)).await
+    }
+}
+
+impl UnsettledWrites {
+    /// Attempts and sets that ended runs left open; see [`RunReader::open_attempts`].
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn left_open(&self, days: Option<u32>) -> Result<UnfinishedWrites, AuditError> {
+        let (place, own) = (self.place.clone(), self.settling());
+        blocking(move || left_open(&place, days, &own)).await
     }
 
     /// Forgets what of this process is settled by now.
@@ -218,7 +221,7 @@ impl AuditLog {
         let open = self.left_open(None).await?;
         let attempts = open.attempts.iter().map(|attempt| attempt.call);
         let sets = open.sets.iter().map(|open| open.set);
-        self.keep_unsettled(&attempts.chain(sets).collect());
+        self.keep(&attempts.chain(sets).collect());
         Ok(())
     }
 }

@@ -113,7 +113,7 @@ mod tests {
         }
         script.kill();
         let log = AuditLog::new(dir.path(), "docs");
-        let run = log.runs().unwrap().pop().unwrap();
+        let run = log.runs.all().unwrap().pop().unwrap();
         assert!(run.length > WORTH_IT);
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         for_each_line(&run, |number, line| {

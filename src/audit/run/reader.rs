@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::Unreadable;
-use super::super::{AuditError, AuditLog, Record};
+use super::super::{AuditError, Record};
 use super::lines::{LineStatus, next_line};
 
 /// Number of bytes of a file read at once.
@@ -162,31 +162,37 @@ impl Iterator for Records {
     }
 }
 
-impl AuditLog {
+/// The runs of a log.
+#[derive(Debug, Clone)]
+pub struct RunReader {
+    pub(in crate::audit) place: AuditLayout,
+}
+
+impl RunReader {
     /// The directory of the wiki's records.
     #[must_use]
     pub fn dir(&self) -> PathBuf {
-        self.place().wiki
+        self.place.wiki.clone()
     }
 
     /// True if that directory exists: a log that was never begun has none. Blocks.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        self.place().is_there()
+        self.place.is_there()
     }
 
     /// The names of the directories of other wikis beside it. Blocks.
     #[must_use]
     pub fn others(&self) -> Vec<String> {
-        self.place().others()
+        self.place.others()
     }
 
     /// All runs of the wiki, oldest first: by the start in their names. Blocks.
     ///
     /// # Errors
     /// If the directory cannot be read; a missing one has no runs.
-    pub fn runs(&self) -> Result<Vec<RunFile>, AuditError> {
-        runs(&self.place())
+    pub fn all(&self) -> Result<Vec<RunFile>, AuditError> {
+        runs(&self.place)
     }
 }
 

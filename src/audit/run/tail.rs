@@ -3,25 +3,25 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use super::super::{AuditError, AuditLog, Record, Records, Unreadable};
-use super::reader::runs;
+use super::super::{AuditError, Record, Records, Unreadable};
+use super::reader::{RunReader, runs};
 
 /// New records, after the last few existing ones.
 #[derive(Debug)]
 pub struct Tail {
-    log: AuditLog,
+    reader: RunReader,
     /// The progress of reading each run; `None` for an ended run.
     runs: HashMap<String, Option<Records>>,
 }
 
-impl AuditLog {
+impl RunReader {
     /// The last records, oldest first, and a reader of later ones. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
     pub fn tail(&self, count: usize) -> Result<(Vec<Record>, Tail), AuditError> {
         let mut tail = Tail {
-            log: self.clone(),
+            reader: self.clone(),
             runs: HashMap::new(),
         };
         let mut last: VecDeque<Record> = VecDeque::new();
@@ -55,7 +55,7 @@ impl Tail {
     }
 
     fn read(&mut self, mut each: impl FnMut(Record)) -> Result<(), AuditError> {
-        for run in runs(&self.log.place())? {
+        for run in runs(&self.reader.place)? {
             let records = match self.runs.remove(run.name()) {
                 None => run.records().map(Some),
                 Some(known) => Ok(known),

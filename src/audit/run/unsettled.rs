@@ -2,9 +2,46 @@
 //! record.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::super::disk::layout::AuditLayout;
 use super::super::{AuditEntry, AuditEvent, CallId};
 use super::own::OwnRun;
+
+/// What of this process is not settled: runs that it gave up, and outcomes that could not be put on record.
+#[derive(Debug)]
+pub struct UnsettledWrites {
+    pub(in crate::audit) place: AuditLayout,
+    pub(in crate::audit) left: Mutex<AbandonedRuns>,
+}
+
+impl UnsettledWrites {
+    /// True if outcomes of this process could not be put on record.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.lock().unsettled.is_empty()
+    }
+
+    pub(in crate::audit) fn lock(&self) -> MutexGuard<'_, AbandonedRuns> {
+        // Entries are put in whole, so a panic elsewhere leaves them intact.
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The attempts of this process whose outcome is not on record, and the runs that they are in.
+    pub(in crate::audit) fn settling(&self) -> Unsettled {
+        let left = self.lock();
+        Unsettled {
+            runs: left.runs.iter().map(|run| run.name().to_owned()).collect(),
+            steps: left.unsettled.clone(),
+        }
+    }
+
+    /// Forgets what is settled by now: all but these calls and sets.
+    pub(in crate::audit) fn keep(&self, open: &HashSet<CallId>) {
+        let mut left = self.lock();
+        left.unsettled.retain(|(call, _), _| open.contains(call));
+    }
+}
 
 /// A step of a call.
 pub(in crate::audit) type StepKey = (CallId, Option<String>);

@@ -12,7 +12,7 @@ use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::{self, ChainBreak, ChainFault};
 use super::super::run::open_attempts::open_attempts;
 use super::super::run::reader::runs;
-use super::super::{AuditError, AuditLog};
+use super::super::{AuditError, LogUpkeep};
 use super::permissions::{Eyes, closed, writable_by_others};
 use crate::private_files::FileOwner;
 
@@ -43,13 +43,13 @@ pub struct Health {
     pub open: usize,
 }
 
-impl AuditLog {
+impl LogUpkeep {
     /// Checks the directory: rights, space, chains, open attempts. Reads every run.
     ///
     /// # Errors
     /// If the runs cannot be listed or read.
     pub async fn health(&self) -> Result<Health, AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || health(&place)).await
     }
 }

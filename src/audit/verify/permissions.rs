@@ -9,18 +9,18 @@ use rustix::io::Errno;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
-use super::super::{AuditError, AuditLog};
+use super::super::{AuditError, LogUpkeep};
 use crate::private_files::FileOwner;
 
 /// Bits of a mode: others than the owner may write.
 const WRITE_BY_OTHERS: u32 = 0o022;
 
-impl AuditLog {
+impl LogUpkeep {
     /// The directories that others than their owner may write, from the audit directory down. With
     /// such a directory, others could remove or replace the log. Blocks.
     #[must_use]
     pub fn writable_by_others(&self) -> Vec<PathBuf> {
-        writable_by_others(&self.place())
+        writable_by_others(&self.place)
     }
 
     /// Checks that this process, with its user, can open all that a server needs.
@@ -28,7 +28,7 @@ impl AuditLog {
     /// # Errors
     /// [`AuditError::Exposed`], [`AuditError::Closed`].
     pub(in crate::audit) async fn check_open(&self) -> Result<(), AuditError> {
-        let place = self.place();
+        let place = self.place.clone();
         blocking(move || {
             if !writable_by_others(&place).is_empty() {
                 return Err(AuditError::Exposed);

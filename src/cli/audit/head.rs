@@ -27,7 +27,7 @@ struct Heads {
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
-    let runs = log.heads().map_err(|error| unread(&error))?;
+    let runs = log.runs.heads().map_err(|error| unread(&error))?;
     if arguments.json {
         print::line(&json!(Heads { runs }).to_string());
         return Ok(Exit::Done);

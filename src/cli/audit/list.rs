@@ -50,7 +50,12 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = by_index(&log)?;
     let before = match &arguments.before {
         None => None,
-        Some(call) => Some(log.story(call).await.map_err(|error| not_found(&error))?),
+        Some(call) => Some(
+            log.calls
+                .story(call)
+                .await
+                .map_err(|error| not_found(&error))?,
+        ),
     };
     let usual = if arguments.csv {
         csv::USUAL_LIMIT
@@ -58,6 +63,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         USUAL_LIMIT
     };
     let (found, unreadable) = log
+        .calls
         .latest(
             &arguments.filters.filter(),
             before.as_ref(),

@@ -103,13 +103,14 @@ fn note_unreadable(lines: u64) {
 fn by_index(log: &AuditLog) -> Result<AuditLog, (Exit, String)> {
     let progress = StepProgress::new();
     let megabytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
-    log.bring_index_up(|done, whole| {
-        progress.at(
-            megabytes(done),
-            megabytes(whole),
-            "MB of the record indexed",
-        );
-    })
-    .map_err(|error| unread(&error))?;
-    Ok(log.by_index())
+    log.runs
+        .bring_index_up(|done, whole| {
+            progress.at(
+                megabytes(done),
+                megabytes(whole),
+                "MB of the record indexed",
+            );
+        })
+        .map_err(|error| unread(&error))?;
+    Ok(log.clone().by_index())
 }

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let log = by_index(&log)?;
-    let call = match log.story(&arguments.call).await {
+    let call = match log.calls.story(&arguments.call).await {
         Ok(call) => call,
         Err(CallHistoryError::NotFound) => return cut_short(&log, arguments).await,
         Err(error) => return Err(not_found(&error)),
@@ -44,6 +44,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     };
     let changed = ChangeDetails::read(&log, &call).map_err(|error| unread(&error))?;
     let group = log
+        .calls
         .group_about(&call)
         .await
         .map_err(|error| unread(&error))?;
@@ -66,7 +67,8 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
 /// The changes of a set, in order; none of one that was not sent.
 async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, (Exit, String)> {
     let mut calls = log
-        .calls_of_set(set)
+        .calls
+        .of_set(set)
         .await
         .map_err(|error| unread(&error))?;
     calls.sort_by_key(CallHistory::sent);
@@ -159,7 +161,7 @@ fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
         return Ok(false);
     };
     let name = format!("-{}.jsonl", last.run);
-    let runs = log.runs()?;
+    let runs = log.runs.all()?;
     let mut of_call = runs.iter().filter(|run| run.name().ends_with(&name));
     Ok(of_call.any(RunFile::is_locked))
 }

@@ -32,7 +32,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let filter = arguments.filters.filter();
     let mut figures = CallStats::default();
     let unreadable = log
-        .calls(|call| {
+        .calls
+        .each(|call| {
             if filter.takes(&call) {
                 figures.count(&call);
             }

@@ -48,6 +48,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let (mut records, mut tail) = log
+        .runs
         .tail(arguments.count.into())
         .map_err(|error| unread(&error))?;
     loop {

@@ -1,6 +1,8 @@
 //! `wikijs-gate audit verify`: whether all that is on record is what was put there, and what of that
 //! cannot be known.
 
+#![expect(clippy::disallowed_methods, reason = "a file that the operator names")]
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -55,6 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let against = Against { heads, anchors };
     let mut progress = ProgressLine::new();
     let checked = log
+        .upkeep
         .verify(&against, |done, whole| {
             progress.at(|| format!("{done} of {whole} files checked"));
         })
@@ -84,7 +87,7 @@ fn public_key(text: &str) -> Result<PublicKey, String> {
 }
 
 fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, (Exit, String)> {
-    let read = log.read_anchors(&arguments.anchors, &arguments.key);
+    let read = log.upkeep.read_anchors(&arguments.anchors, &arguments.key);
     read.map_err(|(index, kind)| {
         let file = arguments.anchors.get(index);
         let what = file.map_or_else(String::new, |file| file_faults::unread(file, kind));
@@ -137,7 +140,7 @@ fn in_json(log: &AuditLog, checked: &LogVerification, against: &Against) -> Valu
             "unproven": anchored.unproven,
         })),
         "unproven": checked.unproven(against),
-        "notAnchored": log.anchors_fault_left(),
+        "notAnchored": log.anchoring.fault_left(),
     })
 }
 
@@ -232,7 +235,7 @@ fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
     if let Some(read) = &against.anchors {
         show_anchors(checked, read);
     }
-    if let Some(fault) = log.anchors_fault_left() {
+    if let Some(fault) = log.anchoring.fault_left() {
         print::line(&format!(
             "{} {}",
             print::painted("anchors", Paint::Yellow),

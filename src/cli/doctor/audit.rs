@@ -19,7 +19,7 @@ pub(super) async fn found(
     anchors: Option<&AnchorSettings>,
 ) -> Vec<DoctorFinding> {
     let log = AuditLog::new(dir, wiki);
-    match log.health().await {
+    match log.upkeep.health().await {
         Ok(health) => {
             let mut found = findings(&health);
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
@@ -118,7 +118,7 @@ fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> DoctorFinding {
             format!("the command {}", print::harmless(program))
         }
     };
-    if let Some(fault) = log.anchors_fault_left() {
+    if let Some(fault) = log.anchoring.fault_left() {
         return DoctorFinding::warning(
             print::harmless(&fault.to_string()),
             "Until that is mended, nothing outside the log holds what is put on record.",

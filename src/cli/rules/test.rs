@@ -104,7 +104,7 @@ impl Replay<'_> {
         let mut found = RuleTestResult::default();
         let mut days = Days::default();
         let mut fault = None;
-        self.log.calls(|call| {
+        self.log.calls.each(|call| {
             let ending = call.ending();
             let is_asked_for = ending.is_write() || ending == CallOutcome::Proposal;
             if !is_asked_for || fault.is_some() {
@@ -137,23 +137,24 @@ impl Replay<'_> {
         found: &mut RuleTestResult,
     ) -> Result<(), crate::audit::AuditError> {
         found.writes += 1;
-        let change = if let ReconstructedChange::Change(change) = self.log.rebuilt_if_kept(call)? {
-            let lines = change.content_lines();
-            let around = Surroundings {
-                wiki: self.wiki,
-                pages: None,
-                site: None,
-                own: &[],
+        let change =
+            if let ReconstructedChange::Change(change) = self.log.writes.kept_change_of(call)? {
+                let lines = change.content_lines();
+                let around = Surroundings {
+                    wiki: self.wiki,
+                    pages: None,
+                    site: None,
+                    own: &[],
+                };
+                Some(ChangeFacts::new(
+                    &change,
+                    lines,
+                    &change.check(lines, around),
+                ))
+            } else {
+                found.without_pages += 1;
+                of_record(call)
             };
-            Some(ChangeFacts::new(
-                &change,
-                lines,
-                &change.check(lines, around),
-            ))
-        } else {
-            found.without_pages += 1;
-            of_record(call)
-        };
         // Some checks ask the wiki or run the operator's commands: their warnings are on record.
         let change = change.map(|mut facts| {
             for code in call.records.iter().flat_map(|record| &record.warnings) {

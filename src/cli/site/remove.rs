@@ -33,7 +33,9 @@ pub(super) fn run(arguments: &Remove) -> CommandResult {
     // Before it is out of the file.
     let record = AuditSettings::read(&layers.source()).ok();
     let record = record.map(|settings| AuditLog::new(&settings.dir, &settings.wiki));
-    let record = record.filter(AuditLog::is_there).map(|log| log.dir());
+    let record = record
+        .filter(|log| log.runs.is_there())
+        .map(|log| log.runs.dir());
     if !arguments.yes {
         if !print::can_ask() {
             return Err(Exit::usage("nobody can be asked here; pass --yes"));

@@ -57,7 +57,7 @@ fn the_operators_decision_goes_beyond_every_level_but_off_and_passes_a_pause() {
     );
     let log = AuditLog::new(Path::new("/nowhere"), "wiki");
     let policy = Policy {
-        pauses: log.pauses().clone(),
+        pauses: log.pauses.clone(),
         ..policy(token())
     };
     let own = policy.clone().for_operator();
@@ -80,7 +80,7 @@ fn a_command_that_asks_nobody_gets_what_the_level_gives_and_proposes_where_a_per
     let log = AuditLog::new(Path::new("/nowhere"), "wiki");
     for passes_pause in [true, false] {
         let policy = Policy {
-            pauses: log.pauses().clone(),
+            pauses: log.pauses.clone(),
             ..policy(WritePolicy::Preview)
         };
         let own = policy.for_unattended(passes_pause);

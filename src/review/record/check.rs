@@ -89,7 +89,7 @@ impl Checks {
 /// Checks all of the record. Blocks.
 pub(crate) fn find(log: &AuditLog, progress: impl FnMut(usize, usize)) -> LogCheck {
     let (begun, against) = (Instant::now(), Against::default());
-    match log.verify(&against, progress) {
+    match log.upkeep.verify(&against, progress) {
         Err(error) => LogCheck::Failed(format!("{error}; {}", error.hint())),
         Ok(checked) => LogCheck::Done(Arc::new(LogCheckResult {
             unproven: checked.unproven(&against),

@@ -97,12 +97,14 @@ pub(super) async fn list(
                 changes: CHANGES_OF_ROW,
             };
             let sees = |call: &CallHistory| own.sees(call);
-            let groups = source.groups((&filter, from.as_ref()), &sees, room, |call| {
-                if let Some((figures, chart)) = &mut counted {
-                    figures.count(call);
-                    chart.count(call);
-                }
-            })?;
+            let groups = source
+                .calls
+                .groups((&filter, from.as_ref()), &sees, room, |call| {
+                    if let Some((figures, chart)) = &mut counted {
+                        figures.count(call);
+                        chart.count(call);
+                    }
+                })?;
             Ok(CallListPage {
                 groups,
                 figures: counted,
@@ -126,7 +128,7 @@ pub(super) async fn list(
 }
 
 async fn story_of(log: &AuditLog, call: CallId) -> Result<CallHistory, RecordReadError> {
-    let story = log.story(&CallSelector::from(call)).await;
+    let story = log.calls.story(&CallSelector::from(call)).await;
     story.map_err(|fault| RecordReadError::Fault(fault.to_string()))
 }
 
@@ -140,7 +142,7 @@ pub(super) async fn group(
     let log = reviewer.bench.desk.audit().clone();
     let (own, id) = (sight.clone(), id.to_owned());
     let read = blocking(readers, move || {
-        log.group(&id, &|call| own.sees(call), MOST_CHANGES)
+        log.calls.group(&id, &|call| own.sees(call), MOST_CHANGES)
     });
     let Some(mut group) = read.await? else {
         return Ok(None);
@@ -162,7 +164,7 @@ pub(super) async fn changed(
     let mut most = 0;
     for call in &calls {
         let states = call.states_around().into_iter().flatten();
-        most = most.max(log.bytes_of_states(states.collect()).await?);
+        most = most.max(log.states.bytes_of(states.collect()).await?);
     }
     render_budget::hold(most).await.map_err(Failure::from)?;
     blocking(readers, move || {

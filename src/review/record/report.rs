@@ -93,7 +93,7 @@ impl<'a> ReportRequest<'a> {
     ) -> Result<ReadReport<'a>, AuditError> {
         let (mut figures, mut chart) = (CallStats::default(), Chart::default());
         let (mut survey, mut latest) = (GroupSurvey::default(), Latest::new(MAX_CALLS));
-        let unreadable = self.log.calls(|call| {
+        let unreadable = self.log.calls.each(|call| {
             let is_taken = self.filter.takes(&call);
             survey.tell(&call, CallVisibility::Yes, is_taken);
             if is_taken {
@@ -113,7 +113,7 @@ impl<'a> ReportRequest<'a> {
             figures,
             chart,
             check,
-            heads: self.log.heads()?,
+            heads: self.log.runs.heads()?,
             held: ReportCounts {
                 calls: calls.len(),
                 older,

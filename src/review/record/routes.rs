@@ -113,7 +113,7 @@ async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, Bro
         return Err(nothing());
     }
     let log = visitor.reviewer.bench.desk.audit().clone();
-    let heads = tokio::task::spawn_blocking(move || log.heads()).await;
+    let heads = tokio::task::spawn_blocking(move || log.runs.heads()).await;
     let broken = |_| RecordReadError::Fault("the reading broke off".to_owned());
     Ok(heads.map_err(broken)?.map_err(RecordReadError::from)?)
 }

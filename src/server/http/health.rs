@@ -115,7 +115,7 @@ async fn look(state: &HttpState) -> ReadinessReport {
                 wiki: wiki.err(),
                 audit: audit.map(|error| error.to_string()),
                 paused: app.paused().map(|pause| pause.to_string()),
-                anchors: audit_log.anchors_fault().map(|fault| fault.to_string()),
+                anchors: audit_log.anchoring.fault().map(|fault| fault.to_string()),
                 key: key(&app),
             }
         }

@@ -285,7 +285,7 @@ fn in_force(app: &App) -> String {
         ("tools", format!("{tools:?} {:?}", app.own_tools)),
         ("index", format!("{:?}", app.index.settings_in_force())),
         ("kept", app.desk.kept()),
-        ("notify", app.desk.audit().notified()),
+        ("notify", app.desk.audit().notices.in_words()),
         ("indent", format!("{:?}", app.indent)),
     ];
     parts

@@ -54,7 +54,7 @@ impl Proposals {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; the wiki's error, if there are bounds on reading.
     pub async fn all(&self) -> Result<Vec<Proposal>, Failure> {
-        let all = self.past.audit.proposals().await?;
+        let all = self.past.audit.proposals.all().await?;
         if self.past.wiki.scope().is_open() {
             return Ok(all);
         }
@@ -72,7 +72,7 @@ impl Proposals {
     /// # Errors
     /// `INVALID_INPUT` if there is none, or if its pages may not be read; what the wiki says.
     pub async fn one(&self, id: ProposalId) -> Result<Proposal, Failure> {
-        let found = self.past.audit.proposal(id).await?;
+        let found = self.past.audit.proposals.get(id).await?;
         if self.past.admits_proposal(&found).await? {
             return Ok(found);
         }
@@ -129,7 +129,7 @@ impl Proposals {
     }
 
     async fn hold(&self, id: ProposalId, wait: Duration) -> Result<HeldProposal, Failure> {
-        let held = self.past.audit.hold_proposal(id, wait).await?;
+        let held = self.past.audit.proposals.hold(id, wait).await?;
         let proposal = held.proposal();
         if !self.past.admits_proposal(proposal).await? {
             return Err(AuditError::NoProposal.into());
@@ -137,7 +137,7 @@ impl Proposals {
         if proposal.state != ProposalState::Open {
             return Err(decided(&proposal.state));
         }
-        let on_record = self.past.audit.proposal_on_record(id).await?;
+        let on_record = self.past.audit.proposals.on_record(id).await?;
         let is_made = |made: &Record| proposal.differs_from(made, &on_record.others).is_empty();
         if !on_record.made.as_ref().is_some_and(is_made) {
             return Err(Failure::new(
@@ -224,7 +224,7 @@ impl Proposals {
     /// The session's last proposed change of a page, if it is undecided.
     pub(super) async fn open_change(&self, session: &SessionId, page: i64) -> Option<Change> {
         let id = self.last.of(session, ProposalSubject::Page(page))?;
-        let proposal = self.past.audit.proposal(id).await.ok()?;
+        let proposal = self.past.audit.proposals.get(id).await.ok()?;
         let one = proposal.changes().next()?;
         if !proposal.is_open() || proposal.is_list || one.undoes.is_some() {
             return None;
@@ -282,7 +282,7 @@ impl Proposals {
         let proposal = record.as_proposal(id, session, change, None);
         let said = record.said(std::iter::once(one));
         let proposal = Proposal { said, ..proposal };
-        self.past.audit.keep_proposal(proposal).await
+        self.past.audit.proposals.keep(proposal).await
     }
 
     /// Keeps a set as a proposal, each change like a proposal of its own; changes that do nothing
@@ -337,7 +337,7 @@ impl Proposals {
             links_left_not_kept: left.len().saturating_sub(MAX_LINKS_LEFT),
             ..proposal
         };
-        audit.keep_proposal(proposal).await
+        audit.proposals.keep(proposal).await
     }
 
     /// The id of a new proposal of this size.
@@ -357,7 +357,7 @@ impl Proposals {
         by: ProposalId,
     ) -> Result<bool, AuditError> {
         // Not waiting for somebody who is just deciding it.
-        let held = match self.past.audit.hold_proposal(old, Duration::ZERO).await {
+        let held = match self.past.audit.proposals.hold(old, Duration::ZERO).await {
             Ok(held) if held.proposal().state == ProposalState::Open => held,
             Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(false),
             Err(error) => return Err(error),

@@ -66,7 +66,7 @@ impl ProposalQuota {
         }
         // Some may have been decided meanwhile, by another process too.
         let old = self.spared_no_more();
-        let open = audit.still_open(old.clone()).await?;
+        let open = audit.proposals.still_open(old.clone()).await?;
         self.forget(&old.into_iter().filter(|id| !open.contains(id)).collect());
         Ok(self.take_up_to(session.owner(), id, bytes, most))
     }

@@ -29,7 +29,7 @@ pub(super) async fn in_part(
     past: &WriteHistory,
     id: i64,
 ) -> Result<Option<(PageState, PageState)>, Failure> {
-    let all = past.audit.recreations(false).await?;
+    let all = past.audit.writes.recreations(false).await?;
     for one in all
         .iter()
         .filter(|one| one.old == Some(id) && one.is_partial)
@@ -47,7 +47,7 @@ pub(super) async fn in_part(
 
 /// The ids under which undos created a page again, the newest first.
 pub(super) async fn later_ids(past: &WriteHistory, id: i64) -> Result<Vec<i64>, Failure> {
-    let all = past.audit.recreations(false).await?;
+    let all = past.audit.writes.recreations(false).await?;
     let pairs: Vec<(i64, i64)> = all
         .iter()
         .filter_map(|one| Some((one.old?, one.new?)))
@@ -91,7 +91,7 @@ pub(super) async fn thing(
         return Ok(None);
     };
     let Some(id) = own.id else { return Ok(None) };
-    let all = past.audit.recreations(true).await?;
+    let all = past.audit.writes.recreations(true).await?;
     let mut pairs = Vec::new();
     for one in all {
         let states = (one.deleted, one.found.or(one.deleted));
@@ -99,7 +99,7 @@ pub(super) async fn thing(
             continue;
         };
         let kept = async |name| {
-            let kept = past.audit.kept(name).await;
+            let kept = past.audit.states.get(name).await;
             kept.ok().and_then(|state| state.thing?.id())
         };
         if let (Some(old), Some(new)) = (kept(deleted).await, kept(found).await) {

@@ -91,7 +91,7 @@ impl ChangeSource for Apply {
     async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
         // An unreadable proposal is refused when it is held; a set's changes take turns of their
         // own.
-        match call.past.audit.proposal(self.id).await {
+        match call.past.audit.proposals.get(self.id).await {
             Ok(proposal) if !proposal.is_list => TurnOf {
                 page: proposal.page,
                 rebuilds_tree: proposal.operation.rebuilds_tree()

@@ -298,7 +298,7 @@ async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant, Failure
     let Some(set) = undo.call.named() else {
         return Err(failure);
     };
-    let calls = call.past.audit.calls_of_set(set).await?;
+    let calls = call.past.audit.calls.of_set(set).await?;
     let is_own = |call: &CallHistory| {
         let client = call
             .records

@@ -74,7 +74,10 @@ impl UndoClient {
 
     /// The client's writes that may have left something on the wiki, the newest first.
     async fn writes(&self, past: &WriteHistory) -> Result<Vec<CallHistory>, Failure> {
-        let found = past.audit.writes_of(&self.client, self.since, MOST_WRITES);
+        let found = past
+            .audit
+            .calls
+            .of_client(&self.client, self.since, MOST_WRITES);
         let found = found.await?;
         let Some(found) = found else {
             return Err(Failure::new(

@@ -19,7 +19,7 @@ pub(in crate::write) async fn hold(
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let held = async {
         drafts::hold_room(&past.audit, &owner, Some(&name)).await?;
-        let held = past.audit.hold_draft(owner, name, true).await?;
+        let held = past.audit.drafts.hold(owner, name, true).await?;
         drafts::admit(&past.wiki, held.draft()).await?;
         Ok::<_, Failure>(held)
     };

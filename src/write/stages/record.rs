@@ -56,7 +56,7 @@ pub(super) async fn outcome(
             entry.updated_at.clone_from(&proof.found.updated_at);
         }
         if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
-            match audit.keep(&proof.found).await {
+            match audit.states.keep(&proof.found).await {
                 Ok(found) => entry.found = Some(found),
                 Err(error) => {
                     tracing::error!(%error, call = %record.call(), "the page as found could not be kept");

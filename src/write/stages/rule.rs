@@ -60,7 +60,7 @@ pub(in crate::write) async fn facts(
     let clients = client.names();
     let writes_of_day = if policy.rules.counts_writes() {
         let since = OffsetDateTime::now_utc() - time::Duration::days(1);
-        audit.writes_since(clients.clone(), since).await?
+        audit.writes.count_since(clients.clone(), since).await?
     } else {
         0
     };

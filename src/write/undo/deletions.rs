@@ -102,7 +102,7 @@ impl WriteHistory {
         let there = unbounded.pages_now().await?;
         let mut settled: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
         settled.extend(unbounded.gone_pages().iter().map(|page| page.id));
-        let on_record = self.audit.deleted_since(since).await?;
+        let on_record = self.audit.writes.deleted_since(since).await?;
         let mut deleted = Vec::new();
         let mut asked = 0_usize;
         for deletion in on_record {
@@ -203,7 +203,7 @@ impl WriteHistory {
         settled: HashSet<i64>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
     ) -> Result<(), Failure> {
-        let known = self.audit.pages_not_among(settled).await?;
+        let known = self.audit.writes.pages_not_among(settled).await?;
         let told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
         for page in known {
             let (locale, path) = (&page.locale, &page.path);

@@ -33,7 +33,7 @@ impl WriteHistory {
         call: &CallSelector,
         owner: Option<&Client>,
     ) -> Result<CallHistory, Failure> {
-        let found = self.audit.story_for(owner, call).await;
+        let found = self.audit.calls.story_for(owner, call).await;
         let story = found.map_err(|error| match error {
             CallHistoryError::NotFound => nothing(NOT_ON_RECORD),
             CallHistoryError::NoneLeft => {
@@ -111,7 +111,7 @@ impl WriteHistory {
         let Some(time) = then.updated_at.clone() else {
             return;
         };
-        let (state, key) = match self.audit.found_at(id, &time).await {
+        let (state, key) = match self.audit.writes.state_at(id, &time).await {
             Ok(Some(found)) => found,
             Ok(None) => return,
             Err(error) => {
@@ -145,7 +145,7 @@ impl WriteHistory {
     /// has no such write.
     pub async fn calls_that_left(&self, states: Vec<StateOfPage>) -> Vec<Option<CallId>> {
         let count = states.len();
-        match self.audit.writes_that_left(states).await {
+        match self.audit.writes.that_left(states).await {
             Ok(calls) => calls,
             Err(error) => {
                 tracing::warn!(%error, "the record could not be asked for writes of ours");

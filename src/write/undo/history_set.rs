@@ -105,7 +105,7 @@ impl WriteHistory {
         id: CallId,
         owner: Option<&Client>,
     ) -> Result<Option<SetAnswer>, Failure> {
-        let calls = self.audit.calls_of_set(id).await?;
+        let calls = self.audit.calls.of_set(id).await?;
         let is_own = |call: &CallHistory| {
             let mut clients = call
                 .records
@@ -153,7 +153,7 @@ impl WriteHistory {
             return Vec::new();
         };
         // What is purged is not told any more.
-        let Ok(proposal) = self.audit.proposal(id).await else {
+        let Ok(proposal) = self.audit.proposals.get(id).await else {
             return Vec::new();
         };
         if !self.admits_proposal(&proposal).await.unwrap_or(false) {
@@ -172,7 +172,7 @@ impl WriteHistory {
 
     /// The outcome of a set without an end: a living server is sending it, or it was cut short.
     async fn without_end(&self, id: CallId) -> Result<SetOutcome, Failure> {
-        let open = self.audit.left_open(None).await?;
+        let open = self.audit.unsettled.left_open(None).await?;
         let is_cut = open.sets.iter().any(|open| open.set == id);
         Ok(if is_cut {
             SetOutcome::Interrupted

@@ -92,7 +92,7 @@ impl Purges {
             .last
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .is_due(Instant::now(), audit.kept_bytes(), keep.bytes);
+            .is_due(Instant::now(), audit.states.kept_bytes(), keep.bytes);
         if !is_due {
             return;
         }
@@ -116,7 +116,7 @@ impl Purges {
                 Err(AuditError::Ended) => return,
                 Err(error) => tracing::warn!(%error, "the audit directory could not be purged"),
             }
-            if let Err(error) = audit.keep_index_up().await {
+            if let Err(error) = audit.runs.keep_index_up().await {
                 tracing::warn!(%error, "the index of the record could not be made");
             }
         });

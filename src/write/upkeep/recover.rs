@@ -86,20 +86,20 @@ impl Recovery {
     /// settling one write.
     pub(in crate::write) async fn done(&self) {
         self.once.get_or_init(|| self.in_time()).await;
-        if !self.audit.has_unsettled() {
+        if !self.audit.unsettled.is_any() {
             return;
         }
         // Who comes second waits until the first is done.
         let mut tried = self.tried.lock().await;
         let is_due = tried.is_none_or(|tried| tried.elapsed() >= AGAIN);
-        if !is_due || !self.audit.has_unsettled() || self.audit.go_on().await.is_err() {
+        if !is_due || !self.audit.unsettled.is_any() || self.audit.go_on().await.is_err() {
             return;
         }
         self.in_time().await;
-        if let Err(error) = self.audit.forget_settled().await {
+        if let Err(error) = self.audit.unsettled.forget_settled().await {
             tracing::warn!(%error, "what is settled of this run could not be looked for");
         }
-        *tried = self.audit.has_unsettled().then(Instant::now);
+        *tried = self.audit.unsettled.is_any().then(Instant::now);
     }
 
     async fn in_time(&self) {
@@ -117,12 +117,12 @@ impl Recovery {
 
     async fn recover(&self) -> Result<(), AuditError> {
         let days = Some(self.keep.days);
-        if self.audit.left_open(days).await?.is_empty() {
+        if self.audit.unsettled.left_open(days).await?.is_empty() {
             return Ok(());
         }
         // After waiting here, the outcomes of the process before us are on record.
         let _turn = self.audit.lock_recovery(self.patience.queueing).await?;
-        let open = self.audit.left_open(days).await?;
+        let open = self.audit.unsettled.left_open(days).await?;
         stream::iter(open.attempts.into_iter().rev().take(MOST))
             .for_each_concurrent(AT_ONCE, |attempt| self.take_up(attempt))
             .await;
@@ -136,14 +136,14 @@ impl Recovery {
     /// Records the end of a set whose server ended first.
     async fn end_set(&self, open: &OpenSet) -> Result<(), AuditError> {
         let call = open.set;
-        let sent = history_set::AttemptedChanges::of(self.audit.calls_of_set(call).await?);
+        let sent = history_set::AttemptedChanges::of(self.audit.calls.of_set(call).await?);
         if sent.is_open() {
             return Ok(());
         }
         let outcome = sent.outcome();
         let mut entry = open.outcome(outcome);
         entry.decision = Some(history_set::INTERRUPTED.to_owned());
-        let why = if self.audit.has_unsettled() {
+        let why = if self.audit.unsettled.is_any() {
             "There was no room for records"
         } else {
             "Its server ended"
@@ -204,7 +204,7 @@ impl Recovery {
         entry.reason = Some("Found by reading the page in a later run.".to_owned());
         entry.id = verdict.id.or(entry.id);
         if let Some(left) = &verdict.left {
-            entry.found = Some(self.audit.keep(left).await?);
+            entry.found = Some(self.audit.states.keep(left).await?);
         }
         let page = entry.id;
         self.audit.record(entry).await?;
@@ -214,7 +214,7 @@ impl Recovery {
     /// The change, made again from its kept states; `None` if they are lost.
     async fn change_of(&self, attempt: &OpenAttempt) -> Result<Option<Change>, AuditError> {
         let kept = async |name: Option<KeptState>| match name {
-            Some(name) => self.audit.kept(name).await.map(Some),
+            Some(name) => self.audit.states.get(name).await.map(Some),
             None => Ok(None),
         };
         match (kept(attempt.before).await, kept(attempt.after).await) {

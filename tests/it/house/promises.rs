@@ -136,7 +136,7 @@ async fn promise_6_both_states_of_every_applied_write_are_kept() {
         .filter(|record| record.step.is_some())
         .collect();
     // The deleted page is there with every field, and can be made again of it.
-    let kept = log.kept(attempts[0].before.unwrap()).await.unwrap();
+    let kept = log.states.get(attempts[0].before.unwrap()).await.unwrap();
     for field in Field::ALL {
         let value = match page.get(field.name()) {
             Some(value) => value.clone(),
@@ -150,7 +150,10 @@ async fn promise_6_both_states_of_every_applied_write_are_kept() {
     // Of a create, the id that takes it back is in its outcome.
     let outcome = attempts.last().unwrap();
     assert_eq!(json!(outcome.id), created["target"]["id"]);
-    assert_eq!(log.kept(outcome.after.unwrap()).await.unwrap().title, "New");
+    assert_eq!(
+        log.states.get(outcome.after.unwrap()).await.unwrap().title,
+        "New"
+    );
 }
 
 #[tokio::test]
@@ -289,7 +292,7 @@ fn only_its_room_touches_what_is_its_own() {
     );
     // What recovery reads of kept states goes to nobody; of deleted assets only ids are compared.
     assert_eq!(
-        files_that_contain("audit.kept("),
+        files_that_contain("audit.states.get("),
         [
             "src/write/source/present.rs",
             "src/write/upkeep/recover.rs",

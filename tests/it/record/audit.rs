@@ -229,7 +229,10 @@ async fn childs_part_writes_until_the_disk_is_full() {
     let Some(dir) = childs_dir() else { return };
     let log = AuditLog::new(&dir, "docs");
     let kind = std::io::ErrorKind::FileTooLarge;
-    assert_eq!(log.keep(&large_page()).await, Err(AuditError::Io(kind)));
+    assert_eq!(
+        log.states.keep(&large_page()).await,
+        Err(AuditError::Io(kind))
+    );
     assert_eq!(fs::read_dir(dir.join("docs/pages")).unwrap().count(), 0);
     assert_eq!(log.check(), Ok(()));
     let refused = loop {
@@ -340,17 +343,17 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     let _sent = log.attempt(step(next, AuditEvent::Attempt)).await.unwrap();
     assert_eq!(log.check(), Ok(()));
     // Only what is not under way any more may be settled, and only by this process.
-    let open = log.left_open(None).await.unwrap();
+    let open = log.unsettled.left_open(None).await.unwrap();
     let calls: Vec<CallId> = open.attempts.iter().map(|open| open.call).collect();
     assert_eq!(calls, [lost]);
     assert!(open.attempts[0].may_be_sent);
     let other = AuditLog::new(&dir, "docs");
-    assert!(other.left_open(None).await.unwrap().is_empty());
+    assert!(other.unsettled.left_open(None).await.unwrap().is_empty());
     log.record(open.attempts[0].outcome(Outcome::Applied))
         .await
         .unwrap();
-    log.forget_settled().await.unwrap();
-    assert!(!log.has_unsettled());
+    log.unsettled.forget_settled().await.unwrap();
+    assert!(!log.unsettled.is_any());
     for call in [going, next] {
         log.record(step(call, AuditEvent::Outcome)).await.unwrap();
     }
@@ -368,7 +371,7 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     assert_eq!(bytes[length - 1], b'\n');
     let end = verify(BufReader::new(&bytes[..length])).unwrap().last;
     assert_eq!((follows.file, follows.hash), (name(&failed), Some(end)));
-    let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
+    let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
     assert_eq!(checked.wrong, []);
     let of_failed = checked.runs.iter().find(|run| run.file == name(&failed));
     let of_failed = of_failed.unwrap();
@@ -438,7 +441,7 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
         ]
     );
     let log = AuditLog::new(dir.path(), served.app.desk.audit().wiki());
-    let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
+    let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
     assert_eq!(checked.wrong, []);
     tell("settled");
 }
@@ -486,26 +489,26 @@ async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
     let call: CallId = told
         .find_map(|line| line.unwrap().strip_prefix("on record: ")?.parse().ok())
         .unwrap();
-    assert_eq!(log.open_attempts(None).await.unwrap(), []);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
     server.kill().unwrap();
     server.wait().unwrap();
 
-    let open = log.open_attempts(Some(1)).await.unwrap();
+    let open = log.runs.open_attempts(Some(1)).await.unwrap();
     let [attempt] = open.as_slice() else {
         panic!("one attempt: {open:?}");
     };
     assert_eq!((attempt.call, attempt.id), (call, Some(7)));
     assert_eq!(attempt.path, Some(PagePath::new("docs/a")));
-    let story = log.story(&call.into()).await.unwrap();
+    let story = log.calls.story(&call.into()).await.unwrap();
     assert!(story.is_open());
     assert_eq!(
-        log.kept(story.before().unwrap()).await.unwrap(),
+        log.states.get(story.before().unwrap()).await.unwrap(),
         small_page()
     );
 
     log.record(attempt.outcome(Outcome::Applied)).await.unwrap();
-    assert_eq!(log.open_attempts(None).await.unwrap(), []);
-    let last = log.story(&CallSelector::LAST).await.unwrap();
+    assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
+    let last = log.calls.story(&CallSelector::LAST).await.unwrap();
     assert_eq!((last.call, last.outcome()), (call, Some(Outcome::Applied)));
 }
 
@@ -514,7 +517,7 @@ async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
 async fn childs_part_attempts_and_waits() {
     let Some(dir) = childs_dir() else { return };
     let log = AuditLog::new(&dir, "docs");
-    let before = log.keep(&small_page()).await.unwrap();
+    let before = log.states.keep(&small_page()).await.unwrap();
     let attempt = AuditEntry {
         id: Some(7),
         step: Some("delete".to_owned()),

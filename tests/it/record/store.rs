@@ -215,7 +215,7 @@ async fn a_server_killed_at_any_moment_leaves_a_store_that_is_whole() {
     let last = Setup::admin(&wiki).in_dir(&dir).serve().await;
     let title = json!({ "id": ids[0], "title": "Settled" });
     last.confirmed(UPDATE, title).await.unwrap();
-    let open = last.app.desk.audit().health().await.unwrap().open;
+    let open = last.app.desk.audit().upkeep.health().await.unwrap().open;
     assert_eq!(open, 0);
     let sent = mutations(&wiki).len();
     let mut records = last.records();

@@ -28,7 +28,7 @@ fn anchored(dir: &TempDir, file: &Path) -> (AuditLog, PublicKey) {
     let (key, _) = SigningKey::generate().unwrap();
     let public = key.public();
     let log = AuditLog::new(dir.path(), "docs");
-    log.anchor_by(AnchorSettings {
+    log.anchoring.set(AnchorSettings {
         to: AnchorsTo::File(file.to_owned()),
         key: Some(key.into()),
     });
@@ -37,7 +37,7 @@ fn anchored(dir: &TempDir, file: &Path) -> (AuditLog, PublicKey) {
 
 fn against(log: &AuditLog, file: &Path, keys: &[PublicKey]) -> Against {
     Against {
-        anchors: Some(log.read_anchors(&[file], keys).unwrap()),
+        anchors: Some(log.upkeep.read_anchors(&[file], keys).unwrap()),
         ..Against::default()
     }
 }
@@ -63,7 +63,7 @@ async fn at_its_end_a_run_is_anchored_whole_and_so_is_what_it_found() {
     assert!(anchors.lines > 0 && anchors.wrong.is_empty());
     // The run before is in the first record alone.
     assert!(anchors.heads.iter().all(|head| head.number() == Some(2)));
-    let checked = log.verify(&read, |_, _| {}).unwrap();
+    let checked = log.upkeep.verify(&read, |_, _| {}).unwrap();
     assert_eq!(
         (checked.wrong, checked.anchored.unwrap().unproven),
         (vec![], 0)
@@ -72,7 +72,7 @@ async fn at_its_end_a_run_is_anchored_whole_and_so_is_what_it_found() {
     let later = AuditLog::new(dir.path(), "docs");
     write(&later).await;
     later.close().await.unwrap();
-    let checked = log.verify(&read, |_, _| {}).unwrap();
+    let checked = log.upkeep.verify(&read, |_, _| {}).unwrap();
     let anchored = checked.anchored.unwrap();
     // Its begin, its write and its end.
     assert_eq!((checked.wrong, anchored.unproven), (vec![], 4));
@@ -91,12 +91,12 @@ async fn where_heads_cannot_be_anchored_writes_go_on_and_word_is_left_until_they
     let (log, _) = anchored(&dir, &file);
     write(&log).await;
     log.close().await.unwrap();
-    let fault = log.anchors_fault().unwrap();
+    let fault = log.anchoring.fault().unwrap();
     assert_eq!(
         fault.why,
         "the file of anchors cannot be written: it is a link"
     );
-    assert_eq!(log.anchors_fault_left(), Some(fault));
+    assert_eq!(log.anchoring.fault_left(), Some(fault));
     assert_eq!(fs::read_to_string(&other).unwrap(), "");
 
     fs::remove_file(&file).unwrap();
@@ -104,10 +104,12 @@ async fn where_heads_cannot_be_anchored_writes_go_on_and_word_is_left_until_they
     write(&log).await;
     log.close().await.unwrap();
     assert_eq!(
-        (log.anchors_fault(), log.anchors_fault_left()),
+        (log.anchoring.fault(), log.anchoring.fault_left()),
         (None, None)
     );
-    let checked = log.verify(&against(&log, &file, &[public]), |_, _| {});
+    let checked = log
+        .upkeep
+        .verify(&against(&log, &file, &[public]), |_, _| {});
     assert_eq!(checked.unwrap().anchored.unwrap().unproven, 0);
 }
 

@@ -33,14 +33,14 @@ fn creates(path: &str, content: String) -> DraftChange {
 
 /// A draft in this log with so many changes.
 async fn begun(log: &AuditLog, changes: usize) {
-    let mut held = log.hold_draft(owner(), name(), true).await.unwrap();
+    let mut held = log.drafts.hold(owner(), name(), true).await.unwrap();
     let changes = (0..changes).map(|number| creates(&format!("a/{number}"), String::new()));
     held.draft.changes = changes.collect();
     super::write(&held.place, &held.name, &held.draft).unwrap();
 }
 
 async fn joins(log: &AuditLog, change: DraftChange) -> Result<usize, AuditError> {
-    let held = log.hold_draft(owner(), name(), false).await.unwrap();
+    let held = log.drafts.hold(owner(), name(), false).await.unwrap();
     let draft = held.join(change).await?;
     Ok(draft.changes.len())
 }
@@ -54,7 +54,7 @@ async fn two_hundred_changes_join_a_draft_and_the_next_leaves_it_as_it_was() {
     assert_eq!(joins(&log, last.clone()).await, Ok(200));
     let more = joins(&log, creates("more", String::new())).await;
     assert_eq!(more, Err(AuditError::DraftFull));
-    let draft = log.draft(owner(), name()).await.unwrap();
+    let draft = log.drafts.get(owner(), name()).await.unwrap();
     assert_eq!(draft.changes.len(), MAX_CHANGES);
     // A change of a page that is in it takes no further place.
     assert_eq!(joins(&log, last).await, Ok(200));

@@ -249,7 +249,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let log = AuditLog::new(dir.path(), "docs").by_index();
-        let place = log.place();
+        let place = log.place.clone();
         let mut scripts: Vec<Script> = (0..RUNS)
             .map(|_| Script::begin(dir.path(), START, Vec::new()))
             .collect();
@@ -262,10 +262,10 @@ proptest! {
             if is_indexed {
                 make_index(&place);
             }
-            let last = story(&log, &CallSelector::LAST, None).map(|story| story.call);
+            let last = story(&log.calls, &CallSelector::LAST, None).map(|story| story.call);
             prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
             for known in &model.0 {
-                let story = story(&log, &known.call.into(), None).unwrap();
+                let story = story(&log.calls, &known.call.into(), None).unwrap();
                 prop_assert_eq!(story.undone_by, model.undone_by(known.call));
                 prop_assert_eq!(story.outcome(), known.kind.outcome());
                 prop_assert_eq!(story.is_open(), matches!(known.kind, Kind::Open));
@@ -287,7 +287,7 @@ async fn a_story_goes_on_in_later_runs() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
     let call = CallId::new().unwrap();
-    let state = async |title| log.keep(&page(title)).await;
+    let state = async |title| log.states.keep(&page(title)).await;
     let (before, after) = (state("a").await.unwrap(), state("b").await.unwrap());
     let found = state("c").await.unwrap();
     let mut first = Script::begin(dir.path(), START, Vec::new());
@@ -302,13 +302,13 @@ async fn a_story_goes_on_in_later_runs() {
         },
     );
     first.kill();
-    let open = log.story(&call.into()).await.unwrap();
+    let open = log.calls.story(&call.into()).await.unwrap();
     assert_eq!(
         (open.outcome(), open.is_open(), open.id()),
         (None, true, None)
     );
 
-    let settled = log.open_attempts(None).await.unwrap().remove(0);
+    let settled = log.runs.open_attempts(None).await.unwrap().remove(0);
     log.record(AuditEntry {
         id: Some(9),
         found: Some(found),
@@ -316,10 +316,10 @@ async fn a_story_goes_on_in_later_runs() {
     })
     .await
     .unwrap();
-    assert_eq!(log.open_attempts(None).await.unwrap(), []);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
     let prefix = CallSelector::parse(call.to_string().get(..4).unwrap()).unwrap();
-    let story = log.story(&prefix).await.unwrap();
-    assert_eq!(story, log.story(&CallSelector::LAST).await.unwrap());
+    let story = log.calls.story(&prefix).await.unwrap();
+    assert_eq!(story, log.calls.story(&CallSelector::LAST).await.unwrap());
     let events: Vec<AuditEvent> = story.records.iter().map(|record| record.event).collect();
     assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
     assert_eq!(
@@ -350,7 +350,7 @@ async fn a_story_goes_on_in_later_runs() {
 async fn a_prefix_of_several_calls_names_them_and_a_wrong_one_none() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let find = async |text: &str| log.story(&CallSelector::parse(text).unwrap()).await;
+    let find = async |text: &str| log.calls.story(&CallSelector::parse(text).unwrap()).await;
     assert_eq!(find("last").await, Err(CallHistoryError::NoneLeft));
     let mut script = Script::begin(dir.path(), START, Vec::new());
     let mut calls = Vec::new();
@@ -401,7 +401,7 @@ async fn undos_in_a_ring_undo_nothing_and_end() {
         }
     }
     script.kill();
-    let story: CallHistory = log.story(&two.into()).await.unwrap();
+    let story: CallHistory = log.calls.story(&two.into()).await.unwrap();
     assert_eq!((story.call, story.undone_by), (two, None));
 }
 
@@ -413,9 +413,9 @@ async fn a_line_that_may_tell_of_an_undo_and_cannot_be_read_is_told() {
     let mut script = Script::begin(dir.path(), START, Vec::new());
     script.entry(START, &AuditEntry::new(call, AuditEvent::Refusal));
     let path = script.kill();
-    assert!(!log.story(&call.into()).await.unwrap().has_unreadable);
+    assert!(!log.calls.story(&call.into()).await.unwrap().has_unreadable);
     let damaged = format!("{{\"undoes\":\"{call}\"}}\n");
     let whole = std::fs::read_to_string(&path).unwrap() + &damaged;
     std::fs::write(&path, whole).unwrap();
-    assert!(log.story(&call.into()).await.unwrap().has_unreadable);
+    assert!(log.calls.story(&call.into()).await.unwrap().has_unreadable);
 }

@@ -8,7 +8,8 @@ use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, CallOut
 fn told(log: &AuditLog) -> Vec<(CallId, CallOutcome, usize)> {
     let mut told = Vec::new();
     let unreadable = log
-        .calls(|call| told.push((call.call, call.ending(), call.records.len())))
+        .calls
+        .each(|call| told.push((call.call, call.ending(), call.records.len())))
         .unwrap();
     assert_eq!(unreadable, 0);
     told
@@ -85,6 +86,7 @@ fn pages_of_calls_follow_each_other_without_gap_or_repeat() {
     let mut before = None;
     loop {
         let (page, _) = log
+            .calls
             .latest(&CallFilter::default(), before.as_ref(), 3)
             .unwrap();
         let older = page.older();

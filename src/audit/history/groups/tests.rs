@@ -62,6 +62,7 @@ fn a_set_with_its_preview_and_its_changes_is_one_group() {
     let all = |_: &CallHistory| CallVisibility::Yes;
     let mut taken = 0;
     let found = log
+        .calls
         .groups((&CallFilter::default(), None), &all, ROOM, |_| taken += 1)
         .unwrap();
     assert_eq!((found.groups.len(), found.older, taken), (2, 0, 6));
@@ -73,18 +74,29 @@ fn a_set_with_its_preview_and_its_changes_is_one_group() {
     // One page after the other, each group once.
     let room = GroupLimits { groups: 1, ..ROOM };
     let first = log
+        .calls
         .groups((&CallFilter::default(), None), &all, room, |_| {})
         .unwrap();
     assert_eq!((first.older, first.next), (1, Some(call(9))));
     let before = first.groups[0].calls[0].clone();
     let second = log
+        .calls
         .groups((&CallFilter::default(), Some(&before)), &all, room, |_| {})
         .unwrap();
     assert_eq!(second.groups[0].head().unwrap().call, call(2));
     assert_eq!(second.next, None);
-    let named = log.group("0000000000000004", &all, 9).unwrap().unwrap();
+    let named = log
+        .calls
+        .group("0000000000000004", &all, 9)
+        .unwrap()
+        .unwrap();
     assert_eq!(named.changes.len(), 3);
-    assert!(log.group("00000000000000ff", &all, 9).unwrap().is_none());
+    assert!(
+        log.calls
+            .group("00000000000000ff", &all, 9)
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[test]
@@ -100,6 +112,7 @@ fn a_set_of_which_a_change_may_not_be_seen_is_not_there() {
     };
     let docs = below("docs");
     let found = log
+        .calls
         .groups((&CallFilter::default(), None), &docs, ROOM, |_| {})
         .unwrap();
     let set = &found.groups[1];
@@ -109,11 +122,15 @@ fn a_set_of_which_a_change_may_not_be_seen_is_not_there() {
     assert_eq!(set.of_changes, 2);
     let everything = below("");
     let found = log
+        .calls
         .groups((&CallFilter::default(), None), &everything, ROOM, |_| {})
         .unwrap();
     assert_eq!(found.groups[1].calls.len(), 2);
     assert!(
-        log.group("0000000000000005", &docs, 9).unwrap().is_none(),
+        log.calls
+            .group("0000000000000005", &docs, 9)
+            .unwrap()
+            .is_none(),
         "what may not be seen is not there"
     );
 }
@@ -141,7 +158,9 @@ fn a_set_is_of_one_group_with_the_preview_that_it_names_however_alike_others_are
         None => CallVisibility::AsItsChanges,
         Some(_) => CallVisibility::Yes,
     };
-    let found = log.groups((&CallFilter::default(), None), &sees, ROOM, |_| {});
+    let found = log
+        .calls
+        .groups((&CallFilter::default(), None), &sees, ROOM, |_| {});
     let groups = found.unwrap().groups;
     assert_eq!(
         groups.len(),
@@ -152,12 +171,13 @@ fn a_set_is_of_one_group_with_the_preview_that_it_names_however_alike_others_are
     assert_eq!(calls, [call(2), call(1)]);
     // Even without the end of the set, its changes name the preview.
     let mut survey = GroupSurvey::default();
-    log.calls(|one| {
-        if one.call != call(2) {
-            survey.tell(&one, CallVisibility::Yes, true);
-        }
-    })
-    .unwrap();
+    log.calls
+        .each(|one| {
+            if one.call != call(2) {
+                survey.tell(&one, CallVisibility::Yes, true);
+            }
+        })
+        .unwrap();
     let of_preview = survey.resolved(GroupId::Set(call(1)));
     assert_eq!(of_preview, GroupId::Set(call(2)));
     let of_other = survey.resolved(GroupId::Set(call(7)));

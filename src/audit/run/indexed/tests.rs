@@ -5,7 +5,7 @@ use std::path::Path;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use super::{CatchUp, IndexedRuns, bring_up};
+use super::{CatchUp, bring_up};
 use crate::audit::disk::layout::AuditLayout;
 use crate::audit::run::reader::runs;
 use crate::audit::testing::Script;
@@ -24,7 +24,7 @@ pub(in crate::audit) fn make_index(place: &AuditLayout) {
 }
 
 fn is_used(log: &AuditLog) -> bool {
-    IndexedRuns::read(log).unwrap().index().is_some()
+    log.calls.indexed().unwrap().index().is_some()
 }
 
 fn write(call: CallId, page: i64, event: AuditEvent) -> AuditEntry {
@@ -100,7 +100,7 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
     ] {
         let mut before = None;
         loop {
-            let (latest, unreadable) = log.latest(&filter, before.as_ref(), 20).unwrap();
+            let (latest, unreadable) = log.calls.latest(&filter, before.as_ref(), 20).unwrap();
             let older = latest.older();
             let calls = latest.into_calls();
             told.push(format!("{calls:?} {older} {unreadable}"));
@@ -111,18 +111,18 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
         }
     }
     for call in calls {
-        told.push(format!("{:?}", log.story(&(*call).into()).await));
+        told.push(format!("{:?}", log.calls.story(&(*call).into()).await));
         let beginning: String = call.to_string().chars().take(6).collect();
         let selector = CallSelector::parse(&beginning).unwrap();
-        told.push(format!("{:?}", log.story(&selector).await));
-        let mut of_set = log.calls_of_set(*call).await.unwrap();
+        told.push(format!("{:?}", log.calls.story(&selector).await));
+        let mut of_set = log.calls.of_set(*call).await.unwrap();
         of_set.sort_by_key(|call| call.call);
         told.push(format!("{of_set:?}"));
     }
-    told.push(format!("{:?}", log.story(&CallSelector::LAST).await));
-    told.push(format!("{:?}", log.last_undo(None).await));
+    told.push(format!("{:?}", log.calls.story(&CallSelector::LAST).await));
+    told.push(format!("{:?}", log.calls.last_undo(None).await));
     for page in 0..6 {
-        let mut writes = log.writes_of_pages(vec![page], Some(START)).await.unwrap();
+        let mut writes = log.calls.of_pages(vec![page], Some(START)).await.unwrap();
         writes.sort_by_key(|call| call.call);
         told.push(format!("{writes:?}"));
     }
@@ -134,7 +134,7 @@ async fn no_answer_differs_with_an_index() {
     let dir = tempfile::tempdir().unwrap();
     let (log, calls) = log_of(dir.path());
     let before = answers(&log, &calls).await;
-    make_index(&log.place());
+    make_index(&log.place);
     assert!(is_used(&log));
     assert_eq!(answers(&log, &calls).await, before);
     // What decides on a write reads the runs.
@@ -145,7 +145,7 @@ async fn no_answer_differs_with_an_index() {
 async fn an_index_follows_the_runs_and_one_that_does_not_fit_is_not_used() {
     let dir = tempfile::tempdir().unwrap();
     let (log, calls) = log_of(dir.path());
-    let place = log.place();
+    let place = log.place.clone();
     assert!(!is_used(&log));
     make_index(&place);
     // A run goes on, and another one begins.
@@ -193,13 +193,13 @@ fn an_index_is_private_and_one_that_cannot_be_made_stops_nothing() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
     let (log, _) = log_of(dir.path());
-    let path = log.place().line_index();
-    make_index(&log.place());
+    let path = log.place.line_index();
+    make_index(&log.place);
     let mode = fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(!is_used(&log));
     assert!(LineIndex::make(&path).is_none());
-    assert_eq!(log.calls(|_| ()).unwrap(), 3);
+    assert_eq!(log.calls.each(|_| ()).unwrap(), 3);
 }

@@ -40,7 +40,7 @@ async fn only_the_step_without_an_outcome_is_open() {
     // A write may come to the same step twice.
     script.entry(START, &attempt(call, "update"));
     script.kill();
-    let open = log.open_attempts(None).await.unwrap();
+    let open = log.runs.open_attempts(None).await.unwrap();
     let [open] = open.as_slice() else {
         panic!("one: {open:?}");
     };
@@ -64,9 +64,9 @@ async fn what_is_under_way_in_a_living_run_is_not_open() {
     let call = CallId::new().unwrap();
     let _proof = other.attempt(attempt(call, "update")).await.unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    assert_eq!(log.open_attempts(None).await.unwrap(), []);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
     other.close().await.unwrap();
-    assert_eq!(log.open_attempts(None).await.unwrap().len(), 1);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -79,10 +79,10 @@ async fn a_run_whose_file_stands_before_may_settle_too() {
     second.entry(START + Duration::from_mins(2), &attempt(call, "update"));
     second.kill();
     first.flush();
-    assert_eq!(log.open_attempts(None).await.unwrap().len(), 1);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap().len(), 1);
     first.entry(START + Duration::from_mins(3), &outcome(call, "update"));
     first.kill();
-    assert_eq!(log.open_attempts(None).await.unwrap(), []);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -92,10 +92,10 @@ async fn runs_of_long_ago_are_looked_at_only_if_asked_for() {
     let mut script = Script::begin(dir.path(), START, Vec::new());
     script.entry(START, &attempt(CallId::new().unwrap(), "update"));
     let path = script.kill();
-    assert_eq!(log.open_attempts(Some(2)).await.unwrap().len(), 1);
+    assert_eq!(log.runs.open_attempts(Some(2)).await.unwrap().len(), 1);
     let days_ago = SystemTime::now() - Duration::from_hours(3 * 24);
     File::open(path).unwrap().set_modified(days_ago).unwrap();
-    assert_eq!(log.open_attempts(Some(2)).await.unwrap(), []);
-    assert_eq!(log.open_attempts(Some(4)).await.unwrap().len(), 1);
-    assert_eq!(log.open_attempts(None).await.unwrap().len(), 1);
+    assert_eq!(log.runs.open_attempts(Some(2)).await.unwrap(), []);
+    assert_eq!(log.runs.open_attempts(Some(4)).await.unwrap().len(), 1);
+    assert_eq!(log.runs.open_attempts(None).await.unwrap().len(), 1);
 }

@@ -27,7 +27,7 @@ fn events(run: &RunFile) -> Vec<AuditEvent> {
 fn runs_come_oldest_first_and_what_is_no_run_is_none() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    assert!(log.runs().unwrap().is_empty());
+    assert!(log.runs.all().unwrap().is_empty());
     assert!(!dir.path().join("docs").exists());
 
     let later = Script::begin(dir.path(), datetime!(2030-01-02 00:00 UTC), Vec::new()).kill();
@@ -35,7 +35,8 @@ fn runs_come_oldest_first_and_what_is_no_run_is_none() {
     std::fs::write(dir.path().join("docs/runs/notes.txt"), "").unwrap();
     std::fs::create_dir(dir.path().join("docs/runs/a.jsonl")).unwrap();
     let names: Vec<String> = log
-        .runs()
+        .runs
+        .all()
         .unwrap()
         .iter()
         .map(|run| run.name().to_owned())
@@ -48,7 +49,11 @@ fn runs_come_oldest_first_and_what_is_no_run_is_none() {
 fn a_run_that_cannot_be_read_to_its_end_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = Script::begin(dir.path(), datetime!(2030-01-01 00:00 UTC), Vec::new()).kill();
-    let run = AuditLog::new(dir.path(), "docs").runs().unwrap().remove(0);
+    let run = AuditLog::new(dir.path(), "docs")
+        .runs
+        .all()
+        .unwrap()
+        .remove(0);
     let mut lines = 0;
     for_each_line(&run, |_, _| lines += 1).unwrap();
     assert_ne!(lines, 0);
@@ -64,7 +69,7 @@ async fn a_run_is_read_while_it_is_written_and_its_lock_is_seen() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
     log.record(entry(AuditEvent::Refusal)).await.unwrap();
-    let run = log.runs().unwrap().remove(0);
+    let run = log.runs.all().unwrap().remove(0);
     assert!(run.is_locked());
     let mut records = run.records().unwrap();
     assert_eq!(records.by_ref().count(), 2);
@@ -74,7 +79,7 @@ async fn a_run_is_read_while_it_is_written_and_its_lock_is_seen() {
         Some(Outcome::Applied)
     );
     log.close().await.unwrap();
-    assert!(!log.runs().unwrap().remove(0).is_locked());
+    assert!(!log.runs.all().unwrap().remove(0).is_locked());
 }
 
 #[test]
@@ -86,10 +91,10 @@ fn a_file_that_is_just_being_made_is_held_and_its_lock_left_alone() {
         .path()
         .join("docs/runs/20300101T000000Z-0123456789abcdef.jsonl");
     let file = File::create_new(&path).unwrap();
-    assert!(log.runs().unwrap().remove(0).is_locked());
+    assert!(log.runs.all().unwrap().remove(0).is_locked());
     let long_ago = std::time::SystemTime::now() - Duration::from_hours(1);
     file.set_modified(long_ago).unwrap();
-    assert!(!log.runs().unwrap().remove(0).is_locked());
+    assert!(!log.runs.all().unwrap().remove(0).is_locked());
 }
 
 #[test]
@@ -104,7 +109,7 @@ fn a_half_written_last_line_is_no_record_yet_and_becomes_one() {
     let cut = whole.len() - 20;
     std::fs::write(&path, &whole[..cut]).unwrap();
 
-    let run = log.runs().unwrap().remove(0);
+    let run = log.runs.all().unwrap().remove(0);
     let mut records = run.records().unwrap();
     assert!(!records.is_unfinished());
     assert_eq!(records.next().unwrap().unwrap().event, AuditEvent::Start);
@@ -141,7 +146,7 @@ fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
     let second = tail.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     std::fs::write(&path, [whole.as_slice(), &tail[second..]].concat()).unwrap();
 
-    let runs = log.runs().unwrap();
+    let runs = log.runs.all().unwrap();
     let run = runs.iter().find(|run| run.path == path).unwrap();
     let read: Vec<Result<AuditEvent, Unreadable>> = run
         .records()
@@ -178,7 +183,8 @@ fn a_hundred_thousand_events_are_read_quickly() {
     }
     let began = Instant::now();
     let read: usize = log
-        .runs()
+        .runs
+        .all()
         .unwrap()
         .iter()
         .map(|run| events(run).len())

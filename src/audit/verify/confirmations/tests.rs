@@ -31,7 +31,7 @@ fn attempt(number: u8, decision: &str, confirms: Option<u8>) -> AuditEntry {
 /// The kinds and messages of what is wrong in a log of this one run.
 fn wrong(dir: &Path) -> Vec<(&'static str, String)> {
     let log = AuditLog::new(dir, "docs");
-    let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
+    let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
     let told = checked.wrong.iter();
     told.map(|wrong| (wrong.kind(), wrong.to_string()))
         .collect()

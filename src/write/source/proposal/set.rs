@@ -50,7 +50,7 @@ pub(super) async fn made(
     (merge, leave_out): (bool, &[usize]),
 ) -> Result<ChangeSet, Failure> {
     let wiki = call.wiki();
-    let on_record = call.past.audit.proposal_on_record(proposal.id).await?;
+    let on_record = call.past.audit.proposals.on_record(proposal.id).await?;
     let omission = omission(wiki, &changes, leave_out).await?;
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
     let (changes, left_out, links_left) = parted(wiki, changes, out).await?;

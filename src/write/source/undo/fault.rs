@@ -135,7 +135,7 @@ pub(super) async fn said_of(
         .into_iter()
         .flatten()
         .collect();
-    let later = past.audit.writes_of_pages(ids, story.sent()).await?;
+    let later = past.audit.calls.of_pages(ids, story.sent()).await?;
     let loses = |record: &Record| {
         record
             .fields

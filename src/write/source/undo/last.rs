@@ -45,6 +45,7 @@ async fn undo_before(
         let found = call
             .past
             .audit
+            .calls
             .last_undo(undo.owner.as_ref())
             .await
             .ok()??;

@@ -22,7 +22,7 @@ pub(super) async fn left_of_set(
     undo: &UndoRequest,
     set: CallId,
 ) -> Result<Vec<CallHistory>, Failure> {
-    let calls = past.audit.calls_of_set(set).await?;
+    let calls = past.audit.calls.of_set(set).await?;
     for call in &calls {
         if !past.admits(call).await? {
             return Err(nothing(NOT_ON_RECORD));

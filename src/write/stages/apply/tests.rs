@@ -70,7 +70,7 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
     for (change, is_applied) in [(update(1), false), (nothing(), true)] {
         let office = office();
         let audit = &office.desk.audit;
-        let held = audit.hold_draft(owner(), name(), true).await.unwrap();
+        let held = audit.drafts.hold(owner(), name(), true).await.unwrap();
         let drafted = DraftChange {
             before: Some(page()),
             after: None,
@@ -88,7 +88,7 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
             Ok(other) => panic!("{other:?}"),
             Err(failure) => assert!(!is_applied, "{failure}"),
         }
-        let left = audit.draft(owner(), name()).await.err();
+        let left = audit.drafts.get(owner(), name()).await.err();
         assert_eq!(left, is_applied.then_some(AuditError::NoDraft));
     }
 }

@@ -26,7 +26,7 @@ async fn a_change_is_kept_for_a_person_under_the_id_that_the_answer_names() {
     let set = set(update(1));
     let (id, notes) = open(&office, &set).await.unwrap();
     let id = id.unwrap();
-    let kept = office.desk.audit.proposal(id).await.unwrap();
+    let kept = office.desk.audit.proposals.get(id).await.unwrap();
     assert_eq!((kept.page, kept.is_open()), (Some(1), true));
     let said = &notes.warnings[0];
     assert_eq!(said.code, "proposed");
@@ -64,7 +64,7 @@ async fn a_set_is_kept_as_one_proposal_of_all_its_changes() {
     let changes = vec![update(1).into(), update(2).into()];
     let set = ChangeSet::list(CallId::new().unwrap(), changes).unwrap();
     let (id, _) = open(&office, &set).await.unwrap();
-    let kept = office.desk.audit.proposal(id.unwrap()).await.unwrap();
+    let kept = office.desk.audit.proposals.get(id.unwrap()).await.unwrap();
     let pages: Vec<_> = kept.changes().map(|one| one.page).collect();
     assert_eq!(pages, [Some(1), Some(2)]);
 }
@@ -89,9 +89,9 @@ async fn a_proposal_with_nothing_left_to_do_counts_as_applied() {
         show::unchanged(&desk.proposals, &record, set, Notes::default(), None).await
     };
     unchanged(&first).await.unwrap();
-    assert!(desk.audit.proposal(id).await.unwrap().is_open());
+    assert!(desk.audit.proposals.get(id).await.unwrap().is_open());
     let answer = unchanged(&first.of_proposal(Some(id))).await.unwrap();
     assert!(matches!(answer, WriteAnswer::Applied(applied) if applied.is_unchanged));
-    let state = desk.audit.proposal(id).await.unwrap().state;
+    let state = desk.audit.proposals.get(id).await.unwrap().state;
     assert!(matches!(state, ProposalState::Applied { .. }), "{state:?}");
 }
