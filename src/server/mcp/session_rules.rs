@@ -73,7 +73,17 @@ impl SessionRules {
 
     /// All of it in one sentence.
     pub(in crate::server) fn sentence(&self) -> String {
-        let mut told = format!("In this session {}; ", self.of_writes());
+        let mut told = format!("In this session {}", self.of_writes());
+        match self.writes {
+            Writes::Gets(PolicyLevel::Preview) => {
+                told.push_str(" (level preview: you may confirm by yourself)");
+            }
+            Writes::Gets(level) => {
+                let _ = write!(told, " (level {})", level.as_str());
+            }
+            Writes::Refused(_) => {}
+        }
+        told.push_str("; ");
         told.push_str(&self.index.in_words());
         if let Some(key) = self.of_key() {
             let _ = write!(told, "; {key}");

@@ -10,7 +10,10 @@ use wikijs_gate::server::http::{ClientConfirm, Grant};
 
 use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
 use crate::http::hosted::{Caller, Hosted, Names, initialize};
-use crate::testkit::{CREATE, LIST, SEARCH, Shows as _, UPDATE, begins};
+use crate::testkit::{
+    CHANGE_SET, CREATE, LIST, LIST_COMMENTS, RECALL, REMEMBER, SEARCH, SUBMIT, Shows as _, UNDO,
+    UPDATE, begins,
+};
 
 const MODERN: fn() -> ClientLifecycleMode = || ClientLifecycleMode::Discover {
     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -54,8 +57,9 @@ pub(crate) async fn status<C: Service<RoleClient>>(served: &Served<C>) -> Value 
 #[tokio::test]
 async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
     let wiki = sample_wiki().await;
-    let preview = "answers with a preview and is sent when called again with its confirm token";
-    let proposal = "ends as a preview, kept as a proposal that only the operator can apply";
+    let preview = "answers with a preview and is sent when called again with its confirm token (level preview: you may confirm by yourself)";
+    let proposal =
+        "ends as a preview, kept as a proposal that only the operator can apply (level dry_run)";
     let no_index = "the content of pages is not indexed";
     for (settings, says, level) in [
         (&[][..], format!("a write {preview}; {no_index}"), "preview"),
@@ -82,7 +86,7 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
         ),
         (
             &[("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please")],
-            format!("a write needs the operator's token as confirm; {no_index}"),
+            format!("a write needs the operator's token as confirm (level token); {no_index}"),
             "token",
         ),
         (
@@ -119,6 +123,28 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
 }
 
 #[tokio::test]
+async fn the_handshake_names_sets_undo_memory_and_comments_as_far_as_the_session_has_them() {
+    let wiki = sample_wiki().await;
+    let tools = [SUBMIT, CHANGE_SET, UNDO, RECALL, REMEMBER, LIST_COMMENTS];
+    for (toolsets, offered) in [
+        ("pages", &[][..]),
+        ("pages,undo", &tools[2..3]),
+        ("pages,drafts,undo,memory,comments", &tools),
+    ] {
+        let served = Setup::editor(&wiki).toolsets(toolsets).serve().await;
+        let told = served.client.peer_info().unwrap().instructions.clone();
+        let told = told.unwrap();
+        for tool in tools {
+            assert_eq!(
+                told.contains(tool),
+                offered.contains(&tool),
+                "{tool} in {told}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_can_ask_its_user_is_told_so_in_both_generations() {
     let wiki = sample_wiki().await;
     for lifecycle in [ClientLifecycleMode::Initialize, MODERN()] {
@@ -126,7 +152,7 @@ async fn a_client_that_can_ask_its_user_is_told_so_in_both_generations() {
         let served = setup.serve_to(Asking, lifecycle).await;
         assert!(
             told(&served).starts_with(
-                "a write is sent when the user says yes, who is asked during the call;"
+                "a write is sent when the user says yes, who is asked during the call (level person);"
             ),
             "{}",
             told(&served)
