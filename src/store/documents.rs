@@ -15,6 +15,8 @@ pub(crate) enum DocumentKind {
     AnchorFault,
     /// What one client remembers, by the digest of its name. Nobody else may be able to change it.
     Memories,
+    /// A person's yes for several writes, by its id. Nobody else may be able to change it.
+    Approval,
 }
 
 impl DocumentKind {
@@ -26,6 +28,7 @@ impl DocumentKind {
             Self::Pause => "pause",
             Self::AnchorFault => "anchor-fault",
             Self::Memories => "memories",
+            Self::Approval => "approval",
         }
     }
 
@@ -35,14 +38,14 @@ impl DocumentKind {
             // Titles and paths of 1,200 changes at most.
             Self::Proposal => 4 << 20,
             Self::Draft | Self::Memories => 32 << 20,
-            Self::Pause | Self::AnchorFault => 16 << 10,
+            Self::Pause | Self::AnchorFault | Self::Approval => 16 << 10,
         }
     }
 }
 
 /// Small texts that are replaced whole. Whoever changes one that others may change holds a lease: that
-/// of the document ([`super::LeaseName::document`]), or the one of its kind (`PAUSE`, `MEMORIES`; `DRAFTS`
-/// to begin one).
+/// of the document ([`super::LeaseName::document`]), or the one of its kind (`PAUSE`, `MEMORIES`,
+/// `APPROVALS`; `DRAFTS` to begin one).
 pub(crate) trait Documents {
     /// A document; `None` if there is none of this name, [`StoreError::Unfit`] if it cannot be ours.
     fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError>;

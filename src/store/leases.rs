@@ -38,6 +38,8 @@ impl LeaseName {
     pub(crate) const DRAFTS: Self = Self::lasting("drafts");
     /// To change what clients remember.
     pub(crate) const MEMORIES: Self = Self::lasting("memory");
+    /// To give, use or end an approval for several writes.
+    pub(crate) const APPROVALS: Self = Self::lasting("approvals");
     /// To make the index of the log, or to add to it.
     pub(crate) const INDEX: Self = Self::lasting("index");
     /// To record an attempt, shared, or to pause all writes, alone.

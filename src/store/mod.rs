@@ -3,7 +3,7 @@
 //! | part | for |
 //! |---|---|
 //! | [`Blobs`] | what is named by its content: kept states |
-//! | [`Documents`] | what is replaced whole: proposals, drafts, the pause |
+//! | [`Documents`] | what is replaced whole: proposals, drafts, approvals, the pause |
 //! | [`Leases`] | who may do what now |
 //!
 //! The traits are small and synchronous, and never wait: a lease is given at once or not at all.

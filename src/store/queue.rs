@@ -7,7 +7,7 @@
 //! Who wants to share a lease stands in no line, and may keep those who want it alone waiting.
 //!
 //! Leases are taken in one order, so there is no deadlock: a proposal's or draft's, a page's, the
-//! tree's, then those that one step of work holds: `MEMORIES`, `PURGE`, `PAUSE`, `RUNS`, `BLOBS`. Never
+//! tree's, then those that one step of work holds: `APPROVALS`, `MEMORIES`, `PURGE`, `PAUSE`, `RUNS`, `BLOBS`. Never
 //! two of a kind are held.
 
 use std::collections::HashMap;

@@ -80,7 +80,11 @@ pub(super) async fn a_lease_is_held_or_free_for_others_to_see([one, two]: Two) {
 }
 
 pub(super) async fn documents_are_replaced_whole_and_listed([one, two]: Two) {
-    for kind in [DocumentKind::Proposal, DocumentKind::Draft] {
+    for kind in [
+        DocumentKind::Proposal,
+        DocumentKind::Draft,
+        DocumentKind::Approval,
+    ] {
         assert_eq!(one.document(kind, "a").unwrap(), None);
         assert_eq!(one.documents(kind).unwrap(), []);
         assert!(!one.remove_document(kind, "a").unwrap());

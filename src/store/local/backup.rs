@@ -39,8 +39,10 @@ impl LocalStore {
             &mut copied,
         )?;
         let documents = KINDS.map(|kind| self.document_directory(kind));
-        // The count of runs must not be ahead of them.
+        // The count of runs must not be ahead of them. No run needs an approval, and each write under one
+        // changes it.
         let others = [
+            self.document_directory(DocumentKind::Approval),
             self.document_path(DocumentKind::AnchorFault, ""),
             self.wiki.join("runs.count"),
             self.wiki.join("runs"),
@@ -80,7 +82,12 @@ impl LocalStore {
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
         let documents = KINDS.map(|kind| self.document_directory(kind));
-        let others = [self.blob_directory(), self.wiki.clone(), self.root.clone()];
+        let others = [
+            self.document_directory(DocumentKind::Approval),
+            self.blob_directory(),
+            self.wiki.clone(),
+            self.root.clone(),
+        ];
         for directory in documents.iter().chain(&others) {
             let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);
             for entry in fs::entries(directory).map_err(failed)? {

@@ -13,7 +13,7 @@ impl LocalStore {
             DocumentKind::Pause => self.root.join("PAUSED.json"),
             DocumentKind::AnchorFault => self.wiki.join("anchors.fault"),
             DocumentKind::Memories => self.document_directory(kind).join(format!("{name}.jsonl")),
-            DocumentKind::Proposal | DocumentKind::Draft => {
+            DocumentKind::Proposal | DocumentKind::Draft | DocumentKind::Approval => {
                 self.document_directory(kind).join(format!("{name}.json"))
             }
         }
@@ -24,6 +24,7 @@ impl LocalStore {
             DocumentKind::Proposal => self.wiki.join("proposals"),
             DocumentKind::Draft => self.wiki.join("drafts"),
             DocumentKind::Memories => self.wiki.join("memory"),
+            DocumentKind::Approval => self.wiki.join("approvals"),
             DocumentKind::Pause | DocumentKind::AnchorFault => self.wiki.clone(),
         }
     }
@@ -62,7 +63,8 @@ impl Documents for LocalStore {
         if !found.is_file() {
             return Err(StoreError::Unfit("is not a file"));
         }
-        if kind == DocumentKind::Memories && !fs::is_ours_alone(&found) {
+        let is_private = matches!(kind, DocumentKind::Memories | DocumentKind::Approval);
+        if is_private && !fs::is_ours_alone(&found) {
             return Err(StoreError::Unfit("can be changed by others"));
         }
         match fs::read_at_most(&file, kind.most_bytes()) {

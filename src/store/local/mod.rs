@@ -6,6 +6,7 @@
 //! <root>/<wiki>/pages/<name>.json.gz        blobs
 //! <root>/<wiki>/proposals/<name>.json       documents, a directory a kind
 //! <root>/<wiki>/drafts/<name>.json
+//! <root>/<wiki>/approvals/<name>.json
 //! <root>/<wiki>/memory/<name>.jsonl
 //! <root>/<wiki>/anchors.fault
 //! <root>/<wiki>/<name>.lock                 leases
