@@ -75,6 +75,11 @@ pub enum AuditError {
     /// The client has as many drafts as it may.
     #[error("this client has 20 drafts already, which is the most")]
     TooManyDrafts,
+    /// The document of an approval is damaged, or of a newer version.
+    #[error(
+        "the file of the approval is damaged, can be changed by others, or is of a newer version"
+    )]
+    BadApproval,
     /// A backup goes into an empty directory.
     #[error("a backup goes into an empty or missing directory, and this one holds something")]
     NotEmpty,
@@ -116,6 +121,7 @@ impl AuditError {
                 "a write with draft begins one; nobody's changes lie for more than 7 days"
             }
             Self::BadDraft => "remove the file, or begin a draft of another name",
+            Self::BadApproval => "it counts as none; `wikijs-gate approvals end` removes it",
             Self::DraftFull => "submit this draft, and go on in another",
             Self::TooManyDrafts => "submit a draft or discard one",
             Self::Missing | Self::Damaged => {

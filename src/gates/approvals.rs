@@ -1,22 +1,16 @@
-//! Keeps the approvals of people: for one write, or for a while for a page or a kind of write.
+//! Makes the approvals of people: for one write, or for a while for a page or a kind of write.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod standing;
 
 use super::session::SessionId;
 use super::set::ChangeSet;
-use crate::audit::{CallId, Client};
+use crate::audit::{AuditLog, CallId, Client, LineHash};
 use crate::change::Operation;
 use crate::page::Field;
-use crate::share::evict_index;
 
-/// The most approvals that stand at a time; beyond it, the oldest of the owner with the most is
-/// evicted.
-const MAX_STANDING: usize = 100;
-/// The lifetime of an approval for a page or a kind of write.
-const LIFE: Duration = Duration::from_mins(30);
-/// The most writes that it covers, including the one for which it was given.
-const MAX_WRITES: u8 = 20;
+use standing::LIFE;
+pub use standing::StandingApproval;
+pub(crate) use standing::StandingApprovals;
 
 /// The scope of a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +36,9 @@ impl ApprovalScope {
 
     /// The scopes that a person may be offered for a set. Only `Once` is offered for deletes,
     /// moves, styles, scripts and the loss of fields, for several changes, and for callers without
-    /// a session.
-    #[must_use]
-    pub fn offered(session: &SessionId, set: &ChangeSet) -> &'static [Self] {
-        if !session.lasts() {
-            return &[Self::Once];
-        }
-        match ApprovalSubject::new(set) {
+    /// a session or a name.
+    pub(crate) fn offered(approver: &Approver, set: &ChangeSet) -> &'static [Self] {
+        match ApprovalSubject::new(set).filter(|_| approver.lasts()) {
             None => &[Self::Once],
             Some(ApprovalSubject { page: None, .. }) => &[Self::Once, Self::Kind],
             Some(ApprovalSubject { page: Some(_), .. }) => &[Self::Once, Self::Page, Self::Kind],
@@ -85,24 +75,30 @@ impl ApprovalSubject {
     }
 }
 
-/// The person whose yes counts, known by a session and a client of it by the name it gives itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The person whose yes counts, known by a session and a client of it, and the gates that it has now.
+#[derive(Debug, Clone)]
 pub(crate) struct Approver {
     session: SessionId,
-    name: String,
-    version: String,
-    subject: Option<String>,
+    client: Client,
+    gates: LineHash,
 }
 
 impl Approver {
-    /// The person behind a client of a session.
-    pub(crate) fn new(session: &SessionId, client: &Client) -> Self {
+    /// The person behind a client of a session, wherever it calls from, under gates of this digest.
+    pub(crate) fn new(session: &SessionId, client: &Client, gates: LineHash) -> Self {
         Self {
             session: session.clone(),
-            name: client.name.clone(),
-            version: client.version.clone(),
-            subject: client.subject.clone(),
+            client: Client {
+                address: None,
+                ..client.clone()
+            },
+            gates,
         }
+    }
+
+    /// True if the client can be told from others in a later call, so that a yes may stand for it.
+    fn lasts(&self) -> bool {
+        self.session.lasts() && !self.client.shown().is_empty()
     }
 }
 
@@ -119,7 +115,9 @@ impl Approver {
 /// nor with approvals of its own:
 ///
 /// ```compile_fail,E0603
-/// let own = wikijs_gate::gates::Approvals::default();
+/// fn own(log: &wikijs_gate::audit::AuditLog) {
+///     let own = wikijs_gate::gates::Approvals::of(log);
+/// }
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -146,81 +144,46 @@ impl Approved {
     }
 }
 
+/// The approvals of the people at the clients of one wiki.
 #[derive(Debug)]
-struct StandingApproval {
-    approver: Approver,
-    operation: Operation,
-    /// The page that it covers; `None` covers any page.
-    page: Option<i64>,
-    approval: CallId,
-    since: Instant,
-    writes_left: u8,
-}
-
-impl StandingApproval {
-    fn covers(&self, approver: &Approver, subject: ApprovalSubject) -> bool {
-        self.approver == *approver
-            && self.operation == subject.operation
-            && (self.page.is_none() || self.page == subject.page)
-    }
-}
-
-/// The approvals for a page or a kind of write: in memory, bounded, each for one session and
-/// client, for thirty minutes or twenty writes.
-#[derive(Debug, Default)]
 pub(crate) struct Approvals {
-    standing: Mutex<Vec<StandingApproval>>,
+    standing: StandingApprovals,
 }
 
 impl Approvals {
+    /// The approvals of the wiki whose log this is. Nothing on the disk is touched.
+    pub(crate) fn of(log: &AuditLog) -> Self {
+        Self {
+            standing: StandingApprovals::of(log),
+        }
+    }
+
+    /// Those that stand.
+    pub(crate) const fn standing(&self) -> &StandingApprovals {
+        &self.standing
+    }
+
     /// Records that a person said yes to a set in a call. `None` if this scope is not allowed for
-    /// the set.
-    pub(crate) fn give(
+    /// the set. What cannot be kept for later writes counts for this one alone.
+    pub(crate) async fn give(
         &self,
-        approver: Approver,
+        approver: &Approver,
         set: ChangeSet,
         scope: ApprovalScope,
         approval: CallId,
     ) -> Option<Approved> {
-        self.give_at(Instant::now(), approver, set, scope, approval)
-    }
-
-    /// Uses up one write of a standing approval, if one covers the change.
-    pub(crate) fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
-        self.take_at(Instant::now(), approver, set)
-    }
-
-    fn give_at(
-        &self,
-        now: Instant,
-        approver: Approver,
-        set: ChangeSet,
-        scope: ApprovalScope,
-        approval: CallId,
-    ) -> Option<Approved> {
-        if !ApprovalScope::offered(&approver.session, &set).contains(&scope) {
+        if !ApprovalScope::offered(approver, &set).contains(&scope) {
             return None;
         }
         if scope != ApprovalScope::Once {
-            let subject = ApprovalSubject::new(&set)?;
-            let mut standing = self.lock(now);
-            if standing.len() >= MAX_STANDING {
-                let held: Vec<_> = standing
-                    .iter()
-                    .map(|standing| (standing.approver.session.owner(), 1))
-                    .collect();
-                if let Some(place) = evict_index(&held, (approver.session.owner(), 1)) {
-                    standing.remove(place);
-                }
+            let (subject, change) = (ApprovalSubject::new(&set)?, &set.first().change);
+            let page = change.before().filter(|_| scope == ApprovalScope::Page);
+            let now = standing::now();
+            let new = StandingApproval::new(now, approver, (subject.operation, page), approval);
+            self.standing.end_after(LIFE, approval);
+            if let Err(error) = self.standing.add(now, new).await {
+                tracing::error!(%error, call = %approval, "an approval could not be kept for later writes");
             }
-            standing.push(StandingApproval {
-                approver,
-                operation: subject.operation,
-                page: subject.page.filter(|_| scope == ApprovalScope::Page),
-                approval,
-                since: now,
-                writes_left: MAX_WRITES - 1,
-            });
         }
         Some(Approved {
             set,
@@ -229,29 +192,36 @@ impl Approvals {
         })
     }
 
-    fn take_at(&self, now: Instant, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
-        let subject = ApprovalSubject::new(set)?;
-        let mut standing = self.lock(now);
-        let found = standing
-            .iter_mut()
-            .find(|standing| standing.covers(approver, subject))?;
-        found.writes_left = found.writes_left.checked_sub(1)?;
+    /// Uses up one write of a standing approval, if one covers the change.
+    pub(crate) async fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
+        let subject = ApprovalSubject::new(set).filter(|_| approver.lasts())?;
+        let now = standing::now();
+        let taken = self.standing.take(now, approver, subject).await;
+        let taken = taken.unwrap_or_else(|error| {
+            tracing::error!(%error, "the standing approvals cannot be used");
+            None
+        })?;
         Some(Approved {
             set: set.clone(),
-            approval: found.approval,
-            standing: Some(match found.page {
-                Some(_) => ApprovalScope::Page,
-                None => ApprovalScope::Kind,
-            }),
+            approval: taken.id,
+            standing: Some(taken.scope()),
         })
     }
+}
 
-    /// The approvals that still stand.
-    fn lock(&self, now: Instant) -> std::sync::MutexGuard<'_, Vec<StandingApproval>> {
-        // Entries are put in whole, so a panic elsewhere leaves the list intact.
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        standing.retain(|one| one.writes_left > 0 && now.duration_since(one.since) < LIFE);
-        standing
+#[cfg(test)]
+impl Approved {
+    /// A yes to a set, or an earlier one of this scope.
+    pub(crate) const fn of(
+        set: ChangeSet,
+        approval: CallId,
+        standing: Option<ApprovalScope>,
+    ) -> Self {
+        Self {
+            set,
+            approval,
+            standing,
+        }
     }
 }
 

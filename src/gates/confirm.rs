@@ -137,12 +137,12 @@ mod tests {
     use std::time::Duration;
 
     use super::{Confirmation, confirm};
-    use crate::audit::{CallId, Client};
+    use crate::audit::CallId;
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{
-        ApprovalScope, Approvals, Approver, ChangeSet, ClientLimits, Decided, Fallback, Policy,
-        Previews, Ruled, SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
+        ApprovalScope, Approved, ChangeSet, ClientLimits, Decided, Fallback, Policy, Previews,
+        Ruled, SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
     };
     use crate::page::{Field, PageState, testing};
     use crate::rules::Facts;
@@ -229,10 +229,7 @@ mod tests {
     }
 
     fn approved(set: &ChangeSet) -> Confirmation {
-        let approver = Approver::new(&session(), &Client::default());
-        let approvals = Approvals::default();
-        let given = approvals.give(approver, set.clone(), ApprovalScope::Once, call());
-        Confirmation::Person(given.unwrap())
+        Confirmation::Person(Approved::of(set.clone(), call(), None))
     }
 
     #[test]
@@ -338,19 +335,10 @@ mod tests {
         let named = |by: &Confirmation| (by.approval(), by.standing());
         assert_eq!(named(&Confirmation::StaticToken), (None, None));
         assert_eq!(named(&previewed(&set)), (Some(set.id()), None));
-        let approver = || Approver::new(&session(), &Client::default());
-        for (scope, stands) in [
-            (ApprovalScope::Once, None),
-            (ApprovalScope::Page, Some(ApprovalScope::Page)),
-            (ApprovalScope::Kind, Some(ApprovalScope::Kind)),
-        ] {
-            let (approvals, under) = (Approvals::default(), call());
-            let given = approvals.give(approver(), set.clone(), scope, under);
-            let given = Confirmation::Person(given.unwrap());
-            assert_eq!(named(&given), (Some(under), None), "{scope:?}");
-            let later = approvals.take(&approver(), &retitled("C"));
-            let later = later.map(|later| named(&Confirmation::Person(later)));
-            assert_eq!(later, stands.map(|_| (Some(under), stands)), "{scope:?}");
+        for standing in [None, Some(ApprovalScope::Page), Some(ApprovalScope::Kind)] {
+            let under = call();
+            let yes = Confirmation::Person(Approved::of(set.clone(), under, standing));
+            assert_eq!(named(&yes), (Some(under), standing));
         }
     }
 }

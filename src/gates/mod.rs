@@ -30,8 +30,8 @@ mod static_token;
 mod stricter;
 mod write_policy;
 
-pub use approvals::ApprovalScope;
-pub(crate) use approvals::{Approvals, Approved, Approver};
+pub use approvals::{ApprovalScope, StandingApproval};
+pub(crate) use approvals::{Approvals, Approved, Approver, StandingApprovals};
 pub use authority::Authority;
 pub(crate) use confirm::{Confirmation, ReviewersYes, confirm};
 pub(crate) use enabled::{Enabled, enabled, paused};

@@ -9,12 +9,13 @@ use super::places::WriteScope;
 use super::set_by::{Layer, SetBy};
 use super::static_token::StaticToken;
 use super::write_policy::{Fallback, PolicyLevel, WritePolicy};
-use crate::audit::Pauses;
+use crate::audit::{KeyDigest, LineHash, Pauses};
 use crate::checks::CheckCommand;
 use crate::error::{Code, Failure};
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadScope, Trash};
 use crate::rules::RuleBook;
+use crate::site::SiteName;
 
 /// The operator's policy for writes. The default allows nothing.
 ///
@@ -180,16 +181,29 @@ impl Policy {
     /// the lines of the settings, are no gates.
     #[must_use]
     pub fn has_gates_of(&self, other: &Self) -> bool {
+        self.gates_alone() == other.gates_alone()
+    }
+
+    fn gates_alone(&self) -> Self {
+        let none = Self::default();
         Self {
-            review: other.review.clone(),
-            set_by: other.set_by.clone(),
-            fallback_set_by: other.fallback_set_by.clone(),
-            read_only: match (&self.read_only, &other.read_only) {
-                (Some(_), Some(_)) => other.read_only.clone(),
-                (own, _) => own.clone(),
-            },
+            review: none.review,
+            read_only: self.read_only.as_ref().map(|_| none.set_by.clone()),
+            set_by: none.set_by,
+            fallback_set_by: none.fallback_set_by,
             ..self.clone()
-        } == *other
+        }
+    }
+
+    /// A digest of the gates, for who keeps what was given under them: another policy has another one,
+    /// but for pauses and the static token.
+    pub(crate) fn digest(&self, site: Option<&SiteName>, key: KeyDigest) -> LineHash {
+        let gates = Self {
+            pauses: Pauses::default(),
+            static_token: None,
+            ..self.gates_alone()
+        };
+        LineHash::new(format!("{gates:?} {site:?} {key}").as_bytes())
     }
 
     /// The policy for a caller that can or cannot ask a person.

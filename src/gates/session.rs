@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::audit::LineHash;
+
 /// The owner of a preview: a stdio process, or an HTTP session bound to its client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionId {
@@ -57,6 +59,11 @@ impl SessionId {
     #[must_use]
     pub fn owner(&self) -> &str {
         &self.owner
+    }
+
+    /// A word that tells sessions apart without revealing them.
+    pub(super) fn digest(&self) -> LineHash {
+        LineHash::new(self.name.as_bytes())
     }
 
     /// The one whose wrong static tokens are counted: a named client with all its sessions, or this

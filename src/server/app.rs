@@ -106,7 +106,7 @@ impl App {
     }
 
     /// The same server under changed settings. Calls under way keep this one. What sessions read
-    /// stays known; previews and approvals end where the gates changed.
+    /// stays known; previews end where the gates changed, and approvals do not count there.
     ///
     /// # Errors
     /// One sentence about what cannot be used.
@@ -177,8 +177,8 @@ impl App {
         }
     }
 
-    /// The same server for a caller's own key: index, remembered reads, previews and approvals are
-    /// separate; tools, log and metrics are shared.
+    /// The same server for a caller's own key: index, remembered reads and previews are separate;
+    /// tools, log and metrics are shared.
     ///
     /// # Errors
     /// One sentence about the key.

@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::audit::{AuditLog, CallId, DraftOwner, Keep, Outcome};
+use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, Outcome};
 use crate::error::{Code, Failure};
-use crate::gates::{Asked, ClientLimits, Gate, Policy, Refusal, SessionId, WritePolicy};
+use crate::gates::{
+    Approver, Asked, ClientLimits, Gate, Policy, Refusal, SessionId, StandingApproval, WritePolicy,
+};
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
@@ -53,8 +55,8 @@ impl WriteContext {
         Self::with(index, Arc::new(house), policy, memory)
     }
 
-    /// The same context under changed settings. What sessions read stays known; previews and
-    /// approvals end where the gates changed. Calls under way keep the old context.
+    /// The same context under changed settings. What sessions read stays known; previews end
+    /// where the gates changed, and approvals do not count there. Calls under way keep the old context.
     pub(super) fn renewed(
         &self,
         index: Arc<ContentIndex>,
@@ -69,8 +71,8 @@ impl WriteContext {
         Self::with(index, Arc::clone(&self.house), policy, memory)
     }
 
-    /// A context with another key or within other bounds: the same log, but its own previews,
-    /// approvals and remembered reads.
+    /// A context with another key or within other bounds: the same log, but its own previews
+    /// and remembered reads.
     pub(super) fn for_reader(&self, index: Arc<ContentIndex>, policy: Policy) -> Self {
         let memory = Arc::new(SessionMemory::new(&policy));
         Self::with(index, Arc::clone(&self.house), policy, memory)
@@ -191,6 +193,25 @@ impl WriteContext {
     /// The policy for a caller.
     pub(super) fn policy_for(&self, caller: &Caller) -> Policy {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
+    }
+
+    /// The person behind a caller, under the gates that stand before any rule about a change.
+    pub(super) fn approver(&self, caller: &Caller) -> Approver {
+        let policy = self.narrowed_policy(caller.narrowing.as_deref(), true);
+        let gates = policy.digest(self.audit.site(), self.past.key());
+        Approver::new(&caller.session, &caller.client, gates)
+    }
+
+    /// The approvals that would cover writes of this caller now.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub async fn standing_approvals(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<StandingApproval>, AuditError> {
+        let standing = self.house.approvals.standing();
+        standing.of_person(&self.approver(caller)).await
     }
 
     /// What a source makes the changes of a call from.

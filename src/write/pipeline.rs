@@ -177,7 +177,8 @@ impl<'a> Pipeline<'a> {
         Asking {
             audit: &self.context.audit,
             questions: &self.context.memory.questions,
-            approvals: &self.context.memory.approvals,
+            approvals: &self.context.house.approvals,
+            approver: self.context.approver(self.caller),
             tasks: &self.context.house.tasks,
             caller: self.caller,
         }

@@ -153,11 +153,11 @@ mod tests {
     use std::time::Duration;
 
     use super::{Brought, Route, Stop, Warrant};
-    use crate::audit::{CallId, Client};
+    use crate::audit::CallId;
     use crate::change::Change;
     use crate::gates::{
-        ApprovalScope, Approvals, Approved, Approver, Asked, ChangeSet, ClientLimits, Fallback,
-        Gate, Policy, PolicyLevel, ReviewersYes, SessionId, StaticToken, WritePolicy,
+        Approved, Asked, ClientLimits, Fallback, Gate, Policy, PolicyLevel, ReviewersYes,
+        SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
     use crate::write::caller::Asker;
@@ -166,12 +166,7 @@ mod tests {
     const TOKEN: &str = "open sesame, please";
 
     fn yes() -> Approved {
-        let change = Change::delete(page());
-        let call = CallId::new().unwrap();
-        let approver = Approver::new(&SessionId::new("s"), &Client::default());
-        let set = ChangeSet::single(call, change);
-        let given = Approvals::default().give(approver, set, ApprovalScope::Once, call);
-        given.unwrap()
+        Approved::of(set(Change::delete(page())), CallId::new().unwrap(), None)
     }
 
     fn policy(writes: WritePolicy) -> Policy {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, CallId, Keep};
-use crate::gates::{Gate, Policy, SessionId};
+use crate::gates::{Approvals, Gate, Policy, SessionId};
 use crate::memory::{MemoryMode, MemoryStore};
 use crate::meter::Counter;
 use crate::wiki::Wiki;
@@ -36,6 +36,7 @@ pub(super) struct WriterShared {
     /// The calls that wait for people.
     pub(super) waiting: Waiting,
     pub(super) purges: Purges,
+    pub(super) approvals: Approvals,
     pub(super) memories: MemoryStore,
     memory_mode: RwLock<MemoryMode>,
 }
@@ -67,6 +68,7 @@ impl WriterShared {
             room: Arc::new(ProposalQuota::new(keep)),
             waiting: Waiting::default(),
             purges: Purges::new(Arc::clone(audit), policy, keep),
+            approvals: Approvals::of(audit),
             memories: MemoryStore::of(audit),
             memory_mode: RwLock::default(),
         }

@@ -138,7 +138,10 @@ pub(super) fn session() -> SessionId {
 pub(super) fn caller(asker: Asker) -> Caller {
     Caller {
         tool: "wikijs_update_page",
-        client: Client::default(),
+        client: Client {
+            name: "client".to_owned(),
+            ..Client::default()
+        },
         actor: None,
         session: session(),
         asker,

@@ -31,7 +31,7 @@ impl Writer {
     }
 
     /// A writer to the same wiki with another key or within other bounds, those of this index: the
-    /// same log and policy, but its own previews, approvals and remembered reads.
+    /// same log, policy and approvals, but its own previews and remembered reads.
     #[must_use]
     pub fn for_key(&self, index: &Arc<ContentIndex>) -> Self {
         let policy = self.desk.policy.clone();

@@ -160,6 +160,7 @@ pub(in crate::audit) fn writable_by_others(place: &AuditLayout) -> Vec<PathBuf> 
         place.runs(),
         place.wiki.join("pages"),
         place.wiki.join("proposals"),
+        place.wiki.join("approvals"),
     ];
     root.into_iter()
         .chain(below)

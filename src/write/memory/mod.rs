@@ -1,5 +1,5 @@
-//! Keeps what outlives a call, in the memory of this process: reads, previews, questions, approvals
-//! and own writes of sessions.
+//! Keeps what outlives a call, in the memory of this process: reads, previews, questions and own writes of
+//! sessions.
 
 mod reads;
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::audit::CallId;
-use crate::gates::{Approvals, Policy, Previews, SessionId, WritePolicy};
+use crate::gates::{Policy, Previews, SessionId, WritePolicy};
 use crate::share::evict_index;
 
 pub use reads::ReadExtent;
@@ -25,7 +25,6 @@ pub(super) struct SessionMemory {
     pub(super) previews: Previews,
     /// Sets about which a person is asked between two calls; a token is the question's name.
     pub(super) questions: Previews,
-    pub(super) approvals: Approvals,
     pub(super) own_writes: Arc<OwnWrites>,
 }
 
@@ -35,8 +34,8 @@ impl SessionMemory {
         Self::with(policy, Arc::default(), Arc::default())
     }
 
-    /// The same reads and writes of sessions, without previews, questions and approvals: for the
-    /// same server under other gates.
+    /// The same reads and writes of sessions, without previews and questions: for the same server
+    /// under other gates.
     pub(super) fn under(&self, policy: &Policy) -> Self {
         let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.own_writes));
         Self::with(policy, reads, writes)
@@ -56,7 +55,6 @@ impl SessionMemory {
             reads,
             previews: Previews::new(Previews::LIFE),
             questions: Previews::new(questions),
-            approvals: Approvals::default(),
             own_writes,
         }
     }

@@ -58,6 +58,7 @@ pub(in crate::write) struct Asking<'a> {
     /// Questions that were handed out.
     pub(in crate::write) questions: &'a Previews,
     pub(in crate::write) approvals: &'a Approvals,
+    pub(in crate::write) approver: Approver,
     pub(in crate::write) tasks: &'a TaskTracker,
     pub(in crate::write) caller: &'a Caller,
 }
@@ -98,7 +99,7 @@ impl Asking<'_> {
         record: &EntryBuilder,
         asked: ToAsk,
     ) -> Result<Approved, Refusal> {
-        match self.approvals.take(&self.approver(), &asked.set) {
+        match self.approvals.take(&self.approver, &asked.set).await {
             Some(approved) => Ok(approved),
             None => self.ask(policy, record, asked).await,
         }
@@ -113,7 +114,7 @@ impl Asking<'_> {
         let limit = policy.thinking().unwrap_or(THINKING);
         let question = Question {
             message: asked.message(),
-            scopes: ApprovalScope::offered(record.session(), &asked.set),
+            scopes: ApprovalScope::offered(&self.approver, &asked.set),
         };
         match &self.caller.asker {
             Asker::Within(person) => {
@@ -156,7 +157,7 @@ impl Asking<'_> {
     ) -> Result<Approved, Refusal> {
         let scope = match reply {
             PersonReply::Yes(scope)
-                if ApprovalScope::offered(record.session(), &set).contains(&scope) =>
+                if ApprovalScope::offered(&self.approver, &set).contains(&scope) =>
             {
                 scope
             }
@@ -172,8 +173,8 @@ impl Asking<'_> {
         self.audit.record(entry).await?;
         let given = self
             .approvals
-            .give(self.approver(), set, scope, record.call());
-        given.ok_or_else(|| refusal(PersonReply::Failed))
+            .give(&self.approver, set, scope, record.call());
+        given.await.ok_or_else(|| refusal(PersonReply::Failed))
     }
 
     /// The refusal for an answer that was not a yes; on record.
@@ -188,10 +189,6 @@ impl Asking<'_> {
             Ok(()) => refusal(reply),
             Err(error) => error.into(),
         }
-    }
-
-    fn approver(&self) -> Approver {
-        Approver::new(&self.caller.session, &self.caller.client)
     }
 }
 

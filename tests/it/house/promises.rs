@@ -269,9 +269,9 @@ fn only_its_room_touches_what_is_its_own() {
     // Who within the crate may make what a permit comes of, and what sends it.
     for (text, file) in [
         ("gates::confirm(", "src/write/pipeline.rs"),
-        ("approvals: Approvals::default()", "src/write/memory/mod.rs"),
+        ("Approvals::of(audit)", "src/write/shared.rs"),
         ("previews: Previews::new(", "src/write/memory/mod.rs"),
-        (".give(self.approver(), set", "src/write/stages/ask.rs"),
+        (".give(&self.approver, set", "src/write/stages/ask.rs"),
         ("policy.reviewers_yes(apply", "src/write/interactive.rs"),
         ("Sender::with_wiki(", "src/server/app.rs"),
         ("permit.split(", "src/write/stages/apply.rs"),

@@ -5,15 +5,15 @@ use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Code;
 use crate::gates::{
-    ApprovalScope, Approvals, Approved, Approver, ChangeSet, Gate, Policy, Refusal, StaticToken,
-    WritePolicy, enabled, paths,
+    Approved, ChangeSet, Gate, Policy, Refusal, StaticToken, WritePolicy, enabled, paths,
 };
 use crate::page::LineCounts;
 use crate::page::testing::page;
 use crate::rules::{ChangeFacts, Rule, RuleBook, RuleCondition, Then};
+use crate::write::caller::Asker;
 use crate::write::route::{Route, Stop, Warrant};
 use crate::write::stages::record;
-use crate::write::testing::{Office, permit, person, policy, record, session, set, update};
+use crate::write::testing::{Office, caller, permit, person, policy, record, session, set, update};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -33,13 +33,7 @@ fn with_rule(writes: WritePolicy, then: Option<Then>) -> Policy {
 }
 
 fn yes() -> Approved {
-    let (set, approver) = (
-        set(Change::delete(page())),
-        Approver::new(&session(), &crate::audit::Client::default()),
-    );
-    let call = CallId::new().unwrap();
-    let given = Approvals::default().give(approver, set, ApprovalScope::Once, call);
-    given.unwrap()
+    Approved::of(set(Change::delete(page())), CallId::new().unwrap(), None)
 }
 
 const PREVIEW: Route = Route::Stop(Stop::Preview);
@@ -205,7 +199,7 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
     let change = update(1);
     let checked = crate::change::AdditionReport::default();
     let about = ChangeFacts::new(&change, LineCounts::default(), &checked);
-    let client = crate::audit::Client::default();
+    let client = caller(Asker::Nobody).client;
     for (when, changes, expected) in [
         (counting.clone(), vec![about.clone()], 1),
         (RuleCondition::default(), vec![about], 0),
