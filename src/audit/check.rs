@@ -23,7 +23,7 @@ pub struct StoreCheck {
     pub runs: usize,
     /// Number of kept states that are what their names say.
     pub states: u64,
-    /// Number of proposals and drafts that can be read.
+    /// Number of proposals, drafts and approvals that can be read.
     pub documents: usize,
 }
 
@@ -89,7 +89,8 @@ impl LogUpkeep {
 }
 
 impl StoreCheck {
-    fn count(&mut self, what: &str, read: Result<(), AuditError>) {
+    /// Counts a document that can be read; one that cannot is broken.
+    pub(crate) fn count(&mut self, what: &str, read: Result<(), AuditError>) {
         match read {
             Ok(()) => self.documents = self.documents.saturating_add(1),
             // The check of the record names it.

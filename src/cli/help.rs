@@ -14,7 +14,14 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     (
         "Decide and undo",
-        &["review", "proposals", "undo", "pause", "resume"],
+        &[
+            "review",
+            "proposals",
+            "approvals",
+            "undo",
+            "pause",
+            "resume",
+        ],
     ),
     ("Look back", &["audit", "memory", "store"]),
     (

@@ -4,6 +4,7 @@ mod actor;
 mod advice;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod allocator;
+mod approvals;
 mod audit;
 mod completions;
 mod config;
@@ -83,6 +84,8 @@ enum Command {
     Pause(pause::PauseArgs),
     /// Resume writes after a pause
     Resume(pause::Resume),
+    /// List and end what people allowed clients for writes to come
+    Approvals(approvals::Arguments),
     /// Review what was written or refused, and through which client
     Audit(audit::Arguments),
     /// Check and back up what is kept in the audit directory
@@ -221,6 +224,7 @@ async fn run(command: Option<Command>) -> CommandResult {
         Some(Command::Files(arguments)) => Box::pin(files::run(arguments)).await,
         Some(Command::Pause(arguments)) => pause::pause(arguments).await,
         Some(Command::Resume(arguments)) => pause::resume(&arguments).await,
+        Some(Command::Approvals(arguments)) => approvals::run(&arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Store(arguments)) => store::run(&arguments).await,
         Some(Command::Rules(arguments)) => rules::run(&arguments),

@@ -213,6 +213,21 @@ pub(super) fn ask(question: &str) -> bool {
         .is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Asks whether what is said shall be done.
+///
+/// # Errors
+/// A no, or that nobody can be asked, with the exit code for it.
+pub(super) fn confirm(what: &str, is_json: bool) -> Result<(), (Exit, String)> {
+    if is_json || !can_ask() {
+        let fault = format!("{what}, and nobody can be asked here; pass --yes");
+        return Err(Exit::usage(fault));
+    }
+    if !ask(&format!("{what}. Do it?")) {
+        return Err(Exit::refused("nothing was done"));
+    }
+    Ok(())
+}
+
 /// Asks for one line; nothing if the terminal has gone away.
 pub(super) fn prompt(question: &str) -> Option<String> {
     print!("{question} ");

@@ -9,6 +9,7 @@ use super::print::{self, Paint};
 use super::progress::ProgressLine;
 use super::{CommandResult, start};
 use crate::audit::{AuditError, AuditLog, StoreCheck};
+use crate::gates::StandingApprovals;
 use crate::memory::MemoryStore;
 
 /// Arguments of `store`.
@@ -84,7 +85,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
         };
         let (runs, states, documents) = (check.runs, check.states, check.documents);
         print::line(&format!(
-            "{runs} runs, {states} kept states, {documents} proposals and drafts: {verdict}"
+            "{runs} runs, {states} kept states, {documents} proposals, drafts and approvals: {verdict}"
         ));
     }
     Ok(exit(&check))
@@ -105,13 +106,17 @@ const fn exit(check: &StoreCheck) -> Exit {
     }
 }
 
-/// Checks everything, the memories too.
+/// Checks everything, the approvals and memories too.
 async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
     let mut progress = ProgressLine::new();
     let mut check = log
         .upkeep
         .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
         .map_err(|error| failed(&error))?;
+    let approvals = StandingApprovals::of(log).all().await;
+    for (name, read) in approvals.map_err(|error| failed(&error))? {
+        check.count(&format!("approval {name}"), read.map(drop));
+    }
     if let Err(error) = MemoryStore::of(log).all().await {
         check.broken.push(format!("memories: {error}"));
     }

@@ -93,7 +93,7 @@ pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -
         } else {
             "are forgotten; they can be restored for 30 days"
         };
-        confirm(&format!("{} memories {what}", wanted.len()), arguments.json)?;
+        print::confirm(&format!("{} memories {what}", wanted.len()), arguments.json)?;
     }
     let word = if for_good { "removed" } else { "forgotten" };
     let done = desk.change("memory forget", move |memories| {
@@ -110,17 +110,6 @@ pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -
     });
     tell(word, &done.await?, arguments.json);
     Ok(Exit::Done)
-}
-
-fn confirm(what: &str, is_json: bool) -> Result<(), (Exit, String)> {
-    if is_json || !print::can_ask() {
-        let fault = format!("{what}, and nobody can be asked here; pass --yes");
-        return Err(Exit::usage(fault));
-    }
-    if !print::ask(&format!("{what}. Do it?")) {
-        return Err(Exit::refused("nothing was done"));
-    }
-    Ok(())
 }
 
 /// Changes each of these memories, with one note for all.

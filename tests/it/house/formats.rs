@@ -73,6 +73,11 @@ fn the_page_on_formats_says_what_the_types_are() {
         ("proposal", "audit/documents/proposal.rs", "Proposal"),
         ("draft", "audit/documents/draft.rs", "Draft"),
         ("draft-change", "audit/documents/draft.rs", "DraftChange"),
+        (
+            "approval",
+            "gates/approvals/standing.rs",
+            "StandingApproval",
+        ),
         ("pause", "audit/documents/pause_file.rs", "PauseInfo"),
         ("memory-line", "memory/line.rs", "MemoryLine"),
         ("memory", "memory/entry.rs", "Memory"),

@@ -15,6 +15,7 @@ mod edits;
 pub(crate) mod faults;
 mod fidelity;
 mod input;
+mod kept_approvals;
 mod key_rights;
 mod kill;
 mod knowing;

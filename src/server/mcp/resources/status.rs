@@ -12,7 +12,7 @@ use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader, ResourceText};
 use crate::error::Failure;
-use crate::gates::paused;
+use crate::gates::{StandingApproval, paused};
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::tools::Toolset;
@@ -61,6 +61,12 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
             None
         }
     };
+    let approvals = reader.visit.app.desk.standing_approvals(&reader.caller).await;
+    let approvals = approvals.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the approvals could not be read");
+        unavailable.push("approvals");
+        Vec::new()
+    });
     let (visit, settings, key) = (reader.visit, wiki.settings(), wiki.key());
     let standing = standing.or(terms.standing);
     let status = json!({
@@ -76,6 +82,7 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
         "client": visit.client.as_ref().map(|client| own_client(client, visit.family.as_deref())),
         "writes": writes(&terms),
         "proposals": proposals,
+        "approvals": if_any(approvals.iter().map(allowed).collect()),
         "index": index(terms.index),
         "customTools": custom_tools(visit),
         "unavailable": if_any(unavailable),
@@ -137,6 +144,17 @@ async fn proposals(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
         })
     });
     Ok(json!({ "open": open.len(), "newest": newest.collect::<Vec<_>>() }))
+}
+
+/// What a person allowed for writes to come.
+fn allowed(approval: &StandingApproval) -> Value {
+    json!({
+        "scope": approval.scope().as_str(),
+        "operation": approval.operation,
+        "page": approval.page,
+        "writesLeft": approval.writes_left,
+        "endsAt": approval.ends,
+    })
 }
 
 /// The operator's own tools that this session is offered, and why queries are not offered yet.

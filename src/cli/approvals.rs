@@ -1,0 +1,199 @@
+//! `wikijs-gate approvals`: what people allowed clients for writes to come.
+
+use serde_json::json;
+use time::OffsetDateTime;
+
+use super::exit::Exit;
+use super::table::Table;
+use super::when::from_now;
+use super::{CommandResult, print, start};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId};
+use crate::gates::{StandingApproval, StandingApprovals};
+
+/// The fewest characters of an approval's id that are taken for it.
+const MIN_PREFIX: usize = 4;
+
+/// Arguments of `approvals`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: ApprovalsCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ApprovalsCommand {
+    /// List the approvals for a page or a kind of write, the oldest first
+    List(ListArgs),
+    /// End approvals: the next write of their clients is asked about
+    End(EndArgs),
+}
+
+/// Arguments of `approvals list`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "An approval counts only for the client and session that it was given to, and under the gates under which\nit was given; one that was given under others is listed until its client writes next.\n\nExamples:\n  wikijs-gate approvals list\n  wikijs-gate approvals list --json"
+)]
+struct ListArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `approvals end`.
+#[derive(Debug, clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("which").required(true).args(["ids", "all"]),
+    after_help = "It works while servers run, and in a pause.\n\nExamples:\n  wikijs-gate approvals end 4f2a\n  wikijs-gate approvals end --all --yes"
+)]
+struct EndArgs {
+    /// The approvals' ids, or four or more of their first characters
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// All of them
+    #[arg(long)]
+    all: bool,
+    /// Do it without asking
+    #[arg(long)]
+    yes: bool,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
+    match &arguments.command {
+        ApprovalsCommand::List(arguments) => list(arguments.json).await,
+        ApprovalsCommand::End(arguments) => end(arguments).await,
+    }
+}
+
+async fn list(is_json: bool) -> CommandResult {
+    let log = start::audit_log_maybe_empty()?;
+    let all = StandingApprovals::of(&log).all().await;
+    let (mut standing, mut damaged) = (Vec::new(), Vec::new());
+    for (name, read) in all.map_err(|error| failed("they cannot be listed", &error))? {
+        match read {
+            Ok(one) if one.has_ended(OffsetDateTime::now_utc()) => {}
+            Ok(one) => standing.push(one),
+            Err(error) => damaged.push((name, error)),
+        }
+    }
+    if is_json {
+        let damaged: Vec<_> = damaged.iter().map(|(name, _)| name).collect();
+        print::line(&json!({ "approvals": standing, "damaged": damaged }).to_string());
+        return Ok(Exit::Done);
+    }
+    for (name, error) in &damaged {
+        let name = print::harmless(name);
+        print::note(&format!("{name}: {error}; {}", error.hint()));
+    }
+    if standing.is_empty() {
+        print::line("no approvals");
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["id", "client", "covers", "writes left", "ends"]);
+    for one in &standing {
+        table.row(vec![
+            one.id.to_string().into(),
+            print::harmless(one.client.shown()).into(),
+            covers(one).into(),
+            one.writes_left.to_string().into(),
+            one.ends.instant().map_or_else(String::new, from_now).into(),
+        ]);
+    }
+    table.print();
+    Ok(Exit::Done)
+}
+
+/// The writes that it covers, in words.
+fn covers(one: &StandingApproval) -> String {
+    match (&one.locale, &one.path) {
+        (Some(locale), Some(path)) => {
+            let place = print::place(locale.as_str(), path.as_str());
+            format!("{} of {place}", one.operation)
+        }
+        _ => format!("{} of any page", one.operation),
+    }
+}
+
+/// They end first and the record is made then: a log that fails must not keep them.
+async fn end(arguments: &EndArgs) -> CommandResult {
+    let log = start::audit_log()?;
+    start::check_audit_dir(&log)?;
+    let approvals = StandingApprovals::of(&log);
+    let not_ended = |error: AuditError| failed("nothing was ended", &error);
+    let all = approvals.all().await.map_err(not_ended)?;
+    let mut names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    if !arguments.all {
+        let wanted = arguments.ids.iter().map(|id| named(&names, id));
+        names = wanted.collect::<Result<_, _>>()?;
+    } else if !names.is_empty() && !arguments.yes {
+        print::confirm(&format!("{} approvals end", names.len()), arguments.json)?;
+    }
+    let ended = approvals.end(names).await.map_err(not_ended)?;
+    for (name, read) in all.iter().filter(|(name, _)| ended.contains(name)) {
+        recorded(&log, name, read.as_ref().ok())
+            .await
+            .map_err(|error| failed("they are ended, but that is not on record", &error))?;
+    }
+    let closed = log.close().await;
+    closed.map_err(|error| failed("they are ended, but the record is not closed", &error))?;
+    print::line(&match (arguments.json, ended.as_slice()) {
+        (true, ended) => json!({ "ended": ended }).to_string(),
+        (false, []) => "no approvals".to_owned(),
+        (false, ended) => print::harmless(&format!("ended: {}", ended.join(", "))),
+    });
+    Ok(Exit::Done)
+}
+
+/// The name that begins like this.
+fn named(names: &[String], id: &str) -> Result<String, (Exit, String)> {
+    let mut found = names.iter().filter(|name| name.starts_with(id));
+    match (found.next(), found.next()) {
+        (Some(name), None) if id.len() >= MIN_PREFIX => Ok(name.clone()),
+        (Some(_), _) => Err(Exit::usage(
+            "several approvals begin like that, or it is too short; name more of the id",
+        )),
+        (None, _) => Err(Exit::usage(format!(
+            "there is no approval {}; `wikijs-gate approvals list` has those that stand",
+            print::harmless(id)
+        ))),
+    }
+}
+
+/// Records that the operator ended one.
+async fn recorded(
+    log: &AuditLog,
+    name: &str,
+    one: Option<&StandingApproval>,
+) -> Result<(), AuditError> {
+    let caller = start::operator("approvals end");
+    let whose = one.map_or_else(
+        || "which could not be read".to_owned(),
+        |one| {
+            format!(
+                "of {}, for this {}",
+                one.client.shown(),
+                one.scope().as_str()
+            )
+        },
+    );
+    let entry = AuditEntry {
+        client: Some(caller.client),
+        actor: caller.actor,
+        tool: Some(caller.tool.to_owned()),
+        operation: one.map(|one| one.operation),
+        id: one.and_then(|one| one.page),
+        locale: one.and_then(|one| one.locale.clone()),
+        path: one.and_then(|one| one.path.clone()),
+        gate: Some("operator".to_owned()),
+        decision: Some("ended".to_owned()),
+        reason: Some(format!("the approval {name} {whose}")),
+        ..AuditEntry::new(CallId::new()?, AuditEvent::Approval)
+    };
+    log.record(entry).await
+}
+
+fn failed(what: &str, error: &AuditError) -> (Exit, String) {
+    Exit::failed(format!("{what}: {error}; {}", error.hint()))
+}
