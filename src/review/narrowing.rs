@@ -71,8 +71,8 @@ impl QueueFilter {
     pub(super) fn form(&self, all: &[Proposal]) -> Markup {
         // A client without a name cannot be asked for by it.
         let named = all.iter().map(|one| one.client.shown());
-        let clients = counted(named.filter(|name| !name.is_empty()).map(str::to_owned));
-        let risks = counted(all.iter().flat_map(Proposal::risks));
+        let clients = counted_each(named.filter(|name| !name.is_empty()).map(str::to_owned));
+        let risks = counted_each(all.iter().flat_map(Proposal::risks));
         html! {
             form.search method="get" action="/review" role="search" {
                 label { span { "Search" }
@@ -119,7 +119,7 @@ pub(super) fn label(risk: Risk) -> String {
 }
 
 /// Each value once, in order, with how often it is there.
-fn counted<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+pub(super) fn counted_each<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
     let mut counts = BTreeMap::new();
     for one in all {
         *counts.entry(one).or_insert(0) += 1;

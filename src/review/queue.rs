@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::markup::{self, Frame, client, counted, lines, more_pages, text, when};
-use super::narrowing::{QueueFilter, label};
+use super::narrowing::{QueueFilter, counted_each, label};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::{Operation, Risk};
+use crate::write::{ListedProposal, ListedState, MAX_LISTED};
 
 /// The most decided sets that are listed.
 const LATELY: usize = 10;
-/// The most waiting sets that are listed on one page.
-pub(super) const MOST_WAITING: usize = 200;
 
 /// The sets that a reviewer may see, in the order of the queue.
 pub(super) struct ReviewQueue {
@@ -20,6 +19,8 @@ pub(super) struct ReviewQueue {
     pub waiting: Vec<Proposal>,
     /// The sets that were decided, newest first.
     pub decided: Vec<Proposal>,
+    /// How those stand that are shown of the waiting ones ([`ReviewQueue::shown`]), in their order.
+    pub standing: Vec<ListedProposal>,
 }
 
 impl ReviewQueue {
@@ -30,7 +31,22 @@ impl ReviewQueue {
             std::cmp::Reverse(one.state.decided().and_then(crate::page::Date::instant))
         });
         decided.truncate(LATELY);
-        Self { waiting, decided }
+        Self {
+            waiting,
+            decided,
+            standing: Vec::new(),
+        }
+    }
+
+    /// The waiting sets that are listed.
+    pub(super) fn shown(&self) -> &[Proposal] {
+        self.waiting.get(..MAX_LISTED).unwrap_or(&self.waiting)
+    }
+
+    /// The listed sets, each with its state.
+    fn shown_with_state(&self) -> impl Iterator<Item = (&Proposal, ListedState)> {
+        let states = self.standing.iter().map(|now| now.state);
+        self.shown().iter().zip(states)
     }
 
     /// Leaves only those that are looked for.
@@ -43,7 +59,11 @@ impl ReviewQueue {
     pub(super) fn tag(&self) -> String {
         let ids = self.waiting.iter().chain(&self.decided);
         let ids = ids.map(|one| format!("{}{}", one.id, one.state.as_str()));
-        super::session::short_digest(&ids.collect::<String>())
+        let states = self
+            .standing
+            .iter()
+            .map(|now| now.state.as_str().to_owned());
+        super::session::short_digest(&ids.chain(states).collect::<String>())
     }
 
     /// The one that waits behind another, or the first.
@@ -88,11 +108,10 @@ pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
             } @else {
                 p.count { (count(&queue.waiting)) }
                 ol.queue {
-                    @for one in queue.waiting.iter().take(MOST_WAITING) { (waiting(one)) }
+                    @for (one, state) in queue.shown_with_state() { (waiting(one, state)) }
                 }
-                @if queue.waiting.len() > MOST_WAITING {
-                    p.quiet { "and " (queue.waiting.len() - MOST_WAITING) " more behind these" }
-                }
+                @let behind = queue.waiting.len().saturating_sub(MAX_LISTED);
+                @if behind > 0 { p.quiet { "and " (behind) " more behind these" } }
             }
             @if !queue.decided.is_empty() {
                 h2 { "Decided lately" }
@@ -106,12 +125,11 @@ pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
 
 /// Counts the sets that wait, and those with each risk.
 fn count(all: &[Proposal]) -> Markup {
-    let of = |risk: Risk| all.iter().filter(|one| one.risks().contains(&risk)).count();
-    let risks = Risk::ALL.map(|risk| (risk, of(risk)));
+    let found = counted_each(all.iter().flat_map(Proposal::risks));
     html! {
         b { (counted(all.len(), "set waits", "sets wait")) }
-        @for (risk, count) in risks.iter().filter(|(_, count)| *count > 0) {
-            " · " (label(*risk)) " " (count)
+        @for risk in Risk::ALL {
+            @if let Some(count) = found.get(&risk) { " · " (label(risk)) " " (count) }
         }
     }
 }
@@ -125,14 +143,23 @@ pub(super) fn marks(risks: &BTreeSet<Risk>) -> Markup {
     }
 }
 
-fn waiting(one: &Proposal) -> Markup {
+fn waiting(one: &Proposal, state: ListedState) -> Markup {
     html! {
         li {
             a.row href=(format!("/review/sets/{}", one.id)) {
                 span.what { (what(one)) }
                 span.size { (size(one)) }
                 @let risks = one.risks();
-                @if !risks.is_empty() { span.risks { (marks(&risks)) } }
+                @if !risks.is_empty() || state != ListedState::Open {
+                    span.risks {
+                        @match state {
+                            ListedState::Outdated => span.mark.outdated { "outdated" },
+                            ListedState::Unchecked => span.quiet { "unchecked" },
+                            ListedState::Open | ListedState::Decided(_) => {},
+                        }
+                        " " (marks(&risks))
+                    }
+                }
                 span.by {
                     @if let Some(note) = &one.note {
                         q.note title="the words of whoever asked" { (text(note.as_str())) }

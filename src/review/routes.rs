@@ -27,6 +27,7 @@ use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
 use crate::audit::ProposalId;
 use crate::render_budget;
+use crate::wiki::a_moment_ago;
 
 /// All routes of the page, below `/review`.
 pub fn router(reviews: Arc<Reviews>) -> Router {
@@ -71,6 +72,9 @@ async fn show_queue(
     let narrowing = QueueFilter::new(&query);
     let form = narrowing.form(&queue.waiting);
     queue.narrow(&narrowing);
+    let proposals = visitor.reviewer.bench.desk.proposals();
+    // An open page asks every few seconds.
+    queue.standing = proposals.standing(queue.shown(), a_moment_ago()).await;
     if query.text("part") != "list" {
         let frame = reviews.frame(&visitor);
         return Ok(page(

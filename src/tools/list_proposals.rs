@@ -1,6 +1,6 @@
 //! `wikijs_list_proposals`: lists proposals and their state (toolset `proposals`).
 
-use std::collections::HashSet;
+use std::time::Instant;
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -14,9 +14,7 @@ use super::tool::{Tool, ToolKind};
 use crate::audit::Proposal;
 use crate::error::Failure;
 use crate::page::Prefix;
-
-/// The most proposals that one answer holds.
-const MAX_PROPOSALS: usize = 100;
+use crate::write::MAX_LISTED;
 
 /// The tool.
 pub(super) struct ListProposals;
@@ -68,7 +66,7 @@ pub(super) struct Output {
 impl Tool for ListProposals {
     const NAME: &'static str = "wikijs_list_proposals";
     const TITLE: &'static str = "List proposals";
-    const DESCRIPTION: &'static str = "See what became of proposed writes, newest first, and why one was rejected. wikijs_get_proposal says whether an open one still fits its page.";
+    const DESCRIPTION: &'static str = "See what became of proposed writes, newest first, and why one was rejected. Of open ones: outdated, if a page changed since; unchecked, if the list of pages does not show it.";
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: ToolKind = ToolKind::Read;
     type Input = Input;
@@ -96,35 +94,20 @@ impl Tool for ListProposals {
                     .as_ref()
                     .is_none_or(|session| *session == proposal.session)
         });
-        let not_shown = some_count(proposals.len().saturating_sub(MAX_PROPOSALS));
-        let newest: Vec<Proposal> = proposals.into_iter().rev().take(MAX_PROPOSALS).collect();
-        let titled = titled(&context, &newest).await;
-        let newest = newest.into_iter().zip(titled);
+        let not_shown = some_count(proposals.len().saturating_sub(MAX_LISTED));
+        let newest: Vec<Proposal> = proposals.into_iter().rev().take(MAX_LISTED).collect();
+        let proposals = context.desk.proposals();
+        let standing = proposals.standing(&newest, Instant::now()).await;
+        let shown = newest.into_iter().zip(standing).map(|(proposal, now)| {
+            // A title is shown to the key that proposed, and to one that the wiki lists the page for.
+            let has_title = now.is_listed || context.desk.past().made(&proposal);
+            let mut view = ProposalView::new(proposal, has_title);
+            view.state = now.state.as_str();
+            view
+        });
         Ok(Output {
-            proposals: newest
-                .map(|(proposal, has_title)| ProposalView::new(proposal, has_title))
-                .collect(),
+            proposals: shown.collect(),
             not_shown,
         })
     }
-}
-
-/// The proposals that are shown with the page's title: those made with this key, and those on pages
-/// that the wiki lists for it.
-async fn titled(context: &ToolContext, proposals: &[Proposal]) -> Vec<bool> {
-    let made = |proposal: &Proposal| context.desk.past().made(proposal);
-    if proposals.iter().all(made) {
-        return vec![true; proposals.len()];
-    }
-    let listed = context.wiki.pages_lately().await;
-    let listed =
-        listed.inspect_err(|error| tracing::warn!(%error, "the pages could not be listed"));
-    let listed = listed.ok();
-    let pages = listed.iter().flat_map(|listed| listed.iter());
-    let places: HashSet<_> = pages.map(|page| (&page.locale, &page.path)).collect();
-    let is_listed = |proposal: &Proposal| places.contains(&(&proposal.locale, &proposal.path));
-    let titled = proposals.iter();
-    titled
-        .map(|proposal| made(proposal) || is_listed(proposal))
-        .collect()
 }

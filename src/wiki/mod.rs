@@ -27,6 +27,7 @@ pub use operations::custom::NoSchema;
 pub use operations::generated::{PageOrderBy, PageOrderByDirection, PageTreeMode};
 pub use operations::mutate::{MutationOutcome, Sender, Sending};
 pub use pages::all_pages::AllPages;
+pub(crate) use pages::all_pages::a_moment_ago;
 pub use pages::authors::RIGHT_TO_AUTHOR;
 pub use pages::changes::{Before, ChangedPage, PageWrites};
 pub use pages::content::{ContentLayer, Contents};

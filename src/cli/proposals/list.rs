@@ -1,6 +1,7 @@
 //! `wikijs-gate proposals list`
 
 use std::fmt::Write as _;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ use crate::audit::{Proposal, ProposalState, TimeArg};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::server::App;
+use crate::write::{ListedProposal, ListedState, MAX_LISTED};
 
 /// Arguments of `proposals list`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +33,10 @@ pub(super) struct Arguments {
     /// Only proposals made since this time: a date, a time, or how long ago (`7d`, `24h`)
     #[arg(long, value_name = "TIME", value_parser = TimeArg::parse)]
     since: Option<TimeArg>,
-    /// Answer in JSON
+    /// How many at most: 50 by default
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    limit: Option<u16>,
+    /// Answer in JSON: one object with `proposals`, and `notShown` if there are more
     #[arg(long)]
     json: bool,
 }
@@ -50,9 +55,19 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             && arguments.filter.fits(proposal)
             && since.is_none_or(|since| proposal.created.instant() >= Some(since))
     });
+    let limit = arguments.limit.map_or(MAX_LISTED, usize::from);
+    let not_shown = proposals.len().saturating_sub(limit);
+    proposals.truncate(limit);
+    let standing = app.desk.proposals().standing(&proposals, Instant::now());
+    let standing = standing.await;
     if arguments.json {
-        let proposals: Vec<Value> = proposals.iter().map(as_json).collect();
-        print::line(&json!({ "proposals": proposals }).to_string());
+        let shown = proposals.iter().zip(&standing);
+        let shown: Vec<Value> = shown.map(|(one, now)| as_json(one, now)).collect();
+        let mut answer = json!({ "proposals": shown });
+        if let Some(answer) = answer.as_object_mut().filter(|_| not_shown > 0) {
+            answer.insert("notShown".to_owned(), json!(not_shown));
+        }
+        print::line(&answer.to_string());
     } else if proposals.is_empty() {
         print::line("no proposals");
         print::note(&print::harmless(&format!(
@@ -60,21 +75,25 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             app.desk.log_dir().display()
         )));
     } else {
-        table(&app, &proposals).print();
+        table(&app, &proposals, &standing).print();
+        if not_shown > 0 {
+            print::note(&format!("{not_shown} later ones are not shown: --limit"));
+        }
     }
     Ok(Exit::Done)
 }
 
-/// A proposal for a program, with its risks.
-fn as_json(proposal: &Proposal) -> Value {
+/// A proposal for a program, with its risks and with how it stands; `state` is that of its file.
+fn as_json(proposal: &Proposal, now: &ListedProposal) -> Value {
     let mut told = json!(proposal);
     if let Some(told) = told.as_object_mut() {
+        told.insert("standing".to_owned(), json!(now.state.as_str()));
         told.insert("risks".to_owned(), json!(proposal.risks()));
     }
     told
 }
 
-fn table(app: &App, proposals: &[Proposal]) -> Table {
+fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Table {
     let mut head = vec![
         "id", "state", "write", "page", "lines", "fields", "proposed", "expires", "client",
     ];
@@ -87,8 +106,9 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
         head.push("why");
     }
     let mut table = Table::new(&head);
-    for proposal in proposals {
+    for (proposal, now) in proposals.iter().zip(standing) {
         let paint = match proposal.state {
+            ProposalState::Open if now.state == ListedState::Outdated => Paint::Red,
             ProposalState::Open => Paint::Yellow,
             ProposalState::Applied { .. } => Paint::Green,
             ProposalState::Rejected { .. } => Paint::Red,
@@ -96,7 +116,7 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
         };
         let mut row = vec![
             proposal.id.to_string().into(),
-            Cell::painted(proposal.state.as_str(), paint),
+            Cell::painted(now.state.as_str(), paint),
             proposal.operation.as_str().into(),
             place(proposal).into(),
             lines(proposal).into(),

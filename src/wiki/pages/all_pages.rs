@@ -108,7 +108,7 @@ impl AllPages {
 }
 
 /// The oldest time of a list whose tags are believed.
-pub(in crate::wiki) fn a_moment_ago() -> Instant {
+pub(crate) fn a_moment_ago() -> Instant {
     let now = Instant::now();
     now.checked_sub(TAGS_LIFE).unwrap_or(now)
 }

@@ -1,6 +1,7 @@
 //! Changes that were shown and not sent, kept as proposals for a person to decide.
 
 mod quota;
+mod standing;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -25,6 +26,8 @@ use super::undo::history::WriteHistory;
 use quota::bytes;
 
 pub(super) use quota::ProposalQuota;
+pub(crate) use standing::MAX_LISTED;
+pub use standing::{ListedProposal, ListedState};
 
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;

@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use reqwest::header::COOKIE;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 
-use crate::harness::{Setup, id_of, mutations, wiki_of};
+use crate::command::Command;
+use crate::harness::{Setup, WithPage as _, id_of, members, mutations, wiki_of};
 use crate::http::hosted::Names;
 use crate::review::{Browser, Desk, PAGES, page, reviewer};
-use crate::testkit::{BULK, GET_PROPOSAL, UPDATE, says};
+use crate::testkit::{BULK, CREATE, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, says};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach};
 use crate::writes::faults::html;
 
@@ -82,6 +83,83 @@ async fn the_queue_is_searched_by_words_in_the_address() {
         }
     }
     desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_list_shows_fifty_sets_and_what_is_outdated_by_one_look_at_the_pages() {
+    let (desk, ids) = Desk::of_old_pages(53).await;
+    let mut sets = Vec::new();
+    for id in &ids {
+        sets.push(desk.propose_new_for_old(&[*id]).await);
+    }
+    let created =
+        json!({ "path": "docs/new", "title": "N", "content": "n\n", "editor": "markdown" });
+    sets.push(desk.propose(CREATE, created).await);
+    desk.wiki.with_store(|store| {
+        store.rewrite(ids[10], |page| "else\n".clone_into(&mut page.content));
+        store.remove(ids[20]);
+    });
+    desk.wiki
+        .with_page(crate::harness::page("docs/new", "theirs\n"));
+    let looks = || {
+        let mut seen = desk.wiki.requests();
+        seen.retain(|request| request.fields == ["pages.list"]);
+        seen.len()
+    };
+    let dir = desk.agent.dir.path();
+    let before = looks();
+    let key = desk.wiki.keys().scripter.clone();
+    let list = Command::new(&["proposals", "list", "--json"]).at(&desk.wiki.address(), &key, dir);
+    let list: Value = serde_json::from_str(&list.quiet().good().await.stdout).unwrap();
+    assert_eq!((looks() - before, &list["notShown"]), (1, &json!(4)));
+    assert_eq!(members(&list, "proposals", "id"), sets[..50]);
+    let outdated = |states: &[&str]| -> Vec<usize> {
+        let odd = states
+            .iter()
+            .enumerate()
+            .filter(|(_, state)| **state != "open");
+        odd.map(|(at, state)| {
+            assert_eq!(*state, "outdated");
+            at
+        })
+        .collect()
+    };
+    assert_eq!(outdated(&members(&list, "proposals", "standing")), [10, 20]);
+
+    let before = looks();
+    let told = desk.agent.call(LIST_PROPOSALS, json!({})).await.unwrap();
+    assert_eq!((looks() - before, &told["notShown"]), (1, &json!(4)));
+    // The newest first: that of the page which exists by now, then the others.
+    let states = members(&told, "proposals", "state");
+    assert_eq!(outdated(&states), [0, 53 - 20, 53 - 10]);
+
+    let browser = desk.signed_in().await;
+    let before = looks();
+    let queue = browser.open("/review").await.text;
+    assert_eq!(looks() - before, 1);
+    assert_eq!(queue.matches("class=\"row\"").count(), 50);
+    assert_eq!(queue.matches("mark outdated").count(), 2, "{queue}");
+    says(&queue, "and 4 more behind these");
+    assert!(!queue.contains("unchecked"), "{queue}");
+
+    // Without the wiki the same is listed, and nothing is said to fit.
+    let address = desk.wiki.address();
+    let Desk {
+        wiki,
+        agent,
+        program,
+        ..
+    } = desk;
+    drop(wiki);
+    let list = Command::new(&["proposals", "list"]).at(&address, &key, agent.dir.path());
+    let list = list.quiet().good().await;
+    assert_eq!(
+        list.stdout.matches("unchecked").count(),
+        50,
+        "{}",
+        list.told
+    );
+    program.kill();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

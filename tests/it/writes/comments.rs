@@ -429,9 +429,10 @@ async fn comments_of_a_dry_run_are_proposals_of_their_own() {
     let change_one = served.call(UPDATE_COMMENT, change("A?")).await.unwrap();
     let change_two = served.call(UPDATE_COMMENT, change("B?")).await.unwrap();
     assert_eq!(change_two["replaces"], change_one["proposal"]);
+    // No list of pages has comments.
     let open = served.call(LIST_PROPOSALS, json!({})).await.unwrap();
     let states = members(&open, "proposals", "state");
-    assert_eq!(states, ["open", "replaced", "open", "open"]);
+    assert_eq!(states, ["unchecked", "replaced", "unchecked", "unchecked"]);
     let shown = json!({ "id": two["proposal"] });
     let shown = served.call(GET_PROPOSAL, shown).await.unwrap();
     assert!(shown.to_string().contains("add-comment"), "{shown}");
