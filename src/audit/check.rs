@@ -49,6 +49,10 @@ impl LogUpkeep {
                 "the index did not fit the runs and was removed; it is made anew when it is needed";
             check.repaired.push(what.to_owned());
         }
+        if self.bring_pause_back()? {
+            let what = "PAUSED.json, which was gone though the record tells of no end of the pause, is back: all writes are refused until `wikijs-gate resume`";
+            check.repaired.push(what.to_owned());
+        }
         for (id, read) in proposals::files(&place)? {
             check.count(&format!("proposal {id}"), read.map(drop));
         }

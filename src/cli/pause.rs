@@ -53,9 +53,11 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
 /// The record is made first, so that no write resumes before it.
 pub(super) async fn resume(arguments: &Resume) -> CommandResult {
     let log = start::audit_log_to_come()?;
+    let still = "writes stay paused";
+    log.upkeep.bring_pause_back()
+        .map_err(|error| failed(still, &error))?;
     let was = log.pauses.look();
     if let Some(was) = &was {
-        let still = "writes stay paused";
         recorded(&log, "resume", "resumed", Some(&was.to_string()))
             .await
             .map_err(|error| failed(still, &error))?;

@@ -1,11 +1,20 @@
 //! Pauses and resumes the writes of all servers on an audit directory.
+//!
+//! The document of a pause holds it; the record of its making brings the document back if it is gone.
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::disk::blocking::blocking;
-use super::super::{AuditError, PauseInfo, Pauses};
+use super::super::disk::layout::AuditLayout;
+use super::super::run::numbers::number_of;
+use super::super::run::reader::{runs, scan};
+use super::super::{
+    Actor, AuditError, AuditEvent, LogUpkeep, Pause, PauseInfo, Pauses, Record,
+};
+use crate::page::Date;
 use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, StoreError};
 
 /// The longest wait until attempts that are being recorded are on record: a pause holds by then, also if
@@ -47,6 +56,28 @@ impl Pauses {
         .await
     }
 
+    /// The pause that is in force, by its document or else by the record, which is read once for each pause
+    /// that was seen, and once at the beginning.
+    pub(in crate::audit) fn in_force(
+        &self,
+        place: &AuditLayout,
+    ) -> Result<Option<Pause>, AuditError> {
+        let there = self.look();
+        let (None, Some(dir), Some(store)) = (&there, self.unasked(), self.store()) else {
+            return Ok(there);
+        };
+        let Some(told) = on_record(place, dir)? else {
+            self.end();
+            return Ok(None);
+        };
+        let text = serde_json::to_vec(&told).map_err(|_| AuditError::BrokenOff)?;
+        store.write_document(DocumentKind::Pause, "", &text)?;
+        tracing::warn!(
+            "the document of a pause was gone; the record tells of no end of the pause, so it is back"
+        );
+        Ok(self.look())
+    }
+
     /// While this is held, no pause is done: from the look at the pause until the attempt is on record.
     /// `None` where this process may not make the lease, and the look alone counts.
     pub(in crate::audit) async fn keep_as_is(&self) -> Result<Option<HeldLease>, AuditError> {
@@ -61,15 +92,66 @@ impl Pauses {
     }
 }
 
+impl LogUpkeep {
+    /// Writes the document of a pause again, if it is gone and the record tells of no end of the pause.
+    /// Says whether it did. Blocks.
+    ///
+    /// # Errors
+    /// If the runs cannot be read, or the document cannot be written.
+    pub fn bring_pause_back(&self) -> Result<bool, AuditError> {
+        let was = self.pauses.look();
+        let is = self.pauses.in_force(&self.place)?;
+        Ok(was.is_none() && matches!(is, Some(Pause::Told(_))))
+    }
+}
+
+/// The pause that is in force by the records of all wikis of an audit directory. Those of one wiki count
+/// in their order, whatever the clock did; of several wikis the latest.
+fn on_record(place: &AuditLayout, dir: &Path) -> Result<Option<PauseInfo>, AuditError> {
+    let mut latest: Option<Record> = None;
+    let own = place.wiki.file_name().unwrap_or_default().to_owned();
+    let others = place.others().into_iter().map(Into::into);
+    for wiki in others.chain([own]) {
+        let place = AuditLayout {
+            wiki: dir.join(wiki),
+            ..place.clone()
+        };
+        let mut runs = runs(&place)?;
+        runs.sort_by_key(|run| number_of(run.name()));
+        let mut last = None;
+        scan(&runs, &["\"event\":\"pause\""], |told| {
+            let told = told.record.ok();
+            last = told
+                .filter(|it| it.event == AuditEvent::Pause)
+                .or(last.take());
+        })?;
+        latest = last
+            .into_iter()
+            .chain(latest)
+            .max_by(|a, b| a.time.cmp(&b.time));
+    }
+    Ok(latest
+        .filter(|last| last.decision.as_deref() == Some("paused"))
+        .map(|last| PauseInfo {
+            since: Date::from(last.time),
+            by: last.actor.unwrap_or_else(|| Actor::user("unknown", None)),
+            reason: last.reason.unwrap_or_default(),
+        }))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::Path;
 
+    use time::macros::datetime;
+
     use super::super::pause_file::NAME;
+    use crate::audit::testing::Script;
     use crate::audit::{Actor, AuditEntry, AuditError, AuditEvent, AuditLog, CallId};
     use crate::audit::{Pause, PauseInfo, Pauses};
+    use crate::page::Date;
     use crate::store::DocumentKind;
 
     type Make<'a> = &'a dyn Fn(&Path);
@@ -142,6 +224,59 @@ mod tests {
         log.pauses.pause(told()).await.unwrap();
         assert!(matches!(pauses.look(), Some(Pause::Told(_))));
         drop(hangs);
+    }
+
+    /// A run that tells of these decisions on a pause, each at its hour of a day.
+    fn on_record(dir: &Path, decisions: &[(i64, &str)]) {
+        let at = |hour| datetime!(2020-01-01 00:00 UTC) + time::Duration::hours(hour);
+        let mut run = Script::begin(dir, at(0), Vec::new());
+        for (hour, decision) in decisions {
+            let entry = AuditEntry {
+                decision: Some((*decision).to_owned()),
+                reason: Some("restoring".to_owned()),
+                ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Pause)
+            };
+            run.entry(at(*hour), &entry);
+        }
+        run.close(at(23));
+    }
+
+    #[test]
+    fn a_pause_whose_document_is_gone_is_brought_back_from_the_record_and_one_that_ended_is_not() {
+        for (decisions, is_back) in [
+            (&[][..], false),
+            (&[(3, "paused")], true),
+            (&[(3, "paused"), (4, "resumed")], false),
+            (&[(3, "paused"), (4, "resumed"), (5, "paused")], true),
+            // The clock went back an hour: what ended does not come back.
+            (&[(3, "paused"), (2, "resumed")], false),
+            (&[(3, "paused"), (4, "resumed"), (3, "paused")], true),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            on_record(dir.path(), decisions);
+            let log = AuditLog::new(dir.path(), "docs");
+            assert_eq!(log.upkeep.bring_pause_back().unwrap(), is_back, "{decisions:?}");
+            assert_eq!(log.pauses.look().is_some(), is_back, "{decisions:?}");
+        }
+        // One that holds for all wikis is on record in one.
+        let dir = tempfile::tempdir().unwrap();
+        on_record(dir.path(), &[(3, "paused")]);
+        let other = AuditLog::new(dir.path(), "other");
+        assert!(other.upkeep.bring_pause_back().unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_pause_that_was_made_after_now_by_the_clock_still_holds() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = AuditLog::new(dir.path(), "docs");
+        let later = time::OffsetDateTime::now_utc() + time::Duration::HOUR;
+        let since = Date::from_instant(later).unwrap();
+        log.pauses.pause(PauseInfo { since, ..told() }).await.unwrap();
+        let attempt = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
+        let refused = log.attempt(attempt).await.map(|_| ());
+        assert!(matches!(refused, Err(AuditError::Paused(_))), "{refused:?}");
+        log.pauses.resume().await.unwrap();
+        assert_eq!(log.pauses.look(), None);
     }
 
     #[tokio::test]

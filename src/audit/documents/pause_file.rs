@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub struct Pauses {
     place: Option<(PathBuf, Arc<dyn Store>)>,
     /// The reason this server's own writes are paused, if they are; shared by all clones.
     held: Arc<RwLock<Option<Arc<str>>>>,
+    /// True if the record was asked since a pause was seen last, and tells of none that is in force.
+    is_over: Arc<AtomicBool>,
 }
 
 /// Two are equal if they look at the same place.
@@ -94,6 +97,7 @@ impl Pauses {
         Self {
             place: Some((dir.to_owned(), Arc::new(LocalStore::new(dir, "")))),
             held: Arc::default(),
+            is_over: Arc::default(),
         }
     }
 
@@ -112,7 +116,11 @@ impl Pauses {
     #[must_use]
     pub fn look(&self) -> Option<Pause> {
         let store = self.store()?;
-        match store.document(DocumentKind::Pause, "") {
+        let found = store.document(DocumentKind::Pause, "");
+        if !matches!(found, Ok(None)) {
+            self.is_over.store(false, Ordering::Relaxed);
+        }
+        match found {
             Ok(Some(text)) => Some(match serde_json::from_slice(&text) {
                 Ok(told) => Pause::Told(told),
                 Err(_) => Pause::Unreadable("does not tell of a pause".to_owned()),
@@ -129,5 +137,16 @@ impl Pauses {
     /// Where it lies; `None` if pauses are ignored.
     pub(in crate::audit) fn store(&self) -> Option<&Arc<dyn Store>> {
         self.place.as_ref().map(|(_, store)| store)
+    }
+
+    /// The audit directory, if what it has on record may tell of a pause whose document is gone.
+    pub(super) fn unasked(&self) -> Option<&Path> {
+        let (dir, _) = self.place.as_ref()?;
+        (!self.is_over.load(Ordering::Relaxed)).then_some(dir)
+    }
+
+    /// The record tells of no pause that is in force.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
