@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::demo::PageRow;
 
+use crate::audit;
 use crate::calls;
 use crate::figure::{Figure, Unit};
 use crate::process::BINARY;
@@ -66,6 +67,17 @@ pub(crate) fn measure() -> Vec<Figure> {
         (120.0, 400e3),
     );
     figures.extend(painted(agent.process.audit(), &wiki, &set));
+    let dir = audit::with_proposals(&wiki.address());
+    let desk = Desk::open(dir.path(), &wiki.address(), wiki.admin());
+    desk.figures(
+        &mut figures,
+        "/review",
+        [
+            "review page, queue of 10,000: time",
+            "review page, queue of 10,000: size",
+        ],
+        (500.0, 80e3),
+    );
     let dir = recorded();
     let desk = Desk::open(dir.path(), ADDRESS, wiki.admin());
     desk.figures(

@@ -1,4 +1,6 @@
-//! `wikijs-gate store`: checks and backs up what is kept in the audit directory.
+//! `wikijs-gate store`: checks and backs up what is kept in the audit directory, and loads one.
+
+mod hammer;
 
 use std::path::PathBuf;
 
@@ -25,6 +27,8 @@ enum StoreCommand {
     Check(CheckArgs),
     /// Copy everything into an empty directory, while servers go on
     Backup(BackupArgs),
+    /// Load a directory of its own as servers do, and tell what the disk bears
+    Hammer(hammer::HammerArgs),
 }
 
 /// Arguments of `store check`.
@@ -56,6 +60,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     match &arguments.command {
         StoreCommand::Check(arguments) => check(arguments).await,
         StoreCommand::Backup(arguments) => back_up(arguments).await,
+        StoreCommand::Hammer(arguments) => Box::pin(hammer::run(arguments)).await,
     }
 }
 

@@ -345,7 +345,7 @@ impl Proposal {
     }
 
     /// The entry of its making.
-    pub(in crate::audit) fn making(&self) -> AuditEntry {
+    pub(crate) fn making(&self) -> AuditEntry {
         AuditEntry {
             decision: Some("made".to_owned()),
             proposal: Some(self.id.to_string()),
