@@ -161,6 +161,7 @@ pub fn main() -> ExitCode {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads(arguments.command.as_ref()))
+        .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build();
     let runtime = match runtime {
@@ -183,6 +184,10 @@ pub fn main() -> ExitCode {
     })
     .into()
 }
+
+/// The most threads that wait for the disk; what comes beyond them stands in line. With the others they stay
+/// far below `TasksMax` of the service's unit, beyond which no thread can be started.
+const BLOCKING_THREADS: usize = 32;
 
 /// The number of threads that the tasks of a command run on.
 fn threads(command: Option<&Command>) -> usize {

@@ -1,16 +1,18 @@
 //! Several servers on one page: who shares an audit directory loses nothing, and who does not is
 //! told of what was overwritten.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, runs, sample_wiki};
 use crate::testkit::{UPDATE, fails};
 
 const TOKEN: &str = "sesame-sesame-sesame";
@@ -246,4 +248,87 @@ async fn versions(server: &Served, id: i64) -> Vec<String> {
         .flatten()
         .map(|version| version.content)
         .collect()
+}
+
+/// The number of threads of a process.
+fn threads(process: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let count = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Threads:"));
+    count.unwrap().trim().parse().unwrap()
+}
+
+/// The records of an event so far, by the runs of servers that are at work.
+fn so_far(dir: &Path, event: AuditEvent) -> Vec<Record> {
+    let runs = runs(dir).into_iter();
+    let text: String = runs
+        .map(|run| std::fs::read_to_string(run).unwrap())
+        .collect();
+    let records = text
+        .lines()
+        .filter_map(|line| Record::parse(line.as_bytes()).ok());
+    records.filter(|record| record.event == event).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_hundred_writers_of_a_page_take_few_threads_and_the_first_is_on_record_in_a_second() {
+    const EACH: usize = 60;
+    const DELAY: Duration = Duration::from_secs(4);
+    let wiki = Arc::new(sample_wiki().await);
+    let id = prepared(&wiki);
+    wiki.set_write_delay(DELAY);
+    let dir = TempDir::new().unwrap();
+    let of_wiki = Arc::clone(&wiki);
+    let checked = tokio::task::spawn_blocking(move || {
+        let (address, key) = (of_wiki.address(), &of_wiki.keys().admin);
+        let more = [
+            ("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN),
+            ("WIKI_INDEX", "off"),
+        ];
+        let serve = |_| Program::writing(&address, key, dir.path(), &more);
+        let mut servers: Vec<Program> = (0..SERVERS).map(serve).collect();
+        for number in 0..EACH {
+            for (at, server) in servers.iter_mut().enumerate() {
+                server.begin(UPDATE, &adds(id, &line(number, at)));
+            }
+        }
+        let mut most = 0;
+        let outcome = loop {
+            let counts = servers.iter().map(|server| threads(server.id()));
+            most = most.max(counts.max().unwrap());
+            if let Some(first) = so_far(dir.path(), AuditEvent::Outcome).into_iter().next() {
+                break first;
+            }
+            servers[0].waits(Duration::from_millis(20));
+        };
+        let attempts = so_far(dir.path(), AuditEvent::Attempt);
+        let attempt = attempts.iter().find(|attempt| attempt.call == outcome.call);
+        let took = outcome.instant().unwrap() - attempt.unwrap().instant().unwrap();
+        assert!(took < DELAY + Duration::from_secs(1), "{took}");
+        // The service's unit allows 64.
+        assert!(most <= 64, "{most} threads");
+        // The others waited for it, and go on.
+        assert!(attempts.len() <= 2, "{attempts:?}");
+        of_wiki.set_write_delay(Duration::ZERO);
+        let mut applied = 0;
+        // What the first server said is read already, in part.
+        for server in servers.iter_mut().skip(1) {
+            let mut answered = 0;
+            while answered < EACH {
+                let message: Value = serde_json::from_str(&server.line()).unwrap();
+                answered += usize::from(message.get("result").is_some());
+                applied +=
+                    usize::from(message["result"]["structuredContent"]["outcome"] == "applied");
+            }
+        }
+        assert!(applied > 0);
+        applied
+    });
+    let applied = checked.await.unwrap();
+    let lines = content(&wiki, id)
+        .lines()
+        .filter(|line| line.starts_with("Line "))
+        .count();
+    assert!(lines >= applied, "{lines} of {applied}");
 }
