@@ -147,7 +147,12 @@ pub(crate) fn make_dirs(path: &Path) -> io::Result<Vec<&Path>> {
             make_dir(dir)?;
         }
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| match error.kind() {
+        // Something else is there: a directory would be no error.
+        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
+        _ => error,
+    })?;
     Ok(missing)
 }
 

@@ -21,6 +21,11 @@ pub enum AuditError {
     /// Others than its owner may write the audit directory.
     #[error("others than its owner may write the audit directory")]
     Exposed,
+    /// Its file system gives no locks, without which servers would overwrite each other.
+    #[error(
+        "the audit directory is on a file system that gives no locks, which servers need in order to take turns"
+    )]
+    NoLocks,
     /// A server cannot open files that it needs.
     #[error("{} in the audit directory cannot be opened", counted(*.0))]
     Closed(usize),
@@ -97,6 +102,7 @@ impl AuditError {
             Self::Foreign(_) => {
                 "run this as the user whom WIKI_AUDIT_DIR belongs to; `wikijs-gate doctor` tells of files of others"
             }
+            Self::NoLocks => "put WIKI_AUDIT_DIR on a local disk, or mount it so that flock works",
             Self::Exposed => "take that away with chmod -R go-w",
             Self::Closed(_) => "`wikijs-gate doctor` names them and says how to hand them over",
             Self::Failed(_) if self.is_no_room() => {
@@ -149,6 +155,7 @@ impl From<StoreError> for AuditError {
         match error {
             StoreError::Io(kind) => Self::Io(kind),
             StoreError::Foreign(owner) => Self::Foreign(owner),
+            StoreError::NoLocks => Self::NoLocks,
             StoreError::Unfit(_) => Self::Io(io::ErrorKind::InvalidData),
             StoreError::Busy => Self::Busy,
             StoreError::BrokenOff => Self::BrokenOff,
@@ -160,5 +167,31 @@ fn counted(files: usize) -> String {
     match files {
         1 => "1 file or directory".to_owned(),
         files => format!("{files} files or directories"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use rustix::io::Errno;
+
+    use super::AuditError;
+
+    #[test]
+    fn a_directory_on_a_file_system_without_locks_is_refused_by_name() {
+        let refused = |code| {
+            let error = io::Error::from_raw_os_error(code);
+            let error = AuditError::at(Path::new("tree.lock"), "take a lease", &error);
+            format!("{error}; {}", error.hint())
+        };
+        for code in [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS] {
+            let told = refused(code.raw_os_error());
+            assert!(told.contains("a file system that gives no locks"), "{told}");
+            assert!(told.contains("WIKI_AUDIT_DIR on a local disk"), "{told}");
+        }
+        let other = refused(Errno::IO.raw_os_error());
+        assert!(!other.contains("locks"), "{other}");
     }
 }

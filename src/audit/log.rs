@@ -279,10 +279,12 @@ impl AuditLog {
         let attempt = async move {
             let _held = self.pauses.keep_as_is().await?;
             self.parts
-                .in_turn(true, move |log, state, lease| match log.pauses.in_force(&log.place) {
-                    Ok(Some(pause)) => (state, Err(AuditError::Paused(Box::new(pause)))),
-                    Ok(None) => log.write(state, &entry, lease),
-                    Err(error) => (state, Err(error)),
+                .in_turn(true, move |log, state, lease| {
+                    match log.pauses.in_force(&log.place) {
+                        Ok(Some(pause)) => (state, Err(AuditError::Paused(Box::new(pause)))),
+                        Ok(None) => log.write(state, &entry, lease),
+                        Err(error) => (state, Err(error)),
+                    }
                 })
                 .await?;
             Ok::<_, AuditError>(())

@@ -54,7 +54,8 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
 pub(super) async fn resume(arguments: &Resume) -> CommandResult {
     let log = start::audit_log_to_come()?;
     let still = "writes stay paused";
-    log.upkeep.bring_pause_back()
+    log.upkeep
+        .bring_pause_back()
         .map_err(|error| failed(still, &error))?;
     let was = log.pauses.look();
     if let Some(was) = &was {

@@ -11,6 +11,9 @@ pub(crate) enum StoreError {
     /// It belongs to another user of the machine (uid).
     #[error("it belongs to another user (uid {0})")]
     Foreign(u32),
+    /// The file system gives no locks, so nobody can hold a lease.
+    #[error("its file system gives no locks")]
+    NoLocks,
     /// What has the name cannot be ours, for this reason: a link, a directory, too many bytes.
     #[error("it {0}")]
     Unfit(&'static str),

@@ -144,8 +144,13 @@ impl DraftStore {
                 .into_iter()
                 .filter(|file| file.owner == prefix)
             {
-                let found = read(&place, &file.listed.name)?;
-                own.extend(found.filter(|draft| !draft.changes.is_empty()));
+                match read(&place, &file.listed.name) {
+                    Ok(found) => own.extend(found.filter(|draft| !draft.changes.is_empty())),
+                    Err(AuditError::BadDraft) => {
+                        tracing::warn!(draft = %file.id, "audit: the file of a draft is passed over");
+                    }
+                    Err(error) => return Err(error),
+                }
             }
             own.sort_by(|a: &Draft, b: &Draft| a.name.as_str().cmp(b.name.as_str()));
             Ok(own)
@@ -172,6 +177,8 @@ impl DraftStore {
                 own.filter(|file| file.owner == prefix).collect::<Vec<_>>()
             };
             let sizes = counted.iter().map(|file| file.listed.length);
+            // A larger one is damaged, and not loaded.
+            let sizes = sizes.filter(|length| *length <= DocumentKind::Draft.most_bytes());
             let bytes = sizes.fold(0, u64::saturating_add);
             Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
         })

@@ -11,9 +11,7 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::numbers::number_of;
 use super::super::run::reader::{runs, scan};
-use super::super::{
-    Actor, AuditError, AuditEvent, LogUpkeep, Pause, PauseInfo, Pauses, Record,
-};
+use super::super::{Actor, AuditError, AuditEvent, LogUpkeep, Pause, PauseInfo, Pauses, Record};
 use crate::page::Date;
 use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, StoreError};
 
@@ -255,7 +253,11 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             on_record(dir.path(), decisions);
             let log = AuditLog::new(dir.path(), "docs");
-            assert_eq!(log.upkeep.bring_pause_back().unwrap(), is_back, "{decisions:?}");
+            assert_eq!(
+                log.upkeep.bring_pause_back().unwrap(),
+                is_back,
+                "{decisions:?}"
+            );
             assert_eq!(log.pauses.look().is_some(), is_back, "{decisions:?}");
         }
         // One that holds for all wikis is on record in one.
@@ -271,7 +273,10 @@ mod tests {
         let log = AuditLog::new(dir.path(), "docs");
         let later = time::OffsetDateTime::now_utc() + time::Duration::HOUR;
         let since = Date::from_instant(later).unwrap();
-        log.pauses.pause(PauseInfo { since, ..told() }).await.unwrap();
+        log.pauses
+            .pause(PauseInfo { since, ..told() })
+            .await
+            .unwrap();
         let attempt = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
         let refused = log.attempt(attempt).await.map(|_| ());
         assert!(matches!(refused, Err(AuditError::Paused(_))), "{refused:?}");

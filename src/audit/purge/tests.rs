@@ -529,6 +529,32 @@ async fn what_a_day_of_records_has_left_behind_is_old() {
 }
 
 #[tokio::test]
+async fn a_clock_that_goes_back_an_hour_ends_no_proposal_early_and_brings_none_back() {
+    let dir = tempfile::tempdir().unwrap();
+    yesterday(dir.path());
+    let log = running(dir.path()).await;
+    let state = log.states.keep(&page("just kept")).await.unwrap();
+    let open = proposal(0, ProposalState::Open, state);
+    log.proposals.keep(open.clone()).await.unwrap();
+    let mut script = Script::begin(dir.path(), NOW, Vec::new());
+    script.entry(NOW, &open.making());
+    script.kill();
+    // A day is believed once a day has passed since it was put on record.
+    let (hour, ended) = (time::Duration::HOUR, NOW + time::Duration::days(31));
+    run(dir.path(), -31, &[]);
+    let believed = ended + time::Duration::DAY;
+    for (now, is_there) in [
+        (NOW - hour, true),
+        (believed - hour, true),
+        (believed, false),
+        (believed - hour, false),
+    ] {
+        log.purge_at(YEAR, now).await.unwrap();
+        assert_eq!(log.proposals.get(open.id).await.is_ok(), is_there, "{now}");
+    }
+}
+
+#[tokio::test]
 async fn a_log_whose_clock_was_set_back_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let keeper = AuditLog::new(dir.path(), "docs");

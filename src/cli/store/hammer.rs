@@ -227,7 +227,7 @@ impl HammerWriter {
         let (id, locale, path) = place(number);
         let mut page = PageReading::bare(Some(id), locale, path, title).or_blank();
         page.content = content;
-        self.log.keep(&page).await
+        self.log.states.keep(&page).await
     }
 
     /// Takes the lease of a page, and puts an attempt and its outcome on record.
@@ -302,7 +302,7 @@ impl HammerWriter {
             serde_json::from_value(proposal).map_err(|_| AuditError::BadProposal)?;
         let asked = Instant::now();
         self.log.record(proposal.making()).await?;
-        self.log.keep_proposal(proposal).await?;
+        self.log.proposals.keep(proposal).await?;
         self.done.proposals.push(since(asked));
         Ok(())
     }

@@ -36,6 +36,8 @@ mod tests;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use super::{BackedUp, Store, StoreError};
 
 /// The files of one wiki.
@@ -70,12 +72,23 @@ impl StoreError {
     /// Turns a disk error into ours, and logs the path in the program's own log.
     pub(crate) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
         tracing::error!(path = %path.display(), %error, "store: cannot {doing}");
+        if is_without_locks(error) {
+            return Self::NoLocks;
+        }
         let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
         match fs::other_owner(path).filter(|_| is_denied) {
             Some(owner) => Self::Foreign(owner),
             None => Self::Io(error.kind()),
         }
     }
+}
+
+/// True if a file system, most often one of a network, refuses to lock files.
+fn is_without_locks(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS]
+        .iter()
+        .any(|refusal| code == Some(refusal.raw_os_error()))
 }
 
 /// `None` for what is not there.

@@ -80,6 +80,24 @@ fn what_is_no_file_is_no_document() {
 }
 
 #[test]
+fn a_document_of_a_hundred_megabytes_is_refused() {
+    let (store, dir) = store();
+    for (kind, place) in [
+        (DocumentKind::Proposal, "docs/proposals/a.json"),
+        (DocumentKind::Draft, "docs/drafts/a.json"),
+        (DocumentKind::Memories, "docs/memory/a.jsonl"),
+        (DocumentKind::Pause, "PAUSED.json"),
+        (DocumentKind::AnchorFault, "docs/anchors.fault"),
+    ] {
+        store.write_document(kind, "a", b"{}").unwrap();
+        let file = fs::File::options().write(true).open(dir.path().join(place));
+        file.unwrap().set_len(100 << 20).unwrap();
+        let read = store.document(kind, "a");
+        assert_eq!(read, Err(StoreError::Unfit("is too large")), "{kind:?}");
+    }
+}
+
+#[test]
 fn a_lock_file_that_was_removed_locks_nobody_out_for_good() {
     let (store, dir) = store();
     drop(store.try_lease(&LeaseName::TREE, Alone).unwrap().unwrap());

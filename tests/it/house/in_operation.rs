@@ -128,6 +128,7 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     machine.ends("wikijs-gate token new ci", 0).await;
 
     machine.all("Backup").await;
+    machine.all("What the disk bears").await;
     let other = id_of(&machine.wiki, "docs/install/linux");
     let later = json!({ "id": other, "description": "Later" });
     let written = machine.call(UPDATE, &later, "").await;

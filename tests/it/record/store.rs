@@ -11,8 +11,11 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::cli::process::Program;
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, runs, sample_wiki};
-use crate::testkit::{BULK, SUBMIT, UNDO, UPDATE, proposal_file, says, wiki_dir};
+use crate::harness::{Served, Setup, id_of, members, mutations, runs, sample_wiki};
+use crate::testkit::{
+    BULK, CHANGE_SET, SUBMIT, UNDO, UPDATE, call_ok, confirmed_fails, confirmed_ok, fails, lacks,
+    proposal_file, says, wiki_dir,
+};
 
 /// The operator's static token.
 const TOKEN: &str = "sesame-sesame-sesame";
@@ -119,6 +122,187 @@ async fn what_a_killed_process_leaves_is_repaired_and_what_is_damaged_is_named()
     assert_eq!(checked(&wiki, dir).await.0, 0);
 }
 
+/// A document of each kind that is spoilt, beside one that is whole: what is whole still counts, what is
+/// not is named and refused with this sentence.
+async fn spoilt_beside_whole(spoil: impl Fn(&Path), sentence: &str) {
+    let (wiki, served, id) = with_a_record().await;
+    let dir = served.dir.path();
+    let docs = id_of(&wiki, "docs/configuration");
+    for name in ["spoilt", "whole"] {
+        let change = json!({ "id": docs, "title": name, "draft": name });
+        served.call(UPDATE, change).await.unwrap();
+    }
+    let dry = Setup::admin(&wiki).dry().in_dir(&served.dir).serve().await;
+    let change = json!({ "id": docs, "title": "Whole" });
+    let whole = dry.call(UPDATE, change).await.unwrap()["proposal"].clone();
+    let drafts = fs::read_dir(wiki_dir(dir).join("drafts")).unwrap();
+    let mut drafts = { drafts }.map(|one| one.unwrap().path());
+    let draft = drafts.find(|path| path.to_string_lossy().contains(".spoilt."));
+    spoil(&draft.unwrap());
+    spoil(&proposal_file(dir, &id));
+
+    let (code, told) = checked(&wiki, dir).await;
+    assert_eq!((code, &told["documents"]), (1, &json!(2)), "{told}");
+    let broken = told["broken"].to_string();
+    says(&broken, &format!("the proposal {id} cannot be read"));
+    says(&broken, "draft spoilt");
+    let list = Command::operator(&wiki, dir, &["proposals", "list", "--json"]);
+    let list: Value = serde_json::from_str(&list.good().await.stdout).unwrap();
+    assert_eq!(members(&list, "proposals", "id"), [whole.as_str().unwrap()]);
+    let drafts = call_ok(&served, CHANGE_SET, json!({})).await;
+    assert_eq!(members(&drafts, "drafts", "draft"), ["whole"]);
+    let refused = Command::operator(&wiki, dir, &["proposals", "apply", &id, "--yes"]);
+    assert_ne!(refused.end().await.code, 0);
+    let submit = served.call(SUBMIT, json!({ "draft": "spoilt" })).await;
+    says(&submit.unwrap_err().to_string(), sentence);
+    confirmed_ok(&served, SUBMIT, json!({ "draft": "whole" })).await;
+}
+
+#[tokio::test]
+async fn a_damaged_or_cut_document_is_named_and_the_rest_goes_on() {
+    let damaged = "The draft is damaged, or a newer version wrote it";
+    let nonsense = |path: &Path| fs::write(path, [0xff; 9]).unwrap();
+    spoilt_beside_whole(nonsense, damaged).await;
+    let cut = |path: &Path| {
+        let whole = fs::read(path).unwrap();
+        fs::write(path, &whole[..whole.len() / 2]).unwrap();
+    };
+    spoilt_beside_whole(cut, damaged).await;
+}
+
+#[tokio::test]
+async fn a_document_of_a_hundred_megabytes_is_named_and_the_rest_goes_on() {
+    let huge = |path: &Path| {
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_len(100 << 20).unwrap();
+    };
+    spoilt_beside_whole(huge, "The draft is damaged").await;
+}
+
+#[tokio::test]
+async fn a_document_of_a_newer_version_is_refused_with_a_sentence() {
+    let newer = |path: &Path| {
+        let mut told: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        assert_eq!(told["v"], 1);
+        told["v"] = json!(2);
+        fs::write(path, told.to_string()).unwrap();
+    };
+    spoilt_beside_whole(newer, "or a newer version wrote it").await;
+}
+
+#[tokio::test]
+async fn a_run_of_a_newer_version_is_refused_with_a_sentence() {
+    let (wiki, served, _) = with_a_record().await;
+    let dir = served.dir.path();
+    let newer = wiki_dir(dir).join("runs/20200101T000000Z-0123456789abcdef.jsonl");
+    fs::write(&newer, "{\"v\":2,\"what\":\"ever\"}\n").unwrap();
+    let list = Command::operator(&wiki, dir, &["audit", "list"])
+        .good()
+        .await;
+    says(&list.told, "1 line");
+    let tail = Command::operator(&wiki, dir, &["audit", "verify"])
+        .end()
+        .await;
+    assert_eq!(tail.code, 5, "{}", tail.told);
+    says(&tail.stdout, "20200101T000000Z-0123456789abcdef.jsonl");
+    // Our own go on beside it, and it stays as it is.
+    let title = json!({ "id": id_of(&wiki, "home"), "title": "Beside" });
+    confirmed_ok(&served, UPDATE, title).await;
+    assert!(newer.exists());
+}
+
+#[tokio::test]
+async fn a_file_where_a_directory_should_be_refuses_what_needs_it_and_nothing_is_sent() {
+    let mut found = Vec::new();
+    for name in ["pages", "turns", "runs", "proposals", "drafts", "memory"] {
+        let wiki = sample_wiki().await;
+        let served = Setup::admin(&wiki).toolsets("pages,drafts").serve().await;
+        let home = id_of(&wiki, "home");
+        let of_wiki = served.app.desk.audit().runs.dir();
+        fs::create_dir_all(&of_wiki).unwrap();
+        fs::write(of_wiki.join(name), "").unwrap();
+        let change = |title: &str| json!({ "id": home, "title": title });
+        let written = served.confirmed(UPDATE, change("Ours")).await;
+        let sent = usize::from(written.is_ok());
+        assert_eq!(mutations(&wiki).len(), sent, "{name}: {written:?}");
+        let dry = Setup::admin(&wiki).dry().in_dir(&served.dir).serve().await;
+        let proposed = dry.call(UPDATE, change("Proposed")).await;
+        let mut draft = change("Drafted");
+        draft["draft"] = json!("d");
+        let drafted = served.call(UPDATE, draft).await;
+        let all = [written, proposed, drafted];
+        for refused in all.iter().filter_map(|done| done.as_ref().err()) {
+            assert_eq!(refused["code"], "AUDIT_UNAVAILABLE", "{name}: {refused}");
+            says(&refused["message"], "not a directory");
+        }
+        found.push((name, all.map(|done| done.is_ok())));
+        assert_eq!(fs::read(of_wiki.join(name)).unwrap(), b"", "{name}");
+    }
+    // A write, a proposal, a draft.
+    let expected = [
+        ("pages", [false, false, true]),
+        ("turns", [false, true, false]),
+        ("runs", [false, false, false]),
+        ("proposals", [true, false, true]),
+        ("drafts", [true, true, false]),
+        ("memory", [true, true, true]),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn a_directory_whose_documents_are_deleted_opens_nothing_and_says_what_is_lost() {
+    let (wiki, served, rejected) = with_a_record().await;
+    let dir = served.dir.path();
+    let command = |arguments: &[&str]| Command::operator(&wiki, dir, arguments);
+    command(&["proposals", "reject", &rejected, "--why", "no"])
+        .good()
+        .await;
+    let dry = Setup::admin(&wiki).dry().in_dir(&served.dir).serve().await;
+    let docs = id_of(&wiki, "docs/configuration");
+    let change = json!({ "id": docs, "title": "Proposed" });
+    let open = dry.call(UPDATE, change).await.unwrap()["proposal"].clone();
+    let open = open.as_str().unwrap().to_owned();
+    // Behind it on record, so that it is sure that its file was there.
+    let other = json!({ "id": id_of(&wiki, "glossary"), "title": "Proposed" });
+    dry.call(UPDATE, other).await.unwrap();
+    command(&["pause", "restoring a backup"]).good().await;
+    let title = || json!({ "id": id_of(&wiki, "home"), "title": "Theirs" });
+    fails(&served, UPDATE, title(), "WRITES_PAUSED").await;
+
+    let delete = || {
+        let of_wiki = wiki_dir(dir);
+        for name in ["proposals", "drafts", "memory"] {
+            let _ = fs::remove_dir_all(of_wiki.join(name));
+        }
+        fs::remove_file(dir.join("PAUSED.json")).unwrap();
+    };
+    delete();
+    let sent = mutations(&wiki).len();
+    // The server that ran all along, and another.
+    confirmed_fails(&served, UPDATE, title(), "WRITES_PAUSED").await;
+    delete();
+    let next = Setup::admin(&wiki).in_dir(&served.dir).serve().await;
+    let refused = confirmed_fails(&next, UPDATE, title(), "WRITES_PAUSED").await;
+    says(&refused.to_string(), "restoring a backup");
+    assert_eq!(mutations(&wiki).len(), sent);
+    delete();
+    let (code, told) = checked(&wiki, dir).await;
+    assert_eq!(code, 1, "{told}");
+    says(&told["repaired"].to_string(), "PAUSED.json");
+    let missing = format!("the file of the proposal {open} is missing");
+    says(&told["broken"].to_string(), &missing);
+    lacks(&told["broken"].to_string(), &rejected);
+    for id in [&open, &rejected] {
+        let applied = command(&["proposals", "apply", id, "--yes"]).end().await;
+        assert_eq!(applied.code, 2, "{}", applied.told);
+    }
+    // A pause ends by a resume, and does not come back.
+    command(&["resume"]).good().await;
+    let last = Setup::admin(&wiki).in_dir(&served.dir).serve().await;
+    confirmed_ok(&last, UPDATE, title()).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
     let (wiki, served, id) = with_a_record().await;
@@ -161,6 +345,58 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
     says(&again.stderr, "empty or missing directory");
 }
 
+#[tokio::test]
+async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let own = dir.path().join("hammer");
+    let hammer = |more: &[&str]| {
+        let usual = ["store", "hammer", "--dir", own.to_str().unwrap(), "--json"];
+        Command::new(&[&usual, more].concat())
+    };
+    let load = ["--events", "203", "--proposals", "7", "--writers", "3"];
+    let told = hammer(&load).good().await;
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(
+        (&told["events"], &told["whole"]),
+        (&json!(203), &json!(true))
+    );
+    assert_eq!(told["figures"][1]["count"], 7, "{told}");
+    for figure in told["figures"].as_array().unwrap() {
+        assert!(
+            figure["medianMs"].as_f64() <= figure["p99Ms"].as_f64(),
+            "{figure}"
+        );
+    }
+    let on_record = |arguments: &[&str]| {
+        Command::new(arguments)
+            .log_of("https://hammer.invalid", &own)
+            .good()
+    };
+    says(&on_record(&["audit", "verify"]).await.stdout, "holds");
+    let check = on_record(&["store", "check", "--json"]).await.stdout;
+    let check: Value = serde_json::from_str(&check).unwrap();
+    assert_eq!(
+        (&check["runs"], &check["documents"]),
+        (&json!(3), &json!(7))
+    );
+    // Never what holds anything, be it its own.
+    for held in [&own, &dir.path().to_owned()] {
+        let more = ["--dir", held.to_str().unwrap(), "--events", "1"];
+        let arguments = [&["store", "hammer"], &more[..]].concat();
+        let refused = Command::new(&arguments).end().await;
+        assert_eq!(refused.code, 2, "{}", refused.told);
+        says(&refused.stderr, "holds something");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    for wrong in [
+        ["--events", "0"],
+        ["--writers", "65"],
+        ["--proposals", "10001"],
+    ] {
+        assert_eq!(hammer(&wrong).end().await.code, 2);
+    }
+}
+
 /// How often a server is killed; `just heavy` says more.
 #[expect(clippy::disallowed_methods, reason = "said to this test")]
 fn kills() -> u64 {
@@ -199,6 +435,11 @@ async fn a_server_killed_at_any_moment_leaves_a_store_that_is_whole() {
         .to_vec();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
     let mut moment = u64::from(now.subsec_nanos());
+    // So that there is a record, however early the first kill comes.
+    let first = Setup::admin(&wiki).in_dir(&dir).serve().await;
+    let title = json!({ "id": ids[0], "title": "First" });
+    confirmed_ok(&first, UPDATE, title).await;
+    drop(first);
     for kill in 0..kills() {
         // Any moments will do; the message of a failure says which it was.
         moment = moment

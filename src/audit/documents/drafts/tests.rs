@@ -1,4 +1,6 @@
-use super::MAX_CHANGES;
+use std::time::{Duration, SystemTime};
+
+use super::{LIES, MAX_CHANGES};
 use crate::audit::{AuditError, AuditLog, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::page::{PagePath, PageState, testing};
 use crate::store::DocumentKind;
@@ -70,4 +72,33 @@ async fn a_draft_has_a_bound_in_bytes_and_what_exceeds_it_does_not_join() {
     assert_eq!(large, Err(AuditError::DraftFull));
     let half = "x".repeat(most / 2);
     assert_eq!(joins(&log, creates("half", half)).await, Ok(2));
+}
+
+/// Changes the one document of a draft.
+fn rewrite(log: &AuditLog, change: impl FnOnce(&std::path::Path)) {
+    let drafts = log.place.wiki.join("drafts");
+    let file = std::fs::read_dir(drafts).unwrap().next().unwrap().unwrap();
+    change(&file.path());
+}
+
+fn changed_at(at: SystemTime) -> impl FnOnce(&std::path::Path) {
+    move |path| std::fs::File::open(path).unwrap().set_modified(at).unwrap()
+}
+
+#[tokio::test]
+async fn a_clock_that_goes_back_an_hour_ends_no_draft_and_brings_none_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    begun(&log, 1).await;
+    let hour = Duration::from_hours(1);
+    // It was changed an hour from now, by the clock of today.
+    rewrite(&log, changed_at(SystemTime::now() + hour));
+    assert_eq!(log.drafts.of_owner(owner()).await.unwrap().len(), 1);
+    rewrite(&log, changed_at(SystemTime::now() - LIES + hour));
+    assert_eq!(log.drafts.of_owner(owner()).await.unwrap().len(), 1);
+    rewrite(&log, changed_at(SystemTime::now() - LIES - hour));
+    assert_eq!(log.drafts.of_owner(owner()).await.unwrap().len(), 0);
+    // What was found to have ended is gone, and no clock brings it back.
+    let drafts = log.place.wiki.join("drafts");
+    assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0);
 }

@@ -61,7 +61,12 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
             None
         }
     };
-    let approvals = reader.visit.app.desk.standing_approvals(&reader.caller).await;
+    let approvals = reader
+        .visit
+        .app
+        .desk
+        .standing_approvals(&reader.caller)
+        .await;
     let approvals = approvals.unwrap_or_else(|error| {
         tracing::warn!(%error, "the approvals could not be read");
         unavailable.push("approvals");
