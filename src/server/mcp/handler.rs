@@ -268,7 +268,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let visit = self.visit(&context)?;
-        Ok(ListToolsResult::with_all_items(visit.listed()))
+        Ok(ListToolsResult::with_all_items(visit.listed()).with_ttl_ms(result::KEPT_MS))
     }
 
     async fn list_resources(

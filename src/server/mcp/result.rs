@@ -10,6 +10,8 @@ use crate::config::Indent;
 use crate::error::{Code, Failure};
 use crate::tools::{IMAGE, ToolDefinition, ToolKind};
 
+/// How long, in milliseconds, a client may keep a list or a text that only settings change.
+pub(in crate::server) const KEPT_MS: u64 = 60_000;
 /// The most bytes of an error.
 const MOST_ERROR_BYTES: usize = 256 * 1024;
 

@@ -95,7 +95,9 @@ async fn the_list_is_the_guides_and_then_all_pages_by_their_last_change() {
         assert_eq!(wiki.requests().len(), 1);
         assert!(wiki.requests()[0].variables["limit"].is_i64());
         let uris: Vec<&str> = first.resources.iter().map(|r| r.uri.as_str()).collect();
-        assert_eq!(uris.len(), 54);
+        assert_eq!(uris.len(), 24);
+        let bytes = serde_json::to_vec(&first).unwrap().len();
+        assert!(bytes <= 4_000, "{bytes} bytes");
         assert!(
             uris[..3]
                 .iter()
@@ -118,6 +120,25 @@ async fn the_list_is_the_guides_and_then_all_pages_by_their_last_change() {
         let bad = PaginatedRequestParams::default().with_cursor(Some("x".to_owned()));
         assert!(served.client.list_resources(Some(bad)).await.is_err());
     }
+}
+
+#[tokio::test]
+async fn what_only_settings_change_may_be_kept_for_a_while() {
+    let (_wiki, served) = crate::harness::sample(Setup::reader).await;
+    let client = &served.client;
+    let tools = client.list_tools(None).await.unwrap();
+    let prompts = client.list_prompts(None).await.unwrap();
+    let templates = client.list_resource_templates(None).await.unwrap();
+    for kept in [tools.ttl_ms, prompts.ttl_ms, templates.ttl_ms] {
+        assert_eq!(kept, Some(60_000));
+    }
+    for (uri, kept) in [("wikijs://guide/editing", 60_000), ("wikijs://status", 0)] {
+        let asked = rmcp::model::ReadResourceRequestParams::new(uri);
+        let read = client.read_resource(asked).await.unwrap();
+        assert_eq!(read.ttl_ms, Some(kept), "{uri}");
+    }
+    let pages = client.list_resources(None).await.unwrap();
+    assert_eq!(pages.ttl_ms.unwrap_or_default(), 0);
 }
 
 #[tokio::test]
@@ -286,7 +307,6 @@ async fn what_is_hidden_in_a_title_shows_in_the_list() {
     wiki.with_page(PageRow {
         path: "odd".to_owned(),
         title: "a\u{202e}b".to_owned(),
-        description: Some("c\u{200b}d".to_owned()),
         ..PageRow::default()
     });
     let served = Setup::reader(&wiki).serve().await;
@@ -297,5 +317,4 @@ async fn what_is_hidden_in_a_title_shows_in_the_list() {
         .find(|resource| resource.name == "odd")
         .unwrap();
     assert_eq!(odd.title.as_deref(), Some("a\\u{202e}b"));
-    assert_eq!(odd.description.as_deref(), Some("c\\u{200b}d"));
 }

@@ -17,6 +17,7 @@ use time::Duration;
 
 use super::caller::CallerContext;
 use super::resources;
+use super::result;
 use super::session_rules::{SessionRules, Writes};
 use crate::audit::ProposalId;
 use crate::page::{Date, Reference as PageReference, escape_hidden};
@@ -158,7 +159,7 @@ impl<'a> Offer<'a> {
             rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments))
                 .with_title(prompt.title)
         });
-        ListPromptsResult::with_all_items(prompts.collect())
+        ListPromptsResult::with_all_items(prompts.collect()).with_ttl_ms(result::KEPT_MS)
     }
 
     /// The text of a prompt.

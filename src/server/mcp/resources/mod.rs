@@ -20,6 +20,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::caller::CallerContext;
+use super::result::KEPT_MS;
 use crate::error::{Code, Failure};
 use crate::tools::SessionTools;
 use crate::write::Caller;
@@ -96,7 +97,7 @@ pub(in crate::server) fn templates(visit: &CallerContext) -> ListResourceTemplat
     let pages = visit.may_read_resources().is_ok().then(page::template);
     let sets = change_set::is_offered(&visit.offered()).then(change_set::template);
     let templates = pages.into_iter().chain(sets).collect();
-    ListResourceTemplatesResult::with_all_items(templates)
+    ListResourceTemplatesResult::with_all_items(templates).with_ttl_ms(KEPT_MS)
 }
 
 /// The text of a resource; an error names its address.
@@ -125,15 +126,15 @@ async fn text_at(reader: &ResourceReader<'_>, uri: &str) -> Result<ReadResourceR
         reader.visit.may_read_resources()?;
         return page::read(reader.visit, uri).await;
     };
-    let text = match own.text {
-        ResourceText::Fixed(text) => offered.markdown(text),
+    let (text, kept) = match own.text {
+        ResourceText::Fixed(text) => (offered.markdown(text), KEPT_MS),
         ResourceText::Made(make) => match make(reader).await {
-            Ok(text) => text,
+            Ok(text) => (text, 0),
             Err(failure) => return Err(refused(reader.visit, failure).await),
         },
     };
     let text = ResourceContents::text(text, own.uri).with_mime_type(own.mime_type);
-    Ok(ReadResourceResult::new(vec![text]))
+    Ok(ReadResourceResult::new(vec![text]).with_ttl_ms(kept))
 }
 
 /// A failure as an error of the protocol, with the failure itself as its data.

@@ -19,7 +19,7 @@ use crate::write::ReadExtent;
 /// The template of page addresses.
 pub(in crate::server) const TEMPLATE: &str = "wikijs://{locale}/{+path}";
 /// Number of pages in a part of the list.
-const PART: usize = 50;
+const PART: usize = 20;
 /// The most bytes of a page's text that are given.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
@@ -42,7 +42,7 @@ pub(super) async fn list_behind(
         Err(error) => return Err(refused(visit, error.into()).await),
     };
     // An address drops `..` segments, so it cannot name such a page.
-    let pages = part.pages.into_iter().filter(|page| !page.path.climbs());
+    let pages = part.pages.iter().filter(|page| !page.path.climbs());
     resources.extend(pages.map(resource));
     let mut listed = ListResourcesResult::with_all_items(resources);
     listed.next_cursor = part.next.map(|next| cursor::seal(&query, next));
@@ -50,17 +50,11 @@ pub(super) async fn list_behind(
     Ok(listed)
 }
 
-fn resource(page: PageReading) -> Resource {
-    let resource = Resource::new(uri::page_uri(&page.locale, &page.path), page.path.as_str())
-        .with_mime_type(mime_type(&page))
-        .with_title(escape_hidden(&page.title));
-    match page
-        .description
-        .filter(|description| !description.is_empty())
-    {
-        Some(description) => resource.with_description(escape_hidden(&description)),
-        None => resource,
-    }
+/// A page in the list; what it is about is in its metadata.
+fn resource(page: &PageReading) -> Resource {
+    Resource::new(uri::page_uri(&page.locale, &page.path), page.path.as_str())
+        .with_mime_type(mime_type(page))
+        .with_title(escape_hidden(&page.title))
 }
 
 /// The template of every page that the key may read.
