@@ -110,9 +110,9 @@ fn denied(rule: &Rule, message: &str) -> Refusal {
 }
 
 fn named(rule: &Rule) -> String {
-    match rule.why() {
+    match rule.because().as_str() {
         "" => rule.name().to_owned(),
-        why => format!("{} ({why})", rule.name()),
+        because => format!("{} ({because})", rule.name()),
     }
 }
 

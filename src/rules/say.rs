@@ -70,24 +70,40 @@ impl fmt::Display for RuleCondition {
         if self.grave_secret {
             parts.push("that adds a private key or a key or token of this wiki".to_owned());
         }
-        if let Some(over) = self.lines_removed_over {
-            parts.push(format!("that removes more than {over} lines"));
-        }
-        if let Some(over) = self.pages_over {
-            parts.push(format!("with more than {over} pages asked for"));
-        }
-        if let Some(over) = self.deletes_over {
-            parts.push(format!("with more than {over} deleted"));
-        }
-        if let Some(over) = self.writes_per_day_over {
-            parts.push(format!(
-                "by a client with more than {over} writes in 24 hours"
-            ));
-        }
-        for part in parts {
+        for part in parts.into_iter().chain(self.limits()) {
             write!(f, " {part}")?;
         }
         Ok(())
+    }
+}
+
+impl RuleCondition {
+    /// Its numbers, each in words.
+    fn limits(&self) -> impl Iterator<Item = String> {
+        let limit = |over: Option<u64>, before: &str, after: &str| {
+            over.map(|over| format!("{before} more than {over} {after}"))
+        };
+        let limits = [
+            limit(self.lines_removed_over, "that removes", "lines"),
+            limit(self.pages_over, "with", "pages asked for"),
+            limit(self.deletes_over, "with", "deleted"),
+            limit(
+                self.writes_per_day_over,
+                "by a client with",
+                "writes in 24 hours",
+            ),
+        ];
+        limits.into_iter().flatten()
+    }
+}
+
+impl Rule {
+    /// Its numbers and its reason, in words; empty if it has none.
+    #[must_use]
+    pub fn because(&self) -> String {
+        let why = Some(self.why.clone()).filter(|why| !why.is_empty());
+        let limits = self.when.limits().chain(why);
+        limits.collect::<Vec<_>>().join("; ")
     }
 }
 
