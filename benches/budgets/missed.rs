@@ -44,10 +44,6 @@ const MISSED: &[(&str, &str)] = &[
         "links, hidden text and what runs are looked for in the whole page",
     ),
     (
-        "the preview of a set of 50 changes, as text",
-        "all of it is answered at once; one view with the verdict first comes",
-    ),
-    (
         "code lines of src",
         "four renderings and 17 readers of the record become one each",
     ),

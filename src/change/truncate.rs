@@ -13,27 +13,37 @@ use super::warning::Warning;
 const MAX_DIFF_BYTES: usize = 32 * 1024;
 /// The most bytes of one field's value that an answer holds.
 const MAX_VALUE_BYTES: usize = 8 * 1024;
+/// The most bytes of a difference in a brief answer.
+pub(crate) const BRIEF_DIFF: usize = 4 * 1024;
+/// The most bytes of one field's value in a brief answer.
+pub(crate) const BRIEF_VALUE: usize = 1024;
 /// The room of our own words in a cut text.
 const OWN_BYTES: usize = 200;
-/// A longer line is shown in part if there is no room for all of it.
+/// A longer line is shown in part if it is the first and there is no room for all of it.
 const SHORTEST_PART: usize = 80;
 
 /// Cuts long differences and values, with a warning.
-pub(crate) fn short(
+pub(crate) fn short(values: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
+    short_to(values, MAX_VALUE_BYTES, warnings)
+}
+
+/// The same with this room for each value.
+pub(crate) fn short_to(
     mut values: Map<String, Value>,
+    most: usize,
     warnings: &mut Vec<Warning>,
 ) -> Map<String, Value> {
     for (field, states) in &mut values {
         let states = states.as_object_mut();
         for (name, state) in states.into_iter().flat_map(Map::iter_mut) {
             let Value::String(text) = state else { continue };
-            if text.len() <= MAX_VALUE_BYTES {
+            if text.len() <= most {
                 continue;
             }
             let cut = if name == "diff" {
-                Cut::new(text, MAX_VALUE_BYTES)
+                Cut::new(text, most)
             } else {
-                Cut::at(text, MAX_VALUE_BYTES)
+                Cut::at(text, most)
             };
             warnings.push(cut.warning("value_cut", text.len(), field));
             *text = cut.text;
@@ -44,10 +54,15 @@ pub(crate) fn short(
 
 /// Cuts a difference, with a warning.
 pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
-    if diff.len() <= MAX_DIFF_BYTES {
+    cut_to(diff, MAX_DIFF_BYTES, warnings)
+}
+
+/// The same with this room.
+pub(crate) fn cut_to(diff: String, most: usize, warnings: &mut Vec<Warning>) -> String {
+    if diff.len() <= most {
         return diff;
     }
-    let cut = Cut::new(&diff, MAX_DIFF_BYTES);
+    let cut = Cut::new(&diff, most);
     warnings.push(cut.warning("diff_cut", diff.len(), "the difference"));
     cut.text
 }
@@ -68,22 +83,25 @@ struct LineBudget {
     bytes: usize,
     /// The text in place of the first missing line.
     mark: &'static str,
+    /// True if a line with text of the page is shown.
+    shows: bool,
     /// The number of missing lines.
     missing: usize,
 }
 
 impl LineBudget {
-    /// Adds a line if there is room for it. The first line without room is added in part, with a
-    /// word that more is missing; later lines are left out, so that there are no hidden gaps.
+    /// Adds a line if there is room for it. Where not even the first line has room, it is added in
+    /// part; all lines from the first missing one on are left out, so that there are no hidden gaps.
     fn put(&mut self, line: &str, cut: &mut Cut) {
         if self.missing == 0 && line.len() <= self.bytes {
+            self.shows |= !line.starts_with("@@");
             self.bytes -= line.len();
             cut.bytes += line.len();
             cut.text.push_str(line);
             return;
         }
         if self.missing == 0 {
-            if self.bytes >= SHORTEST_PART {
+            if self.bytes >= SHORTEST_PART && !self.shows {
                 let end = line.floor_char_boundary(self.bytes);
                 let part = line.get(..end).unwrap_or_default();
                 cut.bytes += part.len();
@@ -109,11 +127,13 @@ impl Cut {
         let mut for_added = LineBudget {
             bytes: for_added,
             mark: "\\ From here on, lines that are added are not shown.\n",
+            shows: false,
             missing: 0,
         };
         let mut for_rest = LineBudget {
             bytes: most - for_added.bytes,
             mark: "\\ From here on, lines that are removed or stay are not shown.\n",
+            shows: false,
             missing: 0,
         };
         let mut cut = Self::default();
@@ -255,7 +275,7 @@ mod tests {
         let added = added.concat();
         let mut warnings = Vec::new();
         let shown = cut(added.clone(), &mut warnings);
-        // 32 kB less our own words hold 508 lines of 64 bytes and most of another one.
+        // 32 kB less our own words hold 508 lines of 64 bytes.
         let room = 32 * 1024 - 200;
         let whole = room / 64;
         assert_eq!(shown.lines().filter(|line| line.len() == 63).count(), whole);

@@ -47,7 +47,9 @@ pub use preview_tokens::{Asked, Previewed};
 pub use refusal::{Gate, Refusal};
 pub(crate) use rules::{Cleared, Decided, Ruled, rules};
 pub use session::SessionId;
-pub use set::{ChangeSet, DraftMark, LeftOut, LinkLeft, Mending, Omission, SetChange, TurnOf};
+pub use set::{
+    ChangeSet, DraftDigest, DraftMark, LeftOut, LinkLeft, Mending, Omission, SetChange, TurnOf,
+};
 pub(crate) use set_by::Layer;
 pub use set_by::SetBy;
 pub use static_token::StaticToken;

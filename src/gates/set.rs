@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::iter;
+use std::{fmt, iter};
 
 use serde_json::{Value, json};
 
 use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::{Change, Warning};
+use crate::hex;
 use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
@@ -164,6 +165,18 @@ pub struct DraftMark {
     pub id: DraftId,
     /// The number of changes made to it before.
     pub revision: u64,
+    /// The digest of its changes.
+    pub digest: DraftDigest,
+}
+
+/// The beginning of the digest of what a draft's changes do: two that differ show at a glance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DraftDigest(pub [u8; 6]);
+
+impl fmt::Display for DraftDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
 }
 
 impl ChangeSet {

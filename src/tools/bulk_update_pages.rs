@@ -50,7 +50,7 @@ pub(super) struct Input {
     #[garde(skip)]
     is_published: Option<bool>,
     // How many pages must be found; otherwise nothing is sent.
-    #[garde(range(min = 1, max = 200))]
+    #[garde(range(min = 1))]
     expect_pages: Option<u32>,
     // By default, applied changes are undone if a later one fails.
     #[garde(skip)]

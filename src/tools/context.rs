@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::input;
-use super::output::WriteOutput;
+use super::write_output::WriteOutput;
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
@@ -120,6 +120,6 @@ impl ToolContext {
                     .push(Warning::new("not_waited", failure.message)),
             }
         }
-        Ok(WriteOutput::from(answer))
+        Ok(WriteOutput::new(answer, self.caller.extent))
     }
 }

@@ -17,11 +17,12 @@ use super::registry::{
 };
 use super::tool::ToolKind;
 use super::tool_selection::ToolSelection;
-use super::{input, schema};
+use super::{detail, input, schema};
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 use crate::nearest::{did_you_mean, nearest};
+use crate::write::Extent;
 
 /// The most bytes of a query's answer, as text and as structured content together.
 const QUERY_BYTES: usize = 256 * 1024;
@@ -122,7 +123,8 @@ fn add_recipe(
     let (name, title) = names(&recipe.name, &recipe.title)?;
     let on_record = lasting(&format!("{name}/{}", tool.name));
     let on_record = on_record.ok_or("no name is left for it; restart the server")?;
-    let input = recipe.schema(writes);
+    let mut input = recipe.schema(writes);
+    let takes_detail = detail::is_in(&base.input) && detail::add_to(&mut input);
     let definition = ToolDefinition {
         name,
         title,
@@ -141,11 +143,18 @@ fn add_recipe(
     };
     let (recipe, own, input) = (Arc::new(recipe.clone()), Arc::new(own), Arc::new(input));
     let (of_check, input_of_check) = (Arc::clone(&recipe), Arc::clone(&input));
-    let check: ArgumentCheck =
-        Box::new(move |arguments| expanded(&of_check, &input_of_check, arguments).map(drop));
+    let check: ArgumentCheck = Box::new(move |mut arguments| {
+        if takes_detail {
+            detail::take(&mut arguments, &mut Extent::default());
+        }
+        expanded(&of_check, &input_of_check, arguments).map(drop)
+    });
     let calls = tool.name;
-    let call: ToolFn = Box::new(move |mut context, arguments| {
+    let call: ToolFn = Box::new(move |mut context, mut arguments| {
         let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
+        if takes_detail {
+            detail::take(&mut arguments, &mut context.caller.extent);
+        }
         Box::pin(async move {
             context.caller.tool = on_record;
             // What the caller said counts, not what a recipe makes of it, which may name the day.

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{ChangeShown, WriteOutput, is_default};
+use super::output::{count, is_default};
 use super::proposal_view::may_see;
+use super::set_view::ChangesView;
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
+use super::write_output::WriteOutput;
 use crate::audit::{CallId, Draft, MAX_WHY, Proposal, ProposalState};
 use crate::error::Failure;
 use crate::page::escaped;
@@ -60,11 +62,8 @@ pub(super) struct ChangesShown {
     id: String,
     #[serde(flatten)]
     decision: Option<SetDecision>,
-    /// Number of changes.
-    pages: i64,
-    changes: Vec<ChangeShown>,
-    #[serde(skip_serializing_if = "is_default")]
-    next_offset: Option<i64>,
+    #[serde(flatten)]
+    changes: ChangesView,
 }
 
 /// The decision of a person about a set that was proposed.
@@ -105,10 +104,6 @@ impl From<Proposal> for SetDecision {
     }
 }
 
-fn count(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 impl From<Draft> for DraftShown {
     fn from(draft: Draft) -> Self {
         Self {
@@ -127,6 +122,7 @@ impl Tool for GetChangeSet {
     const ANSWER: &'static str = "dryRun true: nothing was sent. Absent: false, 0, none.";
     const KIND: ToolKind = ToolKind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
+    const SHOWS_CHANGES: bool = true;
     type Input = Input;
     type Output = Output;
 
@@ -146,21 +142,19 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     if let Ok(call) = id.parse::<CallId>() {
         if let Some(sent) = desk.change_set(caller, call).await? {
-            let written = WriteOutput::from(WriteAnswer::Set(Box::new(sent)));
+            let written = WriteOutput::new(WriteAnswer::Set(Box::new(sent)), caller.extent);
             return Ok(Output::Sent(Box::new(written)));
         }
         if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {
-            return Ok(Output::Changes(ChangesShown::new(
-                id,
-                None,
-                pages,
-                (from, lines),
-            )));
+            let changes = ChangesView::new(lines, (from, pages), caller.extent);
+            return Ok(Output::Changes(ChangesShown::new(id, None, changes)));
         }
         let own = |proposal: &Proposal| may_see(caller, proposal);
-        if let Some((proposal, lines)) = desk.proposed_set(call, own, from).await? {
+        if let Some((proposal, lines)) = desk.proposed_set(call, own, (from, caller.extent)).await?
+        {
             let pages = proposal.changes().count();
-            let shown = ChangesShown::new(id, None, pages, (from, lines));
+            let changes = ChangesView::new(lines, (from, pages), caller.extent);
+            let shown = ChangesShown::new(id, None, changes);
             return Ok(Output::Changes(shown.left_to_people(proposal)));
         }
     }
@@ -170,32 +164,19 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         ))?;
     let (name, id) = (draft.name.to_string(), draft.id.to_string());
     let pages = draft.changes.len();
-    let lines = desk.lines_of(draft, from)?;
-    Ok(Output::Changes(ChangesShown::new(
-        id,
-        Some(name),
-        pages,
-        (from, lines),
-    )))
+    let lines = desk.lines_of(draft, from, caller.extent)?;
+    let changes = ChangesView::new(lines, (from, pages), caller.extent);
+    Ok(Output::Changes(ChangesShown::new(id, Some(name), changes)))
 }
 
 impl ChangesShown {
-    fn new(
-        id: String,
-        draft: Option<String>,
-        pages: usize,
-        (from, lines): (usize, Vec<crate::write::SetLine>),
-    ) -> Self {
-        let next = from.saturating_add(lines.len());
+    const fn new(id: String, draft: Option<String>, changes: ChangesView) -> Self {
         Self {
             dry_run: true,
             draft,
             id,
-            pages: count(pages),
-            changes: lines.into_iter().map(ChangeShown::from).collect(),
+            changes,
             decision: None,
-            // A set without differences to show has no further page of them.
-            next_offset: (next > from && next < pages).then(|| count(next)),
         }
     }
 

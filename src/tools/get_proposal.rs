@@ -1,5 +1,7 @@
 //! `wikijs_get_proposal`: one proposal, and whether it still fits (toolset `proposals`).
 
+use std::mem::take;
+
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +10,13 @@ use serde_json::{Map, Value};
 use super::context::ToolContext;
 use super::input;
 use super::proposal_view::{ProposalView, may_see};
+use super::set_view::{ChangesView, FULL_OF_ONE};
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::ProposalId;
-use crate::change::{Warning, cut, short};
+use crate::change::{BRIEF_DIFF, BRIEF_VALUE, Warning, cut, cut_to, short, short_to};
 use crate::error::{Code, Failure};
 use crate::render_budget;
+use crate::write::{Extent, Review};
 
 /// The tool.
 pub(super) struct GetProposal;
@@ -31,15 +35,28 @@ pub(super) struct Input {
 pub(super) struct Output {
     #[serde(flatten)]
     proposal: ProposalView,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Map<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
     /// Changes on the page since, and both merged if they do not overlap.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
+    #[serde(flatten)]
+    effect: Effect,
+}
+
+/// What it does.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Effect {
+    /// Nothing that this key may see.
+    Unread {},
+    One {
+        changes: Map<String, Value>,
+        diff: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<&'static str>,
+    },
+    Set(ChangesView),
 }
 
 impl Tool for GetProposal {
@@ -49,6 +66,7 @@ impl Tool for GetProposal {
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: ToolKind = ToolKind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
+    const SHOWS_CHANGES: bool = true;
     type Input = Input;
     type Output = Output;
 
@@ -60,15 +78,21 @@ impl Tool for GetProposal {
 async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let none = || input::invalid_argument("id", "names no proposal of this client");
     let id: ProposalId = input.id.parse().map_err(|_| none())?;
-    let review = match Box::pin(context.desk.review(id)).await {
+    let extent = context.caller.extent;
+    let mut review = match Box::pin(context.desk.review(id)).await {
         Ok(review) if may_see(&context.caller, &review.proposal) => review,
         Ok(_) => return Err(none()),
         Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
         Err(failure) => return Err(failure),
     };
     let has_title = review.is_readable || context.desk.past().made(&review.proposal);
-    let mut proposal = ProposalView::new(review.proposal, has_title);
     let mut warnings = Vec::new();
+    let effect = Effect::of(&mut review, (extent, has_title), &mut warnings);
+    let mut proposal = ProposalView::new(review.proposal, has_title);
+    if let Effect::Set(_) = effect {
+        // The changes say it.
+        proposal.pages = None;
+    }
     if let Some(failure) = &review.unseen {
         warnings.push(Warning::new("not_shown", failure.message.clone()));
     }
@@ -82,17 +106,71 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         Some(failure) => warnings.push(Warning::new("not_compared", failure.message.clone())),
         None => {}
     }
-    let (mut changes, mut diff) = (None, None);
-    if review.is_readable {
-        changes = Some(short(review.change.changes, &mut warnings));
-        diff = Some(cut(review.change.diff, &mut warnings));
-        proposal.show(review.others, &mut warnings);
+    if let (Some(since), Extent::Brief) = (&mut since, extent) {
+        in_brief(since);
     }
     Ok(Output {
         proposal,
-        changes,
-        diff,
-        since,
         warnings,
+        since,
+        effect,
     })
+}
+
+impl Effect {
+    fn of(
+        review: &mut Review,
+        (extent, has_title): (Extent, bool),
+        warnings: &mut Vec<Warning>,
+    ) -> Self {
+        if review.proposal.is_list {
+            let (mut lines, hidden) = review.take_lines(extent);
+            if hidden > 0 {
+                let message = format!("what {hidden} of the changes do has no room here.");
+                warnings.push(Warning::new("diffs_not_shown", message));
+            }
+            for line in lines.iter_mut().filter(|_| !has_title) {
+                line.target.title = String::new();
+            }
+            let pages = lines.len();
+            return Self::Set(ChangesView::new(lines, (0, pages), extent));
+        }
+        if !review.is_readable {
+            return Self::Unread {};
+        }
+        let (changes, diff) = (
+            take(&mut review.change.changes),
+            take(&mut review.change.diff),
+        );
+        let before = warnings.len();
+        let (changes, diff) = match extent {
+            Extent::Brief => (
+                short_to(changes, BRIEF_VALUE, warnings),
+                cut_to(diff, BRIEF_DIFF, warnings),
+            ),
+            Extent::Bounded | Extent::Whole => (short(changes, warnings), cut(diff, warnings)),
+        };
+        let is_cut = extent == Extent::Brief && warnings.len() > before;
+        Self::One {
+            changes,
+            diff,
+            hint: is_cut.then_some(FULL_OF_ONE),
+        }
+    }
+}
+
+/// Cuts the differences in a failure's details.
+fn in_brief(details: &mut Map<String, Value>) {
+    for (name, value) in details {
+        match (name.as_str(), value) {
+            ("changes", Value::Object(changes)) => {
+                *changes = short_to(take(changes), BRIEF_VALUE, &mut Vec::new());
+            }
+            ("diff", Value::String(diff)) => {
+                *diff = cut_to(take(diff), BRIEF_DIFF, &mut Vec::new());
+            }
+            (_, Value::Object(inner)) => in_brief(inner),
+            _ => {}
+        }
+    }
 }

@@ -1,18 +1,13 @@
 //! Shows proposals to agents.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::output::some_count;
-use crate::audit::{MAX_WHY, Proposal, ProposalState, ProposedChange};
-use crate::change::{Warning, cut, short};
+use crate::audit::{MAX_WHY, Proposal, ProposalState};
 use crate::page::{Field, escape_hidden, escaped};
-use crate::write::{Caller, Reviewed};
+use crate::write::Caller;
 
-/// The most bytes that the other changes of a set may take in an answer.
-const MAX_OTHERS: usize = 32 * 1024;
-
-/// A proposal, flattened; for a set, its first change with the others beside it.
+/// A proposal, flattened; for a set, its first change and how many there are.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProposalView {
@@ -51,9 +46,9 @@ pub(super) struct ProposalView {
     /// The changes that a person left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOutOfSet>,
-    /// The other changes of a set.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    others: Vec<Other>,
+    /// Number of changes, if it is a set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<i64>,
 }
 
 /// A change of a set that a person left out.
@@ -65,69 +60,7 @@ struct LeftOutOfSet {
     path: String,
 }
 
-/// One of the other changes of a proposed set.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Other {
-    operation: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    page_id: Option<i64>,
-    locale: String,
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    new_path: Option<String>,
-    fields: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lines_added: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lines_removed: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Map<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<String>,
-}
-
-impl From<ProposedChange> for Other {
-    fn from(one: ProposedChange) -> Self {
-        Self {
-            operation: one.operation.as_str(),
-            page_id: one.page,
-            locale: one.locale.as_str().to_owned(),
-            path: one.path.as_str().to_owned(),
-            new_path: one.new_path.map(|path| path.as_str().to_owned()),
-            fields: one.fields.into_iter().map(Field::name).collect(),
-            lines_added: some_count(one.lines_added),
-            lines_removed: some_count(one.lines_removed),
-            changes: None,
-            diff: None,
-        }
-    }
-}
-
 impl ProposalView {
-    /// Shows what the other changes of a set do, as far as there is room; the rest are listed with
-    /// only their places and fields.
-    pub(super) fn show(&mut self, reviewed: Vec<Reviewed>, warnings: &mut Vec<Warning>) {
-        let mut room = MAX_OTHERS;
-        let mut hidden = 0_usize;
-        for (other, change) in self.others.iter_mut().zip(reviewed) {
-            let changes = short(change.changes, &mut Vec::new());
-            let diff = cut(change.diff, &mut Vec::new());
-            let bytes = diff.len() + Value::Object(changes.clone()).to_string().len();
-            if bytes > room {
-                hidden = hidden.saturating_add(1);
-                continue;
-            }
-            room -= bytes;
-            other.changes = Some(changes);
-            other.diff = Some(diff).filter(|diff| !diff.is_empty());
-        }
-        if hidden > 0 {
-            let message = format!("what {hidden} of the changes do has no room here.");
-            warnings.push(Warning::new("diffs_not_shown", message));
-        }
-    }
-
     /// A proposal, with the page's title if the caller may see it.
     pub(super) fn new(proposal: Proposal, has_title: bool) -> Self {
         let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
@@ -148,7 +81,7 @@ impl ProposalView {
                 path: one.path.as_str().to_owned(),
             })
             .collect();
-        let others = proposal.others.into_iter().map(Other::from).collect();
+        let pages = proposal.changes().count();
         Self {
             id: proposal.id.to_string(),
             state: proposal.state.as_str(),
@@ -169,7 +102,7 @@ impl ProposalView {
             reason,
             replaced_by,
             left_out,
-            others,
+            pages: some_count(pages).filter(|_| proposal.is_list),
         }
     }
 }

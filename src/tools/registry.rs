@@ -17,9 +17,10 @@ use super::end_delegation::EndDelegation;
 use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
-use super::{input, schema};
+use super::{detail, input, schema};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
+use crate::write::Extent;
 
 pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 pub(super) type ToolFn = Box<dyn Fn(ToolContext, Arguments) -> ToolFuture + Send + Sync>;
@@ -208,6 +209,9 @@ impl Registry {
         if !self.takes_drafts {
             schema::without_member(&mut schema, DRAFT);
         }
+        if T::SHOWS_CHANGES {
+            detail::add_to(&mut schema);
+        }
         let schema = Arc::new(schema);
         let of_check = Arc::clone(&schema);
         let described = |description: &'static str, answer, is_brief| ToolDefinition {
@@ -230,8 +234,9 @@ impl Registry {
             alone,
             ..described(T::DESCRIPTION, T::ANSWER, T::DESCRIBED_BY.is_some())
         };
-        let call: ToolFn = Box::new(move |mut context, arguments| {
+        let call: ToolFn = Box::new(move |mut context, mut arguments| {
             let schema = Arc::clone(&schema);
+            detail::take_of::<T>(&mut arguments, &mut context.caller.extent);
             Box::pin(async move {
                 let is_recipe = context.caller.asked.is_some();
                 if T::KIND.writes() && !is_recipe {
@@ -288,7 +293,8 @@ impl Registry {
                 Ok(output)
             })
         });
-        let check: ArgumentCheck = Box::new(move |arguments| {
+        let check: ArgumentCheck = Box::new(move |mut arguments| {
+            detail::take_of::<T>(&mut arguments, &mut Extent::default());
             input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
         });
         self.entries.push(RegisteredTool {

@@ -43,6 +43,10 @@ fn without(noise: &[&str], schema: &mut Map<String, Value>) {
     if !schema.get("maximum").is_some_and(is_telling) {
         schema.shift_remove("maximum");
     }
+    let is_short = |most: &Value| most.as_i64().is_some_and(|most| most < LONG_LIST);
+    if !schema.get("maxItems").is_some_and(is_short) {
+        schema.shift_remove("maxItems");
+    }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
             without(noise, property);
@@ -66,6 +70,8 @@ pub(super) fn without_member(schema: &mut Map<String, Value>, name: &str) {
 
 /// A maximum from here on is never reached in practice.
 const MOST_TELLING: i64 = 1_000_000;
+/// A list that may have so many items is seldom too long.
+const LONG_LIST: i64 = 100;
 
 /// The schema of an answer: an object, and what absent members mean. The members' names explain
 /// themselves, and listing them all would make up a tenth of the definitions.

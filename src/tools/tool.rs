@@ -88,6 +88,8 @@ pub trait Tool: Send + Sync + 'static {
     const MOST_BYTES: usize = USUAL_BYTES;
     /// True if its answer may have an image, which goes out as one.
     const SHOWS_IMAGE: bool = false;
+    /// True if its answer shows changes, and `detail` says how much of them.
+    const SHOWS_CHANGES: bool = false;
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
     /// Its answer.

@@ -19,7 +19,7 @@ pub(super) struct UndoWrite;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// A preview's token (other arguments must be as there), or the operator's.
+    /// A preview's token, or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
     /// Its callId, four or more characters from the start, or "last": this session's, else the newest.
@@ -28,7 +28,7 @@ pub(super) struct Input {
     /// Take fields back even if they changed since.
     #[garde(skip)]
     force: Option<bool>,
-    /// What to do with changes of a set that cannot be taken back: "stop" (default) or "skip" them.
+    /// Changes of a set that cannot be taken back: "stop" (default) or "skip".
     #[garde(skip)]
     on_conflict: Option<OnConflict>,
     /// Where a deleted or moved page comes back; by default its old path.

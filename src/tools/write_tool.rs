@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::ToolContext;
-use super::output::{WRITE_ANSWER, WriteOutput};
 use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
+use super::write_output::{WRITE_ANSWER, WriteOutput};
 use crate::error::Failure;
 use crate::write::WriteRequest;
 
@@ -70,6 +70,7 @@ impl<T: WriteTool> Tool for T {
     const EXPLAINED: Explained = <T as WriteTool>::EXPLAINED;
     const IN_PREVIEW: &'static [&'static str] = <T as WriteTool>::IN_PREVIEW;
     const MOST_BYTES: usize = TEXT_BYTES;
+    const SHOWS_CHANGES: bool = true;
     type Input = <T as WriteTool>::Input;
     type Output = WriteToolAnswer;
 

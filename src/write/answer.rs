@@ -4,11 +4,18 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
-use crate::change::{Operation, Warning, cut, short};
+use crate::change::{
+    BRIEF_DIFF, BRIEF_VALUE, Change, Operation, Warning, cut, cut_to, short, short_to,
+};
 use crate::error::{Code, Failure};
-use crate::gates::{LeftOut, LinkLeft, Previewed};
-use crate::page::{Attached, Field, LineCounts, Note, PageState, escaped};
+use crate::gates::{DraftDigest, LeftOut, LinkLeft, Previewed};
+use crate::page::{
+    Attached, Field, LineCounts, Note, Outline, PagePath, PagePlace, PageState, SourceFormat,
+    escaped,
+};
 use crate::wiki::Wiki;
+
+use super::caller::Extent;
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,13 +62,25 @@ impl WriteAnswer {
         self
     }
 
-    /// The part of it that fits into an answer.
-    pub(super) fn bounded(self) -> Self {
-        match self {
-            Self::Preview(preview) => Self::Preview(Box::new(preview.bounded())),
-            Self::SetPreview(preview) => Self::SetPreview(Box::new(preview.bounded())),
-            answer @ (Self::Applied(_) | Self::Set(_)) => answer,
+    /// The part of it that a caller is shown.
+    pub(super) fn bounded(self, extent: Extent) -> Self {
+        match (self, extent) {
+            (Self::Preview(preview), Extent::Brief) => Self::Preview(Box::new(preview.brief())),
+            (Self::Preview(preview), Extent::Bounded) => Self::Preview(Box::new(preview.bounded())),
+            (Self::SetPreview(preview), Extent::Bounded) => {
+                Self::SetPreview(Box::new(preview.bounded()))
+            }
+            (answer, _) => answer,
         }
+    }
+
+    /// The same preview of a change whose content came whole from its caller: with the outline of
+    /// that content.
+    pub(super) fn outlined(mut self, change: &Change) -> Self {
+        if let (Self::Preview(preview), Some(after)) = (&mut self, change.after()) {
+            preview.outline = Some(outline(after));
+        }
+        self
     }
 }
 
@@ -168,6 +187,8 @@ pub struct Joined {
     pub name: DraftName,
     /// The number of changes in it now.
     pub changes: usize,
+    /// The digest of what these do.
+    pub digest: DraftDigest,
 }
 
 /// The effect of a write, in full; agents get it [bounded](Self::bounded).
@@ -184,6 +205,8 @@ pub struct Preview {
     pub changes: Map<String, Value>,
     /// The difference of the content.
     pub diff: String,
+    /// The headings of the new content, in place of a difference that its caller wrote.
+    pub outline: Option<Vec<String>>,
     /// The numbers of its added and removed lines.
     pub lines: LineCounts,
     /// Warnings for the operator, and the state with which the page was compared.
@@ -203,6 +226,36 @@ impl Preview {
         self.diff = cut(self.diff, warnings);
         self
     }
+
+    /// The same in brief. Content that the caller has just sent whole is not sent back, unless
+    /// little of the page changes.
+    fn brief(mut self) -> Self {
+        let is_new = self.operation == Operation::Create;
+        if self.outline.is_some() && (is_new || self.diff.len() > BRIEF_DIFF) {
+            self.diff = String::new();
+        } else {
+            self.outline = None;
+        }
+        let warnings = &mut self.notes.warnings;
+        self.changes = short_to(self.changes, BRIEF_VALUE, warnings);
+        self.diff = cut_to(self.diff, BRIEF_DIFF, warnings);
+        self
+    }
+}
+
+/// The most headings of an outline in a preview.
+const MAX_HEADINGS: usize = 40;
+
+/// The first headings of a page, and how many more there are.
+fn outline(page: &PageState) -> Vec<String> {
+    let format = SourceFormat::detect(None, Some(&page.editor));
+    let mut headings = Outline::in_format(&page.content, format).all_headings();
+    let more = headings.len().saturating_sub(MAX_HEADINGS);
+    if more > 0 {
+        headings.truncate(MAX_HEADINGS);
+        headings.push(format!("and {more} more"));
+    }
+    headings
 }
 
 /// A write that happened, or had nothing to do.
@@ -243,6 +296,8 @@ pub struct SetPreview {
     pub left_out: Vec<LeftOut>,
     /// The links that lead to what moves and that it does not mend.
     pub links_left: Vec<LinkLeft>,
+    /// The digest of what its draft does, as joining showed it, and whether this is the same.
+    pub draft: Option<(DraftDigest, bool)>,
     /// The numbers of added and removed lines of content, all changes together.
     pub lines: LineCounts,
     /// Warnings for the operator.
@@ -291,13 +346,17 @@ pub struct SetLine {
     pub operation: Operation,
     /// The page as it is.
     pub target: WriteTarget,
+    /// The place to which it moves.
+    pub new_place: Option<PagePlace>,
+    /// The temporary path by which it moves.
+    pub aside: Option<PagePath>,
     /// The fields that change.
     pub changed: Vec<Field>,
     /// Each changed field with its values before and after; the content left out.
     pub values: Map<String, Value>,
     /// The difference of the content; empty if there was no room for it.
     pub diff: String,
-    /// True if the difference was left out for want of room.
+    /// True if the difference was left out or cut for want of room.
     pub is_cut: bool,
     /// The numbers of its added and removed lines.
     pub lines: LineCounts,
@@ -307,6 +366,37 @@ pub struct SetLine {
     pub undoes: Option<CallId>,
     /// Its warnings.
     pub warnings: Vec<Warning>,
+}
+
+/// The number of differences in a brief view of a set.
+pub const SAMPLES: usize = 3;
+/// The bytes that they share.
+const SAMPLES_BYTES: usize = 1_500;
+
+impl SetLine {
+    /// Leaves the differences of the first changes, which share the room of a brief answer;
+    /// `diff_of` gives that of a change by its number, if the line itself has none yet.
+    pub(super) fn sample(lines: &mut [Self], diff_of: impl Fn(usize) -> Option<String>) {
+        let mut left = SAMPLES_BYTES;
+        let samples = lines.iter_mut().enumerate();
+        let samples = samples.filter(|(_, line)| line.only_mends.is_none());
+        for (taken, (number, line)) in samples.take(SAMPLES).enumerate() {
+            let share = left / SAMPLES.saturating_sub(taken).max(1);
+            let values = json!(line.values).to_string().len();
+            line.is_cut = values > share;
+            if line.is_cut {
+                line.values = Map::new();
+            } else {
+                left -= values;
+            }
+            let share = left / SAMPLES.saturating_sub(taken).max(1);
+            let diff = diff_of(number).unwrap_or_else(|| std::mem::take(&mut line.diff));
+            // The counts of its lines are in the answer.
+            line.is_cut |= diff.len() > share;
+            line.diff = cut_to(diff, share, &mut Vec::new());
+            left = left.saturating_sub(line.diff.len());
+        }
+    }
 }
 
 /// The state of a set of changes, possibly while it is being sent.

@@ -76,6 +76,9 @@ impl Caller {
 /// The part of a change that a caller is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Extent {
+    /// What has to be known before it is confirmed: the warnings, the counts, a line for each
+    /// change, and little of the differences.
+    Brief,
     /// As much as an answer holds.
     #[default]
     Bounded,

@@ -11,7 +11,7 @@ use crate::wiki::{Wiki, aside};
 
 use super::answer::SetLine;
 use super::audit_entry::EntryBuilder;
-use super::caller::Caller;
+use super::caller::{Caller, Extent};
 use super::context::WriteContext;
 use super::stages::batch_preview;
 use super::undo::history::WriteHistory;
@@ -67,7 +67,12 @@ impl WriteContext {
     ///
     /// # Errors
     /// That the system gives no randomness.
-    pub fn lines_of(&self, draft: Draft, from: usize) -> Result<Vec<SetLine>, Failure> {
+    pub fn lines_of(
+        &self,
+        draft: Draft,
+        from: usize,
+        extent: Extent,
+    ) -> Result<Vec<SetLine>, Failure> {
         let changes = draft.changes.into_iter().skip(from);
         let changes = changes.filter_map(|one| {
             let change = Change::of_states(one.before, one.after)?;
@@ -76,8 +81,9 @@ impl WriteContext {
         let id = CallId::new()?;
         let set = ChangeSet::list(id, changes.collect());
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
+        let wiki = &self.wiki;
         let lines =
-            set.map(|set| aside(bytes, || batch_preview::lines_with_room(&self.wiki, &set)));
+            set.map(|set| aside(bytes, || batch_preview::lines_with_room(wiki, &set, extent)));
         Ok(lines.unwrap_or_default())
     }
 
@@ -111,7 +117,7 @@ impl WriteContext {
         let lines = if from < all {
             render_budget::hold(rest.bytes()).await?;
             aside(rest.bytes(), || {
-                batch_preview::lines_with_room(&self.wiki, &rest)
+                batch_preview::lines_with_room(&self.wiki, &rest, caller.extent)
             })
         } else {
             Vec::new()

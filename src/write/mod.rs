@@ -34,8 +34,8 @@ mod visibility;
 mod writer;
 
 pub use answer::{
-    Applied, AttachedName, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetLine,
-    SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
+    Applied, AttachedName, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SAMPLES, SetAnswer,
+    SetLine, SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
 };
 pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent};

@@ -191,10 +191,7 @@ impl<'a> Pipeline<'a> {
         let passed = Box::pin(self.through(brought));
         let passed = render_budget::within(async {
             let passed = passed.await?;
-            Ok(match extent {
-                Extent::Bounded => passed.bounded(),
-                Extent::Whole => passed,
-            })
+            Ok(passed.bounded(extent))
         });
         let passed = passed.await;
         self.held = Held::default();
@@ -306,7 +303,10 @@ impl<'a> Pipeline<'a> {
             }
         }
         let (call, extent) = (self.record.call(), self.caller.extent);
-        let shown = show::answer(&context.wiki, call, set, checked, extent);
+        let mut shown = show::answer(&context.wiki, call, set, checked, extent);
+        if extent == Extent::Brief && self.request.says_whole_content() {
+            shown = shown.outlined(&set.first().change);
+        }
         Ok(Passed::Answer(shown.kept_as(token, proposal)))
     }
 
@@ -374,10 +374,10 @@ fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
 }
 
 impl Passed {
-    /// The part of it that fits into an answer.
-    fn bounded(self) -> Self {
+    /// The part of it that a caller is shown.
+    fn bounded(self, extent: Extent) -> Self {
         match self {
-            Self::Answer(answer) => Self::Answer(answer.bounded()),
+            Self::Answer(answer) => Self::Answer(answer.bounded(extent)),
             Self::Asked(_) | Self::Sent(_) => self,
         }
     }

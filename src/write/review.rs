@@ -2,26 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::audit::{
     AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange, SaidWhenMade,
 };
-use crate::change::{Change, Risk, Warning};
+use crate::change::{Change, Risk, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
-use crate::page::{Attached, Blob, check_asset, is_picture, mime_of};
+use crate::page::{Attached, Blob, LineCounts, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
 use crate::wiki::aside;
 
-use super::answer::SetLine;
+use super::answer::{AttachedName, SetLine, WriteTarget};
+use super::caller::Extent;
 use super::context::WriteContext;
 use super::source::DraftContext;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
 use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
-use super::stages::batch_preview;
+use super::stages::batch_preview::{self, MAX_DIFFS};
 use super::stages::check::{self, CheckInput};
 
 /// A proposal as shown to a person or an agent.
@@ -78,6 +79,50 @@ pub struct Reviewed {
     pub merged: Option<Box<Reviewed>>,
 }
 
+impl SetLine {
+    fn proposed(one: ProposedChange, shown: Reviewed) -> Self {
+        Self {
+            operation: one.operation,
+            target: WriteTarget {
+                id: one.page,
+                locale: one.locale.as_str().to_owned(),
+                path: one.path.as_str().to_owned(),
+                title: one.title,
+                url: shown.url,
+                thing: AttachedName::default(),
+            },
+            new_place: one.new_path.map(|path| (one.locale, path)),
+            aside: one.aside,
+            changed: one.fields,
+            values: shown.changes,
+            diff: shown.diff,
+            is_cut: false,
+            lines: LineCounts {
+                added: one.lines_added,
+                removed: one.lines_removed,
+            },
+            only_mends: one.links_mended,
+            undoes: one.undoes,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Leaves out what stands on its page.
+    fn hide(&mut self) {
+        (self.values, self.diff) = (Map::new(), String::new());
+    }
+
+    /// Cuts what is long, and takes the room that it needs; false if there is not enough.
+    fn fits(&mut self, room: &mut usize) -> bool {
+        self.values = short(std::mem::take(&mut self.values), &mut self.warnings);
+        self.diff = cut(std::mem::take(&mut self.diff), &mut self.warnings);
+        let bytes = self.diff.len() + json!(self.values).to_string().len();
+        let left = room.checked_sub(bytes);
+        *room = left.unwrap_or(*room);
+        left.is_some()
+    }
+}
+
 /// The code for whatever keeps all of a proposal from being applied.
 const NOT_APPLICABLE: &str = "cannot_be_applied";
 
@@ -126,6 +171,31 @@ impl Review {
         let mut risks = self.proposal.risks();
         risks.extend(checks.map(|one| Risk::of_warning(&one.warning.code)));
         risks
+    }
+
+    /// The effect of each change, as far as an answer holds it and this key may read it, and how
+    /// many differences have no room. What the proposal itself shows of them is taken from it.
+    pub fn take_lines(&mut self, extent: Extent) -> (Vec<SetLine>, usize) {
+        let reviewed = std::iter::once(&mut self.change).chain(&mut self.others);
+        let reviewed = reviewed.map(std::mem::take).collect::<Vec<_>>();
+        let (mut room, mut hidden) = (MAX_DIFFS, 0_usize);
+        let all = self.proposal.changes().zip(reviewed);
+        let mut lines: Vec<SetLine> = all
+            .map(|(one, shown)| {
+                let mut line = SetLine::proposed(one, shown);
+                if !self.is_readable {
+                    line.hide();
+                } else if extent != Extent::Brief && !line.fits(&mut room) {
+                    line.hide();
+                    hidden = hidden.saturating_add(1);
+                }
+                line
+            })
+            .collect();
+        if extent == Extent::Brief {
+            SetLine::sample(&mut lines, |_| None);
+        }
+        (lines, hidden)
     }
 
     /// Its changes with what each does, in order.
@@ -411,7 +481,7 @@ impl WriteContext {
         &self,
         call: CallId,
         is_meant: impl Fn(&Proposal) -> bool,
-        from: usize,
+        (from, extent): (usize, Extent),
     ) -> Result<Option<(Proposal, Vec<SetLine>)>, Failure> {
         let mut found = self.audit.proposals.all().await?.into_iter();
         let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
@@ -430,8 +500,9 @@ impl WriteContext {
             .map(|(_, change)| change.into());
         let set = ChangeSet::list(call, changes.collect());
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
+        let wiki = &self.wiki;
         let lines =
-            set.map(|set| aside(bytes, || batch_preview::lines_with_room(&self.wiki, &set)));
+            set.map(|set| aside(bytes, || batch_preview::lines_with_room(wiki, &set, extent)));
         Ok(Some((proposal, lines.unwrap_or_default())))
     }
 }

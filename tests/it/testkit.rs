@@ -39,6 +39,12 @@ pub(crate) const UPDATE: &str = "wikijs_update_page";
 pub(crate) const UPDATE_COMMENT: &str = "wikijs_update_comment";
 pub(crate) const UPLOAD: &str = "wikijs_upload_asset";
 
+/// The same call with all that its answer holds.
+pub(crate) fn full(mut arguments: Value) -> Value {
+    arguments["detail"] = "full".into();
+    arguments
+}
+
 /// The answer of a call that must succeed.
 pub(crate) async fn call_ok<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
 where

@@ -42,6 +42,8 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 MOVED, LINKING, MANY = 40, 75, 200
+# The tools whose answers show changes, of which this looks at each.
+SHOWS = {"bulk_update_pages", "create_page", "update_page", "delete_page", "submit_draft", "undo_write", "get_change_set", "get_proposal"}
 STEPS = ["moves", "changed", "waits", "killed", "again", "draft", "many"]
 FIELDS = """id path locale title description content editor isPublished isPrivate publishStartDate
     publishEndDate scriptCss scriptJs createdAt tags { tag }"""
@@ -225,6 +227,8 @@ class Program:
         return self.ask("tools/call", {"name": f"wikijs_{tool}", "arguments": arguments, "_meta": meta})
 
     def call(self, tool, **arguments):
+        if tool in SHOWS:
+            arguments = {"detail": "full", **arguments}
         result = self.answer(tool, **arguments)
         assert not result.get("isError"), result["content"]
         return result["structuredContent"]

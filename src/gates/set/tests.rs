@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use url::Url;
 
-use super::{ChangeSet, DraftMark, LeftOut, Mending, Omission, SetChange, TurnOf};
+use super::{ChangeSet, DraftDigest, DraftMark, LeftOut, Mending, Omission, SetChange, TurnOf};
 use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::Change;
 use crate::page::{LinkedSite, Locale, Note, PagePath, PageState, Whose, testing};
@@ -53,6 +53,7 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     let mark = DraftMark {
         id: DraftId::new().expect("an id"),
         revision: 3,
+        digest: DraftDigest::default(),
     };
     let omitted = Omission {
         asked: vec![1],

@@ -129,6 +129,12 @@ impl Outline<'_> {
         lines.collect()
     }
 
+    /// All headings, in a line each: selector, text, and the words of the section.
+    #[must_use]
+    pub fn all_headings(&self) -> Vec<String> {
+        self.heading_lines(&self.bounds, None)
+    }
+
     /// The blocks of a kind that begin in a part, each with its number among all of that kind.
     pub(in crate::page) fn blocks_in(
         &self,

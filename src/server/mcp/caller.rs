@@ -153,7 +153,7 @@ impl CallerContext {
             session: self.session.clone(),
             asker,
             narrowing: self.narrowing().cloned(),
-            extent: Extent::Bounded,
+            extent: Extent::Brief,
             family: self.family.clone(),
             asked: None,
             note: None,

@@ -18,7 +18,7 @@ use super::{
     ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall, WriteRequest, again,
     checked, mending,
 };
-use super::{mismatch, proposal::values, whole_page, whole_page::ToWrite};
+use super::{digest, mismatch, proposal::values, whole_page, whole_page::ToWrite};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::drafts;
 use crate::write::faults::with_difference;
@@ -138,6 +138,7 @@ impl Submit {
         let mark = DraftMark {
             id: draft.id,
             revision: draft.revision,
+            digest: digest::of_draft(&draft.changes),
         };
         let set = set_of(call, draft.changes, self.keeps_on_failure).await?;
         Ok(set.of_draft(mark))

@@ -6,6 +6,7 @@ mod comment;
 pub(super) mod conflict;
 mod create;
 mod delete;
+pub(in crate::write) mod digest;
 pub(super) mod draft;
 mod mending;
 mod order;

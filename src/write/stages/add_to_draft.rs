@@ -8,7 +8,7 @@ use crate::gates::{ChangeSet, Gate, Refusal};
 use crate::write::answer::Joined;
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::drafts;
-use crate::write::source::Drafting;
+use crate::write::source::{Drafting, digest};
 use crate::write::undo::history::WriteHistory;
 
 /// Holds the draft that a change shall join.
@@ -38,6 +38,7 @@ pub(in crate::write) async fn join(
     audit.record(record.joined(&drafting.draft)).await?;
     let draft = held.join(drafting.as_drafted(set)).await?;
     Ok(Joined {
+        digest: digest::of_draft(&draft.changes),
         id: draft.id,
         name: draft.name,
         changes: draft.changes.len(),

@@ -8,10 +8,11 @@ use crate::wiki::Wiki;
 use super::check::SetCheck;
 use crate::write::answer::{MAX_LINES, SetLine, SetPreview, WriteTarget};
 use crate::write::caller::Extent;
+use crate::write::source::digest;
 
 /// The most bytes of differences in a bounded preview, all changes together; a change without room
 /// for its difference shows only the numbers of lines.
-const MAX_DIFFS: usize = 32 * 1024;
+pub(in crate::write) const MAX_DIFFS: usize = 32 * 1024;
 
 /// Says what a set would do.
 pub(super) fn preview(
@@ -27,12 +28,15 @@ pub(super) fn preview(
         notes.warnings.insert(0, lost);
     }
     let room = match extent {
+        Extent::Brief => 0,
         Extent::Bounded => MAX_DIFFS,
         Extent::Whole => usize::MAX,
     };
-    let changes = lines(wiki, set, &checked.each, room);
+    let mut changes = lines(wiki, set, &checked.each, room);
     let hidden = changes.iter().filter(|line| line.is_cut).count();
-    if hidden > 0 {
+    if extent == Extent::Brief {
+        sample(&mut changes, set);
+    } else if hidden > 0 {
         notes.warnings.push(Warning::new(
             "diffs_not_shown",
             format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (callId) shows them page by page."),
@@ -44,11 +48,24 @@ pub(super) fn preview(
         changes,
         left_out: set.left_out().to_vec(),
         links_left: set.links_left().cloned().collect(),
+        draft: set.draft().map(|mark| {
+            let is_as_joined = digest::of_submitted(set) == mark.digest;
+            (mark.digest, is_as_joined)
+        }),
         lines: checked.lines,
         notes,
         confirm: None,
         proposal: None,
     }
+}
+
+/// Shows the first differences in brief.
+fn sample(lines: &mut [SetLine], set: &ChangeSet) {
+    let changes: Vec<_> = set.iter().filter(|one| !one.change.is_empty()).collect();
+    SetLine::sample(lines, |number| {
+        let one = changes.get(number)?;
+        Some(one.change.content_diff().0)
+    });
 }
 
 /// The effect of each change of a set; the differences as far as there is room for their bytes.
@@ -72,9 +89,12 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -
             };
             drop(difference);
             room -= diff.len();
+            let moved_to = change.after().filter(|_| change.moves());
             SetLine {
                 operation: change.operation(),
                 target: WriteTarget::of(wiki, change.target()),
+                new_place: moved_to.map(|page| (page.locale.clone(), page.path.clone())),
+                aside: change.aside().cloned(),
                 changed: change.fields(),
                 values: change.values(),
                 diff,
@@ -88,9 +108,18 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -
         .collect()
 }
 
-/// As many changes of a set as there is room for; callers ask for the rest by number. A difference
-/// that alone has no room is cut.
-pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<SetLine> {
+/// As many changes of a set as there is room for, in brief all; callers ask for the rest by number.
+/// A difference that alone has no room is cut.
+pub(in crate::write) fn lines_with_room(
+    wiki: &Wiki,
+    set: &ChangeSet,
+    extent: Extent,
+) -> Vec<SetLine> {
+    if extent == Extent::Brief {
+        let mut lines = lines(wiki, set, &[], 0);
+        sample(&mut lines, set);
+        return lines;
+    }
     let mut lines = lines(wiki, set, &[], MAX_DIFFS);
     lines.truncate(MAX_LINES);
     if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {

@@ -63,6 +63,7 @@ fn preview(wiki: &Wiki, call: CallId, set: &ChangeSet, checked: SetCheck) -> Pre
         target: WriteTarget::of(wiki, change.target()),
         changes: change.values(),
         diff,
+        outline: None,
         lines,
         notes,
         confirm: None,

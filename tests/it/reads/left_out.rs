@@ -8,7 +8,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki, with_server};
 use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, says,
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, full, says,
 };
 
 /// More lines than an answer shows.
@@ -208,7 +208,7 @@ async fn a_preview_says_what_it_does_not_show() {
         (CREATE, made),
         (UPDATE, json!({ "id": id, "content": long })),
     ] {
-        let preview = call(&served, tool, arguments).await;
+        let preview = call(&served, tool, full(arguments)).await;
         let diff = preview["diff"].as_str().unwrap();
         assert!(diff.len() <= 32 * 1024, "{tool}");
         assert!(diff.contains("\\ From here on, lines that are added are not shown."));

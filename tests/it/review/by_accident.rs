@@ -11,7 +11,7 @@ use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
 use crate::http::hosted::{Hosted, Names};
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, lacks, proposal_file, says};
+use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, full, lacks, proposal_file, says};
 
 /// A desk whose agent may do everything.
 async fn desk(pages: &[(&str, &str)]) -> Desk {
@@ -703,7 +703,7 @@ async fn links_that_lead_nowhere_for_what_is_left_out_are_named_before_it_is_app
         .serve()
         .await;
     let moved = json!({ "path": "docs", "moveTo": "guide" });
-    let shown = agent.call(BULK, moved).await.unwrap();
+    let shown = agent.call(BULK, full(moved)).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
     let all = shown["changes"].as_array().unwrap().iter();
     let mut paths = all.map(|one| one["target"]["path"].as_str().unwrap());

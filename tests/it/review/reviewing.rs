@@ -10,7 +10,7 @@ use wikijs_gate::write::{Apply, Asker, Caller, Extent, Review, WriteAnswer, Writ
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of, with_server};
-use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, proposal_file, says};
+use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, full, proposal_file, says};
 
 /// Three pages of docs, and two that link to them.
 async fn section() -> DemoWiki {
@@ -311,7 +311,7 @@ async fn an_operator_is_shown_all_differences_of_a_large_set_before_it_is_applie
     let served = setup(&wiki).serve().await;
     let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&wiki, path));
     let replace = json!([{ "oldText": "old line", "newText": "new line"}]);
-    let bulk = json!({ "ids": ids, "replaceAll": replace });
+    let bulk = full(json!({ "ids": ids, "replaceAll": replace }));
     let shown = match served.call(BULK, bulk).await {
         Ok(shown) => shown,
         Err(error) => panic!("{error}"),

@@ -272,9 +272,9 @@ async fn the_arguments_are_those_of_the_design() {
             "get_page_tree: mode path locale depth",
             "get_page_history: id since path offset limit compare",
             "list_tags: query orderBy",
-            "create_page: confirm path! title content fromPage replaceAll locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note",
-            "update_page: confirm id! ifUpdatedAt path locale updateLinks title content edits patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note",
-            "delete_page: confirm id! ifUpdatedAt trash note",
+            "create_page: confirm path! title content fromPage replaceAll locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note detail",
+            "update_page: confirm id! ifUpdatedAt path locale updateLinks title content edits patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note detail",
+            "delete_page: confirm id! ifUpdatedAt trash note detail",
         ]
     );
 }

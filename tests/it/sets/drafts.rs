@@ -9,7 +9,7 @@ use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of, with_server};
 use crate::testkit::{
     BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DISCARD, SUBMIT, Shows as _, UNDO, UPDATE,
-    call_ok, confirmed_ok, fails, is_applied, says,
+    call_ok, confirmed_ok, fails, full, is_applied, says,
 };
 
 async fn wiki() -> DemoWiki {
@@ -82,7 +82,7 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     let own = served.call(CHANGE_SET, json!({})).await.unwrap();
     assert_eq!(own["drafts"][0]["draft"], "rework");
 
-    let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
+    let shown = call_ok(&served, SUBMIT, full(json!({ "draft": "rework" }))).await;
     let operations: Vec<&str> = shown["changes"]
         .as_array()
         .unwrap()
@@ -404,7 +404,7 @@ async fn a_large_set_is_shown_page_by_page() {
     for which in [json!("rework"), shown["callId"].clone()] {
         let (mut offset, mut seen) = (0, Vec::new());
         loop {
-            let ask = json!({ "id": which, "offset": offset });
+            let ask = full(json!({ "id": which, "offset": offset }));
             let told = served.call(CHANGE_SET, ask).await.unwrap();
             assert_eq!(told["pages"], 8);
             let changes = told["changes"].as_array().unwrap();
@@ -460,7 +460,7 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
     let tag = json!({ "ids": ids, "addTags": ["set"] });
     let open = served.call(BULK, tag).await.unwrap();
     let look = json!({ "id": open["callId"], "offset": 1 });
-    let told = served.call(CHANGE_SET, look.clone()).await.unwrap();
+    let told = served.call(CHANGE_SET, full(look.clone())).await.unwrap();
     assert_eq!(
         (&told["dryRun"], &told["pages"], &told["state"]),
         (&json!(true), &json!(4), &json!("open")),

@@ -1,6 +1,7 @@
 //! Sets of many changes: shown and confirmed as one, sent one after another, taken back together.
 
 mod drafts;
+mod in_brief;
 mod proposals;
 mod set_faults;
 mod set_review;
@@ -20,8 +21,8 @@ use crate::cli::process::Program;
 use crate::command::{Command, Ended};
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, page, sample_wiki, wiki_of};
 use crate::testkit::{
-    BULK, CHANGE_SET, GET_PROPOSAL, Shows as _, UNDO, UPDATE, fails, is_applied, proposal_file,
-    says,
+    BULK, CHANGE_SET, GET_PROPOSAL, Shows as _, UNDO, UPDATE, fails, full, is_applied,
+    proposal_file, says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
@@ -80,7 +81,7 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
     let wiki = sample_wiki().await;
     let served = served(&wiki.address(), &wiki).await;
     let (ids, before) = (some(&wiki, 5), all(&wiki));
-    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let shown = served.call(BULK, full(tag(&ids))).await.unwrap();
     shown.shows(json!({ "dryRun": true, "pages": 5 }));
     assert_eq!(shown["changes"].as_array().unwrap().len(), 5);
     assert_eq!(shown["changes"][0]["target"]["id"], ids[0]);
@@ -376,13 +377,12 @@ async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
     let ids = some(&wiki, 3);
     let shown = served.call(BULK, tag(&ids)).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
-    let told = || served.call(GET_PROPOSAL, json!({ "id": id }));
+    let told = || served.call(GET_PROPOSAL, full(json!({ "id": id })));
     let open = told().await.unwrap();
-    open.shows(json!({ "state": "open", "pageId": ids[0] }));
-    let others: Vec<&Value> = open["others"].as_array().unwrap().iter().collect();
-    assert_eq!(others.len(), 2);
-    assert_eq!(others[1]["pageId"], ids[2]);
-    assert!(others[1]["changes"]["tags"].is_object(), "{open}");
+    open.shows(json!({ "state": "open", "pageId": ids[0], "pages": 3 }));
+    let third = &open["changes"][2];
+    assert_eq!(third["target"]["id"], ids[2]);
+    assert!(third["changes"]["tags"].is_object(), "{open}");
     let listed = operator(&at, &wiki, &served, &["proposals", "list"]).await;
     assert!(listed.stdout.contains("and 2 more"), "{}", listed.told);
     let looked = operator(&at, &wiki, &served, &["proposals", "show", id]).await;
@@ -535,7 +535,7 @@ async fn undo_takes_a_whole_set_back_as_a_set_and_then_there_is_nothing_left() {
     let (ids, before) = (some(&wiki, 4), all(&wiki));
     let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
     let undo = json!({ "callId": done["callId"] });
-    let shown = served.call(UNDO, undo.clone()).await.unwrap();
+    let shown = served.call(UNDO, full(undo.clone())).await.unwrap();
     shown.shows(json!({ "dryRun": true, "pages": 4 }));
     // The last comes first.
     assert_eq!(shown["changes"][0]["target"]["id"], ids[3]);

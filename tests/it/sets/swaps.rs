@@ -65,9 +65,9 @@ fn submit() -> Value {
 
 /// The temporary paths that a preview names.
 fn temporary(preview: &Value) -> Vec<&str> {
-    let changes = preview["changes"].as_array().unwrap().iter();
-    changes
-        .filter_map(|one| one["changes"]["temporaryPath"]["after"].as_str())
+    let lines = preview["lines"].as_array().unwrap().iter();
+    let ways = lines.filter_map(|line| line.as_str()?.split_once(" by way of /en/"));
+    ways.filter_map(|(_, way)| way.split([':', ' ']).next())
         .collect()
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of, with_server};
-use crate::testkit::{BULK, Shows as _, fails};
+use crate::testkit::{BULK, Shows as _, fails, full};
 
 const LINKED: &[(&str, &str)] = &[
     ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),
@@ -42,7 +42,7 @@ fn tags(which: &Value) -> Value {
 
 /// The paths of the pages that would be changed.
 async fn found(served: &Served, which: Value) -> Vec<String> {
-    let shown = served.call(BULK, tags(&which)).await.unwrap();
+    let shown = served.call(BULK, full(tags(&which))).await.unwrap();
     let changes = shown["changes"].as_array().unwrap().iter();
     let path = |change: &Value| change["target"]["path"].as_str().unwrap().to_owned();
     let mut paths: Vec<String> = changes.map(path).collect();
@@ -161,7 +161,7 @@ async fn a_preview_names_what_is_left_out_and_why() {
         .serve()
         .await;
     let arguments = tags(&json!({ "path": "docs", "expectPages": 4 }));
-    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    let shown = served.call(BULK, full(arguments.clone())).await.unwrap();
     assert_eq!(shown["pages"], 1, "{shown}");
     assert_eq!(shown["changes"][0]["target"]["path"], "docs/a");
     let left_out = members(&shown, "leftOut", "why");

@@ -9,7 +9,7 @@ use wikijs_gate::demo::DemoWiki;
 use crate::harness::{Setup, id_of, mutations, said, wiki_of, with_server};
 use crate::testkit::{
     ADD_COMMENT, CREATE, DELETE, DELETE_COMMENT, SUBMIT, Shows as _, UNDO, UPDATE, UPDATE_COMMENT,
-    UPLOAD, fails, is_applied, says,
+    UPLOAD, fails, full, is_applied, says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
@@ -356,7 +356,7 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let hint = refused["hint"].as_str().unwrap();
     says(&hint, "With a key that has the missing rights");
 
-    let shown = admin.call(UNDO, undo.clone()).await.unwrap();
+    let shown = admin.call(UNDO, full(undo.clone())).await.unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     assert_eq!(shown["changes"][0]["target"]["id"], back, "{shown}");
     is_applied(&admin, UNDO, undo.clone()).await;

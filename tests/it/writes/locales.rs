@@ -139,6 +139,6 @@ async fn the_default_locale_serves_searches() {
 
 #[tokio::test]
 async fn the_default_locale_serves_bulk_edits() {
-    let edit = json!({ "path": "naive", "addTags": ["seen"] });
+    let edit = json!({ "path": "naive", "addTags": ["seen"], "detail": "full" });
     is_german(BULK, edit).await;
 }

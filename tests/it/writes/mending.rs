@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::harness::{Setup, id_of, members, mutations, page, wiki_of, with_server};
 use crate::session::person::{self, BOTH};
 use crate::testkit::{
-    BULK, Shows as _, UNDO, UPDATE, call_ok, confirmed_ok, fails, is_applied, says,
+    BULK, Shows as _, UNDO, UPDATE, call_ok, confirmed_ok, fails, full, is_applied, says,
 };
 
 fn setup(wiki: &DemoWiki) -> Setup {
@@ -103,7 +103,8 @@ async fn every_form_of_a_link_follows_its_page_and_nothing_else_changes() {
     let (wiki, served) = with_server(wiki_of_forms().await, setup).await;
     let before = all(&wiki);
     let id = id_of(&wiki, "docs/a");
-    let shown = served.call(UPDATE, moved(id, "new/b")).await.unwrap();
+    let brief = served.call(UPDATE, moved(id, "new/b")).await.unwrap();
+    let shown = served.call(UPDATE, full(moved(id, "new/b"))).await.unwrap();
     let mends = FORMS
         .iter()
         .filter(|(before, after)| before != after)
@@ -116,6 +117,14 @@ async fn every_form_of_a_link_follows_its_page_and_nothing_else_changes() {
         (&line["linksMended"], &line["diff"]),
         (&json!(1), &Value::Null)
     );
+    // In brief all that mend links are two numbers.
+    assert_eq!(
+        (&brief["linksMended"], &brief["pagesMended"]),
+        (&json!(mends), &json!(mends))
+    );
+    let moves = brief["lines"].as_array().unwrap();
+    assert_eq!(moves.len(), 1);
+    says(&moves[0], "to /en/new/b: content +1 -1");
     assert!(
         shown.get("linksLeft").is_none() && shown.get("warnings").is_none(),
         "{shown}"
@@ -557,7 +566,8 @@ async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhe
         .dry()
         .serve()
         .await;
-    let shown = served.call(BULK, part("docs", "guide")).await.unwrap();
+    let shown = full(part("docs", "guide"));
+    let shown = served.call(BULK, shown).await.unwrap();
     let id = shown["proposal"].as_str().unwrap().to_owned();
     let first = shown["changes"].as_array().unwrap().iter();
     let first = first.map(|one| one["target"]["path"].as_str().unwrap().to_owned());

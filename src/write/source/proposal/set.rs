@@ -1,18 +1,15 @@
 //! The changes of a proposed set that are still to be made.
 
 use std::collections::HashSet;
-use std::io;
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use crate::audit::{Exclusions, Proposal, ProposedChange, Record};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, LinkLeft, Omission, SetChange};
 use crate::hex;
-use crate::page::{Field, PagePlace, PageState};
+use crate::page::{PagePlace, PageState};
 
 use super::super::target;
 use super::needs::{self, Needs};
@@ -20,6 +17,7 @@ use super::outdated::{Outdated, held_against, is_free, read_now};
 use super::{WriteCall, broke_off, values};
 use crate::wiki::Wiki;
 use crate::write::proposals::Proposals;
+use crate::write::source::digest::{DigestInput, digest};
 use crate::write::source::whole_page::ToWrite;
 use crate::write::undo::history::WriteHistory;
 
@@ -245,10 +243,10 @@ pub(in crate::write) fn digest_of(
     let merged = looked.iter().map(|one| one.merged.as_deref());
     let merged = merged.chain(std::iter::repeat(None));
     let shown = changes.iter().zip(merged);
-    digest(
-        proposal,
-        shown.map(|((_, kept), merged)| merged.unwrap_or(kept)),
-    )
+    let shown = shown.map(|((_, kept), merged)| merged.unwrap_or(kept));
+    let note = proposal.note.as_ref().map(ToString::to_string);
+    let head = ("proposal", proposal.id.to_string(), note);
+    hex::encode(&digest(&head, shown.map(DigestInput::from)))
 }
 
 /// The places that the changes leave.
@@ -332,73 +330,4 @@ fn place_of(page: &PageState) -> PagePlace {
 fn about(failure: Failure, one: &ProposedChange) -> Failure {
     let failure = failure.detail("path", one.path.as_str());
     failure.detail_if("id", one.page)
-}
-
-/// A SHA-256, in hex, over a proposal's id and note and, in order, what each of its changes does:
-/// the kind, the page's fields before and after, and the fields that are lost. A change that is
-/// merged with what was written since counts as merged. Times count for nothing: the wiki changes
-/// them when other pages move.
-fn digest<'a>(proposal: &Proposal, changes: impl Iterator<Item = &'a Change>) -> String {
-    let mut digest = Digested(Sha256::new());
-    let note = proposal.note.as_ref().map(ToString::to_string);
-    digest.take(&("proposal", proposal.id.to_string(), note));
-    for change in changes {
-        digest.take(&DigestInput {
-            operation: change.operation().as_str(),
-            page: change.before().and_then(|page| page.id),
-            before: change.before().map(Values),
-            after: change.after().map(Values),
-            lost: change.lost().iter().map(|field| field.name()).collect(),
-        });
-    }
-    hex::encode(&digest.0.finalize())
-}
-
-/// The effect of a change.
-#[derive(serde::Serialize)]
-struct DigestInput<'a> {
-    operation: &'a str,
-    page: Option<i64>,
-    before: Option<Values<'a>>,
-    after: Option<Values<'a>>,
-    lost: Vec<&'a str>,
-}
-
-/// The values of a page's fields, of which long ones are not copied.
-struct Values<'a>(&'a PageState);
-
-impl Serialize for Values<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(Field::ALL.len()))?;
-        for field in Field::ALL {
-            match self.0.text(field) {
-                Some(text) => map.serialize_entry(field.name(), text)?,
-                None => map.serialize_entry(field.name(), &self.0.value(field))?,
-            }
-        }
-        map.end()
-    }
-}
-
-/// A digest to which JSON is written.
-struct Digested(Sha256);
-
-impl Digested {
-    /// Takes one value; JSON in one line tells where it ends and the next begins.
-    fn take(&mut self, value: &impl Serialize) {
-        // Neither can fail: each value is one of JSON, and a digest takes all bytes.
-        let _ = serde_json::to_writer(&mut *self, value);
-        self.0.update(b"\n");
-    }
-}
-
-impl io::Write for Digested {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -4,7 +4,7 @@ use super::{INTERRUPTED, Run, SetEnd, WriteJob, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, DraftMark, WritePolicy};
+use crate::gates::{ChangeSet, DraftDigest, DraftMark, WritePolicy};
 use crate::page::testing::page;
 use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
 use crate::write::testing::{Office, checked, permit_of, policy, record, update};
@@ -81,6 +81,7 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
         let mark = DraftMark {
             id: draft.id,
             revision: draft.revision,
+            digest: DraftDigest::default(),
         };
         let answer = sent(&office, list(vec![change]).of_draft(mark)).await;
         match answer {

@@ -1,0 +1,95 @@
+//! Reads the argument `detail` of every tool that shows changes: how much of them its answer holds.
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::Arguments;
+use super::tool::Tool;
+use crate::write::Extent;
+
+/// The argument. It is no part of what is asked for: it changes nothing of what a token confirms.
+const DETAIL: &str = "detail";
+
+/// Adds the argument to a schema; false if an argument of that name is there.
+pub(super) fn add_to(schema: &mut Map<String, Value>) -> bool {
+    let properties = schema
+        .entry("properties")
+        .or_insert_with(|| json!({}))
+        .as_object_mut();
+    let Some(properties) = properties.filter(|known| !known.contains_key(DETAIL)) else {
+        return false;
+    };
+    let words = json!({ "type": "string", "enum": ["brief", "full"] });
+    properties.insert(DETAIL.to_owned(), words);
+    true
+}
+
+/// True if a schema has the argument.
+pub(super) fn is_in(schema: &Map<String, Value>) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.is_some_and(|known| known.contains_key(DETAIL))
+}
+
+/// Takes the argument from a call; a wrong value stays and is refused with the others. A person at a
+/// terminal is shown all in any case.
+pub(super) fn take(arguments: &mut Arguments, shown: &mut Extent) {
+    let said = arguments.members().get(DETAIL).and_then(Value::as_str);
+    let extent = match said {
+        Some("brief") => Extent::Brief,
+        Some("full") => Extent::Bounded,
+        _ => return,
+    };
+    arguments.members_mut().shift_remove(DETAIL);
+    if *shown != Extent::Whole {
+        *shown = extent;
+    }
+}
+
+/// The same from the call of a tool that may have it.
+pub(super) fn take_of<T: Tool>(arguments: &mut Arguments, shown: &mut Extent) {
+    if T::SHOWS_CHANGES {
+        take(arguments, shown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::{add_to, is_in, take};
+    use crate::tools::arguments::Arguments;
+    use crate::write::Extent;
+
+    /// The extent of a call with this argument, and what is left of its arguments.
+    fn taken(detail: &Value, mut extent: Extent) -> (Extent, Value) {
+        let given = json!({ "id": 1, "detail": detail });
+        let mut arguments = Arguments::from(given.as_object().cloned().unwrap());
+        take(&mut arguments, &mut extent);
+        (extent, Value::Object(arguments.members().clone()))
+    }
+
+    #[test]
+    fn detail_says_how_much_is_shown_and_is_no_argument_of_the_write() {
+        let rest = json!({ "id": 1 });
+        for (word, before, after) in [
+            ("full", Extent::Brief, Extent::Bounded),
+            ("brief", Extent::Brief, Extent::Brief),
+            ("brief", Extent::Bounded, Extent::Brief),
+            ("brief", Extent::Whole, Extent::Whole),
+            ("full", Extent::Whole, Extent::Whole),
+        ] {
+            assert_eq!(taken(&json!(word), before), (after, rest.clone()), "{word}");
+        }
+        for wrong in [json!("all"), json!(1)] {
+            let left = json!({ "id": 1, "detail": wrong });
+            assert_eq!(taken(&wrong, Extent::Brief), (Extent::Brief, left));
+        }
+    }
+
+    #[test]
+    fn an_argument_of_this_name_that_is_there_stays() {
+        let mut schema = Map::new();
+        assert!(!is_in(&schema));
+        assert!(add_to(&mut schema) && is_in(&schema));
+        assert!(!add_to(&mut schema));
+    }
+}

@@ -1,0 +1,285 @@
+//! Answers a write: as a preview, or with its outcome.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::output::{count, is_default};
+use super::pending_answer::PendingAnswer;
+use super::set_view::{FULL_OF_ONE, LinksLeft, PageLeftOut, SetShown, said};
+use crate::audit::ProposalId;
+use crate::change::Warning;
+use crate::page::Field;
+use crate::write::{
+    Applied, Extent, Joined, LinkedFrom, NotTakenBack, Notes, PendingSet, Preview, SetAnswer,
+    SetMember, WriteAnswer, WriteTarget,
+};
+
+/// [`Write`] in a few words.
+pub(super) const WRITE_ANSWER: &str = "dryRun: a preview. Absent: false, 0, none.";
+
+/// The effect of a write: previewed or applied.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Write {
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) dry_run: bool,
+    pub(super) operation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outcome: Option<&'static str>,
+    pub(super) target: WriteTarget,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) warnings: Vec<Warning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) changes: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) diff: String,
+    /// The headings of a content that the caller has just sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outline: Option<Vec<String>>,
+    /// How to see what is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) changed: Option<Vec<&'static str>>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) lines_added: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) lines_removed: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) updated_at: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unverified: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) linked_from: Vec<LinkedFrom>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) conflict_check: Option<&'static str>,
+    /// The reason given, marked as the words of whoever asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) confirm: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) confirm_expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proposal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replaces: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undoes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) draft: Option<InDraft>,
+    pub(super) call_id: String,
+}
+
+/// The draft that a change joined.
+#[derive(Debug, Serialize)]
+pub(super) struct InDraft {
+    name: String,
+    id: String,
+    /// Number of changes that the draft has now.
+    pages: i64,
+    /// Known again when the draft is submitted.
+    digest: String,
+}
+
+impl From<Joined> for InDraft {
+    fn from(joined: Joined) -> Self {
+        Self {
+            name: joined.name.to_string(),
+            id: joined.id.to_string(),
+            pages: count(joined.changes),
+            digest: joined.digest.to_string(),
+        }
+    }
+}
+
+/// The answer about one change.
+enum ChangeAnswer {
+    Preview(Box<Preview>),
+    Applied(Box<Applied>),
+}
+
+impl Write {
+    /// The answer about one change; a set has a different shape.
+    fn new(answer: ChangeAnswer, extent: Extent) -> Self {
+        let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
+        let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
+        match answer {
+            ChangeAnswer::Preview(preview) => Self {
+                hint: hint(&preview, extent),
+                dry_run: true,
+                operation: preview.operation.as_str(),
+                outcome: None,
+                target: preview.target,
+                changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
+                diff: preview.diff,
+                outline: preview.outline,
+                changed: None,
+                lines_added: count(preview.lines.added),
+                lines_removed: count(preview.lines.removed),
+                updated_at: None,
+                unverified: Vec::new(),
+                conflict_check: unchecked(&preview.notes),
+                replaces: preview.notes.replaces.map(|id| id.to_string()),
+                undoes: preview.notes.undoes.map(|id| id.to_string()),
+                draft: preview.notes.joined.map(InDraft::from),
+                linked_from: preview.notes.linked_from,
+                warnings: preview.notes.warnings,
+                note: said(preview.notes.note),
+                confirm: preview
+                    .confirm
+                    .as_ref()
+                    .map(|confirm| confirm.token.clone()),
+                confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
+                proposal: preview.proposal.map(|id| id.to_string()),
+                call_id: preview.call.to_string(),
+            },
+            ChangeAnswer::Applied(applied) => Self {
+                dry_run: false,
+                operation: applied.operation.as_str(),
+                outcome: Some(if applied.is_unchanged {
+                    "unchanged"
+                } else {
+                    "applied"
+                }),
+                target: applied.target,
+                changes: None,
+                diff: String::new(),
+                outline: None,
+                hint: None,
+                changed: Some(names(applied.changed))
+                    .filter(|changed: &Vec<_>| !changed.is_empty()),
+                lines_added: count(applied.lines.added),
+                lines_removed: count(applied.lines.removed),
+                updated_at: applied.updated_at,
+                unverified: names(applied.unverified)
+                    .into_iter()
+                    .chain(applied.unreadable)
+                    .collect(),
+                conflict_check: unchecked(&applied.notes),
+                replaces: None,
+                undoes: applied.notes.undoes.map(|id| id.to_string()),
+                draft: None,
+                linked_from: applied.notes.linked_from,
+                warnings: applied.notes.warnings,
+                note: None,
+                confirm: None,
+                confirm_expires_at: None,
+                proposal: None,
+                call_id: applied.call.to_string(),
+            },
+        }
+    }
+}
+
+/// The way to all of a change that is shown in part.
+fn hint(preview: &Preview, extent: Extent) -> Option<&'static str> {
+    let mut warnings = preview.notes.warnings.iter();
+    let is_part = preview.outline.is_some()
+        || warnings.any(|warning| ["diff_cut", "value_cut"].contains(&&*warning.code));
+    (is_part && extent == Extent::Brief).then_some(FULL_OF_ONE)
+}
+
+/// The preview or outcome of a write of one change or of many.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum WriteOutput {
+    One(Box<Write>),
+    Preview(SetShown),
+    Set(SetDone),
+    /// It was left to people, and is not applied.
+    Left(Box<PendingAnswer>),
+}
+
+/// The outcome of a set.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetDone {
+    outcome: &'static str,
+    /// Number of changes, and of those that are applied.
+    pages: i64,
+    applied: i64,
+    changes: Vec<ChangeDone>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<PageLeftOut>,
+    #[serde(flatten)]
+    links_left: LinksLeft,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    linked_from: Vec<LinkedFrom>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+    /// The open set that a person applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<String>,
+    call_id: String,
+}
+
+/// The outcome of one change of a set.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeDone {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    path: String,
+    outcome: &'static str,
+    call_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_taken_back: Option<NotTakenBack>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stands_at: Option<String>,
+}
+
+impl WriteOutput {
+    /// The answer, as far as the caller is shown it.
+    pub(super) fn new(answer: WriteAnswer, extent: Extent) -> Self {
+        match answer {
+            WriteAnswer::Preview(preview) => {
+                Self::One(Box::new(Write::new(ChangeAnswer::Preview(preview), extent)))
+            }
+            WriteAnswer::Applied(applied) => {
+                Self::One(Box::new(Write::new(ChangeAnswer::Applied(applied), extent)))
+            }
+            WriteAnswer::SetPreview(shown) => Self::Preview(SetShown::new(*shown, extent)),
+            WriteAnswer::Set(set) => Self::Set(SetDone::new(*set, None)),
+        }
+    }
+
+    /// The outcome of a set that was left to people.
+    pub(super) fn left_open(left: PendingSet, notes: Notes) -> Self {
+        let id = left.proposal.id;
+        match PendingAnswer::new(left, notes) {
+            Ok(left) => Self::Left(Box::new(left)),
+            Err(applied) => Self::Set(SetDone::new(applied, Some(id))),
+        }
+    }
+}
+
+impl SetDone {
+    fn new(set: SetAnswer, proposal: Option<ProposalId>) -> Self {
+        Self {
+            outcome: set.outcome.as_str(),
+            pages: count(set.members.len()),
+            applied: count(set.members.iter().filter(|one| one.is_there()).count()),
+            changes: set.members.iter().map(ChangeDone::new).collect(),
+            left_out: PageLeftOut::all(set.left_out),
+            links_left: LinksLeft::new(set.links_left, usize::MAX),
+            linked_from: set.notes.linked_from,
+            warnings: set.notes.warnings,
+            proposal: proposal.map(|id| id.to_string()),
+            call_id: set.call.to_string(),
+        }
+    }
+}
+
+impl ChangeDone {
+    fn new(member: &SetMember) -> Self {
+        Self {
+            id: member.target.id,
+            path: member.target.path.clone(),
+            outcome: member.word(),
+            call_id: member.call.to_string(),
+            not_taken_back: member.not_taken_back.clone(),
+            stands_at: member.stands_at.clone(),
+        }
+    }
+}
