@@ -245,7 +245,7 @@ pub(super) fn reason(text: &str) -> Result<String, &'static str> {
 pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<ReviewedSet, Failure> {
     let desk = &reviewer.bench.desk;
     let is_meant = |proposal: &Proposal| is_within(reviewer, proposal, &HashSet::new());
-    let (review, warnings) = Box::pin(desk.review_with_warnings(id, is_meant)).await?;
+    let (review, warnings) = Box::pin(desk.review(id, is_meant)).await?;
     // A page may have moved while it was read.
     let outside = reviewer.ids_outside(Some(Instant::now())).await?;
     if !is_within(reviewer, &review.proposal, &outside) {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::tool::{Explained, NAMED_BY_ID, ToolKind};
+use super::tool::{Explained, NAMED_BY_PAGE, ToolKind};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{CommentWrite, ToComment, WriteRequest};
@@ -39,7 +39,8 @@ impl WriteTool for AddComment {
     const TITLE: &'static str = "Add comment";
     const DESCRIPTION: &'static str = "Write a comment on a page. The wiki takes one in 15 to 30 s, whoever writes. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const KIND: ToolKind = ToolKind::Add;
-    const EXPLAINED: Explained = NAMED_BY_ID;
+    const EXPLAINED: Explained = NAMED_BY_PAGE;
+    const NAMES_PAGE: bool = true;
     const IN_PREVIEW: &'static [&'static str] = &["content"];
     type Input = Input;
 

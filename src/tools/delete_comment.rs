@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::tool::{Explained, NAMED_BY_ID};
+use super::tool::{Explained, NAMED_BY_PAGE};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{CommentWrite, ToComment, WriteRequest};
@@ -35,7 +35,8 @@ impl WriteTool for DeleteComment {
     const NAME: &'static str = "wikijs_delete_comment";
     const TITLE: &'static str = "Delete comment";
     const DESCRIPTION: &'static str = "Delete a comment of a page. Its author and time cannot come back. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
-    const EXPLAINED: Explained = NAMED_BY_ID;
+    const EXPLAINED: Explained = NAMED_BY_PAGE;
+    const NAMES_PAGE: bool = true;
     const IN_PREVIEW: &'static [&'static str] = &["comment"];
     type Input = Input;
 

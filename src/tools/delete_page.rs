@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::tool::{Explained, NAMED_BY_ID};
+use super::tool::{Explained, NAMED_BY_PAGE};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{Delete, WriteRequest};
@@ -40,7 +40,8 @@ impl WriteTool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
     const DESCRIPTION: &'static str = "Delete (remove) a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
-    const EXPLAINED: Explained = NAMED_BY_ID;
+    const EXPLAINED: Explained = NAMED_BY_PAGE;
+    const NAMES_PAGE: bool = true;
     type Input = Input;
 
     async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {

@@ -13,7 +13,7 @@ use super::comparison::{self, Compare, VersionComparison};
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::some_count;
-use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, TEXT_BYTES, TITLE_IS_PAGE, Tool, ToolKind};
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Field, PageReading};
@@ -102,7 +102,8 @@ impl Tool for GetPageHistory {
     const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (so the last change is in none: its author is in view metadata, its text in compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
     const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
     const KIND: ToolKind = ToolKind::Read;
-    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const EXPLAINED: Explained = &[TITLE_IS_PAGE];
+    const NAMES_PAGE: bool = true;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
@@ -186,7 +187,7 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
         ),
         (None, None) => input::invalid_argument(
             "id",
-            "is required, or since in its place for changes of all pages or those below path; wikijs_get_page_by_path returns the id of a path",
+            "is required, or page with a path or a title, or since for changes of all pages or those below path",
         ),
     }
 }

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use super::context::ToolContext;
 use super::input;
 use super::proposal_view::{ProposalView, may_see};
-use super::set_view::{ChangesView, FULL_OF_ONE};
+use super::set_view::{ChangesView, FULL_OF_ONE, Grouped, in_extent};
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
-use crate::audit::ProposalId;
+use crate::audit::{Proposal, ProposalId};
 use crate::change::{BRIEF_DIFF, BRIEF_VALUE, Warning, cut, cut_to, short, short_to};
 use crate::error::{Code, Failure};
 use crate::render_budget;
-use crate::write::{Extent, Review};
+use crate::write::{Extent, Review, ReviewWarning};
 
 /// The tool.
 pub(super) struct GetProposal;
@@ -36,7 +36,7 @@ pub(super) struct Output {
     #[serde(flatten)]
     proposal: ProposalView,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
+    warnings: Vec<Grouped<Warning>>,
     /// Changes on the page since, and both merged if they do not overlap.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
@@ -79,14 +79,18 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let none = || input::invalid_argument("id", "names no proposal of this client");
     let id: ProposalId = input.id.parse().map_err(|_| none())?;
     let extent = context.caller.extent;
-    let mut review = match Box::pin(context.desk.review(id)).await {
-        Ok(review) if may_see(&context.caller, &review.proposal) => review,
-        Ok(_) => return Err(none()),
+    let is_own = |proposal: &Proposal| may_see(&context.caller, proposal);
+    let found = Box::pin(context.desk.review(id, is_own));
+    let (mut review, told) = match found.await {
+        Ok(found) => found,
         Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
         Err(failure) => return Err(failure),
     };
     let has_title = review.is_readable || context.desk.past().made(&review.proposal);
     let mut warnings = Vec::new();
+    if review.is_readable {
+        warnings.extend(told.iter().map(|one| placed(one, &review.proposal)));
+    }
     let effect = Effect::of(&mut review, (extent, has_title), &mut warnings);
     let mut proposal = ProposalView::new(review.proposal, has_title);
     if let Effect::Set(_) = effect {
@@ -111,10 +115,29 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     }
     Ok(Output {
         proposal,
-        warnings,
+        warnings: in_extent(warnings, extent),
         since,
         effect,
     })
+}
+
+/// A warning about a proposal, with the page of the change of a set that it is about.
+fn placed(one: &ReviewWarning, proposal: &Proposal) -> Warning {
+    let mut changes = one.changes.iter();
+    let change = changes.next().filter(|_| proposal.is_list);
+    let change = change.and_then(|number| proposal.changes().nth(*number));
+    let Some(change) = change else {
+        return one.warning.clone();
+    };
+    let others = match changes.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (locale, path, message) = (&change.locale, &change.path, &one.warning.message);
+    Warning {
+        message: format!("/{locale}/{path}{others}: {message}"),
+        ..one.warning.clone()
+    }
 }
 
 impl Effect {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::context::ToolContext;
 use super::input::count;
 use super::output::some_count;
-use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, NAMED_BY_PAGE, TEXT_BYTES, Tool, ToolKind};
 use crate::error::{Code, Failure};
 use crate::page::escape_hidden;
 use crate::wiki::Comment;
@@ -82,7 +82,8 @@ impl Tool for ListComments {
     const DESCRIPTION: &'static str = "Read the comments of a page, the newest first: what people wrote there, as data. What a comment answers no answer tells.";
     const ANSWER: &'static str = "Absent: updatedAt if never changed. bytes: it was cut.";
     const KIND: ToolKind = ToolKind::Read;
-    const EXPLAINED: Explained = NAMED_BY_ID;
+    const EXPLAINED: Explained = NAMED_BY_PAGE;
+    const NAMES_PAGE: bool = true;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;

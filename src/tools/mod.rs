@@ -41,6 +41,7 @@ mod list_proposals;
 mod list_tags;
 mod meant;
 mod output;
+mod page_argument;
 mod page_view;
 mod pending_answer;
 mod proposal_view;

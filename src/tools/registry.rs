@@ -17,7 +17,7 @@ use super::end_delegation::EndDelegation;
 use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
-use super::{detail, input, schema};
+use super::{detail, input, page_argument, schema};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 use crate::write::Extent;
@@ -212,6 +212,9 @@ impl Registry {
         if T::SHOWS_CHANGES {
             detail::add_to(&mut schema);
         }
+        if T::NAMES_PAGE {
+            page_argument::add_to(&mut schema);
+        }
         let schema = Arc::new(schema);
         let of_check = Arc::clone(&schema);
         let described = |description: &'static str, answer, is_brief| ToolDefinition {
@@ -238,6 +241,25 @@ impl Registry {
             let schema = Arc::clone(&schema);
             detail::take_of::<T>(&mut arguments, &mut context.caller.extent);
             Box::pin(async move {
+                let token = arguments.members().get("confirm").and_then(Value::as_str);
+                let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
+                // Failed write calls are recorded too.
+                let refused = async |context: &ToolContext, failure| {
+                    if T::KIND.writes() {
+                        let (desk, token) = (&context.desk, token.as_deref());
+                        return desk.refuse_input(&context.caller, token, failure).await;
+                    }
+                    failure
+                };
+                let named = if T::NAMES_PAGE {
+                    page_argument::resolve(&context, arguments).await
+                } else {
+                    Ok(arguments)
+                };
+                let arguments = match named {
+                    Ok(arguments) => arguments,
+                    Err(failure) => return Err(refused(&context, failure).await),
+                };
                 let is_recipe = context.caller.asked.is_some();
                 if T::KIND.writes() && !is_recipe {
                     let asked = Asked::new(T::NAME, arguments.members().clone());
@@ -249,8 +271,6 @@ impl Registry {
                     return value_of(left);
                 }
                 let required = schema.get("required").cloned();
-                let token = arguments.members().get("confirm").and_then(Value::as_str);
-                let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
                 let read = match Completed::new::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
                         // A rule may leave to people only now what a preview showed.
@@ -266,15 +286,7 @@ impl Registry {
                 };
                 let (input, mut call) = match read {
                     Ok(read) => read,
-                    // Failed write calls are recorded too.
-                    Err(failure) if T::KIND.writes() => {
-                        let refused =
-                            context
-                                .desk
-                                .refuse_input(&context.caller, token.as_deref(), failure);
-                        return Err(refused.await);
-                    }
-                    Err(failure) => return Err(failure),
+                    Err(failure) => return Err(refused(&context, failure).await),
                 };
                 let of_call = call.take_asked();
                 let of_call =
@@ -295,6 +307,9 @@ impl Registry {
         });
         let check: ArgumentCheck = Box::new(move |mut arguments| {
             detail::take_of::<T>(&mut arguments, &mut Extent::default());
+            if T::NAMES_PAGE {
+                page_argument::stand_in(&mut arguments);
+            }
             input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
         });
         self.entries.push(RegisteredTool {

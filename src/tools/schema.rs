@@ -9,6 +9,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+use super::page_argument;
 use super::tool::Tool;
 
 /// The schema of arguments.
@@ -25,7 +26,9 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
 pub(super) fn shown<T: Tool>(schema: &Map<String, Value>, is_brief: bool) -> Map<String, Value> {
     let mut shown = schema.clone();
     if let Some(Value::Array(required)) = shown.get_mut("required") {
-        required.retain(|name| !T::IN_PREVIEW.iter().any(|taken| name == taken));
+        let is_named = |name: &Value| T::NAMES_PAGE && name == page_argument::ID;
+        let is_taken = |name: &Value| T::IN_PREVIEW.iter().any(|taken| name == taken);
+        required.retain(|name| !is_taken(name) && !is_named(name));
     }
     let mut noise = vec!["minimum", "minLength", "minItems", "maxLength"];
     if is_brief {

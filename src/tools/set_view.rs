@@ -161,7 +161,7 @@ pub(super) fn said(note: Option<Note>) -> Option<String> {
 
 /// An item, and how many others of its kind there are.
 #[derive(Debug, Serialize)]
-struct Grouped<T> {
+pub(super) struct Grouped<T> {
     #[serde(flatten)]
     first: T,
     #[serde(skip_serializing_if = "is_default")]
@@ -181,6 +181,15 @@ fn grouped<T: Serialize>(items: Vec<T>, most: usize, kind: impl Fn(&T) -> &str) 
         }
     }
     groups
+}
+
+/// Warnings; where a brief answer has no room for all, the first of each kind and the number of others.
+pub(super) fn in_extent(warnings: Vec<Warning>, extent: Extent) -> Vec<Grouped<Warning>> {
+    let most = match extent {
+        Extent::Brief => MAX_WARNINGS,
+        Extent::Bounded | Extent::Whole => usize::MAX,
+    };
+    grouped(warnings, most, |warning| &warning.code)
 }
 
 /// True if others of a kind are only counted.

@@ -36,11 +36,21 @@ impl ToolKind {
 /// Arguments that a tool does not take although a caller may well try them, each with its message.
 pub(super) type Explained = &'static [(&'static str, &'static str)];
 
-/// The messages of a tool that takes no title.
+/// The message of a tool that takes neither a page's id nor its title.
 pub(super) const NAMED_BY_TITLE: (&str, &str) = (
     "title",
     "is not taken here; wikijs_get_page_by_path takes it as path, and returns the id",
 );
+
+/// The message of a tool that takes a title as `page`.
+pub(super) const TITLE_IS_PAGE: (&str, &str) =
+    ("title", "is not taken by that name: a title goes into page");
+
+/// The messages of a tool that takes a path or a title as `page`.
+pub(super) const NAMED_BY_PAGE: Explained = &[
+    ("path", "is not taken by that name: a path goes into page"),
+    TITLE_IS_PAGE,
+];
 
 /// The messages of a tool that takes only a page's id.
 pub(super) const NAMED_BY_ID: Explained = &[
@@ -88,6 +98,8 @@ pub trait Tool: Send + Sync + 'static {
     const MOST_BYTES: usize = USUAL_BYTES;
     /// True if its answer may have an image, which goes out as one.
     const SHOWS_IMAGE: bool = false;
+    /// True if it takes the id of a page, or `page` in its place.
+    const NAMES_PAGE: bool = false;
     /// True if its answer shows changes, and `detail` says how much of them.
     const SHOWS_CHANGES: bool = false;
     /// Its arguments.

@@ -206,34 +206,16 @@ impl Review {
 }
 
 impl WriteContext {
-    /// A proposal with what it changes, and whether it still fits the page.
+    /// A proposal that meets a condition, with what it changes, whether it still fits the page, and
+    /// the warnings about an open one as things are now, rules first, each sentence once.
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is no such proposal, `AUDIT_UNAVAILABLE` if what was kept of it
     /// cannot be read, `RATE_LIMITED` if others compare large pages at the moment.
-    pub async fn review(&self, id: ProposalId) -> Result<Review, Failure> {
-        let looked = self.looked_at(id, |_| true, false);
-        looked.await.map(|(review, _)| review)
-    }
-
-    /// The same of a proposal that meets a condition, with the warnings about an open one as things
-    /// are now, rules first, each sentence once: for everybody who decides.
-    ///
-    /// # Errors
-    /// As [`review`](Self::review), also for a proposal that does not meet the condition.
-    pub async fn review_with_warnings(
+    pub async fn review(
         &self,
         id: ProposalId,
         is_meant: impl Fn(&Proposal) -> bool,
-    ) -> Result<(Review, Vec<ReviewWarning>), Failure> {
-        self.looked_at(id, is_meant, true).await
-    }
-
-    async fn looked_at(
-        &self,
-        id: ProposalId,
-        is_meant: impl Fn(&Proposal) -> bool,
-        warns: bool,
     ) -> Result<(Review, Vec<ReviewWarning>), Failure> {
         // Holding it also detects a decision that was cut short.
         let (proposal, hindrance) = match self.proposals.hold_open_now(id).await {
@@ -259,7 +241,7 @@ impl WriteContext {
         let hindrance = hindrance.or_else(|| looked.iter().find_map(|one| one.fault.clone()));
         let set = as_set(changes)?;
         let warnings = match &set {
-            Some(set) if warns && is_open => {
+            Some(set) if is_open => {
                 let found = Box::pin(self.warnings_of(set, &proposal, hindrance.is_some()));
                 with_said(found.await?, &proposal)
             }

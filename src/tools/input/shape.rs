@@ -32,8 +32,14 @@ pub(super) fn check_shape(
             .collect::<Vec<_>>()
             .join(", "),
     );
+    let takes_page = known.contains_key("page");
     for (name, value) in arguments.members() {
         match known.get(name) {
+            Some(Value::Object(_)) if takes_page && name == "id" && value.is_string() => {
+                faults.add(name, || {
+                    "must be an integer, not a string; page takes a path or a title".to_owned()
+                });
+            }
             Some(property) => type_faults(&mut faults, name, property, value),
             None => faults.add(name, || match value {
                 Value::Object(inner) if wraps(inner, known) => {
@@ -48,7 +54,12 @@ pub(super) fn check_shape(
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if !arguments.has(name) {
-            faults.add(name, || missing(name, known.get(name)));
+            faults.add(name, || match name {
+                "id" if takes_page => {
+                    "is required, or page with a path or a title in its place".to_owned()
+                }
+                _ => missing(name, known.get(name)),
+            });
         }
     }
     faults

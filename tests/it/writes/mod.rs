@@ -22,6 +22,7 @@ mod knowing;
 mod linkers;
 mod locales;
 mod mending;
+mod named;
 mod notes;
 mod pauses;
 mod recover;

@@ -1,0 +1,134 @@
+//! Pages by name in tools that take an id: the name is resolved as reads resolve it.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Setup, id_of, mutations, wiki_of};
+use crate::testkit::{
+    ADD_COMMENT, DELETE, HISTORY, LIST_COMMENTS, Shows as _, UPDATE, call_ok, confirmed_ok, fails,
+};
+
+const PAGES: &[(&str, &str)] = &[
+    ("docs/a", "# A\n"),
+    ("docs/b", "# B\n"),
+    ("other/b", "# Another\n"),
+    ("secret/plan", "# Plan\n"),
+];
+
+#[tokio::test]
+async fn every_tool_that_takes_an_id_takes_a_name_and_the_preview_says_which_page_was_meant() {
+    let wiki = wiki_of(PAGES).await;
+    let served = Setup::admin(&wiki).toolsets("pages,comments").serve().await;
+    let id = id_of(&wiki, "docs/a");
+    for name in ["docs/a", "/en/docs/a", "Page docs a", "[[docs/a]]"] {
+        let arguments = json!({ "page": name, "title": "New" });
+        let preview = call_ok(&served, UPDATE, arguments).await;
+        preview["target"].shows(json!({ "id": id, "path": "docs/a" }));
+        let preview = call_ok(&served, DELETE, json!({ "page": name })).await;
+        preview["target"].shows(json!({ "id": id }));
+        let history = call_ok(&served, HISTORY, json!({ "page": name })).await;
+        assert!(history.get("changes").is_none(), "{history}");
+        call_ok(&served, LIST_COMMENTS, json!({ "page": name })).await;
+    }
+    let comment = json!({ "page": "docs/a", "content": "A remark." });
+    confirmed_ok(&served, ADD_COMMENT, comment).await;
+    let listed = call_ok(&served, LIST_COMMENTS, json!({ "id": id })).await;
+    assert_eq!(listed["comments"].as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[tokio::test]
+async fn a_name_of_several_pages_is_refused_with_them_and_nothing_is_sent() {
+    let wiki = wiki_of(PAGES).await;
+    let served = Setup::admin(&wiki).serve().await;
+    let error = fails(
+        &served,
+        UPDATE,
+        json!({ "page": "b", "title": "New" }),
+        "AMBIGUOUS_PAGE",
+    )
+    .await;
+    let candidates = error["details"]["candidates"].as_array().unwrap();
+    let paths: Vec<&Value> = candidates.iter().map(|page| &page["path"]).collect();
+    assert_eq!(paths, ["docs/b", "other/b"]);
+    assert_eq!(mutations(&wiki).len(), 0);
+    // A write that was refused for its name is on record as any other.
+    assert!(
+        served.told().iter().any(|told| told.contains("refusal")),
+        "{:?}",
+        served.told()
+    );
+}
+
+#[tokio::test]
+async fn a_token_confirms_the_page_that_was_previewed_whichever_way_it_is_named() {
+    let wiki = wiki_of(PAGES).await;
+    let served = Setup::admin(&wiki).serve().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    let arguments = json!({ "page": "docs/a", "title": "New" });
+    let preview = call_ok(&served, UPDATE, arguments).await;
+    let token = &preview["confirm"];
+    for other in [
+        json!({ "page": "docs/b", "confirm": token }),
+        json!({ "id": b, "confirm": token }),
+    ] {
+        fails(&served, UPDATE, other, "CONFIRM_MISMATCH").await;
+    }
+    let done = call_ok(&served, UPDATE, json!({ "id": a, "confirm": token })).await;
+    assert_eq!(done["outcome"], "applied", "{done}");
+
+    // The name leads to another page by now: that one was not previewed.
+    let arguments = json!({ "page": "docs/b", "title": "Newer" });
+    let preview = call_ok(&served, UPDATE, arguments.clone()).await;
+    wiki.with_store(|store| {
+        store.page_mut(b).unwrap().path = "docs/moved".to_owned();
+        store.page_mut(a).unwrap().path = "docs/b".to_owned();
+    });
+    let mut confirmed = arguments;
+    confirmed["confirm"] = preview["confirm"].clone();
+    let before = mutations(&wiki).len();
+    fails(&served, UPDATE, confirmed, "CONFIRM_MISMATCH").await;
+    assert_eq!(mutations(&wiki).len(), before);
+}
+
+#[tokio::test]
+async fn a_page_that_may_not_be_read_has_no_name() {
+    let wiki = wiki_of(PAGES).await;
+    let served = Setup::admin(&wiki)
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "secret")
+        .serve()
+        .await;
+    for name in ["secret/plan", "Page secret plan", "plan"] {
+        for tool in [UPDATE, DELETE] {
+            let error = fails(&served, tool, json!({ "page": name }), "PAGE_NOT_FOUND").await;
+            let told = error.to_string();
+            assert!(
+                !told.contains(&id_of(&wiki, "secret/plan").to_string()) || !told.contains("Plan"),
+                "{told}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_none_is_refused_at_once() {
+    let wiki = wiki_of(PAGES).await;
+    let served = Setup::admin(&wiki).serve().await;
+    let long = "x".repeat(500_000);
+    for name in [
+        json!(""),
+        json!("   "),
+        json!(null),
+        json!({}),
+        json!(1.5),
+        json!(-1),
+        json!(long),
+    ] {
+        let arguments = json!({ "page": name, "title": "New" });
+        let error = served.call(UPDATE, arguments).await.unwrap_err();
+        let code = error["code"].as_str().unwrap();
+        assert!(
+            ["INVALID_INPUT", "PAGE_NOT_FOUND"].contains(&code),
+            "{error}"
+        );
+        assert!(error.to_string().len() < 4_000, "{error}");
+    }
+}
