@@ -6,9 +6,10 @@
 //! takes room while it comes ([`grow`]). Outside of such a call, in commands and in the background,
 //! nothing is counted.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{Code, Failure};
@@ -106,7 +107,7 @@ pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
 /// Reads what holds no texts of pages, such as a list of pages, which others bound: it is not counted.
 pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let call = CallBudget::new(Arc::clone(&OF_PROCESS));
-    call.held().granted = usize::MAX;
+    call.held.lock().granted = usize::MAX;
     CALL.scope(call, Box::pin(work))
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
 /// [`RenderBudgetExceeded`], if there is none for a while.
 pub(crate) async fn hold(texts: usize) -> Result<(), RenderBudgetExceeded> {
     let _ = CALL.try_with(|call| {
-        let mut held = call.held();
+        let mut held = call.held.lock();
         held.covered = held.covered.max(texts);
     });
     count(texts).await
@@ -126,7 +127,7 @@ pub(crate) async fn hold(texts: usize) -> Result<(), RenderBudgetExceeded> {
 /// Counts texts of this many bytes in all.
 async fn count(texts: usize) -> Result<(), RenderBudgetExceeded> {
     let missing = CALL.try_with(|call| {
-        let mut held = call.held();
+        let mut held = call.held.lock();
         held.texts = held.texts.max(texts);
         let bytes = Budget::room_for(held.texts);
         // What is too little is given back first: who waits holds nothing that others wait for.
@@ -137,7 +138,7 @@ async fn count(texts: usize) -> Result<(), RenderBudgetExceeded> {
         return Ok(());
     };
     let room = budget.take(bytes).await?;
-    let _ = CALL.try_with(|call| call.held().room = room);
+    let _ = CALL.try_with(|call| call.held.lock().room = room);
     Ok(())
 }
 
@@ -149,7 +150,7 @@ pub(crate) fn is_counted() -> bool {
 /// True if an answer of the wiki needs more room to be of this many bytes.
 pub(crate) fn lacks_room(come: usize) -> bool {
     let is_counted = CALL.try_with(|call| {
-        let held = call.held();
+        let held = call.held.lock();
         come <= FREE_ANSWER.max(held.covered).max(held.granted)
     });
     !is_counted.unwrap_or(true)
@@ -166,7 +167,7 @@ pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), Render
         None => usize::MAX,
     };
     let texts = CALL.try_with(|call| {
-        let mut held = call.held();
+        let mut held = call.held.lock();
         held.granted = held.granted.max(granted);
         held.texts.saturating_add(both(granted))
     });
@@ -191,23 +192,24 @@ pub(crate) async fn expect_answer(bytes: usize) -> Result<(), RenderBudgetExceed
 /// Notes how large an answer was for which room was taken while it came; what is too much is given
 /// back.
 pub(crate) fn grown(before: usize, whole: usize) {
-    let _ = CALL.try_with(|call| call.held().shrink_to(before, whole));
+    let _ = CALL.try_with(|call| call.held.lock().shrink_to(before, whole));
 }
 
 /// Bytes of texts that are counted for this call; for [`grown`].
 pub(crate) fn counted() -> usize {
-    CALL.try_with(|call| call.held().texts).unwrap_or_default()
+    CALL.try_with(|call| call.held.lock().texts)
+        .unwrap_or_default()
 }
 
 /// Gives back what this call has: from here on it shows nothing.
 pub(crate) fn give_back() {
-    let _ = CALL.try_with(|call| *call.held() = BudgetUsage::default());
+    let _ = CALL.try_with(|call| *call.held.lock() = BudgetUsage::default());
 }
 
 /// Keeps the room that an answer of this many bytes needs until it is sent, and frees the rest.
 /// `None` if the call has none.
 pub(crate) fn keep_for_answer(bytes: usize) -> Option<BudgetPermit> {
-    let held = CALL.try_with(|call| std::mem::take(&mut *call.held()));
+    let held = CALL.try_with(|call| std::mem::take(&mut *call.held.lock()));
     let mut room = held.ok()?.room?;
     room.shrink_to(bytes.next_multiple_of(UNIT));
     Some(room)
@@ -224,10 +226,6 @@ impl CallBudget {
             budget,
             held: Mutex::default(),
         }
-    }
-
-    fn held(&self) -> std::sync::MutexGuard<'_, BudgetUsage> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,9 +4,10 @@ use std::io::{self, Write as _};
 use std::mem;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::anchor::schedule::Anchoring;
@@ -534,7 +535,7 @@ impl LogParts {
     }
 
     fn why_over(&self) -> Option<AuditError> {
-        let over = self.over.read().unwrap_or_else(PoisonError::into_inner);
+        let over = self.over.read();
         over.clone()
     }
 
@@ -543,7 +544,7 @@ impl LogParts {
         if why.as_ref().is_some_and(|why| !why.is_no_room()) {
             self.anchoring.end();
         }
-        *self.over.write().unwrap_or_else(PoisonError::into_inner) = why;
+        *self.over.write() = why;
     }
 
     fn fail(&self, error: &AuditError, run: Option<OwnRun>) -> LogState {

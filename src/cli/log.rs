@@ -5,8 +5,8 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use time::{Date, OffsetDateTime};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -76,7 +76,7 @@ impl<'a> MakeWriter<'a> for Daily {
     type Writer = LogFileGuard<'a>;
 
     fn make_writer(&'a self) -> LogFileGuard<'a> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         let today = today();
         // If the new file cannot be made, the old one is used further, so no line is lost.
         if file.0 != today

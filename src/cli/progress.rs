@@ -2,10 +2,10 @@
 //! gone at the end, elsewhere a plain line every few seconds.
 
 use std::pin::pin;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::print;
@@ -125,7 +125,7 @@ impl StepProgress {
             }
             ProgressDisplay::Bar(_) => {}
             ProgressDisplay::Lines(lines) => {
-                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut lines = lines.lock();
                 if lines.is_due(now) {
                     print::note(&said());
                 }

@@ -14,10 +14,11 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
@@ -61,7 +62,7 @@ struct OperatorsDoor {
 
 impl OperatorsDoor {
     fn is_link(&self, secret: &str, is_used: bool) -> bool {
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut link = self.link.lock();
         let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
         let is_it = link.is_some_and(|own| bool::from(own.ct_eq(&digest)));
         if is_it && is_used {

@@ -1,9 +1,9 @@
 //! The previews that wait to be confirmed: in memory, bounded, each for one session.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -100,7 +100,7 @@ impl Previews {
             .ok()
             .and_then(|at| at.format(&Rfc3339).ok())
             .unwrap_or_default();
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         let now = Instant::now();
         kept.retain(|_, preview| preview.expires > now);
         let bytes = set.bytes();
@@ -123,7 +123,7 @@ impl Previews {
 
     /// Keeps the call for which a token was given. Its size counts from the next preview on.
     pub(crate) fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         let preview = kept.get_mut(token);
         if let Some(preview) = preview.filter(|preview| preview.counts_for(session)) {
             preview.bytes += asked.bytes();
@@ -136,7 +136,7 @@ impl Previews {
     /// # Errors
     /// As for [`Self::look`].
     pub(crate) fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
-        let kept = self.lock();
+        let kept = self.kept.lock();
         let preview = kept.get(token);
         let preview = preview.filter(|preview| preview.counts_for(session));
         preview
@@ -155,7 +155,7 @@ impl Previews {
 
     /// The set that was shown to the session under this id, or to another session of its owner.
     pub(crate) fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet> {
-        let previews = self.lock();
+        let previews = self.kept.lock();
         let mut own = previews.values();
         let own = own.find(|preview| preview.set.id() == id && preview.counts_for(session));
         own.map(|preview| preview.set.clone())
@@ -175,7 +175,8 @@ impl Previews {
         token: &str,
         take: impl FnOnce(&ChangeSet) -> T,
     ) -> Result<T, Failure> {
-        self.lock()
+        self.kept
+            .lock()
             .get(token)
             .filter(|preview| preview.counts_for(session))
             .map(|preview| take(&preview.set))
@@ -187,7 +188,7 @@ impl Previews {
     /// # Errors
     /// As for [`Self::look`].
     pub(crate) fn spend(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         if !kept
             .get(token)
             .is_some_and(|preview| preview.counts_for(session))
@@ -197,7 +198,7 @@ impl Previews {
         let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
         drop(kept);
         if let Some(call) = CallId::current() {
-            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut used = self.used.lock();
             used.push_front((token.to_owned(), session.clone(), call));
             used.truncate(quota::MAX_PREVIEWS);
         }
@@ -206,14 +207,9 @@ impl Previews {
 
     /// The call of this session that used up a token, if that was recently.
     pub(crate) fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = self.used.lock();
         let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;
         used.iter().find(is_it).map(|(_, _, call)| *call)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, PreviewEntry>> {
-        // Entries are put in whole, so a panic elsewhere leaves the map intact.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Gives the address or command by which people decide on waiting sets.
 
 use std::fmt::Display;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use url::Url;
 
 use crate::site::SiteName;
@@ -64,7 +65,7 @@ impl ReviewAddress {
 
     /// Notes where a server has the page.
     pub fn serve_at(&self, address: &str) {
-        let mut served = self.served.write().unwrap_or_else(PoisonError::into_inner);
+        let mut served = self.served.write();
         *served = Some(address.into());
     }
 
@@ -79,7 +80,7 @@ impl ReviewAddress {
 
     fn address(&self) -> Option<Arc<str>> {
         let served = || {
-            let served = self.served.read().unwrap_or_else(PoisonError::into_inner);
+            let served = self.served.read();
             served.clone()
         };
         self.named.clone().or_else(served)

@@ -1,11 +1,11 @@
 //! Signed-in browsers: a cookie each, known by its digest alone.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use parking_lot::Mutex;
 use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -90,7 +90,7 @@ impl BrowserSessions {
     pub(super) fn open(&self, reviewer: &SignInId) -> Result<String, getrandom::Error> {
         let (cookie, form_token, secret) = (random()?, random()?, random()?);
         let now = Instant::now();
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         if all.len() >= MOST_SESSIONS {
             // The one at the front was used longest ago.
             all.remove(0);
@@ -166,7 +166,8 @@ impl BrowserSessions {
 
     /// Ends a session.
     pub(super) fn close(&self, of: &SignedIn) {
-        self.lock()
+        self.0
+            .lock()
             .retain(|session| session.signed_in.cookie != of.cookie);
     }
 
@@ -180,7 +181,7 @@ impl BrowserSessions {
         cookie: &[u8; 32],
         act: impl FnOnce(&mut Session) -> T,
     ) -> Option<T> {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         all.retain(|session| {
             now.duration_since(session.used) < IDLE && now.duration_since(session.opened) < LONGEST
         });
@@ -190,10 +191,6 @@ impl BrowserSessions {
         let told = act(&mut session);
         all.push(session);
         Some(told)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Session>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Signing in by a link that works once. Opening it does nothing: its form does, so that whatever
 //! looks at addresses ahead of a person uses nothing up.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use maud::{Markup, html};
+use parking_lot::Mutex;
 
 use super::markup::{self, Frame};
 
@@ -22,7 +22,7 @@ pub(super) struct WrongLinks(Mutex<Option<(Instant, u32)>>);
 impl WrongLinks {
     /// Counts one; whether there were too many of them.
     pub(super) fn count(&self) -> bool {
-        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lately = self.0.lock();
         let now = Instant::now();
         let (since, count) = match *lately {
             Some((since, count)) if now.duration_since(since) < Duration::from_mins(1) => {

@@ -1,8 +1,9 @@
 //! Tracks the progress of the sets that are being applied.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::audit::ProposalId;
@@ -16,10 +17,10 @@ impl RunningSets {
     /// Runs the work that applies a set, and knows until its end how far it is.
     pub(super) async fn count<T>(&self, id: ProposalId, work: impl Future<Output = T>) -> T {
         let (counter, far) = watch::channel(Progress::default());
-        let is_first = !self.lock().contains_key(&id);
+        let is_first = !self.0.lock().contains_key(&id);
         // Of two who decide at once the second is refused soon, and must not end the first's count.
         let _ends = is_first.then(|| {
-            self.lock().insert(id, far);
+            self.0.lock().insert(id, far);
             Ends(self, id)
         });
         notice::counted_by(counter, work).await
@@ -27,17 +28,13 @@ impl RunningSets {
 
     /// Tells whether a decision on a set is being carried out from this page.
     pub(super) fn is(&self, id: ProposalId) -> bool {
-        self.lock().contains_key(&id)
+        self.0.lock().contains_key(&id)
     }
 
     /// The number of a set's changes made, and of all; `None` before the first is made.
     pub(super) fn progress(&self, id: ProposalId) -> Option<Progress> {
-        let far = *self.lock().get(&id)?.borrow();
+        let far = *self.0.lock().get(&id)?.borrow();
         (far.of > 0).then_some(far)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProposalId, watch::Receiver<Progress>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -46,7 +43,7 @@ struct Ends<'a>(&'a RunningSets, ProposalId);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
-        self.0.lock().remove(&self.1);
+        self.0.0.lock().remove(&self.1);
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
+use parking_lot::Mutex;
 
 use super::auth::{Authenticator, Reviewer};
 use super::base_url::ReviewOrigin;
@@ -186,7 +187,7 @@ impl Reviews {
     /// The last check of the record that a visitor reads.
     pub(super) fn checks(&self, visitor: &Visitor) -> Checks {
         let dir = visitor.reviewer.bench.desk.log_dir();
-        let mut all = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.checks.lock();
         all.entry(dir).or_default().clone()
     }
 

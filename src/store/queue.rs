@@ -11,9 +11,10 @@
 //! two of a kind are held.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as PlainMutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex as PlainMutex;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -170,7 +171,7 @@ impl LeaseTurns {
     }
 
     fn enter(&self, name: &LeaseName) -> Arc<Mutex<()>> {
-        let mut turns = self.entries();
+        let mut turns = self.turns.lock();
         let entry = turns.entry(name.clone()).or_default();
         entry.upgrade().unwrap_or_else(|| {
             let turn = Arc::default();
@@ -178,15 +179,11 @@ impl LeaseTurns {
             turn
         })
     }
-
-    fn entries(&self) -> MutexGuard<'_, HashMap<LeaseName, Weak<Mutex<()>>>> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let mut turns = self.all.entries();
+        let mut turns = self.all.turns.lock();
         self.turn = None;
         let is_last = |turn: &Weak<Mutex<()>>| turn.strong_count() == 0;
         if turns.get(&self.name).is_some_and(is_last) {
@@ -223,12 +220,12 @@ mod tests {
         let mut waiting = Box::pin(turns.turn(&name));
         assert!(waiting.as_mut().now_or_never().is_none());
         drop(waiting);
-        assert_eq!(turns.entries().len(), 1);
+        assert_eq!(turns.turns.lock().len(), 1);
         let mut waiting = Box::pin(turns.turn(&name));
         assert!(waiting.as_mut().now_or_never().is_none());
         drop(held);
         // The waiting one was given the turn, and is dropped without having noticed.
         drop(waiting);
-        assert_eq!(turns.entries().len(), 0);
+        assert_eq!(turns.turns.lock().len(), 0);
     }
 }

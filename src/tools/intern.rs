@@ -5,7 +5,8 @@
 //! many there can be is bounded.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// The most names: more than anybody tries between two starts.
 const MOST: usize = 10_000;
@@ -16,7 +17,7 @@ static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// The same text, for as long as the process lasts; `None` if there is no room for another.
 pub(super) fn lasting(text: &str) -> Option<&'static str> {
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut names = NAMES.lock();
     if let Some(known) = names.get(text) {
         return Some(known);
     }

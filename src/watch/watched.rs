@@ -1,8 +1,9 @@
 //! The watchers of one key, and the one task that looks at the list for all of them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -36,21 +37,17 @@ pub(super) struct PendingChanges {
 
 impl PendingChanges {
     fn tell(&self, place: &WatchedPath) {
-        self.changed().insert(place.clone());
+        self.changed.lock().insert(place.clone());
         self.wake.notify_one();
     }
 
     pub(super) async fn next(&self) -> WatchedPath {
         loop {
-            if let Some(place) = self.changed().pop_first() {
+            if let Some(place) = self.changed.lock().pop_first() {
                 return place;
             }
             self.wake.notified().await;
         }
-    }
-
-    fn changed(&self) -> MutexGuard<'_, BTreeSet<WatchedPath>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,13 +116,13 @@ impl Watch {
     /// The number of pages watched with this key.
     #[must_use]
     pub fn pages(&self) -> usize {
-        self.state().pages.len()
+        self.state.lock().pages.len()
     }
 
     /// True if no task looks at the wiki for this key.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        !self.state().is_looking
+        !self.state.lock().is_looking
     }
 
     pub(super) fn pace(&self) -> WatchPace {
@@ -162,7 +159,7 @@ impl Watch {
         if since.is_some_and(|since| !is_as_before(since)) {
             told.tell(&place);
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.pages.entry(place.clone()).or_insert(seen);
         state
             .watchers
@@ -177,7 +174,7 @@ impl Watch {
 
     /// Removes a page of a watcher.
     pub(super) fn remove(&self, place: &WatchedPath, told: &Arc<PendingChanges>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(watchers) = state.watchers.get_mut(place) else {
             return;
         };
@@ -191,7 +188,7 @@ impl Watch {
     /// Counts one more page of an owner, until the returned value is dropped.
     pub(super) fn take(&self, owner: &Arc<str>) -> Result<WatchSlot, CannotWatch> {
         let pace = self.pace();
-        let mut owners = self.owners();
+        let mut owners = self.common.owners.lock();
         let own = owners.get(owner).copied().unwrap_or_default();
         if own >= pace.most_of_owner || owners.values().sum::<usize>() >= pace.most {
             return Err(CannotWatch::Full);
@@ -228,32 +225,18 @@ impl Watch {
     }
 
     fn has_ended(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_looking = !state.pages.is_empty();
         !state.is_looking
     }
 
     fn tell(&self, found: &PageListSnapshot) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for place in found.changed(&mut state.pages) {
             for told in state.watchers.get(&place).into_iter().flatten() {
                 told.tell(&place);
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, WatchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
-        self.common.owners()
-    }
-}
-
-impl Common {
-    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -266,7 +249,7 @@ pub(super) struct WatchSlot {
 
 impl Drop for WatchSlot {
     fn drop(&mut self) {
-        let mut owners = self.common.owners();
+        let mut owners = self.common.owners.lock();
         if let Some(own) = owners.get_mut(&self.owner) {
             *own = own.saturating_sub(1);
             if *own == 0 {

@@ -1,8 +1,9 @@
 //! A watcher of pages, each under the name with which it was first added.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use super::looks::WatchedPath;
@@ -52,7 +53,7 @@ impl Watcher {
         since: Option<OffsetDateTime>,
     ) -> Result<(), CannotWatch> {
         let _turn = self.adding.lock().await;
-        if self.watched().contains_key(&place) {
+        if self.watched.lock().contains_key(&place) {
             return Ok(());
         }
         if self.len() >= self.watch.pace().most_of_session {
@@ -64,13 +65,13 @@ impl Watcher {
             name: name.into(),
             _taken: taken,
         };
-        self.watched().insert(place, watched);
+        self.watched.lock().insert(place, watched);
         Ok(())
     }
 
     /// Stops watching a page, under any name.
     pub fn remove(&self, place: &(Locale, PagePath)) {
-        if self.watched().remove(place).is_some() {
+        if self.watched.lock().remove(place).is_some() {
             self.watch.remove(place, &self.told);
         }
     }
@@ -78,33 +79,29 @@ impl Watcher {
     /// The number of watched pages.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.watched().len()
+        self.watched.lock().len()
     }
 
     /// True if no page is watched.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.watched().is_empty()
+        self.watched.lock().is_empty()
     }
 
     /// Waits for the next changed page; returns its name.
     pub async fn next(&self) -> Arc<str> {
         loop {
             let place = self.told.next().await;
-            if let Some(watched) = self.watched().get(&place) {
+            if let Some(watched) = self.watched.lock().get(&place) {
                 return Arc::clone(&watched.name);
             }
         }
-    }
-
-    fn watched(&self) -> MutexGuard<'_, BTreeMap<WatchedPath, Watched>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        for place in self.watched().keys() {
+        for place in self.watched.lock().keys() {
             self.watch.remove(place, &self.told);
         }
     }

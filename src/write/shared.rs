@@ -1,9 +1,10 @@
 //! Holds the state that the writers of one server share, whatever their keys.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, RwLock};
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, CallId, Keep};
@@ -75,18 +76,12 @@ impl WriterShared {
     }
 
     pub(super) fn memory_mode(&self) -> MemoryMode {
-        *self
-            .memory_mode
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
+        *self.memory_mode.read()
     }
 
     /// Sets the sharing mode of memories from now on.
     pub(super) fn remember_by(&self, mode: MemoryMode) {
-        *self
-            .memory_mode
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = mode;
+        *self.memory_mode.write() = mode;
     }
 
     /// The retention settings and the memory mode, in words.
@@ -154,7 +149,7 @@ pub(in crate::write) struct RecentSets(Mutex<VecDeque<(SessionId, SharedSetAnswe
 impl RecentSets {
     /// Notes that a set begins; if there are too many, the oldest finished one is forgotten.
     pub(in crate::write) fn begin(&self, session: &SessionId, set: &SharedSetAnswer) {
-        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sets = self.0.lock();
         if sets.len() >= MOST
             && let Some(place) = sets.iter().position(|(_, set)| is_done(set))
         {
@@ -165,22 +160,23 @@ impl RecentSets {
 
     /// The progress of a set of a session, or of another session of the same owner.
     pub(in crate::write) fn find(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
-        let sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sets = self.0.lock();
         let own = sets.iter().filter(|(of, _)| of.owner() == session.owner());
-        let told =
-            |set: &SharedSetAnswer| set.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let told = |set: &SharedSetAnswer| set.lock().clone();
         own.map(|(_, set)| told(set)).find(|set| set.call == id)
     }
 }
 
 fn is_done(set: &SharedSetAnswer) -> bool {
-    let set = set.lock().unwrap_or_else(PoisonError::into_inner);
+    let set = set.lock();
     set.outcome != SetOutcome::Applying
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
 
     use super::{MOST, RecentSets};
     use crate::audit::CallId;

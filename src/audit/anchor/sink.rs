@@ -10,10 +10,11 @@
 use std::collections::HashMap;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::sync::Mutex as Turn;
@@ -102,7 +103,7 @@ impl Anchors {
 
     /// The run has begun, and found these others.
     pub(in crate::audit) fn begin(&self, run: RunId, heads: Vec<FileHead>) {
-        *lock(&self.begun) = Some((run, heads));
+        *self.begun.lock() = Some((run, heads));
     }
 
     /// These files are about to be removed.
@@ -110,13 +111,13 @@ impl Anchors {
         let runs = files
             .iter()
             .filter(|head| head.file.strip_suffix(".jsonl").is_some());
-        let mut removed = lock(&self.removed);
+        let mut removed = self.removed.lock();
         let room = MOST_REMOVED.saturating_sub(removed.len());
         removed.extend(runs.take(room).cloned());
     }
 
     pub(in crate::audit) fn fault(&self) -> Option<AnchorFault> {
-        lock(&self.fault).clone()
+        self.fault.lock().clone()
     }
 
     /// Makes the anchors that are due. Blocks.
@@ -127,7 +128,7 @@ impl Anchors {
         made: &mut AnchorProgress,
         most: Duration,
     ) -> Result<(), String> {
-        if let Some((run, heads)) = lock(&self.begun).take() {
+        if let Some((run, heads)) = self.begun.lock().take() {
             made.run = Some(run);
             made.known = heads.into_iter().map(|it| (it.file, it.length)).collect();
         }
@@ -137,10 +138,10 @@ impl Anchors {
         };
         let told = |error: io::Error| format!("the runs cannot be read: {}", error.kind());
         let changed = changed(&place.runs(), &made.known).map_err(told)?;
-        let removed = std::mem::take(&mut *lock(&self.removed));
+        let removed = std::mem::take(&mut *self.removed.lock());
         let result = self.give_all(wiki, made, run, &changed, &removed, most);
         if result.is_err() {
-            lock(&self.removed).splice(0..0, removed);
+            self.removed.lock().splice(0..0, removed);
         }
         result
     }
@@ -183,7 +184,7 @@ impl Anchors {
 
     /// Keeps what came of a try, for this process and for others.
     pub(in crate::audit) fn settle(&self, place: &AuditLayout, result: &Result<(), String>) {
-        let mut fault = lock(&self.fault);
+        let mut fault = self.fault.lock();
         match result {
             Ok(()) => {
                 if fault.take().is_some() {
@@ -282,10 +283,6 @@ fn changed(runs: &Path, known: &HashMap<String, u64>) -> io::Result<Vec<(FileHea
     }
     changed.sort_by(|(a, _), (b, _)| a.file.cmp(&b.file));
     Ok(changed)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

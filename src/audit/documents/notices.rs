@@ -1,7 +1,9 @@
 //! Tells people of what goes on record: what waits for them, what was decided, what went wrong.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
 
 use super::super::entry::event::{AuditEntry, AuditEvent, Outcome};
 use super::proposals::OTHER;
@@ -28,7 +30,7 @@ impl NoticeSlot {
     /// Has people told of what goes on record from now on.
     pub fn set(&self, notifier: Notifier) {
         let notices = (!notifier.is_idle()).then(|| Arc::new(Notices::new(notifier)));
-        let mut slot = self.notices.write().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.notices.write();
         *slot = notices;
     }
 
@@ -60,7 +62,7 @@ impl NoticeSlot {
 
     fn get(&self) -> Option<Arc<Notices>> {
         let slot = self.notices.read();
-        slot.unwrap_or_else(PoisonError::into_inner).clone()
+        slot.clone()
     }
 }
 
@@ -83,7 +85,7 @@ impl Notices {
         match (entry.event, entry.decision.as_deref()) {
             (AuditEvent::Preview, Some(OTHER)) => {
                 let set = entry.proposal.clone()?;
-                let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut counted = self.counted.lock();
                 if counted.len() < MOST_COUNTED || counted.contains_key(&set) {
                     let count = counted.entry(set).or_insert(0);
                     *count = count.saturating_add(1);
@@ -92,7 +94,7 @@ impl Notices {
             }
             (AuditEvent::Proposal, Some("made")) => {
                 let set = entry.proposal.clone()?;
-                let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut counted = self.counted.lock();
                 let others = counted.remove(&set).unwrap_or(0);
                 Some(Notice::Waiting {
                     set,

@@ -6,9 +6,10 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
+use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -103,7 +104,7 @@ impl Pauses {
 
     /// Pauses the writes of this server alone, or ends that; says whether it changed anything.
     pub fn hold(&self, why: Option<&str>) -> bool {
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.write();
         if held.as_deref() == why {
             return false;
         }
@@ -126,7 +127,7 @@ impl Pauses {
                 Err(_) => Pause::Unreadable("does not tell of a pause".to_owned()),
             }),
             Ok(None) => {
-                let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+                let held = self.held.read();
                 held.clone().map(Pause::Settings)
             }
             Err(StoreError::Unfit(why)) => Some(Pause::Unreadable(why.to_owned())),

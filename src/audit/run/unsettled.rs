@@ -2,7 +2,8 @@
 //! record.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::super::disk::layout::AuditLayout;
 use super::super::{AuditEntry, AuditEvent, CallId};
@@ -23,8 +24,7 @@ impl UnsettledWrites {
     }
 
     pub(in crate::audit) fn lock(&self) -> MutexGuard<'_, AbandonedRuns> {
-        // Entries are put in whole, so a panic elsewhere leaves them intact.
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+        self.left.lock()
     }
 
     /// The attempts of this process whose outcome is not on record, and the runs that they are in.

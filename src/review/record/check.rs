@@ -1,10 +1,11 @@
 //! Checks all of the record, when somebody asks for it, one check at a time; renders the result, and
 //! the heads to keep elsewhere.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use maud::{Markup, html};
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -53,13 +54,13 @@ pub(crate) struct Checks(Arc<Mutex<LogCheck>>);
 impl Checks {
     /// The state of the check.
     pub(crate) fn now(&self) -> LogCheck {
-        self.lock().clone()
+        self.0.lock().clone()
     }
 
     /// Begins a check, unless one is under way.
     pub(crate) fn begin(&self, log: &AuditLog) {
         {
-            let mut now = self.lock();
+            let mut now = self.0.lock();
             if matches!(*now, LogCheck::Running { .. }) {
                 return;
             }
@@ -69,20 +70,16 @@ impl Checks {
         // It goes on though whoever asked hangs up.
         let work = tokio::task::spawn_blocking(move || {
             let found = find(&log, |done, whole| {
-                *own.lock() = LogCheck::Running { done, whole };
+                *own.0.lock() = LogCheck::Running { done, whole };
             });
-            *own.lock() = found;
+            *own.0.lock() = found;
         });
         let own = self.clone();
         tokio::spawn(async move {
             if work.await.is_err() {
-                *own.lock() = LogCheck::Failed("the check broke off".to_owned());
+                *own.0.lock() = LogCheck::Failed("the check broke off".to_owned());
             }
         });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, LogCheck> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Lets reviewers and auditors into the review page, by the file of named clients.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
@@ -73,7 +74,7 @@ impl Reviewers {
     }
 
     fn bench(&self, client: &Arc<ClientRecord>, app: &Arc<App>) -> WikiHandle {
-        let mut benches = self.benches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut benches = self.benches.lock();
         let known = benches
             .iter()
             .position(|(own, of, _)| Arc::ptr_eq(own, client) && Arc::ptr_eq(of, app));

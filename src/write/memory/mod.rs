@@ -4,8 +4,10 @@
 mod reads;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::audit::CallId;
 use crate::gates::{Policy, Previews, SessionId, WritePolicy};
@@ -79,7 +81,7 @@ impl OwnWrites {
         if !session.lasts() {
             return;
         }
-        let mut writes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writes = self.0.lock();
         let known = writes.iter().position(|(of, _)| of == session);
         if known.is_none() && writes.len() >= MOST_SESSIONS {
             let owners = writes.iter().map(|(of, _)| (of.owner(), 1));
@@ -100,7 +102,7 @@ impl OwnWrites {
     }
 
     pub(in crate::write) fn of(&self, session: &SessionId) -> Vec<CallId> {
-        let writes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let writes = self.0.lock();
         let own = writes.iter().find(|(of, _)| of == session);
         own.into_iter()
             .flat_map(|(_, calls)| calls)
@@ -133,7 +135,7 @@ mod tests {
             let much = SessionId::new(session.to_string()).owned_by("much");
             writes.note(&much, calls[0]);
         }
-        assert_eq!(writes.0.lock().unwrap().len(), MOST_SESSIONS);
+        assert_eq!(writes.0.lock().len(), MOST_SESSIONS);
         assert_eq!(writes.of(&one).len(), MOST_OF_ONE);
     }
 }

@@ -5,7 +5,9 @@
 //! the whole text is compared with the oldest state in which any of it was seen.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::change::Change;
 use crate::gates::SessionId;
@@ -182,7 +184,7 @@ impl Reads {
 
     /// The page as this session last saw it.
     pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock();
         all.seen.get(&(session.clone(), page)).cloned()
     }
 
@@ -212,7 +214,7 @@ impl Reads {
         act: impl FnOnce(&mut SessionReads, &SessionPageKey),
     ) {
         if session.lasts() {
-            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.all.lock();
             act(&mut all, &(session.clone(), id));
         }
     }

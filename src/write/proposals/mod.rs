@@ -5,9 +5,10 @@ mod standing;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use crate::audit::{
@@ -491,7 +492,7 @@ impl ProposalSubject {
 impl Last {
     /// The session's last proposal for this subject.
     fn of(&self, session: &SessionId, subject: ProposalSubject) -> Option<ProposalId> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.last.lock();
         last.get(&(session.clone(), subject)).copied()
     }
 
@@ -505,7 +506,7 @@ impl Last {
         if !session.lasts() {
             return None;
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if last.len() >= MOST {
             let owners = last.keys().map(|(session, _)| (session.owner(), 1));
             let held: Vec<_> = owners.collect();

@@ -1,8 +1,9 @@
 //! The disk space of proposals in the audit directory: each owner has a share.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Instant;
+
+use parking_lot::{Mutex, RwLock};
 
 use crate::audit::{AuditError, AuditLog, GRACE, Keep, ProposalId};
 use crate::change::Change;
@@ -43,12 +44,12 @@ impl ProposalQuota {
 
     /// The retention settings.
     pub(in crate::write) fn keep(&self) -> Keep {
-        *self.keep.read().unwrap_or_else(PoisonError::into_inner)
+        *self.keep.read()
     }
 
     /// Other retention settings, from now on.
     pub(in crate::write) fn keep_to(&self, keep: Keep) {
-        *self.keep.write().unwrap_or_else(PoisonError::into_inner) = keep;
+        *self.keep.write() = keep;
     }
 
     /// Takes room for a proposal in its owner's share, whatever the key; returns whether there was
@@ -73,7 +74,7 @@ impl ProposalQuota {
 
     /// Takes room for a proposal, unless its owner would exceed this much.
     fn take_up_to(&self, owner: &str, id: ProposalId, bytes: u64, most: u64) -> bool {
-        let mut taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taking = self.taking.lock();
         let own = taking.iter().filter(|it| it.owner == owner);
         let has_room = own.fold(bytes, |sum, it| sum.saturating_add(it.bytes)) <= most;
         if has_room {
@@ -89,13 +90,13 @@ impl ProposalQuota {
 
     /// The proposals whose states a purge may remove: they take room only while they are open.
     fn spared_no_more(&self) -> Vec<ProposalId> {
-        let taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let taking = self.taking.lock();
         let old = taking.iter().filter(|it| it.since.elapsed() > GRACE);
         old.map(|it| it.id).collect()
     }
 
     fn forget(&self, gone: &HashSet<ProposalId>) {
-        let mut taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taking = self.taking.lock();
         taking.retain(|it| !gone.contains(&it.id));
     }
 }

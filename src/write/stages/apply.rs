@@ -6,7 +6,7 @@
 //! on to its new place in its turn.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 mod back;
 mod ending;
@@ -35,6 +35,7 @@ use crate::write::source::conflict;
 use crate::write::source::target;
 use crate::write::undo::history_set::INTERRUPTED;
 use ending::{SetEnd, add_new, failure_of};
+use parking_lot::Mutex;
 
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
@@ -80,10 +81,7 @@ pub(in crate::write) async fn in_its_own_task(
 
 /// The answer for a set's present state.
 pub(in crate::write) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAnswer, Failure> {
-    let answer = progress
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
+    let answer = progress.lock().clone();
     match failure_of(&answer) {
         Some(failure) => Err(failure),
         None => Ok(WriteAnswer::Set(Box::new(answer))),
@@ -323,26 +321,22 @@ impl Run {
         refusal.failure
     }
 
-    fn progress(&self) -> MutexGuard<'_, SetAnswer> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn note(&self, place: usize, note: impl FnOnce(&mut SetMember)) {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         if let Some(member) = progress.members.get_mut(place) {
             note(member);
         }
     }
 
     fn warn(&self, notes: Notes) {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         add_new(&mut progress.notes.warnings, notes.warnings);
     }
 
     /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
     async fn end(&self, end: SetEnd, held: Option<HeldProposal>) {
         let is_any_there = {
-            let progress = self.progress();
+            let progress = self.progress.lock();
             progress.members.iter().any(SetMember::is_there)
         };
         let (outcome, on_record) = end.outcomes(is_any_there);
@@ -361,7 +355,7 @@ impl Run {
         let is_there = end.leaves_what_was_asked_for();
         let (session, call) = (self.record.session(), self.record.call());
         self.context.wrote(session, call, is_there).await;
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         progress.outcome = outcome;
     }
 }

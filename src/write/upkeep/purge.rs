@@ -1,8 +1,9 @@
 //! Purges the audit directory from time to time.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, RwLock};
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditError, AuditLog, GRACE, Keep, Purged};
@@ -70,7 +71,7 @@ impl Purges {
 
     /// Other retention settings, from now on.
     pub(in crate::write) fn keep_to(&self, keep: Keep) {
-        *self.keep.write().unwrap_or_else(PoisonError::into_inner) = keep;
+        *self.keep.write() = keep;
     }
 
     /// Waits for a purge under way, but not for long.
@@ -86,12 +87,11 @@ impl Purges {
         if !self.is_on {
             return;
         }
-        let keep = *self.keep.read().unwrap_or_else(PoisonError::into_inner);
+        let keep = *self.keep.read();
         let audit = Arc::clone(&self.audit);
         let is_due = self
             .last
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
             .is_due(Instant::now(), audit.states.kept_bytes(), keep.bytes);
         if !is_due {
             return;

@@ -118,7 +118,7 @@ impl Run {
     /// Puts on record that a change could not be taken back, or is there again.
     async fn not_taken_back(&self, undone: CallId, place: usize, failure: Failure) -> Failure {
         let target = {
-            let progress = self.progress();
+            let progress = self.progress.lock();
             let member = progress.members.get(place);
             member.map(|member| member.target.clone())
         };
@@ -171,11 +171,11 @@ impl Run {
 
     fn warn_of(&self, place: usize, code: &'static str, what: &str) {
         let id = {
-            let progress = self.progress();
+            let progress = self.progress.lock();
             progress.members.get(place).and_then(|one| one.target.id)
         };
         let page = id.map_or_else(|| "a page".to_owned(), |id| format!("page {id}"));
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let warning = Warning::new(code, format!("{page} {what}"));
         super::add_new(&mut progress.notes.warnings, vec![warning]);
     }

@@ -1,4 +1,6 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::{INTERRUPTED, Run, SetEnd, WriteJob, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
@@ -118,7 +120,7 @@ async fn what_each_change_has_to_say_is_said_once_of_the_set() {
             ..Notes::default()
         });
     }
-    let answer = run.progress.lock().unwrap();
+    let answer = run.progress.lock();
     let codes: Vec<&str> = answer.notes.warnings.iter().map(|one| &*one.code).collect();
     assert_eq!(codes, ["css_minified", "overwrote_newer"]);
 }
@@ -134,6 +136,6 @@ async fn a_set_that_the_end_of_the_server_cut_short_is_on_record_as_interrupted(
         run.end(end, None).await;
         assert_eq!(office.words("event"), ["outcome"]);
         assert_eq!(office.words("decision"), [decision]);
-        assert_eq!(run.progress.lock().unwrap().outcome, outcome);
+        assert_eq!(run.progress.lock().outcome, outcome);
     }
 }
