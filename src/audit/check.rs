@@ -50,7 +50,7 @@ impl LogUpkeep {
             check.repaired.push(what.to_owned());
         }
         if self.bring_pause_back()? {
-            let what = "PAUSED.json, which was gone though the record tells of no end of the pause, is back: all writes are refused until `wikijs-gate resume`";
+            let what = "PAUSED.json was deleted while the pause was in force; it is restored from the record, and all writes are refused until `wikijs-gate resume`";
             check.repaired.push(what.to_owned());
         }
         for (id, read) in proposals::files(&place)? {

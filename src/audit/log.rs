@@ -279,13 +279,17 @@ impl AuditLog {
         let entry = AuditEntry { event, ..entry };
         let attempt = async move {
             let _held = self.pauses.keep_as_is().await?;
+            if self.pauses.dir_to_search().is_some() {
+                // Before the log's turn, since reading the record may take a while.
+                let (pauses, place) = (self.pauses.clone(), self.place.clone());
+                if let Some(pause) = blocking(move || pauses.in_force(&place)).await? {
+                    return Err(AuditError::Paused(Box::new(pause)));
+                }
+            }
             self.parts
-                .in_turn(true, move |log, state, lease| {
-                    match log.pauses.in_force(&log.place) {
-                        Ok(Some(pause)) => (state, Err(AuditError::Paused(Box::new(pause)))),
-                        Ok(None) => log.write(state, &entry, lease),
-                        Err(error) => (state, Err(error)),
-                    }
+                .in_turn(true, move |log, state, lease| match log.pauses.look() {
+                    Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
+                    None => log.write(state, &entry, lease),
                 })
                 .await?;
             Ok::<_, AuditError>(())

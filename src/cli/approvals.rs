@@ -1,4 +1,4 @@
-//! `wikijs-gate approvals`: what people allowed clients for writes to come.
+//! `wikijs-gate approvals`: lists and ends people's approvals for several writes.
 
 use serde_json::json;
 use time::OffsetDateTime;
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 enum ApprovalsCommand {
     /// List the approvals for a page or a kind of write, the oldest first
     List(ListArgs),
-    /// End approvals: the next write of their clients is asked about
+    /// End approvals; people are asked about the next write again
     End(EndArgs),
 }
 
@@ -152,7 +152,7 @@ fn named(names: &[String], id: &str) -> Result<String, (Exit, String)> {
     match (found.next(), found.next()) {
         (Some(name), None) if id.len() >= MIN_PREFIX => Ok(name.clone()),
         (Some(_), _) => Err(Exit::usage(
-            "several approvals begin like that, or it is too short; name more of the id",
+            "the id is too short, or fits several approvals; give more of it",
         )),
         (None, _) => Err(Exit::usage(format!(
             "there is no approval {}; `wikijs-gate approvals list` has those that stand",

@@ -84,7 +84,7 @@ enum Command {
     Pause(pause::PauseArgs),
     /// Resume writes after a pause
     Resume(pause::Resume),
-    /// List and end what people allowed clients for writes to come
+    /// List and end people's approvals for several writes
     Approvals(approvals::Arguments),
     /// Review what was written or refused, and through which client
     Audit(audit::Arguments),

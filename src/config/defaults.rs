@@ -121,7 +121,7 @@ settings! {
     "WIKI_SERVE_TOKENS_FILE" (Path, Server, Restart) = "none",
         "The file of named clients, as `wikijs-gate token new` writes it; without it callers need no name.";
     "WIKI_SERVE_CLIENTS" (Choice(&["named", "anyone"]), Server, Restart) = "`named` with `WIKI_SERVE_TOKENS_FILE`, else `anyone`",
-        "Who may call: `named` clients alone, or `anyone` on this machine, which no address but loopback and no trusted proxy allows. Set it, and a tokens file that is forgotten opens nothing: the server does not start.";
+        "Who may call: `named` clients alone, or `anyone` on this machine, which needs a loopback address and no trusted proxy. With `named` the server does not start without a tokens file, so a forgotten file opens nothing.";
     "WIKI_SERVE_ALLOWED_HOSTS" (List, Server, Nothing) = "loopback names and the address itself",
         "More names under which the server is called, comma-separated, each with a port or without.";
     "WIKI_SERVE_ALLOWED_ORIGINS" (List, Server, Nothing) = "none",

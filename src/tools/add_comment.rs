@@ -40,7 +40,7 @@ impl WriteTool for AddComment {
     const DESCRIPTION: &'static str = "Write a comment on a page. The wiki takes one in 15 to 30 s, whoever writes. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const KIND: ToolKind = ToolKind::Add;
     const EXPLAINED: Explained = NAMED_BY_PAGE;
-    const NAMES_PAGE: bool = true;
+    const TAKES_PAGE_NAME: bool = true;
     const IN_PREVIEW: &'static [&'static str] = &["content"];
     type Input = Input;
 

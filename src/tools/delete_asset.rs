@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::tool::{Explained, NAMED_BY_TITLE};
+use super::tool::{Explained, TAKES_NO_TITLE};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::page::PagePath;
@@ -33,7 +33,7 @@ impl WriteTool for DeleteAsset {
     const NAME: &'static str = "wikijs_delete_asset";
     const TITLE: &'static str = "Delete asset";
     const DESCRIPTION: &'static str = "Delete a file. Undo uploads it anew, under a new id. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
-    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     type Input = Input;
 
     async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {

@@ -36,7 +36,7 @@ impl WriteTool for DeleteComment {
     const TITLE: &'static str = "Delete comment";
     const DESCRIPTION: &'static str = "Delete a comment of a page. Its author and time cannot come back. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const EXPLAINED: Explained = NAMED_BY_PAGE;
-    const NAMES_PAGE: bool = true;
+    const TAKES_PAGE_NAME: bool = true;
     const IN_PREVIEW: &'static [&'static str] = &["comment"];
     type Input = Input;
 

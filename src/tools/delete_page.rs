@@ -41,7 +41,7 @@ impl WriteTool for DeletePage {
     const TITLE: &'static str = "Delete page";
     const DESCRIPTION: &'static str = "Delete (remove) a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
     const EXPLAINED: Explained = NAMED_BY_PAGE;
-    const NAMES_PAGE: bool = true;
+    const TAKES_PAGE_NAME: bool = true;
     type Input = Input;
 
     async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {

@@ -10,7 +10,7 @@ use super::input::rule;
 use super::list_assets::NO_DOWNLOAD;
 use super::output::some_count;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
-use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, TAKES_NO_TITLE, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
 use crate::hex;
 use crate::index::Pattern;
@@ -122,7 +122,7 @@ impl Tool for GetAsset {
     const DESCRIPTION: &'static str = "Read a file of the wiki by its path: an image as an image, text as text, both as data; of anything else what it is.";
     const ANSWER: &'static str = "unavailable: why neither text nor image is there.";
     const KIND: ToolKind = ToolKind::Read;
-    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     const MOST_BYTES: usize = TEXT_BYTES;
     const SHOWS_IMAGE: bool = true;
     type Input = Input;

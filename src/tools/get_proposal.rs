@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::context::ToolContext;
 use super::input;
 use super::proposal_view::{ProposalView, may_see};
-use super::set_view::{ChangesView, FULL_OF_ONE, Grouped, in_extent};
+use super::set_view::{ChangesView, FULL_OF_ONE, Grouped, group_warnings, place};
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::{Proposal, ProposalId};
 use crate::change::{BRIEF_DIFF, BRIEF_VALUE, Warning, cut, cut_to, short, short_to};
@@ -89,7 +89,14 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let has_title = review.is_readable || context.desk.past().made(&review.proposal);
     let mut warnings = Vec::new();
     if review.is_readable {
-        warnings.extend(told.iter().map(|one| placed(one, &review.proposal)));
+        // What was said when it was made was said to the key of its maker.
+        let is_made = context.desk.past().made(&review.proposal);
+        let was_said = |one: &ReviewWarning| {
+            let mut said = review.proposal.said.iter();
+            said.any(|said| said.warning == one.warning)
+        };
+        let told = told.iter().filter(|one| is_made || !was_said(one));
+        warnings.extend(told.map(|one| placed(one, &review.proposal)));
     }
     let effect = Effect::of(&mut review, (extent, has_title), &mut warnings);
     let mut proposal = ProposalView::new(review.proposal, has_title);
@@ -111,11 +118,11 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         None => {}
     }
     if let (Some(since), Extent::Brief) = (&mut since, extent) {
-        in_brief(since);
+        cut_differences(since);
     }
     Ok(Output {
         proposal,
-        warnings: in_extent(warnings, extent),
+        warnings: group_warnings(warnings, extent),
         since,
         effect,
     })
@@ -133,9 +140,9 @@ fn placed(one: &ReviewWarning, proposal: &Proposal) -> Warning {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (locale, path, message) = (&change.locale, &change.path, &one.warning.message);
+    let page = place(change.locale.as_str(), change.path.as_str());
     Warning {
-        message: format!("/{locale}/{path}{others}: {message}"),
+        message: format!("{page}{others}: {}", one.warning.message),
         ..one.warning.clone()
     }
 }
@@ -183,7 +190,7 @@ impl Effect {
 }
 
 /// Cuts the differences in a failure's details.
-fn in_brief(details: &mut Map<String, Value>) {
+fn cut_differences(details: &mut Map<String, Value>) {
     for (name, value) in details {
         match (name.as_str(), value) {
             ("changes", Value::Object(changes)) => {
@@ -192,7 +199,7 @@ fn in_brief(details: &mut Map<String, Value>) {
             ("diff", Value::String(diff)) => {
                 *diff = cut_to(take(diff), BRIEF_DIFF, &mut Vec::new());
             }
-            (_, Value::Object(inner)) => in_brief(inner),
+            (_, Value::Object(inner)) => cut_differences(inner),
             _ => {}
         }
     }

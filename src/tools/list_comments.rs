@@ -83,7 +83,7 @@ impl Tool for ListComments {
     const ANSWER: &'static str = "Absent: updatedAt if never changed. bytes: it was cut.";
     const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = NAMED_BY_PAGE;
-    const NAMES_PAGE: bool = true;
+    const TAKES_PAGE_NAME: bool = true;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;

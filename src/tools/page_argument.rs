@@ -1,4 +1,4 @@
-//! Reads the argument `page` of every tool that takes a page's id: a name in place of the id.
+//! Resolves the argument `page`, a page's name, to the `id` that a tool takes.
 
 use serde_json::{Map, Value, json};
 
@@ -6,6 +6,7 @@ use super::arguments::Arguments;
 use super::context::ToolContext;
 use super::double_colon::explain;
 use super::input::{invalid_argument, rule};
+use super::tool::Tool;
 use crate::error::Failure;
 use crate::wiki::Unresolved;
 
@@ -21,7 +22,9 @@ const MEANING: &str = "In place of id: path, title, address, [[link]].";
 pub(super) fn add_to(schema: &mut Map<String, Value>) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         let page = json!({ "type": "string", "description": MEANING });
-        properties.insert(PAGE.to_owned(), page);
+        let after = properties.keys().position(|name| name == ID);
+        let at = after.map_or(0, |at| at.saturating_add(1));
+        properties.shift_insert(at, PAGE.to_owned(), page);
     }
 }
 
@@ -30,32 +33,34 @@ pub(super) fn add_to(schema: &mut Map<String, Value>) {
 /// # Errors
 /// `INVALID_INPUT`; `PAGE_NOT_FOUND` with the nearest pages, `AMBIGUOUS_PAGE` with the candidates;
 /// what the wiki says.
-pub(super) async fn resolve(
+pub(super) async fn resolve<T: Tool>(
     context: &ToolContext,
-    mut arguments: Arguments,
-) -> Result<Arguments, Failure> {
-    let Some(named) = arguments.members_mut().shift_remove(PAGE) else {
-        return Ok(arguments);
+    arguments: &mut Arguments,
+) -> Result<(), Failure> {
+    // What is no text is refused with the faults of all other arguments.
+    let name = arguments.members().get(PAGE).and_then(Value::as_str);
+    let Some(name) = name.filter(|_| T::TAKES_PAGE_NAME).map(str::to_owned) else {
+        return Ok(());
     };
     if arguments.has(ID) {
         return Err(invalid_argument(PAGE, "cannot be combined with id"));
     }
-    let id = match named {
-        // Whoever has the id may say it here, too.
-        Value::Number(id) => Value::Number(id),
-        Value::String(name) => page_of(context, &name).await?.into(),
-        _ => {
-            let fault = "must be a path, a title, an address or a [[link]]";
-            return Err(invalid_argument(PAGE, fault));
-        }
-    };
-    arguments.members_mut().insert(ID.to_owned(), id);
-    Ok(arguments)
+    // From here on the call is about this name or about nothing.
+    arguments.members_mut().shift_remove(PAGE);
+    if T::KIND.writes() && context.desk.takes_static_token(&context.caller) {
+        let fault = "is not taken where the operator's token confirms, since no preview shows which page is meant; give its id";
+        return Err(invalid_argument(PAGE, fault));
+    }
+    let id = page_of(context, &name).await?;
+    arguments.members_mut().insert(ID.to_owned(), id.into());
+    Ok(())
 }
 
-/// Lets a call that names a page pass where nothing is looked up.
-pub(super) fn stand_in(arguments: &mut Arguments) {
-    if !arguments.has(ID) && arguments.members_mut().shift_remove(PAGE).is_some() {
+/// Puts a placeholder in place of `page`, to check arguments without asking the wiki.
+pub(super) fn insert_placeholder_id(arguments: &mut Arguments) {
+    let is_named = arguments.members().get(PAGE).is_some_and(Value::is_string);
+    if is_named && !arguments.has(ID) {
+        arguments.members_mut().shift_remove(PAGE);
         arguments.members_mut().insert(ID.to_owned(), 1.into());
     }
 }

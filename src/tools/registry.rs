@@ -212,7 +212,7 @@ impl Registry {
         if T::SHOWS_CHANGES {
             detail::add_to(&mut schema);
         }
-        if T::NAMES_PAGE {
+        if T::TAKES_PAGE_NAME {
             page_argument::add_to(&mut schema);
         }
         let schema = Arc::new(schema);
@@ -237,78 +237,11 @@ impl Registry {
             alone,
             ..described(T::DESCRIPTION, T::ANSWER, T::DESCRIBED_BY.is_some())
         };
-        let call: ToolFn = Box::new(move |mut context, mut arguments| {
-            let schema = Arc::clone(&schema);
-            detail::take_of::<T>(&mut arguments, &mut context.caller.extent);
-            Box::pin(async move {
-                let token = arguments.members().get("confirm").and_then(Value::as_str);
-                let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
-                // Failed write calls are recorded too.
-                let refused = async |context: &ToolContext, failure| {
-                    if T::KIND.writes() {
-                        let (desk, token) = (&context.desk, token.as_deref());
-                        return desk.refuse_input(&context.caller, token, failure).await;
-                    }
-                    failure
-                };
-                let named = if T::NAMES_PAGE {
-                    page_argument::resolve(&context, arguments).await
-                } else {
-                    Ok(arguments)
-                };
-                let arguments = match named {
-                    Ok(arguments) => arguments,
-                    Err(failure) => return Err(refused(&context, failure).await),
-                };
-                let is_recipe = context.caller.asked.is_some();
-                if T::KIND.writes() && !is_recipe {
-                    let asked = Asked::new(T::NAME, arguments.members().clone());
-                    context.caller.asked = Some(asked);
-                }
-                if T::KIND.writes()
-                    && let Some(left) = what_became(&context, &arguments).await?
-                {
-                    return value_of(left);
-                }
-                let required = schema.get("required").cloned();
-                let read = match Completed::new::<T>(&context, required.as_ref(), arguments) {
-                    Ok(mut call) => {
-                        // A rule may leave to people only now what a preview showed.
-                        if let Some(shown) = call.shown.take().filter(|_| !is_recipe) {
-                            context.caller.asked = Some(shown);
-                        }
-                        match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
-                            Ok(input) => Ok((input, call)),
-                            Err(failure) => Err(call.unread(failure)),
-                        }
-                    }
-                    Err(failure) => Err(failure),
-                };
-                let (input, mut call) = match read {
-                    Ok(read) => read,
-                    Err(failure) => return Err(refused(&context, failure).await),
-                };
-                let of_call = call.take_asked();
-                let of_call =
-                    of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
-                // Without this, a panic would leave the call unanswered.
-                let output = AssertUnwindSafe(T::run(context, input))
-                    .catch_unwind()
-                    .await;
-                let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")));
-                let output = output.map_err(|failure| call.refused(required.as_ref(), failure))?;
-                let output = value_of(output)?;
-                let token = output.get("confirm").and_then(Value::as_str);
-                if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
-                    desk.keep_asked(&caller, token, asked);
-                }
-                Ok(output)
-            })
-        });
+        let call = answering::<T>(schema);
         let check: ArgumentCheck = Box::new(move |mut arguments| {
             detail::take_of::<T>(&mut arguments, &mut Extent::default());
-            if T::NAMES_PAGE {
-                page_argument::stand_in(&mut arguments);
+            if T::TAKES_PAGE_NAME {
+                page_argument::insert_placeholder_id(&mut arguments);
             }
             input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
         });
@@ -365,6 +298,78 @@ impl std::fmt::Debug for Registry {
             .entries(self.definitions().map(|definition| definition.name))
             .finish()
     }
+}
+
+/// Calls a tool: its arguments are completed, read and checked, and a panic is an answer, too.
+fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
+    Box::new(move |mut context, mut arguments| {
+        let schema = Arc::clone(&schema);
+        detail::take_of::<T>(&mut arguments, &mut context.caller.extent);
+        Box::pin(async move {
+            let token = arguments.members().get("confirm").and_then(Value::as_str);
+            let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
+            // Failed write calls are recorded too.
+            let refused = async |context: &ToolContext, failure| {
+                if T::KIND.writes() {
+                    let (desk, token) = (&context.desk, token.as_deref());
+                    return desk.refuse_input(&context.caller, token, failure).await;
+                }
+                failure
+            };
+            let unnamed = page_argument::resolve::<T>(&context, &mut arguments);
+            let unnamed = AssertUnwindSafe(unnamed).catch_unwind().await;
+            let unnamed = unnamed.unwrap_or_else(|_| Err(bug("The tool broke off.")));
+            let is_recipe = context.caller.asked.is_some();
+            if T::KIND.writes() && !is_recipe {
+                let asked = Asked::new(T::NAME, arguments.members().clone());
+                context.caller.asked = Some(asked);
+            }
+            if T::KIND.writes()
+                && let Some(left) = what_became(&context, &arguments).await?
+            {
+                return value_of(left);
+            }
+            if let Err(failure) = unnamed {
+                // The write that the token was for may have changed the name.
+                let of_token = |token: &String| context.desk.asked(&context.caller, token).err();
+                let failure = token.as_ref().and_then(of_token).unwrap_or(failure);
+                return Err(refused(&context, failure).await);
+            }
+            let required = schema.get("required").cloned();
+            let read = match Completed::new::<T>(&context, required.as_ref(), arguments) {
+                Ok(mut call) => {
+                    // A rule may leave to people only now what a preview showed.
+                    if let Some(shown) = call.shown.take().filter(|_| !is_recipe) {
+                        context.caller.asked = Some(shown);
+                    }
+                    match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
+                        Ok(input) => Ok((input, call)),
+                        Err(failure) => Err(call.unread(failure)),
+                    }
+                }
+                Err(failure) => Err(failure),
+            };
+            let (input, mut call) = match read {
+                Ok(read) => read,
+                Err(failure) => return Err(refused(&context, failure).await),
+            };
+            let of_call = call.take_asked();
+            let of_call =
+                of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
+            // Without this, a panic would leave the call unanswered.
+            let output = AssertUnwindSafe(T::run(context, input))
+                .catch_unwind()
+                .await;
+            let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")));
+            let output = output.map_err(|failure| call.refused(required.as_ref(), failure))?;
+            let output = value_of(output)?;
+            let token = output.get("confirm").and_then(Value::as_str);
+            if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
+                desk.keep_asked(&caller, token, asked);
+            }
+            Ok(output)
+        })
+    })
 }
 
 /// Reads the arguments of a tool; large ones on a blocking thread, so that other calls need not

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::tool::{Explained, NAMED_BY_TITLE};
+use super::tool::{Explained, TAKES_NO_TITLE};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::page::PagePath;
@@ -36,7 +36,7 @@ impl WriteTool for RenameAsset {
     const NAME: &'static str = "wikijs_rename_asset";
     const TITLE: &'static str = "Rename asset";
     const DESCRIPTION: &'static str = "Rename a file within its folder; pages that show it by its old name do so no more. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
-    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     const IN_PREVIEW: &'static [&'static str] = &["name"];
     type Input = Input;
 

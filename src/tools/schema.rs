@@ -26,9 +26,12 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
 pub(super) fn shown<T: Tool>(schema: &Map<String, Value>, is_brief: bool) -> Map<String, Value> {
     let mut shown = schema.clone();
     if let Some(Value::Array(required)) = shown.get_mut("required") {
-        let is_named = |name: &Value| T::NAMES_PAGE && name == page_argument::ID;
+        let is_named = |name: &Value| T::TAKES_PAGE_NAME && name == page_argument::ID;
         let is_taken = |name: &Value| T::IN_PREVIEW.iter().any(|taken| name == taken);
         required.retain(|name| !is_taken(name) && !is_named(name));
+        if required.is_empty() {
+            shown.shift_remove("required");
+        }
     }
     let mut noise = vec!["minimum", "minLength", "minItems", "maxLength"];
     if is_brief {

@@ -127,9 +127,9 @@ fn verdict(shown: &SetPreview) -> String {
     }
     sentences.extend(shown.draft.map(|(digest, is_as_joined)| {
         if is_as_joined {
-            format!("It does what joining the draft showed last: digest {digest}.")
+            format!("It does exactly what joining the draft showed last (digest {digest}).")
         } else {
-            format!("It is not all that joining the draft showed last, digest {digest}: what a page already has is left out, and links to pages that move are mended.")
+            format!("It differs from what joining the draft showed last (digest {digest}): changes that a page already has are left out, and links to moved pages are mended.")
         }
     }));
     sentences.join(" ")
@@ -184,7 +184,7 @@ fn grouped<T: Serialize>(items: Vec<T>, most: usize, kind: impl Fn(&T) -> &str) 
 }
 
 /// Warnings; where a brief answer has no room for all, the first of each kind and the number of others.
-pub(super) fn in_extent(warnings: Vec<Warning>, extent: Extent) -> Vec<Grouped<Warning>> {
+pub(super) fn group_warnings(warnings: Vec<Warning>, extent: Extent) -> Vec<Grouped<Warning>> {
     let most = match extent {
         Extent::Brief => MAX_WARNINGS,
         Extent::Bounded | Extent::Whole => usize::MAX,
@@ -334,7 +334,7 @@ fn line(change: &SetLine) -> String {
 }
 
 /// A page's place, as the tools that read pages take it.
-fn place(locale: &str, path: &str) -> String {
+pub(super) fn place(locale: &str, path: &str) -> String {
     format!("/{locale}/{}", escape_hidden(path))
 }
 

@@ -36,20 +36,20 @@ impl ToolKind {
 /// Arguments that a tool does not take although a caller may well try them, each with its message.
 pub(super) type Explained = &'static [(&'static str, &'static str)];
 
-/// The message of a tool that takes neither a page's id nor its title.
-pub(super) const NAMED_BY_TITLE: (&str, &str) = (
+/// The message of a tool that does not take a title.
+pub(super) const TAKES_NO_TITLE: (&str, &str) = (
     "title",
     "is not taken here; wikijs_get_page_by_path takes it as path, and returns the id",
 );
 
 /// The message of a tool that takes a title as `page`.
-pub(super) const TITLE_IS_PAGE: (&str, &str) =
+pub(super) const TITLE_GOES_INTO_PAGE: (&str, &str) =
     ("title", "is not taken by that name: a title goes into page");
 
 /// The messages of a tool that takes a path or a title as `page`.
 pub(super) const NAMED_BY_PAGE: Explained = &[
     ("path", "is not taken by that name: a path goes into page"),
-    TITLE_IS_PAGE,
+    TITLE_GOES_INTO_PAGE,
 ];
 
 /// The messages of a tool that takes only a page's id.
@@ -58,7 +58,7 @@ pub(super) const NAMED_BY_ID: Explained = &[
         "path",
         "is not taken here; wikijs_get_page_by_path takes it, and returns the id",
     ),
-    NAMED_BY_TITLE,
+    TAKES_NO_TITLE,
 ];
 
 /// The most bytes of an answer, unless a tool has its own bound.
@@ -98,8 +98,8 @@ pub trait Tool: Send + Sync + 'static {
     const MOST_BYTES: usize = USUAL_BYTES;
     /// True if its answer may have an image, which goes out as one.
     const SHOWS_IMAGE: bool = false;
-    /// True if it takes the id of a page, or `page` in its place.
-    const NAMES_PAGE: bool = false;
+    /// True if it takes the id of a page, or a name of it as `page`.
+    const TAKES_PAGE_NAME: bool = false;
     /// True if its answer shows changes, and `detail` says how much of them.
     const SHOWS_CHANGES: bool = false;
     /// Its arguments.

@@ -39,7 +39,7 @@ impl WriteTool for UpdateComment {
     const TITLE: &'static str = "Update comment";
     const DESCRIPTION: &'static str = "Replace the text of a comment of a page. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const EXPLAINED: Explained = NAMED_BY_PAGE;
-    const NAMES_PAGE: bool = true;
+    const TAKES_PAGE_NAME: bool = true;
     const IN_PREVIEW: &'static [&'static str] = &["comment", "content"];
     type Input = Input;
 

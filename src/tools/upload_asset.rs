@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{invalid_argument, rule};
-use super::tool::{Explained, NAMED_BY_TITLE};
+use super::tool::{Explained, TAKES_NO_TITLE};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::{Code, Failure};
 use crate::files::file_to_upload;
@@ -49,7 +49,7 @@ impl WriteTool for UploadAsset {
     const NAME: &'static str = "wikijs_upload_asset";
     const TITLE: &'static str = "Upload asset";
     const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64, text or file; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
-    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     type Input = Input;
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {

@@ -19,7 +19,7 @@ pub trait WriteTool: Send + Sync + 'static {
     const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = &[];
     const IN_PREVIEW: &'static [&'static str] = &[];
-    const NAMES_PAGE: bool = false;
+    const TAKES_PAGE_NAME: bool = false;
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
 
     /// Makes the request of a call.
@@ -72,7 +72,7 @@ impl<T: WriteTool> Tool for T {
     const IN_PREVIEW: &'static [&'static str] = <T as WriteTool>::IN_PREVIEW;
     const MOST_BYTES: usize = TEXT_BYTES;
     const SHOWS_CHANGES: bool = true;
-    const NAMES_PAGE: bool = <T as WriteTool>::NAMES_PAGE;
+    const TAKES_PAGE_NAME: bool = <T as WriteTool>::TAKES_PAGE_NAME;
     type Input = <T as WriteTool>::Input;
     type Output = WriteToolAnswer;
 

@@ -5,5 +5,5 @@ mod client;
 mod story;
 
 pub(crate) use client::client_name;
-pub(crate) use story::whose;
 pub use story::{Story, StoryChange, StoryLine};
+pub(crate) use story::{warned, whose};

@@ -11,6 +11,8 @@ use crate::page::{Whose, own_words};
 
 /// The most changes that are named; all are counted.
 const MOST_NAMED: usize = 5;
+/// The most codes of warnings that are named: more than there are checks of ours.
+const MOST_CODES: usize = 32;
 
 /// The story, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,7 +25,7 @@ pub struct Story {
 /// A line of a story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoryLine {
-    /// What it is about, in a word or two: `asked`, `rules`, `decided`, `left out`, `changed`,
+    /// What it is about, in a word or two: `asked`, `rules`, `warned of`, `decided`, `left out`, `changed`,
     /// `taken back`, `came to`.
     pub about: &'static str,
     /// What happened, in words of ours and, quoted, of others.
@@ -53,6 +55,7 @@ impl Story {
         let lines = [
             asked(group),
             rules(group),
+            warned(group.all()).map(|codes| line("warned of", codes)),
             decided(group),
             left_out(group, joint),
             changed(group, joint),
@@ -104,6 +107,20 @@ fn asked(group: &CallGroup) -> Option<StoryLine> {
         says = format!("{says}; {note}");
     }
     Some(line("asked", says))
+}
+
+/// The codes of the warnings of calls, each once.
+pub(crate) fn warned<'a>(calls: impl Iterator<Item = &'a CallHistory>) -> Option<String> {
+    let mut codes: Vec<&str> = Vec::new();
+    for code in calls
+        .flat_map(|call| &call.records)
+        .flat_map(|record| &record.warnings)
+    {
+        if !codes.contains(&&**code) && codes.len() < MOST_CODES {
+            codes.push(code);
+        }
+    }
+    (!codes.is_empty()).then(|| codes.join(", "))
 }
 
 /// What the operator's rules said, if they said anything.

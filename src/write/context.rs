@@ -195,6 +195,12 @@ impl WriteContext {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
     }
 
+    /// True if the operator's static token confirms the writes of this caller.
+    #[must_use]
+    pub fn takes_static_token(&self, caller: &Caller) -> bool {
+        matches!(self.policy_for(caller).writes, WritePolicy::Token(_))
+    }
+
     /// The person behind a caller, under the gates that stand before any rule about a change.
     pub(super) fn approver(&self, caller: &Caller) -> Approver {
         let policy = self.narrowed_policy(caller.narrowing.as_deref(), true);
@@ -211,7 +217,7 @@ impl WriteContext {
         caller: &Caller,
     ) -> Result<Vec<StandingApproval>, AuditError> {
         let standing = self.house.approvals.standing();
-        standing.of_person(&self.approver(caller)).await
+        standing.valid_for(&self.approver(caller)).await
     }
 
     /// What a source makes the changes of a call from.

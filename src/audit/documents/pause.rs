@@ -61,17 +61,18 @@ impl Pauses {
         place: &AuditLayout,
     ) -> Result<Option<Pause>, AuditError> {
         let there = self.look();
-        let (None, Some(dir), Some(store)) = (&there, self.unasked(), self.store()) else {
+        let (None, Some(dir), Some(store)) = (&there, self.dir_to_search(), self.store()) else {
             return Ok(there);
         };
         let Some(told) = on_record(place, dir)? else {
-            self.end();
-            return Ok(None);
+            self.note_no_pause();
+            // It may have begun while the record was read.
+            return Ok(self.look());
         };
         let text = serde_json::to_vec(&told).map_err(|_| AuditError::BrokenOff)?;
         store.write_document(DocumentKind::Pause, "", &text)?;
         tracing::warn!(
-            "the document of a pause was gone; the record tells of no end of the pause, so it is back"
+            "the file of a pause was deleted while the pause was in force; it was restored from the record"
         );
         Ok(self.look())
     }
@@ -103,30 +104,21 @@ impl LogUpkeep {
     }
 }
 
-/// The pause that is in force by the records of all wikis of an audit directory. Those of one wiki count
-/// in their order, whatever the clock did; of several wikis the latest.
+/// The pause that is in force by the records of all wikis of an audit directory: by the latest record
+/// of one. The log of another wiki that cannot be read keeps nobody from writing to this one.
 fn on_record(place: &AuditLayout, dir: &Path) -> Result<Option<PauseInfo>, AuditError> {
-    let mut latest: Option<Record> = None;
-    let own = place.wiki.file_name().unwrap_or_default().to_owned();
-    let others = place.others().into_iter().map(Into::into);
-    for wiki in others.chain([own]) {
-        let place = AuditLayout {
-            wiki: dir.join(wiki),
+    let mut latest = last_of(place)?;
+    for wiki in place.others() {
+        let other = AuditLayout {
+            wiki: dir.join(&wiki),
             ..place.clone()
         };
-        let mut runs = runs(&place)?;
-        runs.sort_by_key(|run| number_of(run.name()));
-        let mut last = None;
-        scan(&runs, &["\"event\":\"pause\""], |told| {
-            let told = told.record.ok();
-            last = told
-                .filter(|it| it.event == AuditEvent::Pause)
-                .or(last.take());
-        })?;
-        latest = last
-            .into_iter()
-            .chain(latest)
-            .max_by(|a, b| a.time.cmp(&b.time));
+        let last = last_of(&other).unwrap_or_else(|error| {
+            tracing::error!(wiki, %error, "the pauses on record of another wiki cannot be read");
+            None
+        });
+        let both = last.into_iter().chain(latest);
+        latest = both.max_by(|a, b| a.time.cmp(&b.time));
     }
     Ok(latest
         .filter(|last| last.decision.as_deref() == Some("paused"))
@@ -135,6 +127,20 @@ fn on_record(place: &AuditLayout, dir: &Path) -> Result<Option<PauseInfo>, Audit
             by: last.actor.unwrap_or_else(|| Actor::user("unknown", None)),
             reason: last.reason.unwrap_or_default(),
         }))
+}
+
+/// The last record of a pause in the runs of a wiki, in their order, whatever the clock did.
+fn last_of(place: &AuditLayout) -> Result<Option<Record>, AuditError> {
+    let mut runs = runs(place)?;
+    runs.sort_by_key(|run| number_of(run.name()));
+    let mut last = None;
+    scan(&runs, &["\"event\":\"pause\""], |told| {
+        let told = told.record.ok();
+        last = told
+            .filter(|it| it.event == AuditEvent::Pause)
+            .or(last.take());
+    })?;
+    Ok(last)
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub struct Pauses {
     /// The reason this server's own writes are paused, if they are; shared by all clones.
     held: Arc<RwLock<Option<Arc<str>>>>,
     /// True if the record was asked since a pause was seen last, and tells of none that is in force.
-    is_over: Arc<AtomicBool>,
+    is_searched: Arc<AtomicBool>,
 }
 
 /// Two are equal if they look at the same place.
@@ -98,7 +98,7 @@ impl Pauses {
         Self {
             place: Some((dir.to_owned(), Arc::new(LocalStore::new(dir, "")))),
             held: Arc::default(),
-            is_over: Arc::default(),
+            is_searched: Arc::default(),
         }
     }
 
@@ -119,7 +119,7 @@ impl Pauses {
         let store = self.store()?;
         let found = store.document(DocumentKind::Pause, "");
         if !matches!(found, Ok(None)) {
-            self.is_over.store(false, Ordering::Relaxed);
+            self.is_searched.store(false, Ordering::Relaxed);
         }
         match found {
             Ok(Some(text)) => Some(match serde_json::from_slice(&text) {
@@ -141,13 +141,13 @@ impl Pauses {
     }
 
     /// The audit directory, if what it has on record may tell of a pause whose document is gone.
-    pub(super) fn unasked(&self) -> Option<&Path> {
+    pub(in crate::audit) fn dir_to_search(&self) -> Option<&Path> {
         let (dir, _) = self.place.as_ref()?;
-        (!self.is_over.load(Ordering::Relaxed)).then_some(dir)
+        (!self.is_searched.load(Ordering::Relaxed)).then_some(dir)
     }
 
     /// The record tells of no pause that is in force.
-    pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
+    pub(super) fn note_no_pause(&self) {
+        self.is_searched.store(true, Ordering::Relaxed);
     }
 }

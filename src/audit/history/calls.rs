@@ -284,7 +284,7 @@ impl CallReader {
     }
 }
 
-/// A call by its lines, as [`AuditLog::calls`] gives it; `None` if no line is of it.
+/// A call by its lines, as [`CallReader`] gives it; `None` if no line is of it.
 fn history_of(
     runs: &IndexedRuns,
     call: CallId,

@@ -4,12 +4,12 @@
 //! be read counts as no approval.
 //!
 //! The end is a time of the wall clock, so that it holds over a restart. If that clock goes back,
-//! an approval does not count until the time at which it was given; it goes if that is as far ahead as
-//! its whole life. The server in which it was given removes it after its life, whatever the clock says,
-//! and whoever sees one that has ended removes it. So none comes back.
+//! an approval does not count until the time at which it was given, and ends if that time is half an
+//! hour ahead or more. The server that got it removes it after its life by a clock that only goes
+//! forward; whoever finds one that has ended removes it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -162,7 +162,7 @@ impl StandingApprovals {
     }
 
     /// Those that would cover writes of this person now, the oldest first; changes nothing.
-    pub(crate) async fn of_person(
+    pub(crate) async fn valid_for(
         &self,
         approver: &Approver,
     ) -> Result<Vec<StandingApproval>, AuditError> {
@@ -176,7 +176,7 @@ impl StandingApprovals {
 
     /// Ends those of these names, readable or not; gives those that were there.
     pub(crate) async fn end(&self, names: Vec<String>) -> Result<Vec<String>, AuditError> {
-        self.alone(move |store| {
+        self.with_lease(move |store| {
             let mut ended = Vec::new();
             for name in names {
                 if store.remove_document(KIND, &name)? {
@@ -194,7 +194,7 @@ impl StandingApprovals {
         now: OffsetDateTime,
         new: StandingApproval,
     ) -> Result<(), AuditError> {
-        self.alone(move |store| {
+        self.with_lease(move |store| {
             let standing = standing(store, now)?;
             if standing.len() >= MAX_STANDING {
                 let held: Vec<_> = standing.iter().map(|one| (one.owner.as_str(), 1)).collect();
@@ -226,8 +226,10 @@ impl StandingApprovals {
         approver: &Approver,
         subject: ApprovalSubject,
     ) -> Result<Option<StandingApproval>, AuditError> {
-        let approver = approver.clone();
-        self.alone(move |store| {
+        let (approver, asked) = (approver.clone(), Instant::now());
+        self.with_lease(move |store| {
+            // It may have waited for the lease.
+            let now = now + asked.elapsed();
             let mut all = standing(store, now)?;
             all.retain(|one| one.is_of(&approver));
             for one in all.iter().filter(|one| one.gates != approver.gates) {
@@ -252,7 +254,7 @@ impl StandingApprovals {
     }
 
     /// Works on them while nobody else changes any.
-    async fn alone<T: Send + 'static>(
+    async fn with_lease<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, AuditError> + Send + 'static,
     ) -> Result<T, AuditError> {

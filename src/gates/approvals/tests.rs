@@ -366,14 +366,14 @@ async fn the_oldest_of_the_owner_with_the_most_goes_if_there_are_too_many() {
     };
     add(&who("t", "c"), now - 3 * SECOND).await;
     add(&us(), now - 2 * SECOND).await;
-    let first = approvals.standing.of_person(&us()).await.expect("a list");
+    let first = approvals.standing.valid_for(&us()).await.expect("a list");
     for _ in 2..=MAX_STANDING {
         add(&us(), now).await;
     }
-    let ours = approvals.standing.of_person(&us()).await.expect("a list");
+    let ours = approvals.standing.valid_for(&us()).await.expect("a list");
     assert_eq!(ours.len(), MAX_STANDING - 1);
     assert!(!ours.contains(&first[0]));
-    let theirs = approvals.standing.of_person(&who("t", "c")).await;
+    let theirs = approvals.standing.valid_for(&who("t", "c")).await;
     assert_eq!(theirs.expect("a list").len(), 1);
 }
 

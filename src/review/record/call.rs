@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::iter;
 
 use maud::{Markup, html};
 
@@ -12,7 +13,7 @@ use crate::audit::{
     AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails, Client, SpentApproval,
 };
 use crate::page::own_words;
-use crate::view::{Story, whose};
+use crate::view::{Story, warned, whose};
 
 /// The most pages left out that are named.
 const MOST_LEFT_OUT: usize = 100;
@@ -178,6 +179,7 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
             "Tool",
             latest(|record| record.tool.as_deref()).map(str::to_owned),
         ),
+        ("Warned of", warned(iter::once(call))),
         ("Fields", (!fields.is_empty()).then(|| fields.join(", "))),
     ];
     let undoes = call.undone_calls();

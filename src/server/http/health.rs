@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
-use super::super::known::known;
+use super::super::json::without_nulls;
 use super::refusal::respond;
 use super::state::HttpState;
 use crate::site::SiteName;
@@ -191,7 +191,7 @@ impl ReadinessReport {
             let ending = (self.ending > 0).then_some(self.ending);
             body.insert("clientsEndingSoon".to_owned(), json!(ending));
         }
-        known(body)
+        without_nulls(body)
     }
 
     /// The faults, in one line.

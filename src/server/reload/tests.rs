@@ -152,6 +152,7 @@ fn samples() -> Vec<Sample<'static>> {
         of("index_dir", "\"index1\"", "\"index2\""),
         restart("serve_address", "", "\"127.0.0.1:1\""),
         restart("serve_tokens_file", "\"tokens\"", "\"tokens2\""),
+        restart("serve_clients", "", "\"named\""),
         of("serve_allowed_hosts", "", "[\"wiki.example.com\"]"),
         of("serve_allowed_origins", "", "[\"https://a.example\"]"),
         of("serve_trusted_proxies", "", "[\"10.0.0.0/8\"]"),

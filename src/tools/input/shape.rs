@@ -32,7 +32,11 @@ pub(super) fn check_shape(
             .collect::<Vec<_>>()
             .join(", "),
     );
-    let takes_page = known.contains_key("page");
+    let is_integer = |property: &Value| {
+        let kind = property.get("type").and_then(Value::as_str);
+        kind == Some("integer")
+    };
+    let takes_page = known.contains_key("page") && known.get("id").is_some_and(is_integer);
     for (name, value) in arguments.members() {
         match known.get(name) {
             Some(Value::Object(_)) if takes_page && name == "id" && value.is_string() => {

@@ -1,4 +1,4 @@
-//! Digests what changes do: what was shown is known again by its digest.
+//! Computes digests of changes, to recognise a set that was shown before.
 
 use std::io;
 

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
+use tokio::time::timeout_at;
 use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
@@ -420,13 +422,18 @@ impl CheckContext<'_> {
     }
 }
 
+/// The most of the operator's checks that run at a time: other work needs threads, too.
+static RUNNING: Semaphore = Semaphore::const_new(8);
+
 /// Runs the operator's checks, one after another, on a blocking thread.
 async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut input = None;
     for check in policy.checks.iter().filter(|check| check.is_about(change)) {
+        // It is never closed.
+        let turn = timeout_at(until.into(), RUNNING.acquire()).await;
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if turn.is_err() || left.is_zero() {
             let why = "The check was not run: all checks together took too long.";
             warnings.push(Warning::new(check.code(), why));
             continue;

@@ -513,8 +513,12 @@ async fn arguments_that_do_not_go_together_are_refused_with_what_does() {
     let wiki = sample_wiki().await;
     let served = serve(&wiki, &wiki.keys().admin).await;
     for (arguments, path, says) in [
-        (json!({}), "id", "is required, or since in its place"),
-        (json!({ "path": "docs" }), "id", "or since in its place"),
+        (
+            json!({}),
+            "id",
+            "is required, or page with a path or a title, or since",
+        ),
+        (json!({ "path": "docs" }), "id", "or since for changes"),
         (
             json!({ "id": 1, "since": "2026-01-01" }),
             "id",

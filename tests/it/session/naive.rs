@@ -6,7 +6,8 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, new_page, said, sample};
 use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, UPDATE, call_ok, fails,
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, UPDATE, call_ok,
+    fails, says,
 };
 
 async fn served() -> (DemoWiki, Served) {
@@ -72,10 +73,6 @@ async fn a_path_or_title_where_an_id_is_wanted_leads_to_the_tool_that_takes_it()
         (BY_ID, json!({ "id": "docs/install" })),
         (BY_ID, json!({ "path": "docs/install" })),
         (BY_ID, json!({ "ids": ["docs"] })),
-        (HISTORY, json!({ "id": "Documentation" })),
-        (HISTORY, json!({ "title": "Documentation" })),
-        (UPDATE, json!({ "id": "docs", "title": "x" })),
-        (DELETE, json!({ "path": "docs" })),
         (SEARCH, json!({ "relatedTo": "docs" })),
     ] {
         let error = fails(&served, tool, arguments, "INVALID_INPUT").await;
@@ -83,6 +80,16 @@ async fn a_path_or_title_where_an_id_is_wanted_leads_to_the_tool_that_takes_it()
             error.to_string().contains("wikijs_get_page_by_path takes"),
             "{tool}: {error}"
         );
+    }
+    for (tool, arguments) in [
+        (HISTORY, json!({ "id": "Documentation" })),
+        (HISTORY, json!({ "title": "Documentation" })),
+        (UPDATE, json!({ "id": "docs", "title": "x" })),
+        (UPDATE, json!({ "title": "x" })),
+        (DELETE, json!({ "path": "docs" })),
+    ] {
+        let error = fails(&served, tool, arguments, "INVALID_INPUT").await;
+        says(&error.to_string(), "page");
     }
     let by_id = json!({ "id": 1 });
     let error = served.call(BY_PATH, by_id).await.unwrap_err();

@@ -175,7 +175,7 @@ async fn a_submit_says_by_digest_that_it_is_what_joining_showed() {
     weighs(&brief, &all);
     says(
         &brief["verdict"],
-        &format!("what joining the draft showed last: digest {digest}"),
+        &format!("what joining the draft showed last (digest {digest})"),
     );
     let (brief, all) = told(&served, CHANGE_SET, json!({ "id": "rename" })).await;
     weighs(&brief, &all);
@@ -188,7 +188,7 @@ async fn a_submit_says_by_digest_that_it_is_what_joining_showed() {
     assert_eq!(less["pages"], 49);
     says(
         &less["verdict"],
-        "not all that joining the draft showed last",
+        "differs from what joining the draft showed last",
     );
     // Another change is another digest.
     let edit = json!({ "id": id_of(&wiki, &place(1)), "title": "Other", "draft": "rename" });

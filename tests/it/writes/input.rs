@@ -129,7 +129,8 @@ async fn every_tool_names_what_is_required_and_missing() {
         // What else may stand in its place, and where it comes from, is said behind that.
         let told = faults(&at, tool, json!({})).await;
         if required == "id" {
-            assert!(told[0].contains(BY_PATH), "{tool}: {told:?}");
+            let other = if tool == BY_ID { BY_PATH } else { "page" };
+            assert!(told[0].contains(other), "{tool}: {told:?}");
         }
         let told = told
             .iter()

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::super::clients::client_record::ClientRecord;
-use super::super::super::known::known;
+use super::super::super::json::without_nulls;
 use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader, ResourceText};
@@ -92,7 +92,7 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
         "customTools": custom_tools(visit),
         "unavailable": if_any(unavailable),
     });
-    Ok(known(status).to_string())
+    Ok(without_nulls(status).to_string())
 }
 
 fn if_any<T>(all: Vec<T>) -> Option<Vec<T>> {
