@@ -85,8 +85,20 @@ fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     make_for(path, old.as_ref().map(FileOwner::new))
 }
 
+/// Locks a file that is to be replaced: whoever waited has the one that was put in its place.
+pub(crate) fn lock_to_replace(path: &Path) -> io::Result<File> {
+    loop {
+        let file = File::open(path)?;
+        file.lock()?;
+        let (held, there) = (file.metadata()?, std::fs::metadata(path)?);
+        if (held.dev(), held.ino()) == (there.dev(), there.ino()) {
+            return Ok(file);
+        }
+    }
+}
+
 /// Writes a file beside this one and puts it in its place, surely on the disk: whoever reads the file
-/// sees it before or after. Only one process at a time may replace a file.
+/// sees it before or after. Only one process at a time may replace a file ([`lock_to_replace`]).
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_added_extension("new");
     // One that an earlier process left behind may have another mode.

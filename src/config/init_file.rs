@@ -119,6 +119,11 @@ impl InitFile {
         }
         let text = self.text();
         if replace {
+            let held = private_files::lock_to_replace(path);
+            let _held = match held {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                held => Some(held?),
+            };
             return private_files::replace(path, text.as_bytes());
         }
         let mut file = private_files::make(path)?;

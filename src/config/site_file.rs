@@ -1,5 +1,6 @@
 //! Adds a site to a settings file or removes one. All other text stays exactly as it was.
 
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -168,11 +169,12 @@ fn parse(path: &Path, text: &str) -> Result<File, String> {
 
 /// Replaces a file if it still has its old text. The old file stays until the new one is complete.
 fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{} cannot be written: {error}", path.display());
+    let _held = private_files::lock_to_replace(path).map_err(failed)?;
     if read(path)? != old {
         return Err("somebody changed the settings file meanwhile; try again".to_owned());
     }
-    private_files::replace(path, new.as_bytes())
-        .map_err(|error| format!("{} cannot be written: {error}", path.display()))
+    private_files::replace(path, new.as_bytes()).map_err(failed)
 }
 
 #[cfg(test)]
@@ -185,6 +187,41 @@ mod tests {
     use super::{InitFile, NewSite, remove_site};
 
     const FILE: &str = "# mine\nindex = \"off\"   # no index\n\n[sites.a]\nbase_url = \"https://a.example\"\napi_token = \"k\"\n# of b\n[sites.b]\nbase_url = \"https://b.example\"\napi_token = \"\"\"\nk\"\"\"\n\n[[rules]]\nname = \"x\"\nthen = \"deny\"\n";
+
+    #[test]
+    fn sites_that_are_added_at_once_are_all_there_or_refused() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, FILE).unwrap();
+        let add = |number: usize| {
+            let name = format!("n{number}").parse().unwrap();
+            let mut draft = InitFile::default();
+            let address = format!("https://n{number}.example");
+            draft.set("WIKI_BASE_URL", &address).unwrap();
+            draft.set("WIKI_API_TOKEN", "key").unwrap();
+            let new = NewSite::begin(&path, &name).unwrap();
+            new.write(&draft).map(drop)
+        };
+        let added: Vec<Result<(), String>> = std::thread::scope(|scope| {
+            let all: Vec<_> = { 0..16 }
+                .map(|number| scope.spawn(move || add(number)))
+                .collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(added.iter().any(Result::is_ok), "{added:?}");
+        for (number, added) in added.iter().enumerate() {
+            let is_there = text.contains(&format!("[sites.n{number}]"));
+            assert_eq!(is_there, added.is_ok(), "{added:?}");
+            if let Err(why) = added {
+                assert!(
+                    why.starts_with("somebody changed the settings file"),
+                    "{why}"
+                );
+            }
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn a_site_comes_and_goes_and_all_else_stays_to_the_letter() {
