@@ -175,11 +175,7 @@ impl<'a> Pipeline<'a> {
 
     fn questions(&self) -> Asking<'a> {
         Asking {
-            audit: &self.context.audit,
-            questions: &self.context.memory.questions,
-            approvals: &self.context.house.approvals,
-            approver: self.context.approver(self.caller),
-            tasks: &self.context.house.tasks,
+            context: self.context,
             caller: self.caller,
         }
     }

@@ -8,16 +8,14 @@ use tokio_util::task::TaskTracker;
 use crate::audit::{AuditLog, CallId};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
-use crate::gates::{
-    ApprovalScope, Approvals, Approved, Approver, ChangeSet, Gate, Policy, Previews, Refusal,
-    THINKING,
-};
+use crate::gates::{ApprovalScope, Approved, Approver, ChangeSet, Gate, Policy, Refusal, THINKING};
 use crate::page::LineCounts;
 
 use super::check::SetCheck;
 use super::question;
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::caller::{Asker, Caller, HandedOut, PersonReply, Question};
+use crate::write::context::WriteContext;
 use crate::write::route::Brought;
 
 /// A set that waits for a person's yes.
@@ -54,12 +52,7 @@ impl ToAsk {
 
 /// Asks the person behind a caller; what is asked and answered is put on record.
 pub(in crate::write) struct Asking<'a> {
-    pub(in crate::write) audit: &'a Arc<AuditLog>,
-    /// Questions that were handed out.
-    pub(in crate::write) questions: &'a Previews,
-    pub(in crate::write) approvals: &'a Approvals,
-    pub(in crate::write) approver: Approver,
-    pub(in crate::write) tasks: &'a TaskTracker,
+    pub(in crate::write) context: &'a WriteContext,
     pub(in crate::write) caller: &'a Caller,
 }
 
@@ -75,7 +68,8 @@ impl Asking<'_> {
         let Asker::Answered { question, reply } = &self.caller.asker else {
             return Ok(Brought::Nothing);
         };
-        let Ok(spent) = self.questions.spend(record.session(), question) else {
+        let questions = &self.context.memory.questions;
+        let Ok(spent) = questions.spend(record.session(), question) else {
             let reply = match reply {
                 PersonReply::TimedOut => PersonReply::TimedOut,
                 _ => PersonReply::NotOurs,
@@ -84,7 +78,8 @@ impl Asking<'_> {
         };
         let set = spent.into_set();
         record.about(&set);
-        let answered = self.answered(record, set, *reply);
+        let by = self.context.approver(self.caller);
+        let answered = self.answered(record, &by, set, *reply);
         answered.await.map(Brought::Yes)
     }
 
@@ -99,9 +94,10 @@ impl Asking<'_> {
         record: &EntryBuilder,
         asked: ToAsk,
     ) -> Result<Approved, Refusal> {
-        match self.approvals.take(&self.approver, &asked.set).await {
+        let by = self.context.approver(self.caller);
+        match self.context.house.approvals.take(&by, &asked.set).await {
             Some(approved) => Ok(approved),
-            None => self.ask(policy, record, asked).await,
+            None => self.ask(policy, record, &by, asked).await,
         }
     }
 
@@ -109,28 +105,31 @@ impl Asking<'_> {
         &self,
         policy: &Policy,
         record: &EntryBuilder,
+        by: &Approver,
         asked: ToAsk,
     ) -> Result<Approved, Refusal> {
+        let context = self.context;
         let limit = policy.thinking().unwrap_or(THINKING);
         let question = Question {
             message: asked.message(),
-            scopes: ApprovalScope::offered(&self.approver, &asked.set),
+            scopes: ApprovalScope::offered(by, &asked.set),
         };
         match &self.caller.asker {
             Asker::Within(person) => {
                 let mut unanswered = AbandonedQuestion {
-                    audit: self.audit,
-                    tasks: self.tasks,
+                    audit: &context.audit,
+                    tasks: &context.house.tasks,
                     record: Some(record),
                 };
                 let reply = tokio::time::timeout(limit, person.ask(question)).await;
                 unanswered.record = None;
                 let reply = reply.unwrap_or(PersonReply::TimedOut);
-                self.answered(record, asked.set, reply).await
+                self.answered(record, by, asked.set, reply).await
             }
             Asker::Between(handout) => {
-                self.audit.record(record.approval("asked", None)).await?;
-                let kept = self.questions.offer(record.session(), asked.set);
+                let entry = record.approval("asked", None);
+                context.audit.record(entry).await?;
+                let kept = context.memory.questions.offer(record.session(), asked.set);
                 let kept = kept.map_err(|failure| Refusal::at(Gate::Record, failure))?;
                 let name = kept.token;
                 match handout.give(HandedOut { question, name, limit }).await {}
@@ -152,15 +151,12 @@ impl Asking<'_> {
     async fn answered(
         &self,
         record: &EntryBuilder,
+        by: &Approver,
         set: ChangeSet,
         reply: PersonReply,
     ) -> Result<Approved, Refusal> {
         let scope = match reply {
-            PersonReply::Yes(scope)
-                if ApprovalScope::offered(&self.approver, &set).contains(&scope) =>
-            {
-                scope
-            }
+            PersonReply::Yes(scope) if ApprovalScope::offered(by, &set).contains(&scope) => scope,
             PersonReply::Yes(_) => {
                 return Err(self
                     .denied(record, PersonReply::Failed, Some(set.id()))
@@ -170,10 +166,9 @@ impl Asking<'_> {
         };
         // An approval that could not be recorded counts neither now nor for later writes.
         let entry = record.approval(reply.as_str(), Some(set.id()));
-        self.audit.record(entry).await?;
-        let given = self
-            .approvals
-            .give(&self.approver, set, scope, record.call());
+        self.context.audit.record(entry).await?;
+        let approvals = &self.context.house.approvals;
+        let given = approvals.give(by, set, scope, record.call());
         given.await.ok_or_else(|| refusal(PersonReply::Failed))
     }
 
@@ -185,7 +180,7 @@ impl Asking<'_> {
         asked: Option<CallId>,
     ) -> Refusal {
         let entry = record.approval(reply.as_str(), asked);
-        match self.audit.record(entry).await {
+        match self.context.audit.record(entry).await {
             Ok(()) => refusal(reply),
             Err(error) => error.into(),
         }

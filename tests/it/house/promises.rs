@@ -271,7 +271,7 @@ fn only_its_room_touches_what_is_its_own() {
         ("gates::confirm(", "src/write/pipeline.rs"),
         ("Approvals::of(audit)", "src/write/shared.rs"),
         ("previews: Previews::new(", "src/write/memory/mod.rs"),
-        (".give(&self.approver, set", "src/write/stages/ask.rs"),
+        ("approvals.give(by, set", "src/write/stages/ask.rs"),
         ("policy.reviewers_yes(apply", "src/write/interactive.rs"),
         ("Sender::with_wiki(", "src/server/app.rs"),
         ("permit.split(", "src/write/stages/apply.rs"),

@@ -66,13 +66,8 @@ async fn asked(
 }
 
 fn questions<'a>(office: &'a Office, caller: &'a Caller) -> Asking<'a> {
-    let desk = &office.desk;
     Asking {
-        audit: &desk.audit,
-        questions: &desk.memory.questions,
-        approvals: &desk.house.approvals,
-        approver: desk.approver(caller),
-        tasks: &desk.house.tasks,
+        context: &office.desk,
         caller,
     }
 }
