@@ -49,7 +49,9 @@ impl LogUpkeep {
                 "the index did not fit the runs and was removed; it is made anew when it is needed";
             check.repaired.push(what.to_owned());
         }
-        if self.bring_pause_back()? {
+        let was = self.pauses.look();
+        let pause = self.pause_in_force()?;
+        if let (None, Some(Pause::Told(_))) = (was, &pause) {
             let what = "PAUSED.json was deleted while the pause was in force; it is restored from the record, and all writes are refused until `wikijs-gate resume`";
             check.repaired.push(what.to_owned());
         }
@@ -59,7 +61,7 @@ impl LogUpkeep {
         for (name, read) in drafts::all(&place)? {
             check.count(&format!("draft {name}"), read);
         }
-        if let Some(Pause::Unreadable(why)) = self.pauses.look() {
+        if let Some(Pause::Unreadable(why)) = pause {
             let what =
                 format!("PAUSED.json {why}: all writes are refused until `wikijs-gate resume`");
             check.broken.push(what);

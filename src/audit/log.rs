@@ -79,7 +79,7 @@ pub struct LogParts {
     pub unsettled: UnsettledWrites,
     /// The anchors of this run, if heads are anchored.
     pub anchoring: Arc<Anchoring>,
-    /// The people who are told of what goes on record.
+    /// The recipients of notices about what goes on record.
     pub notices: NoticeSlot,
     /// Checks and copies all of it.
     pub upkeep: LogUpkeep,
@@ -279,7 +279,7 @@ impl AuditLog {
         let entry = AuditEntry { event, ..entry };
         let attempt = async move {
             let _held = self.pauses.keep_as_is().await?;
-            if self.pauses.dir_to_search().is_some() {
+            if self.pauses.is_to_search() {
                 // Before the log's turn, since reading the record may take a while.
                 let (pauses, place) = (self.pauses.clone(), self.place.clone());
                 if let Some(pause) = blocking(move || pauses.in_force(&place)).await? {

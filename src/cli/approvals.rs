@@ -4,14 +4,13 @@ use serde_json::json;
 use time::OffsetDateTime;
 
 use super::exit::Exit;
+use super::id_prefix::{Unfound, by_prefix};
+use super::start::failed;
 use super::table::Table;
 use super::when::from_now;
 use super::{CommandResult, print, start};
-use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog};
 use crate::gates::{StandingApproval, StandingApprovals};
-
-/// The fewest characters of an approval's id that are taken for it.
-const MIN_PREFIX: usize = 4;
 
 /// Arguments of `approvals`.
 #[derive(Debug, clap::Args)]
@@ -148,17 +147,16 @@ async fn end(arguments: &EndArgs) -> CommandResult {
 
 /// The name that begins like this.
 fn named(names: &[String], id: &str) -> Result<String, (Exit, String)> {
-    let mut found = names.iter().filter(|name| name.starts_with(id));
-    match (found.next(), found.next()) {
-        (Some(name), None) if id.len() >= MIN_PREFIX => Ok(name.clone()),
-        (Some(_), _) => Err(Exit::usage(
-            "the id is too short, or fits several approvals; give more of it",
-        )),
-        (None, _) => Err(Exit::usage(format!(
+    let found = by_prefix(names, Clone::clone, id);
+    found.cloned().map_err(|unfound| match unfound {
+        Unfound::Several => {
+            Exit::usage("the id is too short, or fits several approvals; give more of it")
+        }
+        Unfound::None => Exit::usage(format!(
             "there is no approval {}; `wikijs-gate approvals list` has those that stand",
             print::harmless(id)
-        ))),
-    }
+        )),
+    })
 }
 
 /// Records that the operator ended one.
@@ -167,7 +165,6 @@ async fn recorded(
     name: &str,
     one: Option<&StandingApproval>,
 ) -> Result<(), AuditError> {
-    let caller = start::operator("approvals end");
     let whose = one.map_or_else(
         || "which could not be read".to_owned(),
         |one| {
@@ -179,21 +176,12 @@ async fn recorded(
         },
     );
     let entry = AuditEntry {
-        client: Some(caller.client),
-        actor: caller.actor,
-        tool: Some(caller.tool.to_owned()),
         operation: one.map(|one| one.operation),
         id: one.and_then(|one| one.page),
         locale: one.and_then(|one| one.locale.clone()),
         path: one.and_then(|one| one.path.clone()),
-        gate: Some("operator".to_owned()),
-        decision: Some("ended".to_owned()),
         reason: Some(format!("the approval {name} {whose}")),
-        ..AuditEntry::new(CallId::new()?, AuditEvent::Approval)
+        ..start::operators_entry("approvals end", AuditEvent::Approval, "ended")?
     };
     log.record(entry).await
-}
-
-fn failed(what: &str, error: &AuditError) -> (Exit, String) {
-    Exit::failed(format!("{what}: {error}; {}", error.hint()))
 }

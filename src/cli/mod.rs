@@ -15,6 +15,7 @@ mod files;
 mod flags;
 mod health;
 mod help;
+mod id_prefix;
 mod index;
 mod left_to_people;
 mod level;

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::actor::actor;
 use super::exit::Exit;
+use super::start::failed;
 use super::{CommandResult, print, start, words};
-use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId, PauseInfo};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, PauseInfo};
 
 /// Arguments of `pause`.
 #[derive(Debug, clap::Args)]
@@ -54,10 +55,8 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
 pub(super) async fn resume(arguments: &Resume) -> CommandResult {
     let log = start::audit_log_to_come()?;
     let still = "writes stay paused";
-    log.upkeep
-        .bring_pause_back()
-        .map_err(|error| failed(still, &error))?;
-    let was = log.pauses.look();
+    let was = log.upkeep.pause_in_force();
+    let was = was.map_err(|error| failed(still, &error))?;
     if let Some(was) = &was {
         recorded(&log, "resume", "resumed", Some(&was.to_string()))
             .await
@@ -82,20 +81,10 @@ async fn recorded(
     decision: &str,
     reason: Option<&str>,
 ) -> Result<(), AuditError> {
-    let caller = start::operator(tool);
     let entry = AuditEntry {
-        client: Some(caller.client),
-        actor: caller.actor,
-        tool: Some(tool.to_owned()),
-        gate: Some("operator".to_owned()),
-        decision: Some(decision.to_owned()),
         reason: reason.map(str::to_owned),
-        ..AuditEntry::new(CallId::new()?, AuditEvent::Pause)
+        ..start::operators_entry(tool, AuditEvent::Pause, decision)?
     };
     log.record(entry).await?;
     log.close().await
-}
-
-fn failed(what: &str, error: &AuditError) -> (Exit, String) {
-    Exit::failed(format!("{what}: {error}; {}", error.hint()))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::actor::actor;
 use super::exit::Exit;
 use super::{log, print};
-use crate::audit::{AuditLog, Client};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client};
 use crate::config::{
     self, AuditSettings, CommandLineSettings, Layers, ServeSettings, SettingError, Settings,
     log_settings,
@@ -340,6 +340,28 @@ pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), (Exit, String)> {
 pub(super) fn check_http(settings: &ServeSettings) -> Result<(), String> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     check_start(settings, settings.address.unwrap_or(any))
+}
+
+/// The entry of a decision that the operator makes by a command.
+pub(super) fn operators_entry(
+    command: &'static str,
+    event: AuditEvent,
+    decision: &str,
+) -> Result<AuditEntry, AuditError> {
+    let caller = operator(command);
+    Ok(AuditEntry {
+        client: Some(caller.client),
+        actor: caller.actor,
+        tool: Some(command.to_owned()),
+        gate: Some("operator".to_owned()),
+        decision: Some(decision.to_owned()),
+        ..AuditEntry::new(CallId::new()?, event)
+    })
+}
+
+/// The end of a command whose work on the audit directory failed.
+pub(super) fn failed(what: &str, error: &AuditError) -> (Exit, String) {
+    Exit::failed(format!("{what}: {error}; {}", error.hint()))
 }
 
 /// The operator as the caller of a command: a person approves no more than is shown, so all of a

@@ -12,7 +12,7 @@ use crate::notify::{Notifier, NotifyEvent as Notice};
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
 const MOST_COUNTED: usize = 64;
 
-/// The people who are told of what goes on record.
+/// The recipients of notices about what goes on record.
 #[derive(Debug)]
 pub struct NoticeSlot {
     wiki: String,
@@ -27,7 +27,7 @@ impl NoticeSlot {
         }
     }
 
-    /// Has people told of what goes on record from now on.
+    /// Sets the recipients of notices from now on.
     pub fn set(&self, notifier: Notifier) {
         let notices = (!notifier.is_idle()).then(|| Arc::new(Notices::new(notifier)));
         let mut slot = self.notices.write();

@@ -3,7 +3,6 @@
 //! The document of a pause holds it; the record of its making brings the document back if it is gone.
 
 use std::io::ErrorKind;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,10 +60,11 @@ impl Pauses {
         place: &AuditLayout,
     ) -> Result<Option<Pause>, AuditError> {
         let there = self.look();
-        let (None, Some(dir), Some(store)) = (&there, self.dir_to_search(), self.store()) else {
+        let store = self.store().filter(|_| self.is_to_search());
+        let (None, Some(store)) = (&there, store) else {
             return Ok(there);
         };
-        let Some(told) = on_record(place, dir)? else {
+        let Some(told) = on_record(place)? else {
             self.note_no_pause();
             // It may have begun while the record was read.
             return Ok(self.look());
@@ -92,25 +92,23 @@ impl Pauses {
 }
 
 impl LogUpkeep {
-    /// Writes the document of a pause again, if it is gone and the record tells of no end of the pause.
-    /// Says whether it did. Blocks.
+    /// The pause that is in force; its document is written again if it is gone and the record tells of
+    /// no end of the pause. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read, or the document cannot be written.
-    pub fn bring_pause_back(&self) -> Result<bool, AuditError> {
-        let was = self.pauses.look();
-        let is = self.pauses.in_force(&self.place)?;
-        Ok(was.is_none() && matches!(is, Some(Pause::Told(_))))
+    pub fn pause_in_force(&self) -> Result<Option<Pause>, AuditError> {
+        self.pauses.in_force(&self.place)
     }
 }
 
 /// The pause that is in force by the records of all wikis of an audit directory: by the latest record
 /// of one. The log of another wiki that cannot be read keeps nobody from writing to this one.
-fn on_record(place: &AuditLayout, dir: &Path) -> Result<Option<PauseInfo>, AuditError> {
+fn on_record(place: &AuditLayout) -> Result<Option<PauseInfo>, AuditError> {
     let mut latest = last_of(place)?;
     for wiki in place.others() {
         let other = AuditLayout {
-            wiki: dir.join(&wiki),
+            wiki: place.wiki.with_file_name(&wiki),
             ..place.clone()
         };
         let last = last_of(&other).unwrap_or_else(|error| {
@@ -134,12 +132,17 @@ fn last_of(place: &AuditLayout) -> Result<Option<Record>, AuditError> {
     let mut runs = runs(place)?;
     runs.sort_by_key(|run| number_of(run.name()));
     let mut last = None;
-    scan(&runs, &["\"event\":\"pause\""], |told| {
-        let told = told.record.ok();
-        last = told
-            .filter(|it| it.event == AuditEvent::Pause)
-            .or(last.take());
-    })?;
+    for run in runs.iter().rev() {
+        scan([run], &["\"event\":\"pause\""], |told| {
+            let told = told.record.ok();
+            last = told
+                .filter(|it| it.event == AuditEvent::Pause)
+                .or(last.take());
+        })?;
+        if last.is_some() {
+            break;
+        }
+    }
     Ok(last)
 }
 
@@ -260,7 +263,7 @@ mod tests {
             on_record(dir.path(), decisions);
             let log = AuditLog::new(dir.path(), "docs");
             assert_eq!(
-                log.upkeep.bring_pause_back().unwrap(),
+                log.upkeep.pause_in_force().unwrap().is_some(),
                 is_back,
                 "{decisions:?}"
             );
@@ -270,7 +273,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         on_record(dir.path(), &[(3, "paused")]);
         let other = AuditLog::new(dir.path(), "other");
-        assert!(other.upkeep.bring_pause_back().unwrap());
+        assert!(other.upkeep.pause_in_force().unwrap().is_some());
     }
 
     #[tokio::test]

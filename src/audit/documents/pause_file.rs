@@ -140,10 +140,9 @@ impl Pauses {
         self.place.as_ref().map(|(_, store)| store)
     }
 
-    /// The audit directory, if what it has on record may tell of a pause whose document is gone.
-    pub(in crate::audit) fn dir_to_search(&self) -> Option<&Path> {
-        let (dir, _) = self.place.as_ref()?;
-        (!self.is_searched.load(Ordering::Relaxed)).then_some(dir)
+    /// True if the record may tell of a pause whose document is gone.
+    pub(in crate::audit) fn is_to_search(&self) -> bool {
+        self.place.is_some() && !self.is_searched.load(Ordering::Relaxed)
     }
 
     /// The record tells of no pause that is in force.

@@ -10,12 +10,10 @@ mod whose;
 use clap::Subcommand;
 
 use super::exit::Exit;
+use super::id_prefix::{Unfound, by_prefix};
 use super::{CommandResult, print, start};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId};
 use crate::memory::{AuditNote, Memories, MemoryError, MemoryLine, MemoryStore};
-
-/// The fewest characters of a memory's id that are taken for it.
-const MIN_PREFIX: usize = 4;
 
 /// Arguments of `memory`.
 #[derive(Debug, clap::Args)]
@@ -100,19 +98,15 @@ impl MemoryCommandContext {
 
 /// The memories that are named, by their ids or the beginnings of these.
 fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, (Exit, String)> {
-    let find = |name: &String| {
-        let fits = |one: &&MemoryLine| one.memory.id.to_string().starts_with(name.as_str());
-        let mut found = all.iter().filter(fits);
-        match (found.next(), found.next()) {
-            (Some(one), None) if name.len() >= MIN_PREFIX => Ok(one.clone()),
-            (Some(_), _) => Err(Exit::usage(
-                "several memories begin like that, or it is too short; name more of the id",
-            )),
-            (None, _) => {
-                let name = print::harmless(name);
-                let hint = MemoryError::NoSuch.hint();
-                Err(Exit::usage(format!("there is no memory {name}; {hint}")))
-            }
+    let find = |name: &String| match by_prefix(all, |one| one.memory.id.to_string(), name) {
+        Ok(one) => Ok(one.clone()),
+        Err(Unfound::Several) => Err(Exit::usage(
+            "several memories begin like that, or it is too short; name more of the id",
+        )),
+        Err(Unfound::None) => {
+            let name = print::harmless(name);
+            let hint = MemoryError::NoSuch.hint();
+            Err(Exit::usage(format!("there is no memory {name}; {hint}")))
         }
     };
     names.iter().map(find).collect()

@@ -11,6 +11,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::exit::Exit;
+use super::id_prefix::{Unfound, by_prefix};
 use super::print::{self, Paint};
 use super::{CommandResult, show_change};
 use crate::audit::{Client, Proposal, ProposalId, ProposalState};
@@ -18,9 +19,6 @@ use crate::change::Risk;
 use crate::error::{Code, Failure};
 use crate::page::Prefix;
 use crate::server::App;
-
-/// The fewest characters of a proposal's id that are taken for it.
-const MIN_PREFIX: usize = 4;
 
 /// Arguments of `proposals`.
 #[derive(Debug, clap::Args)]
@@ -119,16 +117,15 @@ pub(super) async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>
     names
         .iter()
         .map(|name| {
-            let fits = |proposal: &&Proposal| proposal.id.to_string().starts_with(name.as_str());
-            let mut found = all.iter().filter(fits);
-            match (found.next(), found.next()) {
-                (Some(proposal), None) if name.len() >= MIN_PREFIX => Ok(proposal.id),
-                (Some(_), _) => Err(Failure::new(
+            let found = by_prefix(&all, |proposal| proposal.id.to_string(), name);
+            match found {
+                Ok(proposal) => Ok(proposal.id),
+                Err(Unfound::Several) => Err(Failure::new(
                     Code::InvalidInput,
                     "Several proposals begin like that, or it is too short.",
                 )
                 .hint("Name more of its id; `wikijs-gate proposals list --all` has them.")),
-                (None, _) => Err(no_such_proposal()),
+                Err(Unfound::None) => Err(no_such_proposal()),
             }
         })
         .collect()
