@@ -1,3 +1,5 @@
+mod proposals;
+
 use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -6,14 +8,14 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::macros::datetime;
 
+use self::proposals::proposal;
 use super::{Keep, Purged};
 use crate::audit::entry::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, kept_path, page};
 use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState, Outcome,
-    Proposal, ProposalId, ProposalState, Record,
+    ProposalState, Record,
 };
-use crate::page::Date;
 
 const NOW: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 const YEAR: Keep = Keep {
@@ -372,123 +374,6 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
     assert_eq!(is_there(&log, &[state, fresh]), [true, true]);
 }
 
-#[tokio::test]
-async fn proposals_count_and_go_when_they_are_the_oldest() {
-    let dir = tempfile::tempdir().unwrap();
-    let log = running(dir.path()).await;
-    let state = log.states.keep(&page("just kept")).await.unwrap();
-    let all = [3, 2, 1].map(|day| proposal(day, ProposalState::Open, state));
-    let mut lengths = Vec::new();
-    for proposal in &all {
-        log.proposals.keep(proposal.clone()).await.unwrap();
-        let file = std::fs::File::open(
-            log.place
-                .wiki
-                .join(format!("proposals/{}.json", proposal.id)),
-        )
-        .unwrap();
-        lengths.push(file.metadata().unwrap().len());
-    }
-    let keep = Keep {
-        bytes: lengths[1..].iter().sum(),
-        ..YEAR
-    };
-    // What was just written stays.
-    assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
-    for proposal in &all {
-        let file = std::fs::File::open(
-            log.place
-                .wiki
-                .join(format!("proposals/{}.json", proposal.id)),
-        )
-        .unwrap();
-        let hours_ago = SystemTime::now() - Duration::from_hours(2);
-        file.set_modified(hours_ago).unwrap();
-    }
-    let purged = log.purge_at(keep, NOW).await.unwrap();
-    assert_eq!((purged.proposals, purged.bytes), (1, lengths[0]));
-    assert!(log.proposals.get(all[0].id).await.is_err());
-}
-
-fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
-    let json = serde_json::json!({
-        "v": 1,
-        "id": ProposalId::new().unwrap(),
-        "state": "open",
-        "created": Date::from_instant(days_ago(day)),
-        "call": CallId::new().unwrap(),
-        "tool": "wikijs_delete_page",
-        "client": { "name": "a", "version": "1" },
-        "session": "s",
-        "operation": "delete",
-        "page": 7,
-        "locale": "en",
-        "path": "docs/a",
-        "title": "A",
-        "fields": [],
-        "linesAdded": 0,
-        "linesRemoved": 0,
-        "before": before,
-    });
-    Proposal {
-        state,
-        ..serde_json::from_value(json).unwrap()
-    }
-}
-
-#[tokio::test]
-async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of() {
-    let dir = tempfile::tempdir().unwrap();
-    yesterday(dir.path());
-    let log = running(dir.path()).await;
-    let old = keep_long_ago(&log, "old").await;
-    let young = keep_long_ago(&log, "young").await;
-    run(dir.path(), 400, &[old]);
-    run(dir.path(), 1, &[young]);
-    let rejected = |day| ProposalState::Rejected {
-        decided: Date::from_instant(days_ago(day)).unwrap(),
-        reason: String::new(),
-    };
-    let made_by_old = proposal(1, ProposalState::Open, young);
-    let mut script = Script::begin(dir.path(), days_ago(399), Vec::new());
-    let made = AuditEntry {
-        decision: Some("made".to_owned()),
-        proposal: Some(made_by_old.id.to_string()),
-        ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Proposal)
-    };
-    script.entry(days_ago(399), &made);
-    script.kill();
-    let all = [
-        (proposal(1, ProposalState::Open, young), true),
-        (proposal(32, ProposalState::Open, young), false),
-        (proposal(32, rejected(30), young), true),
-        (proposal(99, rejected(32), young), false),
-        // What it is made of goes.
-        (proposal(1, ProposalState::Open, old), false),
-        (proposal(1, rejected(1), old), true),
-        (made_by_old, false),
-    ];
-    for (proposal, _) in &all {
-        log.proposals.keep(proposal.clone()).await.unwrap();
-    }
-    // One that is being decided stays until the next time.
-    let held = log
-        .proposals
-        .hold(all[1].0.id, Duration::ZERO)
-        .await
-        .unwrap();
-    let purged = log.purge_at(YEAR, NOW).await.unwrap();
-    assert_eq!((purged.proposals, purged.pages), (3, 1));
-    assert_eq!(held.proposal(), &all[1].0);
-    drop(held);
-    log.purge_at(YEAR, NOW).await.unwrap();
-    for (proposal, stays) in &all {
-        let is_there = log.proposals.get(proposal.id).await.is_ok();
-        assert_eq!(is_there, *stays, "{proposal:?}");
-    }
-    all_is_explained(&log);
-}
-
 /// The days of a century.
 const CENTURY: i64 = 36_500;
 
@@ -526,32 +411,6 @@ async fn what_a_day_of_records_has_left_behind_is_old() {
     let purged = log.purge_at(YEAR, hours_later(24)).await.unwrap();
     assert_eq!(purged.runs, 1);
     all_is_explained(&log);
-}
-
-#[tokio::test]
-async fn a_clock_that_goes_back_an_hour_ends_no_proposal_early_and_brings_none_back() {
-    let dir = tempfile::tempdir().unwrap();
-    yesterday(dir.path());
-    let log = running(dir.path()).await;
-    let state = log.states.keep(&page("just kept")).await.unwrap();
-    let open = proposal(0, ProposalState::Open, state);
-    log.proposals.keep(open.clone()).await.unwrap();
-    let mut script = Script::begin(dir.path(), NOW, Vec::new());
-    script.entry(NOW, &open.making());
-    script.kill();
-    // A day is believed once a day has passed since it was put on record.
-    let (hour, ended) = (time::Duration::HOUR, NOW + time::Duration::days(31));
-    run(dir.path(), -31, &[]);
-    let believed = ended + time::Duration::DAY;
-    for (now, is_there) in [
-        (NOW - hour, true),
-        (believed - hour, true),
-        (believed, false),
-        (believed - hour, false),
-    ] {
-        log.purge_at(YEAR, now).await.unwrap();
-        assert_eq!(log.proposals.get(open.id).await.is_ok(), is_there, "{now}");
-    }
 }
 
 #[tokio::test]

@@ -1,11 +1,5 @@
 //! `wikijs-gate store hammer`: loads a store of its own as servers do, and tells what its disk bears.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "looks at the directory that it loads"
-)]
-
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +23,7 @@ use crate::audit::{
 };
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath, PageReading};
+use crate::store::local::fs;
 
 /// The wiki that the store is of: none has this name.
 const WIKI: &str = "hammer.invalid";
@@ -68,8 +63,8 @@ pub(super) struct HammerArgs {
 
 pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
     let dir = &arguments.dir;
-    let is_empty = is_empty(dir).map_err(|error| unread(dir, &error))?;
-    if !is_empty {
+    let mut there = fs::entries(dir).map_err(|error| unread(dir, &error))?;
+    if there.next().is_some() {
         let dir = print::path(dir);
         let what = format!("{dir} holds something: name a directory that is empty or missing");
         return Err(Exit::usage(what));
@@ -394,19 +389,10 @@ impl Figure {
     }
 }
 
-/// True if there is nothing in a directory, or there is none.
-fn is_empty(dir: &Path) -> io::Result<bool> {
-    match fs::read_dir(dir) {
-        Ok(mut entries) => Ok(entries.next().is_none()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
-    }
-}
-
 /// The bytes of all files below a directory.
 fn bytes_below(dir: &Path) -> io::Result<u64> {
     let mut bytes = 0_u64;
-    for entry in fs::read_dir(dir)? {
+    for entry in fs::entries(dir)? {
         let entry = entry?;
         let found = entry.metadata()?;
         let more = if found.is_dir() {

@@ -125,14 +125,14 @@ impl StandingApproval {
     }
 
     fn is_of(&self, approver: &Approver) -> bool {
-        self.session == approver.session.digest()
-            && self.owner == approver.session.owner()
+        self.owner == approver.session.owner()
             && self.client == approver.client
+            && self.session == approver.session.digest()
     }
 
-    fn stands(&self, now: OffsetDateTime, approver: &Approver) -> bool {
+    fn is_valid_at(&self, now: OffsetDateTime) -> bool {
         let is_now = |(given, ends)| given <= now && now < ends;
-        self.is_of(approver) && self.gates == approver.gates && self.span().is_some_and(is_now)
+        self.span().is_some_and(is_now)
     }
 }
 
@@ -170,7 +170,8 @@ impl StandingApprovals {
         let all = self.all().await?.into_iter();
         Ok(all
             .filter_map(|(_, one)| one.ok())
-            .filter(|one| one.stands(now, approver))
+            .filter(|one| one.is_of(approver) && one.gates == approver.gates)
+            .filter(|one| one.is_valid_at(now))
             .collect())
     }
 
@@ -230,16 +231,18 @@ impl StandingApprovals {
         self.with_lease(move |store| {
             // It may have waited for the lease.
             let now = now + asked.elapsed();
-            let mut all = standing(store, now)?;
-            all.retain(|one| one.is_of(&approver));
-            for one in all.iter().filter(|one| one.gates != approver.gates) {
+            let own = standing(store, now)?;
+            let own = own.into_iter().filter(|one| one.is_of(&approver));
+            let (own, under_others): (Vec<_>, Vec<_>) =
+                own.partition(|one| one.gates == approver.gates);
+            for one in under_others {
                 store.remove_document(KIND, &one.id.to_string())?;
             }
             let covers = |one: &StandingApproval| {
                 let is_of_page = one.page.is_none() || one.page == subject.page;
-                one.stands(now, &approver) && one.operation == subject.operation && is_of_page
+                one.is_valid_at(now) && one.operation == subject.operation && is_of_page
             };
-            let Some(mut taken) = all.into_iter().find(covers) else {
+            let Some(mut taken) = own.into_iter().find(covers) else {
                 return Ok(None);
             };
             taken.writes_left = taken.writes_left.saturating_sub(1);

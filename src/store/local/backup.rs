@@ -15,7 +15,14 @@ use crate::store::{BackedUp, DocumentKind, Documents as _, Listed, StoreError};
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
 /// The kinds of which there are many documents, each in a directory of its own.
-const KINDS: [DocumentKind; 3] = [
+const KINDS: [DocumentKind; 4] = [
+    DocumentKind::Proposal,
+    DocumentKind::Draft,
+    DocumentKind::Memories,
+    DocumentKind::Approval,
+];
+/// Those of them that runs tell of. No run needs an approval, and each write under one changes it.
+const TOLD_BY_RUNS: [DocumentKind; 3] = [
     DocumentKind::Proposal,
     DocumentKind::Draft,
     DocumentKind::Memories,
@@ -39,10 +46,8 @@ impl LocalStore {
             &mut copied,
         )?;
         let documents = KINDS.map(|kind| self.document_directory(kind));
-        // The count of runs must not be ahead of them. No run needs an approval, and each write under one
-        // changes it.
+        // The count of runs must not be ahead of them.
         let others = [
-            self.document_directory(DocumentKind::Approval),
             self.document_path(DocumentKind::AnchorFault, ""),
             self.wiki.join("runs.count"),
             self.wiki.join("runs"),
@@ -69,10 +74,10 @@ impl LocalStore {
         Ok(copied)
     }
 
-    /// All documents, with their times.
+    /// All documents that runs tell of, with their times.
     fn documents_now(&self) -> Result<[Vec<Listed>; 3], StoreError> {
-        let mut all = KINDS.map(|_| Vec::new());
-        for (listed, kind) in all.iter_mut().zip(KINDS) {
+        let mut all = TOLD_BY_RUNS.map(|_| Vec::new());
+        for (listed, kind) in all.iter_mut().zip(TOLD_BY_RUNS) {
             *listed = self.documents(kind)?;
             listed.sort_by(|a, b| a.name.cmp(&b.name));
         }
@@ -82,12 +87,7 @@ impl LocalStore {
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
         let documents = KINDS.map(|kind| self.document_directory(kind));
-        let others = [
-            self.document_directory(DocumentKind::Approval),
-            self.blob_directory(),
-            self.wiki.clone(),
-            self.root.clone(),
-        ];
+        let others = [self.blob_directory(), self.wiki.clone(), self.root.clone()];
         for directory in documents.iter().chain(&others) {
             let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);
             for entry in fs::entries(directory).map_err(failed)? {

@@ -67,9 +67,6 @@ impl Documents for LocalStore {
         if is_private && !fs::is_ours_alone(&found) {
             return Err(StoreError::Unfit("can be changed by others"));
         }
-        if found.len() > kind.most_bytes() {
-            return Err(StoreError::Unfit("is too large"));
-        }
         match fs::read_at_most(&file, kind.most_bytes()) {
             Ok(None) => Err(StoreError::Unfit("is too large")),
             Ok(bytes) => Ok(bytes),

@@ -127,6 +127,10 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
 
 /// The bytes of a file; `None` if it has more than `most`.
 pub(crate) fn read_at_most(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
+    // Nothing is read of one that is larger; it may grow all the same.
+    if file.metadata()?.len() > most {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     let is_more = u64::try_from(bytes.len()).is_ok_and(|length| length > most);
