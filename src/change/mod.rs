@@ -26,6 +26,8 @@ pub use plan::Change;
 pub(crate) use plan::is_blank;
 pub use proof::{Proof, prove};
 pub use risk::Risk;
-pub(crate) use truncate::{BRIEF_DIFF, BRIEF_VALUE, cut, cut_to, short, short_to};
+pub(crate) use truncate::{
+    BRIEF_DIFF, BRIEF_VALUE, MAX_DIFF_BYTES, MAX_VALUE_BYTES, cut, cut_to, short, short_to,
+};
 pub use undo::{UndoFault, UndoneWrite};
 pub use warning::Warning;

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use super::warning::Warning;
 
 /// The most bytes of a difference that an answer holds.
-const MAX_DIFF_BYTES: usize = 32 * 1024;
+pub(crate) const MAX_DIFF_BYTES: usize = 32 * 1024;
 /// The most bytes of one field's value that an answer holds.
-const MAX_VALUE_BYTES: usize = 8 * 1024;
+pub(crate) const MAX_VALUE_BYTES: usize = 8 * 1024;
 /// The most bytes of a difference in a brief answer.
 pub(crate) const BRIEF_DIFF: usize = 4 * 1024;
 /// The most bytes of one field's value in a brief answer.
@@ -27,7 +27,7 @@ pub(crate) fn short(values: Map<String, Value>, warnings: &mut Vec<Warning>) -> 
     short_to(values, MAX_VALUE_BYTES, warnings)
 }
 
-/// The same with this room for each value.
+/// As [`short`], with at most so many bytes a value.
 pub(crate) fn short_to(
     mut values: Map<String, Value>,
     most: usize,
@@ -57,7 +57,7 @@ pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
     cut_to(diff, MAX_DIFF_BYTES, warnings)
 }
 
-/// The same with this room.
+/// As [`cut`], with at most so many bytes.
 pub(crate) fn cut_to(diff: String, most: usize, warnings: &mut Vec<Warning>) -> String {
     if diff.len() <= most {
         return diff;

@@ -12,6 +12,7 @@ use super::path_part::check_whole;
 use super::read::{TomlFault, TomlTable};
 use super::template::{Template, TemplatePart};
 use super::variables::schema_of_object;
+use crate::error::capitalised;
 
 /// The longest description, in characters.
 const DESCRIPTION: usize = 1_000;
@@ -227,9 +228,7 @@ fn title_of(name: &str) -> String {
     let words = name
         .trim_start_matches(super::name::PREFIX)
         .replace('_', " ");
-    let mut letters = words.chars();
-    let first = letters.next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
+    capitalised(&words)
 }
 
 fn arguments(table: &mut TomlTable<'_, '_>, faults: &mut Vec<TomlFault>) -> Vec<RecipeArgument> {

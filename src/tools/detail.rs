@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
-use super::tool::Tool;
 use crate::write::Extent;
 
 /// The argument. It is no part of what is asked for: it changes nothing of what a token confirms.
@@ -41,13 +40,6 @@ pub(super) fn take(arguments: &mut Arguments, shown: &mut Extent) {
     arguments.members_mut().shift_remove(DETAIL);
     if *shown != Extent::Whole {
         *shown = extent;
-    }
-}
-
-/// The same from the call of a tool that may have it.
-pub(super) fn take_of<T: Tool>(arguments: &mut Arguments, shown: &mut Extent) {
-    if T::SHOWS_CHANGES {
-        take(arguments, shown);
     }
 }
 

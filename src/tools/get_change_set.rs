@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::{count, is_default};
-use super::proposal_view::may_see;
+use super::proposal_view::{ProposalEnding, may_see};
 use super::set_view::ChangesView;
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use super::write_output::WriteOutput;
-use crate::audit::{CallId, Draft, MAX_WHY, Proposal, ProposalState};
+use crate::audit::{CallId, Draft, Proposal, ProposalState};
 use crate::error::Failure;
-use crate::page::escaped;
 use crate::render_budget;
 use crate::write::WriteAnswer;
 
@@ -72,34 +71,16 @@ pub(super) struct ChangesShown {
 struct SetDecision {
     proposal: String,
     state: &'static str,
-    /// The call that wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    applied_by: Option<String>,
-    /// The reason for the rejection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    replaced_by: Option<String>,
+    #[serde(flatten)]
+    ending: ProposalEnding,
 }
 
 impl From<Proposal> for SetDecision {
     fn from(proposal: Proposal) -> Self {
-        let state = proposal.state.as_str();
-        let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
-        match proposal.state {
-            ProposalState::Open => {}
-            ProposalState::Applied { applied_by: by, .. } => applied_by = Some(by.to_string()),
-            ProposalState::Rejected { reason: why, .. } => reason = Some(escaped(&why, MAX_WHY)),
-            ProposalState::Replaced {
-                replaced_by: by, ..
-            } => replaced_by = Some(by.to_string()),
-        }
         Self {
             proposal: proposal.id.to_string(),
-            state,
-            applied_by,
-            reason,
-            replaced_by,
+            state: proposal.state.as_str(),
+            ending: ProposalEnding::new(&proposal.state),
         }
     }
 }

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::context::ToolContext;
 use super::input;
 use super::proposal_view::{ProposalView, may_see};
-use super::set_view::{ChangesView, FULL_OF_ONE, Grouped, group_warnings, place};
+use super::set_view::{ChangesView, FULL_OF_ONE, Grouped, about, group_warnings, place};
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::{Proposal, ProposalId};
-use crate::change::{BRIEF_DIFF, BRIEF_VALUE, Warning, cut, cut_to, short, short_to};
+use crate::change::{BRIEF_DIFF, BRIEF_VALUE, Warning, cut_to, short_to};
 use crate::error::{Code, Failure};
 use crate::render_budget;
 use crate::write::{Extent, Review, ReviewWarning};
@@ -86,11 +86,11 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
         Err(failure) => return Err(failure),
     };
-    let has_title = review.is_readable || context.desk.past().made(&review.proposal);
+    let is_made = context.desk.past().made(&review.proposal);
+    let has_title = review.is_readable || is_made;
     let mut warnings = Vec::new();
     if review.is_readable {
         // What was said when it was made was said to the key of its maker.
-        let is_made = context.desk.past().made(&review.proposal);
         let was_said = |one: &ReviewWarning| {
             let mut said = review.proposal.said.iter();
             said.any(|said| said.warning == one.warning)
@@ -141,10 +141,7 @@ fn placed(one: &ReviewWarning, proposal: &Proposal) -> Warning {
         more => format!(" and {more} more"),
     };
     let page = place(change.locale.as_str(), change.path.as_str());
-    Warning {
-        message: format!("{page}{others}: {}", one.warning.message),
-        ..one.warning.clone()
-    }
+    about(&format!("{page}{others}"), &one.warning)
 }
 
 impl Effect {
@@ -173,13 +170,9 @@ impl Effect {
             take(&mut review.change.diff),
         );
         let before = warnings.len();
-        let (changes, diff) = match extent {
-            Extent::Brief => (
-                short_to(changes, BRIEF_VALUE, warnings),
-                cut_to(diff, BRIEF_DIFF, warnings),
-            ),
-            Extent::Bounded | Extent::Whole => (short(changes, warnings), cut(diff, warnings)),
-        };
+        let (of_value, of_diff) = extent.room();
+        let changes = short_to(changes, of_value, warnings);
+        let diff = cut_to(diff, of_diff, warnings);
         let is_cut = extent == Extent::Brief && warnings.len() > before;
         Self::One {
             changes,

@@ -6,7 +6,7 @@ use super::arguments::Arguments;
 use super::context::ToolContext;
 use super::double_colon::explain;
 use super::input::{invalid_argument, rule};
-use super::tool::Tool;
+use super::tool::ToolKind;
 use crate::error::Failure;
 use crate::wiki::Unresolved;
 
@@ -33,13 +33,14 @@ pub(super) fn add_to(schema: &mut Map<String, Value>) {
 /// # Errors
 /// `INVALID_INPUT`; `PAGE_NOT_FOUND` with the nearest pages, `AMBIGUOUS_PAGE` with the candidates;
 /// what the wiki says.
-pub(super) async fn resolve<T: Tool>(
+pub(super) async fn resolve(
     context: &ToolContext,
+    kind: ToolKind,
     arguments: &mut Arguments,
 ) -> Result<(), Failure> {
     // What is no text is refused with the faults of all other arguments.
     let name = arguments.members().get(PAGE).and_then(Value::as_str);
-    let Some(name) = name.filter(|_| T::TAKES_PAGE_NAME).map(str::to_owned) else {
+    let Some(name) = name.map(str::to_owned) else {
         return Ok(());
     };
     if arguments.has(ID) {
@@ -47,11 +48,11 @@ pub(super) async fn resolve<T: Tool>(
     }
     // From here on the call is about this name or about nothing.
     arguments.members_mut().shift_remove(PAGE);
-    if T::KIND.writes() && context.desk.takes_static_token(&context.caller) {
+    if kind.writes() && context.desk.takes_static_token(&context.caller) {
         let fault = "is not taken where the operator's token confirms, since no preview shows which page is meant; give its id";
         return Err(invalid_argument(PAGE, fault));
     }
-    let id = page_of(context, &name).await?;
+    let id = Box::pin(page_of(context, &name)).await?;
     arguments.members_mut().insert(ID.to_owned(), id.into());
     Ok(())
 }

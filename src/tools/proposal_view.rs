@@ -35,6 +35,20 @@ pub(super) struct ProposalView {
     call_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_at: Option<String>,
+    #[serde(flatten)]
+    ending: ProposalEnding,
+    /// The changes that a person left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOutOfSet>,
+    /// Number of changes, if it is a set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<i64>,
+}
+
+/// What became of a decided proposal.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProposalEnding {
     /// The call that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_by: Option<String>,
@@ -43,12 +57,25 @@ pub(super) struct ProposalView {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<String>,
-    /// The changes that a person left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<LeftOutOfSet>,
-    /// Number of changes, if it is a set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pages: Option<i64>,
+}
+
+impl ProposalEnding {
+    pub(super) fn new(state: &ProposalState) -> Self {
+        let mut ending = Self::default();
+        match state {
+            ProposalState::Open => {}
+            ProposalState::Applied { applied_by, .. } => {
+                ending.applied_by = Some(applied_by.to_string());
+            }
+            ProposalState::Rejected { reason, .. } => {
+                ending.reason = Some(escaped(reason, MAX_WHY));
+            }
+            ProposalState::Replaced { replaced_by, .. } => {
+                ending.replaced_by = Some(replaced_by.to_string());
+            }
+        }
+        ending
+    }
 }
 
 /// A change of a set that a person left out.
@@ -63,19 +90,8 @@ struct LeftOutOfSet {
 impl ProposalView {
     /// A proposal, with the page's title if the caller may see it.
     pub(super) fn new(proposal: Proposal, has_title: bool) -> Self {
-        let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
-        match &proposal.state {
-            ProposalState::Open => {}
-            ProposalState::Applied { applied_by: by, .. } => applied_by = Some(by.to_string()),
-            ProposalState::Rejected { reason: why, .. } => reason = Some(escaped(why, MAX_WHY)),
-            ProposalState::Replaced {
-                replaced_by: by, ..
-            } => replaced_by = Some(by.to_string()),
-        }
-        let omitted = proposal.state.left_out();
-        let left_out = proposal.changes().enumerate();
+        let left_out = proposal.changes_left_out();
         let left_out = left_out
-            .filter(|(number, _)| omitted.contains(number))
             .map(|(_, one)| LeftOutOfSet {
                 page_id: one.page,
                 path: one.path.as_str().to_owned(),
@@ -98,9 +114,7 @@ impl ProposalView {
             created_at: proposal.created.into(),
             call_id: proposal.call.to_string(),
             decided_at: proposal.state.decided().cloned().map(String::from),
-            applied_by,
-            reason,
-            replaced_by,
+            ending: ProposalEnding::new(&proposal.state),
             left_out,
             pages: some_count(pages).filter(|_| proposal.is_list),
         }

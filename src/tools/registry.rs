@@ -239,7 +239,9 @@ impl Registry {
         };
         let call = answering::<T>(schema);
         let check: ArgumentCheck = Box::new(move |mut arguments| {
-            detail::take_of::<T>(&mut arguments, &mut Extent::default());
+            if T::SHOWS_CHANGES {
+                detail::take(&mut arguments, &mut Extent::default());
+            }
             if T::TAKES_PAGE_NAME {
                 page_argument::insert_placeholder_id(&mut arguments);
             }
@@ -300,11 +302,19 @@ impl std::fmt::Debug for Registry {
     }
 }
 
+/// Works to the end: without this, a panic would leave the call unanswered.
+async fn unbroken<R>(work: impl Future<Output = Result<R, Failure>>) -> Result<R, Failure> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|_| Err(bug("The tool broke off.")))
+}
+
 /// Calls a tool: its arguments are completed, read and checked, and a panic is an answer, too.
 fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
     Box::new(move |mut context, mut arguments| {
         let schema = Arc::clone(&schema);
-        detail::take_of::<T>(&mut arguments, &mut context.caller.extent);
+        if T::SHOWS_CHANGES {
+            detail::take(&mut arguments, &mut context.caller.extent);
+        }
         Box::pin(async move {
             let token = arguments.members().get("confirm").and_then(Value::as_str);
             let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
@@ -316,9 +326,11 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
                 }
                 failure
             };
-            let unnamed = page_argument::resolve::<T>(&context, &mut arguments);
-            let unnamed = AssertUnwindSafe(unnamed).catch_unwind().await;
-            let unnamed = unnamed.unwrap_or_else(|_| Err(bug("The tool broke off.")));
+            let unnamed = if T::TAKES_PAGE_NAME {
+                unbroken(page_argument::resolve(&context, T::KIND, &mut arguments)).await
+            } else {
+                Ok(())
+            };
             let is_recipe = context.caller.asked.is_some();
             if T::KIND.writes() && !is_recipe {
                 let asked = Asked::new(T::NAME, arguments.members().clone());
@@ -356,11 +368,7 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
             let of_call = call.take_asked();
             let of_call =
                 of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
-            // Without this, a panic would leave the call unanswered.
-            let output = AssertUnwindSafe(T::run(context, input))
-                .catch_unwind()
-                .await;
-            let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")));
+            let output = unbroken(T::run(context, input)).await;
             let output = output.map_err(|failure| call.refused(required.as_ref(), failure))?;
             let output = value_of(output)?;
             let token = output.get("confirm").and_then(Value::as_str);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::registry::{TOOLS, ToolDefinition};
 use super::toolset::Toolset;
-use crate::error::Failure;
+use crate::error::{Failure, capitalised};
 
 /// Replaces a hint that says nothing without a tool that is not offered.
 const NOTHING_LEFT: &str =
@@ -229,9 +229,7 @@ fn without_gone(text: &str) -> String {
             continue;
         }
         if is_first && ends_as_sentence {
-            let mut letters = body.chars();
-            told.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-            told.push_str(letters.as_str());
+            told.push_str(&capitalised(body));
         } else {
             told.push_str(body);
         }

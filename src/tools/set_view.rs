@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::output::{count, is_default, some_count};
 use crate::change::{Operation, Warning};
+use crate::error::capitalised;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Field, Note, escape_hidden};
 use crate::write::{
@@ -71,18 +72,16 @@ impl SetShown {
     pub(super) fn new(shown: SetPreview, extent: Extent) -> Self {
         let verdict = verdict(&shown);
         let mut warnings = shown.notes.warnings;
-        let (mut many_warnings, mut many_named) = (usize::MAX, usize::MAX);
         if extent == Extent::Brief {
-            (many_warnings, many_named) = (MAX_WARNINGS, MAX_NAMED);
             warnings.retain(|warning| !OF_VERDICT.contains(&&*warning.code));
             warnings.extend(shown.changes.iter().flat_map(placed_warnings));
         }
         let mut changes = ChangesView::new(shown.changes, (0, shown.pages), extent);
-        let warnings = grouped(warnings, many_warnings, |warning| &warning.code);
+        let warnings = group_warnings(warnings, extent);
         let left_out = PageLeftOut::all(shown.left_out);
-        let left_out = grouped(left_out, many_named, |page| &page.why);
-        let links_left = LinksLeft::new(shown.links_left, many_named);
-        let linked_from = grouped(shown.notes.linked_from, many_named, |_| "");
+        let left_out = grouped(left_out, (extent, MAX_NAMED), |page| &page.why);
+        let links_left = LinksLeft::new(shown.links_left, extent);
+        let linked_from = grouped(shown.notes.linked_from, (extent, MAX_NAMED), |_| "");
         if is_counted(&warnings)
             || is_counted(&left_out)
             || is_counted(&links_left.links_left)
@@ -113,7 +112,7 @@ impl SetShown {
 fn verdict(shown: &SetPreview) -> String {
     let warnings = shown.notes.warnings.iter();
     let told = warnings.filter(|warning| OF_VERDICT.contains(&&*warning.code));
-    let mut sentences: Vec<String> = told.map(|warning| sentence(&warning.message)).collect();
+    let mut sentences: Vec<String> = told.map(|warning| capitalised(&warning.message)).collect();
     if shown.confirm.is_some() {
         let changes = match shown.pages {
             1 => "1 change".to_owned(),
@@ -135,23 +134,18 @@ fn verdict(shown: &SetPreview) -> String {
     sentences.join(" ")
 }
 
-/// A message as a sentence.
-fn sentence(message: &str) -> String {
-    let mut chars = message.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
-}
-
 /// The warnings about a change, each with its page.
 fn placed_warnings(line: &SetLine) -> impl Iterator<Item = Warning> {
-    line.warnings.iter().map(|warning| Warning {
-        message: format!(
-            "{}: {}",
-            place(&line.target.locale, &line.target.path),
-            warning.message
-        ),
+    let place = place(&line.target.locale, &line.target.path);
+    { line.warnings.iter() }.map(move |warning| about(&place, warning))
+}
+
+/// A warning about a change of a set, with the place of its page.
+pub(super) fn about(place: &str, warning: &Warning) -> Warning {
+    Warning {
+        message: format!("{place}: {}", warning.message),
         ..warning.clone()
-    })
+    }
 }
 
 /// Somebody's own words, marked as such.
@@ -168,10 +162,14 @@ pub(super) struct Grouped<T> {
     more: i64,
 }
 
-/// Items, whole if they take at most so many bytes; otherwise the first of each kind and the numbers
-/// of the others.
-fn grouped<T: Serialize>(items: Vec<T>, most: usize, kind: impl Fn(&T) -> &str) -> Vec<Grouped<T>> {
-    let is_many = most < usize::MAX && json!(items).to_string().len() > most;
+/// Items; in brief, if they take more than so many bytes, the first of each kind and the numbers of the
+/// others.
+fn grouped<T: Serialize>(
+    items: Vec<T>,
+    (extent, most): (Extent, usize),
+    kind: impl Fn(&T) -> &str,
+) -> Vec<Grouped<T>> {
+    let is_many = extent == Extent::Brief && json!(items).to_string().len() > most;
     let mut groups: Vec<Grouped<T>> = Vec::new();
     for first in items {
         let same = |group: &&mut Grouped<T>| is_many && kind(&group.first) == kind(&first);
@@ -185,11 +183,7 @@ fn grouped<T: Serialize>(items: Vec<T>, most: usize, kind: impl Fn(&T) -> &str) 
 
 /// Warnings; where a brief answer has no room for all, the first of each kind and the number of others.
 pub(super) fn group_warnings(warnings: Vec<Warning>, extent: Extent) -> Vec<Grouped<Warning>> {
-    let most = match extent {
-        Extent::Brief => MAX_WARNINGS,
-        Extent::Bounded | Extent::Whole => usize::MAX,
-    };
-    grouped(warnings, most, |warning| &warning.code)
+    grouped(warnings, (extent, MAX_WARNINGS), |warning| &warning.code)
 }
 
 /// True if others of a kind are only counted.
@@ -308,29 +302,25 @@ fn line(change: &SetLine) -> String {
     };
     let operation = change.operation.as_str();
     let told = format!("{}{}", fields(change), codes(&change.warnings));
-    let own = operation.len() + id.len() + told.len() + " ".len();
-    let room = MAX_LINE.saturating_sub(own);
-    let from = place(&change.target.locale, &change.target.path);
-    let Some((locale, path)) = &change.new_place else {
-        return format!("{operation} {}{id}{told}", ending(&from, room));
+    let mut way = vec![place(&change.target.locale, &change.target.path)];
+    if let Some((locale, path)) = &change.new_place {
+        way.push(place(locale.as_str(), path.as_str()));
+        let aside = change.aside.iter();
+        way.extend(aside.map(|path| place(locale.as_str(), path.as_str())));
+    }
+    let joints = [" ", " to ", " by way of "];
+    let words: usize = joints.iter().zip(&way).map(|(joint, _)| joint.len()).sum();
+    let room = MAX_LINE.saturating_sub(operation.len() + id.len() + told.len() + words);
+    let is_whole = way.iter().map(String::len).sum::<usize>() <= room;
+    let each = if is_whole { room } else { room / way.len() };
+    let mut way = joints.iter().zip(&way);
+    let mut next = || {
+        way.next()
+            .map(|(joint, to)| [joint, &*ending(to, each)].concat())
     };
-    let to = place(locale.as_str(), path.as_str());
-    let aside = change.aside.as_ref();
-    let aside = aside.map(|path| place(locale.as_str(), path.as_str()));
-    let by = if aside.is_some() { " by way of " } else { "" };
-    let aside = aside.unwrap_or_default();
-    let room = room.saturating_sub(" to ".len() + by.len());
-    let each = if from.len() + to.len() + aside.len() <= room {
-        room
-    } else {
-        room / if aside.is_empty() { 2 } else { 3 }
-    };
-    format!(
-        "{operation} {}{id} to {}{by}{}{told}",
-        ending(&from, each),
-        ending(&to, each),
-        ending(&aside, each)
-    )
+    let from = next().unwrap_or_default();
+    let rest: String = std::iter::from_fn(next).collect();
+    format!("{operation}{from}{id}{rest}{told}")
 }
 
 /// A page's place, as the tools that read pages take it.
@@ -409,10 +399,10 @@ struct LinkShown {
 }
 
 impl LinksLeft {
-    /// These links; by kind where they take more than so many bytes.
-    pub(super) fn new(mut left: Vec<LinkLeft>, most: usize) -> Self {
+    /// These links: in brief by kind where there are many, else the first of them.
+    pub(super) fn new(mut left: Vec<LinkLeft>, extent: Extent) -> Self {
         let mut not_shown = 0;
-        if most == usize::MAX {
+        if extent != Extent::Brief {
             not_shown = left.len().saturating_sub(MAX_LINKS_LEFT);
             left.truncate(MAX_LINKS_LEFT);
         }
@@ -421,14 +411,14 @@ impl LinksLeft {
             let (target, line) = left.link.unzip();
             LinkShown {
                 id: left.id,
-                path: format!("/{locale}/{path}"),
+                path: place(locale.as_str(), path.as_str()),
                 line: line.map(count),
                 link: target.map(|link| escape_hidden(&link)),
                 why: left.why,
             }
         });
         Self {
-            links_left: grouped(shown.collect(), most, |link| link.why),
+            links_left: grouped(shown.collect(), (extent, MAX_NAMED), |link| link.why),
             links_left_not_shown: some_count(not_shown),
         }
     }

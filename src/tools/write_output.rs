@@ -93,83 +93,82 @@ impl From<Joined> for InDraft {
     }
 }
 
-/// The answer about one change.
-enum ChangeAnswer {
-    Preview(Box<Preview>),
-    Applied(Box<Applied>),
-}
-
 impl Write {
-    /// The answer about one change; a set has a different shape.
-    fn new(answer: ChangeAnswer, extent: Extent) -> Self {
-        let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
-        let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
-        match answer {
-            ChangeAnswer::Preview(preview) => Self {
-                hint: hint(&preview, extent),
-                dry_run: true,
-                operation: preview.operation.as_str(),
-                outcome: None,
-                target: preview.target,
-                changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
-                diff: preview.diff,
-                outline: preview.outline,
-                changed: None,
-                lines_added: count(preview.lines.added),
-                lines_removed: count(preview.lines.removed),
-                updated_at: None,
-                unverified: Vec::new(),
-                conflict_check: unchecked(&preview.notes),
-                replaces: preview.notes.replaces.map(|id| id.to_string()),
-                undoes: preview.notes.undoes.map(|id| id.to_string()),
-                draft: preview.notes.joined.map(InDraft::from),
-                linked_from: preview.notes.linked_from,
-                warnings: preview.notes.warnings,
-                note: said(preview.notes.note),
-                confirm: preview
-                    .confirm
-                    .as_ref()
-                    .map(|confirm| confirm.token.clone()),
-                confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
-                proposal: preview.proposal.map(|id| id.to_string()),
-                call_id: preview.call.to_string(),
-            },
-            ChangeAnswer::Applied(applied) => Self {
-                dry_run: false,
-                operation: applied.operation.as_str(),
-                outcome: Some(if applied.is_unchanged {
-                    "unchanged"
-                } else {
-                    "applied"
-                }),
-                target: applied.target,
-                changes: None,
-                diff: String::new(),
-                outline: None,
-                hint: None,
-                changed: Some(names(applied.changed))
-                    .filter(|changed: &Vec<_>| !changed.is_empty()),
-                lines_added: count(applied.lines.added),
-                lines_removed: count(applied.lines.removed),
-                updated_at: applied.updated_at,
-                unverified: names(applied.unverified)
-                    .into_iter()
-                    .chain(applied.unreadable)
-                    .collect(),
-                conflict_check: unchecked(&applied.notes),
-                replaces: None,
-                undoes: applied.notes.undoes.map(|id| id.to_string()),
-                draft: None,
-                linked_from: applied.notes.linked_from,
-                warnings: applied.notes.warnings,
-                note: None,
-                confirm: None,
-                confirm_expires_at: None,
-                proposal: None,
-                call_id: applied.call.to_string(),
-            },
+    /// The preview of one change; a set has a different shape.
+    fn preview(preview: Preview, extent: Extent) -> Self {
+        Self {
+            hint: hint(&preview, extent),
+            dry_run: true,
+            operation: preview.operation.as_str(),
+            outcome: None,
+            target: preview.target,
+            changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
+            diff: preview.diff,
+            outline: preview.outline,
+            changed: None,
+            lines_added: count(preview.lines.added),
+            lines_removed: count(preview.lines.removed),
+            updated_at: None,
+            unverified: Vec::new(),
+            conflict_check: unchecked(&preview.notes),
+            replaces: preview.notes.replaces.map(|id| id.to_string()),
+            undoes: preview.notes.undoes.map(|id| id.to_string()),
+            draft: preview.notes.joined.map(InDraft::from),
+            linked_from: preview.notes.linked_from,
+            warnings: preview.notes.warnings,
+            note: said(preview.notes.note),
+            confirm: preview
+                .confirm
+                .as_ref()
+                .map(|confirm| confirm.token.clone()),
+            confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
+            proposal: preview.proposal.map(|id| id.to_string()),
+            call_id: preview.call.to_string(),
         }
     }
+
+    /// The outcome of one change.
+    fn applied(applied: Applied) -> Self {
+        let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
+        Self {
+            dry_run: false,
+            operation: applied.operation.as_str(),
+            outcome: Some(if applied.is_unchanged {
+                "unchanged"
+            } else {
+                "applied"
+            }),
+            target: applied.target,
+            changes: None,
+            diff: String::new(),
+            outline: None,
+            hint: None,
+            changed: Some(names(applied.changed)).filter(|changed: &Vec<_>| !changed.is_empty()),
+            lines_added: count(applied.lines.added),
+            lines_removed: count(applied.lines.removed),
+            updated_at: applied.updated_at,
+            unverified: names(applied.unverified)
+                .into_iter()
+                .chain(applied.unreadable)
+                .collect(),
+            conflict_check: unchecked(&applied.notes),
+            replaces: None,
+            undoes: applied.notes.undoes.map(|id| id.to_string()),
+            draft: None,
+            linked_from: applied.notes.linked_from,
+            warnings: applied.notes.warnings,
+            note: None,
+            confirm: None,
+            confirm_expires_at: None,
+            proposal: None,
+            call_id: applied.call.to_string(),
+        }
+    }
+}
+
+/// The word for what a change was checked against, if that is nothing.
+fn unchecked(notes: &Notes) -> Option<&'static str> {
+    notes.is_unchecked.then_some("none")
 }
 
 /// The way to all of a change that is shown in part.
@@ -233,12 +232,8 @@ impl WriteOutput {
     /// The answer, as far as the caller is shown it.
     pub(super) fn new(answer: WriteAnswer, extent: Extent) -> Self {
         match answer {
-            WriteAnswer::Preview(preview) => {
-                Self::One(Box::new(Write::new(ChangeAnswer::Preview(preview), extent)))
-            }
-            WriteAnswer::Applied(applied) => {
-                Self::One(Box::new(Write::new(ChangeAnswer::Applied(applied), extent)))
-            }
+            WriteAnswer::Preview(preview) => Self::One(Box::new(Write::preview(*preview, extent))),
+            WriteAnswer::Applied(applied) => Self::One(Box::new(Write::applied(*applied))),
             WriteAnswer::SetPreview(shown) => Self::Preview(SetShown::new(*shown, extent)),
             WriteAnswer::Set(set) => Self::Set(SetDone::new(*set, None)),
         }
@@ -262,7 +257,7 @@ impl SetDone {
             applied: count(set.members.iter().filter(|one| one.is_there()).count()),
             changes: set.members.iter().map(ChangeDone::new).collect(),
             left_out: PageLeftOut::all(set.left_out),
-            links_left: LinksLeft::new(set.links_left, usize::MAX),
+            links_left: LinksLeft::new(set.links_left, Extent::Bounded),
             linked_from: set.notes.linked_from,
             warnings: set.notes.warnings,
             proposal: proposal.map(|id| id.to_string()),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, capitalised};
 use crate::render_budget::RenderBudgetExceeded;
 
 /// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
@@ -319,12 +319,5 @@ impl From<WikiError> for Failure {
 
 /// Makes a sentence of a lower-case fragment.
 pub(crate) fn sentence(fragment: &str) -> String {
-    let mut chars = fragment.chars();
-    let head: String = chars
-        .next()
-        .map(char::to_uppercase)
-        .into_iter()
-        .flatten()
-        .collect();
-    format!("{head}{}.", chars.as_str())
+    format!("{}.", capitalised(fragment))
 }

@@ -4,9 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
-use crate::change::{
-    BRIEF_DIFF, BRIEF_VALUE, Change, Operation, Warning, cut, cut_to, short, short_to,
-};
+use crate::change::{BRIEF_DIFF, Change, Operation, Warning, cut_to, short_to};
 use crate::error::{Code, Failure};
 use crate::gates::{DraftDigest, LeftOut, LinkLeft, Previewed};
 use crate::page::{
@@ -65,8 +63,9 @@ impl WriteAnswer {
     /// The part of it that a caller is shown.
     pub(super) fn bounded(self, extent: Extent) -> Self {
         match (self, extent) {
-            (Self::Preview(preview), Extent::Brief) => Self::Preview(Box::new(preview.brief())),
-            (Self::Preview(preview), Extent::Bounded) => Self::Preview(Box::new(preview.bounded())),
+            (Self::Preview(preview), Extent::Brief | Extent::Bounded) => {
+                Self::Preview(Box::new(preview.bounded(extent)))
+            }
             (Self::SetPreview(preview), Extent::Bounded) => {
                 Self::SetPreview(Box::new(preview.bounded()))
             }
@@ -74,11 +73,14 @@ impl WriteAnswer {
         }
     }
 
-    /// The same preview of a change whose content came whole from its caller: with the outline of
-    /// that content.
+    /// The same preview of a change whose content came whole from its caller: with the outline of that
+    /// content in place of a difference, unless little of the page changes.
     pub(super) fn outlined(mut self, change: &Change) -> Self {
-        if let (Self::Preview(preview), Some(after)) = (&mut self, change.after()) {
+        if let (Self::Preview(preview), Some(after)) = (&mut self, change.after())
+            && (preview.operation == Operation::Create || preview.diff.len() > BRIEF_DIFF)
+        {
             preview.outline = Some(outline(after));
+            preview.diff = String::new();
         }
         self
     }
@@ -220,25 +222,11 @@ pub struct Preview {
 impl Preview {
     /// The part of it that fits into an answer, with a warning about what was cut.
     #[must_use]
-    pub fn bounded(mut self) -> Self {
+    pub fn bounded(mut self, extent: Extent) -> Self {
+        let (of_value, of_diff) = extent.room();
         let warnings = &mut self.notes.warnings;
-        self.changes = short(self.changes, warnings);
-        self.diff = cut(self.diff, warnings);
-        self
-    }
-
-    /// The same in brief. Content that the caller has just sent whole is not sent back, unless
-    /// little of the page changes.
-    fn brief(mut self) -> Self {
-        let is_new = self.operation == Operation::Create;
-        if self.outline.is_some() && (is_new || self.diff.len() > BRIEF_DIFF) {
-            self.diff = String::new();
-        } else {
-            self.outline = None;
-        }
-        let warnings = &mut self.notes.warnings;
-        self.changes = short_to(self.changes, BRIEF_VALUE, warnings);
-        self.diff = cut_to(self.diff, BRIEF_DIFF, warnings);
+        self.changes = short_to(self.changes, of_value, warnings);
+        self.diff = cut_to(self.diff, of_diff, warnings);
         self
     }
 }
@@ -374,13 +362,11 @@ pub const SAMPLES: usize = 3;
 const SAMPLES_BYTES: usize = 1_500;
 
 impl SetLine {
-    /// Leaves the differences of the first changes, which share the room of a brief answer;
-    /// `diff_of` gives that of a change by its number, if the line itself has none yet.
-    pub(super) fn sample(lines: &mut [Self], diff_of: impl Fn(usize) -> Option<String>) {
+    /// Cuts the differences of the first changes, which share the room of a brief answer.
+    pub(super) fn sample(lines: &mut [Self]) {
         let mut left = SAMPLES_BYTES;
-        let samples = lines.iter_mut().enumerate();
-        let samples = samples.filter(|(_, line)| line.only_mends.is_none());
-        for (taken, (number, line)) in samples.take(SAMPLES).enumerate() {
+        let samples = lines.iter_mut().filter(|line| line.only_mends.is_none());
+        for (taken, line) in samples.take(SAMPLES).enumerate() {
             let share = left / SAMPLES.saturating_sub(taken).max(1);
             let values = json!(line.values).to_string().len();
             line.is_cut = values > share;
@@ -390,7 +376,7 @@ impl SetLine {
                 left -= values;
             }
             let share = left / SAMPLES.saturating_sub(taken).max(1);
-            let diff = diff_of(number).unwrap_or_else(|| std::mem::take(&mut line.diff));
+            let diff = std::mem::take(&mut line.diff);
             // The counts of its lines are in the answer.
             line.is_cut |= diff.len() > share;
             line.diff = cut_to(diff, share, &mut Vec::new());

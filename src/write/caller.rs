@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::audit::{Actor, Client};
+use crate::change::{BRIEF_DIFF, BRIEF_VALUE, MAX_DIFF_BYTES, MAX_VALUE_BYTES};
 use crate::error::Failure;
 use crate::gates::{ApprovalScope, Asked, ClientLimits, SessionId};
 use crate::page::Note;
@@ -84,6 +85,16 @@ pub enum Extent {
     Bounded,
     /// All of it: a person at a terminal approves only what is shown.
     Whole,
+}
+
+impl Extent {
+    /// The most bytes of a field's value, and of a difference, in an answer about one change.
+    pub(crate) const fn room(self) -> (usize, usize) {
+        match self {
+            Self::Brief => (BRIEF_VALUE, BRIEF_DIFF),
+            Self::Bounded | Self::Whole => (MAX_VALUE_BYTES, MAX_DIFF_BYTES),
+        }
+    }
 }
 
 /// A question to a person, and the possible answers.

@@ -193,7 +193,7 @@ impl Review {
             })
             .collect();
         if extent == Extent::Brief {
-            SetLine::sample(&mut lines, |_| None);
+            SetLine::sample(&mut lines);
         }
         (lines, hidden)
     }

@@ -26,15 +26,15 @@ pub struct ListedProposal {
     pub is_listed: bool,
 }
 
-/// The state of a proposal in a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The state of a proposal in a list; of a set, the greatest of its changes' states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ListedState {
     /// Open, and its pages are as they were.
     Open,
-    /// Open, and a page was changed, moved or deleted since, or a place was taken.
-    Outdated,
     /// Open, and the list of pages does not show whether it still fits.
     Unchecked,
+    /// Open, and a page was changed, moved or deleted since, or a place was taken.
+    Outdated,
     /// Somebody decided, in this word.
     Decided(&'static str),
 }
@@ -48,15 +48,6 @@ impl ListedState {
             Self::Outdated => "outdated",
             Self::Unchecked => "unchecked",
             Self::Decided(how) => how,
-        }
-    }
-
-    /// That of a set with these two changes.
-    const fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Outdated, _) | (_, Self::Outdated) => Self::Outdated,
-            (Self::Unchecked, _) | (_, Self::Unchecked) => Self::Unchecked,
-            _ => self,
         }
     }
 }
@@ -122,7 +113,7 @@ impl<'a> PlacesListed<'a> {
         // A place that a page of the set has is freed by the set.
         let own: HashSet<i64> = changes.iter().filter_map(|one| one.page).collect();
         let states = changes.iter().map(|one| self.of_change(one, &own, is_own));
-        states.fold(ListedState::Open, ListedState::and)
+        states.max().unwrap_or(ListedState::Open)
     }
 
     fn of_change(&self, change: &ProposedChange, own: &HashSet<i64>, is_own: bool) -> ListedState {

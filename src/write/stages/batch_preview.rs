@@ -6,7 +6,7 @@ use crate::gates::ChangeSet;
 use crate::wiki::Wiki;
 
 use super::check::SetCheck;
-use crate::write::answer::{MAX_LINES, SetLine, SetPreview, WriteTarget};
+use crate::write::answer::{MAX_LINES, SAMPLES, SetLine, SetPreview, WriteTarget};
 use crate::write::caller::Extent;
 use crate::write::source::digest;
 
@@ -27,16 +27,9 @@ pub(super) fn preview(
     if let Some(lost) = set.iter().find_map(|one| one.change.lost_for_good()) {
         notes.warnings.insert(0, lost);
     }
-    let room = match extent {
-        Extent::Brief => 0,
-        Extent::Bounded => MAX_DIFFS,
-        Extent::Whole => usize::MAX,
-    };
-    let mut changes = lines(wiki, set, &checked.each, room);
+    let changes = lines(wiki, set, &checked.each, extent);
     let hidden = changes.iter().filter(|line| line.is_cut).count();
-    if extent == Extent::Brief {
-        sample(&mut changes, set);
-    } else if hidden > 0 {
+    if extent != Extent::Brief && hidden > 0 {
         notes.warnings.push(Warning::new(
             "diffs_not_shown",
             format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (callId) shows them page by page."),
@@ -59,29 +52,26 @@ pub(super) fn preview(
     }
 }
 
-/// Shows the first differences in brief.
-fn sample(lines: &mut [SetLine], set: &ChangeSet) {
-    let changes: Vec<_> = set.iter().filter(|one| !one.change.is_empty()).collect();
-    SetLine::sample(lines, |number| {
-        let one = changes.get(number)?;
-        Some(one.change.content_diff().0)
-    });
-}
-
-/// The effect of each change of a set; the differences as far as there is room for their bytes.
-fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -> Vec<SetLine> {
+/// The effect of each change of a set; the differences as far as there is room for them.
+fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) -> Vec<SetLine> {
+    let (mut room, mut most) = match extent {
+        Extent::Brief => (usize::MAX, SAMPLES),
+        Extent::Bounded => (MAX_DIFFS, usize::MAX),
+        Extent::Whole => (usize::MAX, usize::MAX),
+    };
     let changes = set
         .iter()
         .zip(each.iter().map(Some).chain(std::iter::repeat(None)))
         .filter(|(one, _)| !one.change.is_empty());
-    changes
+    let mut lines: Vec<SetLine> = changes
         .map(|(one, warnings)| {
             let change = &one.change;
             let only_mends = set.only_mends(one);
             // For a change that only mends links, their number says enough.
             let difference = change.content_difference();
             let lines = difference.counts();
-            let is_cut = only_mends.is_none() && difference.bytes() > room;
+            let is_cut = only_mends.is_none() && (most == 0 || difference.bytes() > room);
+            most = most.saturating_sub(usize::from(only_mends.is_none()));
             let diff = if is_cut || only_mends.is_some() {
                 String::new()
             } else {
@@ -105,7 +95,11 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -
                 warnings: warnings.cloned().unwrap_or_default(),
             }
         })
-        .collect()
+        .collect();
+    if extent == Extent::Brief {
+        SetLine::sample(&mut lines);
+    }
+    lines
 }
 
 /// As many changes of a set as there is room for, in brief all; callers ask for the rest by number.
@@ -116,11 +110,9 @@ pub(in crate::write) fn lines_with_room(
     extent: Extent,
 ) -> Vec<SetLine> {
     if extent == Extent::Brief {
-        let mut lines = lines(wiki, set, &[], 0);
-        sample(&mut lines, set);
-        return lines;
+        return lines(wiki, set, &[], extent);
     }
-    let mut lines = lines(wiki, set, &[], MAX_DIFFS);
+    let mut lines = lines(wiki, set, &[], Extent::Bounded);
     lines.truncate(MAX_LINES);
     if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {
         first.diff = cut(set.first().change.content_diff().0, &mut first.warnings);

@@ -107,7 +107,7 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
         vec![Warning::new("nobody", "sees this.")],
         vec![Warning::new("last", "two.")],
     ];
-    let told = lines(&office.desk.wiki, &set, &each, MAX_DIFFS);
+    let told = lines(&office.desk.wiki, &set, &each, Extent::Bounded);
     let told: Vec<_> = told
         .iter()
         .map(|line| {
@@ -153,7 +153,7 @@ fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
     let preview = SetPreview {
         call: set.id(),
         pages: set.iter().count(),
-        changes: lines(&office.desk.wiki, &set, &each, MAX_DIFFS),
+        changes: lines(&office.desk.wiki, &set, &each, Extent::Bounded),
         left_out: Vec::new(),
         links_left: Vec::new(),
         draft: None,
