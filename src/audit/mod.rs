@@ -60,13 +60,14 @@ pub use documents::proposals::{HeldProposal, ProposalOnRecord, ProposalStore};
 pub use documents::states::StateStore;
 pub use entry::changed::ChangeDetails;
 pub use entry::ending::CallOutcome;
-pub use entry::event::{Actor, AuditEntry, AuditEvent, Client, Outcome};
+pub use entry::event::{Actor, AuditEvent, Client, Outcome};
 pub use entry::exclusions::Exclusions;
 pub use entry::ids::{
     ApprovalId, ArgumentDigest, CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash,
     MemoryId, NotHex, ProposalId, RunId,
 };
-pub use entry::record::{Record, Unreadable};
+pub use entry::members::{AuditEntry, Record, ShownMember};
+pub use entry::record::Unreadable;
 pub use entry::role::Role;
 pub use error::AuditError;
 pub use history::call::{CallHistory, CallHistoryError, CallSelector, NotASelector};

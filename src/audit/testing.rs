@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use super::disk::layout::AuditLayout;
-use super::entry::record::RecordStamp;
+use super::entry::members::RecordStamp;
 use super::{AuditEntry, AuditEvent, AuditLog, FileHead, KeptState, LineHash, Record, RunId};
 use crate::page::{PageState, testing};
 

@@ -10,3 +10,12 @@ pub(crate) fn client_name(client: &Client) -> String {
         named => named.to_owned(),
     }
 }
+
+/// The same with the identity that it was authenticated as.
+pub(super) fn client(client: &Client) -> String {
+    let named = client_name(client);
+    match &client.subject {
+        Some(subject) => format!("{named} as {subject}"),
+        None => named,
+    }
+}

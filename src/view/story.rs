@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::client::client_name;
+use super::client::client;
 use crate::audit::{
     Actor, AuditEvent, CallGroup, CallHistory, CallId, CallOutcome, Client, Record, SpentApproval,
 };
@@ -263,7 +263,7 @@ fn and_more(more: usize) -> String {
     }
 }
 
-fn place(call: &CallHistory, joint: char) -> String {
+pub(super) fn place(call: &CallHistory, joint: char) -> String {
     let place = call
         .records
         .iter()
@@ -286,14 +286,6 @@ fn person(actor: Option<&Actor>, own: Option<&Client>) -> String {
     let actor = actor.map(|actor| actor.as_str().to_owned());
     let person = actor.or_else(|| own.map(client));
     person.unwrap_or_else(|| "somebody".to_owned())
-}
-
-fn client(client: &Client) -> String {
-    let named = client_name(client);
-    match &client.subject {
-        Some(subject) => format!("{named} as {subject}"),
-        None => named,
-    }
 }
 
 /// The author of a call's note: the operator or an agent.

@@ -26,6 +26,7 @@ use super::caller::Caller;
 pub(super) struct EntryBuilder {
     began: Instant,
     entry: AuditEntry,
+    lines: LineCounts,
     /// The reason for the write: the note that was shown with the change, if it was shown.
     note: Option<Note>,
     /// The call of the tool, as it was given.
@@ -52,6 +53,7 @@ impl EntryBuilder {
         Self {
             began: Instant::now(),
             entry,
+            lines: LineCounts::default(),
             note: caller.note.clone(),
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
@@ -323,8 +325,8 @@ impl EntryBuilder {
             title: page.title.clone(),
             updated_at: change.before().and_then(|page| page.updated_at.clone()),
             fields: change.fields(),
-            lines_added: self.entry.lines.added,
-            lines_removed: self.entry.lines.removed,
+            lines_added: self.lines.added,
+            lines_removed: self.lines.removed,
             lost: change.lost().to_vec(),
             undoes: self.entry.undoes,
             before: self.entry.before,
@@ -360,7 +362,7 @@ impl EntryBuilder {
         let call = self.entry.call;
         let one_of_it = ChangeSet::single(call, one.clone()).noted(self.note.clone());
         let mut record = self.of_member(&one_of_it);
-        record.entry.lines = one.change.content_lines();
+        record.counted(one.change.content_lines());
         record
     }
 
@@ -391,8 +393,9 @@ impl EntryBuilder {
     }
 
     /// The lines of the content's difference are counted.
-    pub(super) const fn counted(&mut self, lines: LineCounts) {
-        self.entry.lines = lines;
+    pub(super) fn counted(&mut self, lines: LineCounts) {
+        self.lines = lines;
+        self.entry.set_lines(lines);
     }
 
     /// Keeps both states in the audit directory.

@@ -20,7 +20,7 @@ use time::OffsetDateTime;
 use tokio::sync::Mutex as Turn;
 
 use super::super::disk::layout::AuditLayout;
-use super::super::entry::record::format_time;
+use super::super::entry::members::format_time;
 use super::super::run::heads;
 use super::super::{FileHead, RunId, SigningKey};
 use super::line::NewAnchor;

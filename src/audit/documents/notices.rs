@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::super::entry::event::{AuditEntry, AuditEvent, Outcome};
+use super::super::{AuditEntry, AuditEvent, Outcome};
 use super::proposals::OTHER;
 use crate::notify::{Notifier, NotifyEvent as Notice};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::super::entry::record::RecordStamp;
+use super::super::entry::members::RecordStamp;
 use super::super::{
     ArgumentDigest, AuditEntry, AuditEvent, CallId, Client, KeptState, KeyDigest, ProposalId,
     Record,
@@ -346,7 +346,7 @@ impl Proposal {
 
     /// The entry of its making.
     pub(crate) fn making(&self) -> AuditEntry {
-        AuditEntry {
+        let mut entry = AuditEntry {
             decision: Some("made".to_owned()),
             proposal: Some(self.id.to_string()),
             client: Some(self.client.clone()),
@@ -360,22 +360,23 @@ impl Proposal {
             aside: self.aside.clone(),
             reason: Self::loss(&self.lost),
             fields: self.fields.clone(),
-            lines: LineCounts {
-                added: self.lines_added,
-                removed: self.lines_removed,
-            },
             before: self.before,
             after: self.after,
             undoes: self.undoes,
             note: self.note.clone().map(String::from),
             warnings: self.warnings.clone(),
             ..AuditEntry::new(self.call, AuditEvent::Proposal)
-        }
+        };
+        entry.set_lines(LineCounts {
+            added: self.lines_added,
+            removed: self.lines_removed,
+        });
+        entry
     }
 
     /// The entry of the making of one of its other changes.
     fn making_of(&self, one: &ProposedChange) -> AuditEntry {
-        AuditEntry {
+        let mut entry = AuditEntry {
             operation: Some(one.operation),
             id: one.page,
             locale: Some(one.locale.clone()),
@@ -384,15 +385,16 @@ impl Proposal {
             aside: one.aside.clone(),
             reason: Self::loss(&one.lost),
             fields: one.fields.clone(),
-            lines: LineCounts {
-                added: one.lines_added,
-                removed: one.lines_removed,
-            },
             before: one.before,
             after: one.after,
             undoes: one.undoes,
             ..self.making()
-        }
+        };
+        entry.set_lines(LineCounts {
+            added: one.lines_added,
+            removed: one.lines_removed,
+        });
+        entry
     }
 
     /// The same proposal with proposer and page from the record of its making.

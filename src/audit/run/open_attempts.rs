@@ -15,7 +15,7 @@ use super::reader::RunReader;
 use super::reader::{RunFile, runs, scan};
 use super::unsettled::{Unsettled, UnsettledWrites};
 use crate::change::Operation;
-use crate::page::{Date, Field, LineCounts, Locale, PagePath};
+use crate::page::{Date, Field, Locale, PagePath};
 
 /// An attempt without an outcome, of an ended run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +46,10 @@ pub struct OpenAttempt {
     pub aside: Option<PagePath>,
     /// The fields that were to change.
     pub fields: Vec<Field>,
-    /// The lines of content that were to change.
-    pub lines: LineCounts,
+    /// The lines of content that were to come.
+    pub lines_added: u64,
+    /// The lines of content that were to go.
+    pub lines_removed: u64,
     /// The kept state before.
     pub before: Option<KeptState>,
     /// The kept state after, as promised.
@@ -72,7 +74,6 @@ pub struct OpenAttempt {
 
 impl OpenAttempt {
     fn new(call: CallId, record: Record) -> Self {
-        let lines = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         Self {
             call,
             run: record.run,
@@ -87,10 +88,8 @@ impl OpenAttempt {
             new_path: record.new_path,
             aside: record.aside,
             fields: record.fields,
-            lines: LineCounts {
-                added: lines(record.lines_added),
-                removed: lines(record.lines_removed),
-            },
+            lines_added: record.lines_added,
+            lines_removed: record.lines_removed,
             before: record.before,
             after: record.after,
             undoes: record.undoes,
@@ -127,7 +126,8 @@ impl OpenAttempt {
             new_path: self.new_path.clone(),
             aside: self.aside.clone(),
             fields: self.fields.clone(),
-            lines: self.lines,
+            lines_added: self.lines_added,
+            lines_removed: self.lines_removed,
             before: self.before,
             after: self.after,
             undoes: self.undoes,

@@ -9,7 +9,7 @@ use time::macros::format_description;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
 use super::super::disk::layout::AuditLayout;
-use super::super::entry::record::RecordStamp;
+use super::super::entry::members::RecordStamp;
 use super::super::{AuditEntry, AuditError, AuditEvent, FileHead, LineHash, Record, RunId};
 use super::heads;
 use super::lines::MAX_LINE;

@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use super::row::CallRow;
-use crate::audit::{Actor, Client};
+use crate::audit::{Actor, Client, Record};
 use crate::change::Operation;
 use crate::cli::print;
 use crate::page::Field;
+use crate::view::CallView;
 
 /// The default number of calls in a table.
 pub(super) const USUAL_LIMIT: u16 = 10_000;
@@ -18,9 +18,10 @@ pub(super) const USUAL_LIMIT: u16 = 10_000;
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// A column: its name, what it means, and its cell in a row.
-type Column = (&'static str, &'static str, fn(&CallRow<'_>) -> String);
+type Column = (&'static str, &'static str, fn(&CallView<'_>) -> String);
 
-const COLUMNS: [Column; 31] = [
+/// The columns but for the members that every door shows as they are, which come last.
+const COLUMNS: [Column; 30] = [
     ("time", "When the call began: RFC 3339, UTC.", |row| {
         row.time.to_owned()
     }),
@@ -122,11 +123,6 @@ const COLUMNS: [Column; 31] = [
         |row| text(row.confirms),
     ),
     (
-        "standing",
-        "How far that yes stands, where it was given for more writes: `page` or `kind`.",
-        |row| text(row.standing),
-    ),
-    (
         "note",
         "Why it was asked for, in the caller's words.",
         |row| text(row.note),
@@ -139,7 +135,11 @@ const COLUMNS: [Column; 31] = [
 /// The columns with what they mean, as Markdown.
 pub(in crate::cli) fn columns() -> String {
     let mut table = String::from("| column | what it says |\n|---|---|\n");
-    for (name, meaning, _) in COLUMNS {
+    let own = COLUMNS.map(|(name, meaning, _)| (name, meaning));
+    let shown = Record::SHOWN
+        .iter()
+        .map(|member| (member.name, member.meaning));
+    for (name, meaning) in own.into_iter().chain(shown) {
         // Writing to a string does not fail.
         let _ = writeln!(table, "| `{name}` | {meaning} |");
     }
@@ -148,12 +148,21 @@ pub(in crate::cli) fn columns() -> String {
 
 /// The first line, without its end.
 pub(super) fn head() -> String {
-    COLUMNS.map(|(name, ..)| name).join(",")
+    let shown = Record::SHOWN.iter().map(|member| member.name);
+    let names: Vec<&str> = COLUMNS
+        .map(|(name, ..)| name)
+        .into_iter()
+        .chain(shown)
+        .collect();
+    names.join(",")
 }
 
 /// The line of a call, without its end.
-pub(super) fn line(row: &CallRow<'_>) -> String {
-    COLUMNS.map(|(_, _, value)| cell(&value(row))).join(",")
+pub(super) fn line(row: &CallView<'_>) -> String {
+    let own = COLUMNS.map(|(_, _, value)| cell(&value(row)));
+    let shown = Record::SHOWN.iter().map(|member| cell(row.shown(member)));
+    let cells: Vec<String> = own.into_iter().chain(shown).collect();
+    cells.join(",")
 }
 
 fn text(value: Option<impl ToString>) -> String {
@@ -165,7 +174,7 @@ fn words(all: impl Iterator<Item = impl ToString>) -> String {
     all.join(" ")
 }
 
-fn client(row: &CallRow<'_>, value: impl FnOnce(&Client) -> String) -> String {
+fn client(row: &CallView<'_>, value: impl FnOnce(&Client) -> String) -> String {
     // If a user of the machine acted, the client is this program.
     let client = row.client.filter(|_| row.actor.is_none());
     client.map_or_else(String::new, value)

@@ -4,12 +4,13 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::filters::Filters;
-use super::row::{self, CallRow};
+use super::row;
 use super::{by_index, csv, not_found, note_unreadable, selector, unread};
 use crate::audit::{CallHistory, CallId, CallSelector};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, print, start};
+use crate::view::CallView;
 
 /// Arguments of `audit list`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +40,7 @@ const USUAL_LIMIT: u16 = 50;
 #[derive(Serialize)]
 struct AuditListOutput<'a> {
     wiki: &'a str,
-    calls: Vec<CallRow<'a>>,
+    calls: Vec<CallView<'a>>,
     older: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<CallId>,
@@ -76,7 +77,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     if arguments.json {
         let answer = AuditListOutput {
             wiki: log.wiki(),
-            calls: calls.iter().map(CallRow::new).collect(),
+            calls: calls.iter().map(CallView::new).collect(),
             older,
             next: next.map(|call| call.call),
         };
@@ -85,7 +86,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         // The form asks for both characters at the end of a line.
         print::line(&format!("{}\r", csv::head()));
         for call in &calls {
-            print::line(&format!("{}\r", csv::line(&CallRow::new(call))));
+            print::line(&format!("{}\r", csv::line(&CallView::new(call))));
         }
         note_older(older, next);
     } else if calls.is_empty() {
@@ -101,13 +102,13 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             "outcome",
             "lines",
         ];
-        let has_notes = calls.iter().any(|call| CallRow::new(call).note.is_some());
+        let has_notes = calls.iter().any(|call| CallView::new(call).note.is_some());
         if has_notes {
             head.push("why");
         }
         let mut table = Table::new(&head);
         for call in &calls {
-            let row = CallRow::new(call);
+            let row = CallView::new(call);
             let mut shown = vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),

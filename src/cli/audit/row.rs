@@ -1,112 +1,12 @@
-//! One call in one row, for people and for programs.
+//! Renders one call as a row of a table on the terminal.
 
-use serde::Serialize;
-
-use crate::audit::{Actor, ApprovalId, CallHistory, CallId, CallOutcome, Client};
-use crate::change::Operation;
+use crate::audit::{Actor, CallHistory, CallId, CallOutcome, Client};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
-use crate::page::{Field, Locale, PagePath, Whose, own_words};
+use crate::page::{Whose, own_words};
+use crate::view::CallView;
 
-/// One call, as all commands give it to programs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CallRow<'a> {
-    pub(super) call: CallId,
-    pub(super) time: &'a str,
-    pub(super) outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) client: Option<&'a Client>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) actor: Option<&'a Actor>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) operation: Option<Operation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) locale: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) new_path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) gate: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) decision: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) code: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<&'a str>,
-    pub(super) fields: &'a [Field],
-    pub(super) lines_added: u64,
-    pub(super) lines_removed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) undoes: Option<CallId>,
-    #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
-    pub(super) also_undoes: &'a [CallId],
-    /// The set of changes that it belongs to, or is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) set: Option<CallId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) undone_by: Option<CallId>,
-    /// The approval that it spent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) confirms: Option<ApprovalId>,
-    /// The scope of that approval, if it was given for more than this write: `page` or `kind`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) standing: Option<&'a str>,
-    /// The calls that spent its approval.
-    #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
-    pub(super) spent_by: &'a [CallId],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proposal: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proposer: Option<&'a Client>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<&'a str>,
-    pub(super) ms: u64,
-}
-
-impl<'a> CallRow<'a> {
-    pub(super) fn new(call: &'a CallHistory) -> Self {
-        let gate = call.gate();
-        let (first, last) = (call.records.first(), call.records.last());
-        let refused = call.create_refused();
-        Self {
-            call: call.call,
-            time: first.map_or("", |record| record.time.as_str()),
-            outcome: call.ending().as_str(),
-            client: call.client(),
-            actor: call.actor(),
-            tool: call.latest(|record| record.tool.as_deref()),
-            operation: call.operation(),
-            id: call.id(),
-            locale: call.latest(|record| record.locale.as_ref().map(Locale::as_str)),
-            path: call.latest(|record| record.path.as_ref().map(PagePath::as_str)),
-            new_path: call.latest(|record| record.new_path.as_ref().map(PagePath::as_str)),
-            gate: gate.map(|(gate, _)| gate),
-            decision: gate.map(|(_, decision)| decision),
-            code: refused.or(last).and_then(|record| record.code.as_deref()),
-            reason: refused.or(last).and_then(|record| record.reason.as_deref()),
-            fields: last.map_or(&[], |record| &record.fields),
-            lines_added: last.map_or(0, |record| record.lines_added),
-            lines_removed: last.map_or(0, |record| record.lines_removed),
-            undoes: call.latest(|record| record.undoes),
-            also_undoes: call.also_undoes(),
-            set: call.set(),
-            undone_by: call.undone_by,
-            confirms: call.latest(|record| record.confirms),
-            standing: call.latest(|record| record.standing.as_deref()),
-            spent_by: &call.spent_by,
-            proposal: call.latest(|record| record.proposal.as_deref()),
-            proposer: call.proposer(),
-            note: call.latest(|record| record.note.as_deref()),
-            ms: last.map_or(0, |record| record.ms),
-        }
-    }
-
+impl CallView<'_> {
     /// The caller, and the client whose proposal it decided on.
     pub(super) fn who(&self) -> String {
         who(self.client, self.actor, self.proposer)

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::row::{self, CallRow};
+use super::row;
 use super::{by_index, not_found, selector, unread};
 use crate::audit::{
-    Actor, AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
-    ChangeDetails, Client, RunFile, SpentApproval,
+    AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
+    ChangeDetails, RunFile,
 };
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, show_change, start};
-use crate::view::Story;
+use crate::view::{CallView, FactPart, Story, facts};
 
 /// Arguments of `audit show`.
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,7 @@ async fn cut_short(log: &AuditLog, arguments: &Arguments) -> CommandResult {
         return Err(not_there());
     }
     if arguments.json {
-        let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::new).collect();
+        let rows: Vec<CallView<'_>> = members.iter().map(CallView::new).collect();
         print::line(&json!({ "set": set, "members": rows }).to_string());
     } else {
         print::line(&format!(
@@ -104,7 +104,7 @@ fn show_members(members: &[CallHistory]) {
     print::line("");
     let mut table = Table::new(&["change", "write", "page", "outcome"]);
     for call in members {
-        let row = CallRow::new(call);
+        let row = CallView::new(call);
         table.row(vec![
             row.call.to_string().into(),
             row.operation
@@ -141,12 +141,12 @@ fn in_json(
     changed: &ChangeDetails,
     members: &[CallHistory],
 ) -> Value {
-    let mut answer = json!(CallRow::new(call));
+    let mut answer = json!(CallView::new(call));
     if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
         answer.insert("story".to_owned(), json!(story));
         answer.extend(changed);
         if !members.is_empty() {
-            let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::new).collect();
+            let rows: Vec<CallView<'_>> = members.iter().map(CallView::new).collect();
             answer.insert("members".to_owned(), json!(rows));
         }
         answer.insert("records".to_owned(), json!(call.records));
@@ -167,8 +167,7 @@ fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
 }
 
 fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: bool) {
-    let row = CallRow::new(call);
-    let by = row.undone_by;
+    let by = call.undone_by;
     let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
     let open = match call.ending() {
         CallOutcome::Open if is_held => ": it is under way",
@@ -182,33 +181,9 @@ fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: boo
         print::painted(&ending, row::paint(call.ending()))
     ));
     show_story(story);
-    let text = |text: Option<&str>| text.map(print::harmless);
-    let id = row.id.map_or_else(String::new, |id| format!(" (id {id})"));
-    let what = row.operation.map(|operation| {
-        let page = row.page();
-        format!("{operation} {page}{id}")
-    });
-    for (name, value) in [
-        ("client", row.client.map(client)),
-        ("actor", text(row.actor.map(Actor::as_str))),
-        ("tool", text(row.tool)),
-        ("write", what),
-        (
-            "confirmed",
-            call.confirmation().map(|by| confirmed(call, by)),
-        ),
-        ("spent by", spent_by(call)),
-        ("undoes", undoes(&row)),
-        ("set", row.set.map(|set| set.to_string())),
-        ("proposal", text(row.proposal)),
-        ("proposer", row.proposer.map(client)),
-        ("why", row.why()),
-        ("code", text(row.code)),
-        ("reason", text(row.reason)),
-    ] {
-        if let Some(value) = value {
-            print::line(&format!("  {name:<9} {value}"));
-        }
+    for fact in facts(call, ':') {
+        let says: String = fact.parts.iter().map(in_words).collect();
+        print::line(&format!("  {:<13} {}", fact.name, print::harmless(&says)));
     }
     print::line("");
     records(call);
@@ -222,53 +197,11 @@ fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: boo
     }
 }
 
-/// The approval of the write, in words.
-fn confirmed(call: &CallHistory, by: SpentApproval<'_>) -> String {
-    match by {
-        SpentApproval::StaticToken => "with the operator's static token".to_owned(),
-        SpentApproval::Preview(preview) => format!("with the preview of call {preview}"),
-        SpentApproval::Yes(yes) if yes == call.call => "by a person's yes in this call".to_owned(),
-        SpentApproval::Yes(yes) => format!("by a person's yes in call {yes}"),
-        SpentApproval::Standing(yes, scope) => {
-            let scope = match scope {
-                "page" => "this kind of write to this page",
-                "kind" => "this kind of write to any page",
-                other => {
-                    return format!(
-                        "by a person's yes in call {yes} ({})",
-                        print::harmless(other)
-                    );
-                }
-            };
-            format!("by a person's standing yes to {scope}, given in call {yes}")
-        }
-        SpentApproval::Proposal(proposal) => format!("by the decision on the proposal {proposal}"),
+fn in_words(part: &FactPart) -> String {
+    match part {
+        FactPart::Text(text) | FactPart::Proposal(text) => text.clone(),
+        FactPart::Call(call) => format!("call {call}"),
     }
-}
-
-/// The calls that spent its approval.
-fn spent_by(call: &CallHistory) -> Option<String> {
-    let calls: Vec<String> = call.spent_by.iter().map(CallId::to_string).collect();
-    (!calls.is_empty()).then(|| format!("call {}", calls.join(", ")))
-}
-
-/// The calls that it takes back.
-fn undoes(row: &CallRow<'_>) -> Option<String> {
-    let first = row.undoes?;
-    Some(match row.also_undoes.len() {
-        0 => format!("call {first}"),
-        more => format!("call {first} and {more} more"),
-    })
-}
-
-fn client(client: &Client) -> String {
-    let also = |name, value: &Option<String>| {
-        value
-            .as_ref()
-            .map_or_else(String::new, |value| format!(", {name} {value}"))
-    };
-    let more = [also("as", &client.subject), also("from", &client.address)].concat();
-    print::client(client) + &print::harmless(&more)
 }
 
 fn records(call: &CallHistory) {

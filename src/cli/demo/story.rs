@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::{CommandResult, Embedded, Exit, Signals, print};
+use crate::audit::Record;
 use crate::audit::entry::chain;
-use crate::audit::entry::record::Record;
 
 const PAGE: &str = "releases/2-4";
 const OLD: &str = "takes about a minute";

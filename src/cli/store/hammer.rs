@@ -22,7 +22,7 @@ use crate::audit::{
     ProposalId,
 };
 use crate::change::Operation;
-use crate::page::{Date, Field, LineCounts, Locale, PagePath, PageReading};
+use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::store::local::fs;
 
 /// The wiki that the store is of: none has this name.
@@ -320,10 +320,8 @@ fn entry(event: AuditEvent, number: u32) -> Result<AuditEntry, AuditError> {
         locale: Some(locale),
         path: Some(path),
         fields: vec![Field::Title, Field::Content],
-        lines: LineCounts {
-            added: 3,
-            removed: 1,
-        },
+        lines_added: 3,
+        lines_removed: 1,
         ..AuditEntry::new(CallId::new()?, event)
     })
 }

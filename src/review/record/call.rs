@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::iter;
 
 use maud::{Markup, html};
 
 use super::super::fields;
 use super::super::markup::{counted, text};
 use super::cells;
-use crate::audit::{
-    AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails, Client, SpentApproval,
-};
-use crate::page::own_words;
-use crate::view::{Story, warned, whose};
+use crate::audit::{AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails};
+use crate::error::capitalised;
+use crate::view::{self, FactPart, Story};
 
 /// The most pages left out that are named.
 const MOST_LEFT_OUT: usize = 100;
@@ -30,6 +27,15 @@ impl RecordLinks<'_> {
     /// A call's id, which leads to it.
     fn call(&self, call: CallId) -> Markup {
         self.to("record/calls", call)
+    }
+
+    /// A part of a fact, which leads to its page if it has one.
+    fn part(&self, part: &FactPart) -> Markup {
+        match part {
+            FactPart::Text(said) => html! { bdi { (text(said)) } },
+            FactPart::Call(call) => html! { (self.call(*call)) " " },
+            FactPart::Proposal(proposal) => self.to("sets", text(proposal)),
+        }
     }
 
     /// An id, which leads to its page where there are other pages.
@@ -159,30 +165,6 @@ fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks
 }
 
 fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
-    let latest = |tells: fn(&crate::audit::Record) -> Option<&str>| call.latest(tells);
-    let note = latest(|record| record.note.as_deref());
-    let last = call.create_refused().or(call.records.last());
-    let fields: Vec<&str> = last.map_or_else(Vec::new, |record| {
-        record.fields.iter().map(|field| field.name()).collect()
-    });
-    let all = [
-        ("Reason", last.and_then(|record| record.reason.clone())),
-        ("Why", note.map(|note| own_words(whose(call), note))),
-        ("Code", last.and_then(|record| record.code.clone())),
-        ("Client", call.client().map(whole)),
-        (
-            "Decided by",
-            call.actor().map(|actor| actor.as_str().to_owned()),
-        ),
-        ("Asked by", call.proposer().map(whole)),
-        (
-            "Tool",
-            latest(|record| record.tool.as_deref()).map(str::to_owned),
-        ),
-        ("Warned of", warned(iter::once(call))),
-        ("Fields", (!fields.is_empty()).then(|| fields.join(", "))),
-    ];
-    let undoes = call.undone_calls();
     html! {
         dl {
             dt { "Call" } dd { (links.call(call.call)) }
@@ -196,68 +178,12 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
                     }
                 }
             }
-            @for (name, value) in &all {
-                @if let Some(value) = value { dt { (name) } dd { bdi { (text(value)) } } }
-            }
-            @if let Some(by) = call.confirmation() {
-                dt { "Confirmed" } dd { (confirmed(call, by, links)) }
-            }
-            @if !call.spent_by.is_empty() {
-                dt { "Spent by" }
-                dd { @for by in call.spent_by.iter().take(20) { (links.call(*by)) " " } }
-            }
-            @if !undoes.is_empty() {
-                dt { "Takes back" }
-                dd { @for undone in undoes.iter().take(20) { (links.call(*undone)) " " } }
-            }
-            @if let Some(by) = call.undone_by { dt { "Taken back by" } dd { (links.call(by)) } }
-            @if let Some(proposal) = latest(|record| record.proposal.as_deref()) {
-                dt { "Proposal" }
-                dd { (links.to("sets", text(proposal))) }
-            }
-            @if let Some(set) = call.set().filter(|_| !call.is_set()) {
-                dt { "Of the set" } dd { (links.call(set)) }
+            @for fact in view::facts(call, '/') {
+                dt { (capitalised(fact.name)) }
+                dd { @for part in &fact.parts { (links.part(part)) } }
             }
         }
     }
-}
-
-/// The approval of the write, with a link to it.
-fn confirmed(call: &CallHistory, by: SpentApproval<'_>, links: &RecordLinks) -> Markup {
-    html! {
-        @match by {
-            SpentApproval::StaticToken => "with the operator's static token",
-            SpentApproval::Preview(preview) => { "with the preview of " (links.call(preview)) }
-            SpentApproval::Yes(yes) if yes == call.call => "by a person's yes in this call",
-            SpentApproval::Yes(yes) => { "by a person's yes in " (links.call(yes)) }
-            SpentApproval::Standing(yes, scope) => {
-                "by a person's standing yes to "
-                @match scope {
-                    "page" => "this kind of write to this page",
-                    "kind" => "this kind of write to any page",
-                    other => (text(other)),
-                }
-                ", given in " (links.call(yes))
-            }
-            SpentApproval::Proposal(proposal) => {
-                "by the decision on the proposal " (links.to("sets", proposal))
-            }
-        }
-    }
-}
-
-/// A client with all that is known of it.
-fn whole(client: &Client) -> String {
-    let also = |name: &str, value: &Option<String>| {
-        let value = value.as_ref();
-        value.map_or_else(String::new, |value| format!(", {name} {value}"))
-    };
-    let (subject, address) = (also("as", &client.subject), also("from", &client.address));
-    let own = match client.name.trim() {
-        "" => "an unnamed client".to_owned(),
-        name => format!("{name} {}", client.version),
-    };
-    format!("{}{subject}{address}", own.trim_end())
 }
 
 fn records(call: &CallHistory, links: &RecordLinks) -> Markup {

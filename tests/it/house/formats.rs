@@ -8,14 +8,51 @@ use wikijs_gate::page::Field;
 
 use crate::house::docs::generated;
 
-/// The members of a type, as a table: their names in JSON, and what their comments say.
-fn members(file: &str, name: &str) -> String {
+fn source(file: &str) -> String {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let source = fs::read_to_string(sources.join(file)).unwrap();
-    let (_, body) = source
-        .split_once(&format!("pub struct {name} {{\n"))
-        .unwrap();
-    let (body, _) = body.split_once("\n}\n").unwrap();
+    fs::read_to_string(sources.join(file)).unwrap()
+}
+
+/// The text between two others.
+fn between<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
+    let (_, rest) = text.split_once(open).unwrap();
+    rest.split_once(close).unwrap().0
+}
+
+/// The members of a type, as a table.
+fn members(file: &str, name: &str) -> String {
+    let source = source(file);
+    table(between(
+        &source,
+        &format!("pub struct {name} {{\n"),
+        "\n}\n",
+    ))
+}
+
+/// The members of a record, out of the one list of them.
+fn record() -> String {
+    let source = source("audit/entry/members.rs");
+    let mut body = between(&source, "pub struct Record {\n", "\n        }\n").to_owned();
+    let list = between(&source, "\nmembers! {\n", "\n}\n");
+    for (group, doc) in [("who", "who_doc"), ("what", "doc")] {
+        let in_macro = format!("$( #[doc = ${doc}]\n");
+        let (head, rest) = body.split_once(&in_macro).unwrap();
+        let (_, tail) = rest.split_once(")*").unwrap();
+        let own = between(list, &format!("    {group} {{\n"), "\n    }");
+        let own = own.lines().map(|line| match line.split_once(" = ") {
+            Some((member, rest)) if rest.contains("absent if") => {
+                format!("#[serde(skip_serializing_if)]\npub {},\n", member.trim())
+            }
+            Some((member, _)) => format!("pub {},\n", member.trim()),
+            None => format!("{line}\n"),
+        });
+        body = format!("{head}\n{}{tail}", own.collect::<String>());
+    }
+    table(&body)
+}
+
+/// The names of members in JSON, and what their comments say.
+fn table(body: &str) -> String {
     let (mut meaning, mut own, mut is_rare) = (String::new(), None, false);
     let mut table = String::from("| member | meaning |\n|---|---|\n");
     for line in body.lines().map(str::trim) {
@@ -67,8 +104,8 @@ fn camel_case(name: &str) -> String {
 
 #[test]
 fn the_page_on_formats_says_what_the_types_are() {
+    generated("docs/formats.md", "record", &record(), str::to_owned);
     for (marker, file, name) in [
-        ("record", "audit/entry/record.rs", "Record"),
         ("head", "audit/run/heads.rs", "FileHead"),
         ("proposal", "audit/documents/proposal.rs", "Proposal"),
         ("draft", "audit/documents/draft.rs", "Draft"),

@@ -112,8 +112,8 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
     let call = rejected[0]["call"].as_str().unwrap();
     let shown = run(&wiki, &served, &["audit", "show", call]).await;
     for told in [
-        format!("actor     {user}"),
-        format!("proposer  {agent}"),
+        format!("decided by    {user}"),
+        format!("asked by      {agent}"),
         format!("call {call} rejected"),
     ] {
         assert!(shown.stdout.contains(&told), "{told}: {}", shown.told);

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::FileHead;
+use wikijs_gate::audit::{FileHead, Record};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, golden, id_of, sample};
@@ -492,7 +492,7 @@ fn a_client_without_a_name_is_said_to_have_none() {
     let shown = audit(dir.path(), &["show", "1111"]).stdout;
     says(
         &shown,
-        "  client    an unnamed client, as alice, from 192.0.2.1\n",
+        "  client        an unnamed client as alice, from 192.0.2.1\n",
     );
 }
 
@@ -1144,4 +1144,55 @@ fn a_list_where_nothing_was_ever_on_record_is_empty_and_says_so() {
     let json = audit(fresh.path(), &["list", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((json.code, &answer["calls"]), (0, &serde_json::json!([])));
+}
+
+#[test]
+fn a_member_of_the_record_that_is_shown_is_shown_at_every_door() {
+    let dir = TempDir::new().unwrap();
+    let mut run = Script::begin(dir.path(), "2030-01-02T09:00:00", "00000000000000aa", &[]);
+    let mut record = json!({
+        "call": "1111111111111111", "event": "outcome", "outcome": "applied", "tool": UPDATE,
+        "operation": "update", "id": 7, "locale": "en", "path": "docs/setup",
+    });
+    let of_json = |name: &str| {
+        let words = name.split('_').enumerate();
+        words
+            .map(|(at, word)| match (at, word.split_at(1)) {
+                (0, _) => word.to_owned(),
+                (_, (first, rest)) => first.to_uppercase() + rest,
+            })
+            .collect::<String>()
+    };
+    assert!(Record::SHOWN.len() >= 2);
+    for member in Record::SHOWN {
+        record[of_json(member.name)] = format!("text-of-{}", member.name).into();
+    }
+    run.add("2030-01-02T09:00:01", &record);
+    run.close("2030-01-02T09:00:02");
+
+    let (lines, one) = (audit(dir.path(), &["show", "1111"]).stdout, "1111");
+    let json = json_of(&audit(dir.path(), &["show", one, "--json"]));
+    let listed = json_of(&audit(dir.path(), &["list", "--json"]));
+    let csv = audit(dir.path(), &["list", "--csv"]).stdout;
+    let html = dir.path().join("report.html");
+    let report = audit(dir.path(), &["report", "--html", html.to_str().unwrap()]);
+    assert_eq!(report.code, 0, "{}", report.told);
+    let html = fs::read_to_string(html).unwrap();
+    let columns = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/audit.md"));
+    let columns = columns.unwrap();
+    for member in Record::SHOWN {
+        let text = format!("text-of-{}", member.name);
+        let shown = lines.lines().find(|line| line.ends_with(&text));
+        begins(shown.unwrap().trim_start(), member.name);
+        assert_eq!(json[of_json(member.name)], text, "{json}");
+        assert_eq!(listed["calls"][0][of_json(member.name)], text, "{listed}");
+        let at = |line: &str, cell: &str| line.split(',').position(|own| own.trim() == cell);
+        let (head, row) = csv.split_once('\n').unwrap();
+        assert_eq!(at(head, member.name).unwrap(), at(row, &text).unwrap());
+        says(&html, &text);
+        says(
+            &columns,
+            &format!("| `{}` | {} |", member.name, member.meaning),
+        );
+    }
 }

@@ -75,7 +75,10 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
     says(&text, &format!("with the preview of call {preview}\n"));
     assert_eq!(json["confirms"], preview);
     let (text, json) = shown(&wiki, dir, &preview).await;
-    assert!(text.contains(&format!("spent by  call {call}\n")), "{text}");
+    assert!(
+        text.contains(&format!("spent by      call {call}\n")),
+        "{text}"
+    );
     assert_eq!(json["spentBy"], json!([call]));
     let unspent = of_event(&records, AuditEvent::Preview)[1].to_string();
     assert_eq!(shown(&wiki, dir, &unspent).await.1.get("spentBy"), None);

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use time::macros::datetime;
 
 use super::{ChainBreak, ChainFault, RunFileEnd, Verified, verify};
-use crate::audit::entry::record::{Record, RecordStamp};
+use crate::audit::entry::members::{Record, RecordStamp};
 use crate::audit::{AuditEntry, AuditEvent, CallId, LineHash, RunId};
 
 /// The lines of a run: a start, some refusals, and its end.

@@ -1,14 +1,15 @@
 use proptest::prelude::*;
 use time::macros::datetime;
 
-use super::{Record, RecordStamp, Unreadable, VERSION};
+use super::super::members::{Record, RecordStamp};
+use super::{Unreadable, VERSION};
 use crate::audit::entry::chain::{RunFileEnd, Verified, verify};
 use crate::audit::{
     Actor, AuditEntry, AuditEvent, CallId, Client, FileHead, KeptState, KeyDigest, LineHash,
     Outcome, Role, RunId,
 };
 use crate::change::Operation;
-use crate::page::{Date, Field, LineCounts, Locale, PagePath};
+use crate::page::{Date, Field, Locale, PagePath};
 
 fn stamp() -> RecordStamp<'static> {
     RecordStamp {
@@ -49,10 +50,8 @@ fn full_entry() -> AuditEntry {
         decision: text("allowed"),
         reason: text("the token is that of the preview"),
         fields: vec![Field::Content, Field::Path, Field::Content],
-        lines: LineCounts {
-            added: 2,
-            removed: 1,
-        },
+        lines_added: 2,
+        lines_removed: 1,
         before: kept(1),
         after: kept(2),
         found: kept(3),

@@ -1,0 +1,268 @@
+//! Puts one call on record into words: for programs, and as named facts for terminal and review page.
+
+use std::collections::BTreeMap;
+use std::iter;
+
+use serde::Serialize;
+
+use super::client::client;
+use super::story::{place, warned, whose};
+use crate::audit::{
+    Actor, ApprovalId, CallHistory, CallId, Client, Record, ShownMember, SpentApproval,
+};
+use crate::change::Operation;
+use crate::page::{Field, Locale, PagePath, own_words};
+
+/// The most calls that one fact names.
+const MOST_CALLS: usize = 20;
+
+/// One call as its records together tell it, for programs and for rows of a table.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallView<'a> {
+    pub(crate) call: CallId,
+    pub(crate) time: &'a str,
+    pub(crate) outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<&'a Client>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<&'a Actor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) operation: Option<Operation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) locale: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) new_path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) gate: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) fields: &'a [Field],
+    pub(crate) lines_added: u64,
+    pub(crate) lines_removed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) undoes: Option<CallId>,
+    #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
+    pub(crate) also_undoes: &'a [CallId],
+    /// The set of changes that it belongs to, or is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) set: Option<CallId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) undone_by: Option<CallId>,
+    /// The approval that it spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) confirms: Option<ApprovalId>,
+    /// The calls that spent its approval.
+    #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
+    pub(crate) spent_by: &'a [CallId],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proposal: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proposer: Option<&'a Client>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<&'a str>,
+    pub(crate) ms: u64,
+    /// The members that every door shows as they are, by their names.
+    #[serde(flatten)]
+    pub(crate) shown: BTreeMap<String, String>,
+}
+
+impl<'a> CallView<'a> {
+    pub(crate) fn new(call: &'a CallHistory) -> Self {
+        let gate = call.gate();
+        let (first, last) = (call.records.first(), call.records.last());
+        let refused = call.create_refused();
+        Self {
+            call: call.call,
+            time: first.map_or("", |record| record.time.as_str()),
+            outcome: call.ending().as_str(),
+            client: call.client(),
+            actor: call.actor(),
+            tool: call.latest(|record| record.tool.as_deref()),
+            operation: call.operation(),
+            id: call.id(),
+            locale: call.latest(|record| record.locale.as_ref().map(Locale::as_str)),
+            path: call.latest(|record| record.path.as_ref().map(PagePath::as_str)),
+            new_path: call.latest(|record| record.new_path.as_ref().map(PagePath::as_str)),
+            gate: gate.map(|(gate, _)| gate),
+            decision: gate.map(|(_, decision)| decision),
+            code: refused.or(last).and_then(|record| record.code.as_deref()),
+            reason: refused.or(last).and_then(|record| record.reason.as_deref()),
+            fields: last.map_or(&[], |record| &record.fields),
+            lines_added: last.map_or(0, |record| record.lines_added),
+            lines_removed: last.map_or(0, |record| record.lines_removed),
+            undoes: call.latest(|record| record.undoes),
+            also_undoes: call.also_undoes(),
+            set: call.set(),
+            undone_by: call.undone_by,
+            confirms: call.latest(|record| record.confirms),
+            spent_by: &call.spent_by,
+            proposal: call.latest(|record| record.proposal.as_deref()),
+            proposer: call.proposer(),
+            note: call.latest(|record| record.note.as_deref()),
+            ms: last.map_or(0, |record| record.ms),
+            shown: shown(call)
+                .map(|(member, text)| (camel_case(member.name), text))
+                .collect(),
+        }
+    }
+}
+
+impl CallView<'_> {
+    /// Its text of a member that every door shows as it is.
+    pub(crate) fn shown(&self, member: &ShownMember) -> &str {
+        let text = self.shown.get(&camel_case(member.name));
+        text.map_or("", String::as_str)
+    }
+}
+
+/// A fact about a call, under its name.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    pub(crate) name: &'static str,
+    pub(crate) parts: Vec<FactPart>,
+}
+
+/// A part of what a fact says: as it is, or with a page of its own where there are pages.
+#[derive(Debug)]
+pub(crate) enum FactPart {
+    Text(String),
+    Call(CallId),
+    Proposal(String),
+}
+use FactPart::{Call, Proposal, Text};
+
+/// The facts about a call in the order in which a reader asks for them; a locale is joined to its path
+/// by `joint`.
+pub(crate) fn facts(call: &CallHistory, joint: char) -> Vec<Fact> {
+    let view = CallView::new(call);
+    let said = |text: Option<&str>| text.map(str::to_owned);
+    let fields: Vec<&str> = view.fields.iter().map(|field| field.name()).collect();
+    let texts = [
+        ("reason", said(view.reason)),
+        ("why", view.note.map(|note| own_words(whose(call), note))),
+        ("code", said(view.code)),
+        ("client", view.client.map(with_address)),
+        ("decided by", said(view.actor.map(Actor::as_str))),
+        ("asked by", view.proposer.map(with_address)),
+        ("tool", said(view.tool)),
+        ("write", write(call, joint)),
+        ("warned of", warned(iter::once(call))),
+        ("fields", (!fields.is_empty()).then(|| fields.join(", "))),
+    ];
+    let plain = shown(call).map(|(member, text)| (member.name, Some(text)));
+    let texts = texts.into_iter().chain(plain);
+    let mut facts: Vec<Fact> = texts
+        .filter_map(|(name, text)| fact(name, text.map(Text)))
+        .collect();
+    let calls = |calls: &[CallId]| calls.iter().take(MOST_CALLS).copied().map(Call).collect();
+    let parts = [
+        (
+            "confirmed",
+            call.confirmation()
+                .map_or_else(Vec::new, |by| confirmed(call, by)),
+        ),
+        ("spent by", calls(&call.spent_by)),
+        ("takes back", calls(&call.undone_calls())),
+        (
+            "taken back by",
+            call.undone_by.map(Call).into_iter().collect(),
+        ),
+        (
+            "proposal",
+            said(view.proposal).map(Proposal).into_iter().collect(),
+        ),
+        (
+            "of the set",
+            view.set
+                .filter(|_| !call.is_set())
+                .map(Call)
+                .into_iter()
+                .collect(),
+        ),
+    ];
+    facts.extend(
+        parts
+            .into_iter()
+            .filter_map(|(name, parts)| fact(name, parts)),
+    );
+    facts
+}
+
+fn fact(name: &'static str, parts: impl IntoIterator<Item = FactPart>) -> Option<Fact> {
+    let parts: Vec<FactPart> = parts.into_iter().collect();
+    (!parts.is_empty()).then_some(Fact { name, parts })
+}
+
+/// The members that every door shows as they are, of the newest record that has them.
+fn shown(call: &CallHistory) -> impl Iterator<Item = (&'static ShownMember, String)> + '_ {
+    let latest = |member: &'static ShownMember| {
+        let text = call.records.iter().rev().find_map(member.shown)?;
+        Some((member, text))
+    };
+    Record::SHOWN.iter().filter_map(latest)
+}
+
+/// A name of the command line as JSON has it.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |camel, word| {
+        let mut letters = word.chars();
+        let head = letters.next().into_iter().flat_map(char::to_uppercase);
+        camel + &head.collect::<String>() + letters.as_str()
+    })
+}
+
+/// The kind of write, its page, and the page's id.
+fn write(call: &CallHistory, joint: char) -> Option<String> {
+    let operation = call.operation()?;
+    let place = place(call, joint);
+    Some(match call.id() {
+        Some(id) => format!("{operation} {place} (id {id})"),
+        None => format!("{operation} {place}"),
+    })
+}
+
+/// A client, and from where it called.
+fn with_address(known: &Client) -> String {
+    match &known.address {
+        Some(address) => format!("{}, from {address}", client(known)),
+        None => client(known),
+    }
+}
+
+/// The approval of the write.
+fn confirmed(call: &CallHistory, by: SpentApproval<'_>) -> Vec<FactPart> {
+    let words = |words: &str| vec![Text(words.to_owned())];
+    let then = |words: &str, part| vec![Text(words.to_owned()), part];
+    match by {
+        SpentApproval::StaticToken => words("with the operator's static token"),
+        SpentApproval::Preview(preview) => then("with the preview of ", Call(preview)),
+        SpentApproval::Yes(yes) if yes == call.call => words("by a person's yes in this call"),
+        SpentApproval::Yes(yes) => then("by a person's yes in ", Call(yes)),
+        SpentApproval::Standing(yes, scope) => {
+            let scope = match scope {
+                "page" => "this kind of write to this page",
+                "kind" => "this kind of write to any page",
+                other => other,
+            };
+            let words = format!("by a person's standing yes to {scope}, given in ");
+            vec![Text(words), Call(yes)]
+        }
+        SpentApproval::Proposal(proposal) => then(
+            "by the decision on the proposal ",
+            Proposal(proposal.to_string()),
+        ),
+    }
+}
