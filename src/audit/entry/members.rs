@@ -100,6 +100,17 @@ macro_rules! members {
                     ms: 0,
                 }
             }
+
+            /// The members of a record as its call gave them, but for `removed`.
+            #[must_use]
+            pub fn given(call: CallId, record: Record) -> Self {
+                Self {
+                    $( $who: record.$who, )*
+                    $( $what: record.$what, )*
+                    ms: record.ms,
+                    ..Self::new(call, record.event)
+                }
+            }
         }
 
         /// One record as it is on the disk.

@@ -7,67 +7,22 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
-use super::super::{
-    ApprovalId, AuditEntry, AuditError, AuditEvent, CallId, Client, KeptState, Outcome, Record,
-    RunId,
-};
+use super::super::{AuditEntry, AuditError, AuditEvent, CallId, Outcome, Record, RunId};
 use super::reader::RunReader;
 use super::reader::{RunFile, runs, scan};
 use super::unsettled::{Unsettled, UnsettledWrites};
 use crate::change::Operation;
-use crate::page::{Date, Field, Locale, PagePath};
+use crate::page::Date;
 
 /// An attempt without an outcome, of an ended run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenAttempt {
-    /// The call that it belongs to.
-    pub call: CallId,
     /// The run that recorded it.
     pub run: RunId,
     /// Time at which it was recorded: UTC, in milliseconds.
     pub time: String,
-    /// The client that called.
-    pub client: Option<Client>,
-    /// The tool or command that was called.
-    pub tool: Option<String>,
-    /// The step of the write.
-    pub step: Option<String>,
-    /// The kind of write.
-    pub operation: Option<Operation>,
-    /// The page's id; `None` for a page that was to be created.
-    pub id: Option<i64>,
-    /// The page's locale.
-    pub locale: Option<Locale>,
-    /// The page's path.
-    pub path: Option<PagePath>,
-    /// The path that the page was to get.
-    pub new_path: Option<PagePath>,
-    /// The temporary path by which it was to get there.
-    pub aside: Option<PagePath>,
-    /// The fields that were to change.
-    pub fields: Vec<Field>,
-    /// The lines of content that were to come.
-    pub lines_added: u64,
-    /// The lines of content that were to go.
-    pub lines_removed: u64,
-    /// The kept state before.
-    pub before: Option<KeptState>,
-    /// The kept state after, as promised.
-    pub after: Option<KeptState>,
-    /// The call that this one takes back.
-    pub undoes: Option<CallId>,
-    /// The other calls that it was to take back.
-    pub also_undoes: Vec<CallId>,
-    /// The proposal that it was to apply.
-    pub proposal: Option<String>,
-    /// The approval that it spent.
-    pub confirms: Option<ApprovalId>,
-    /// Scope of that approval, if it was given for more than this write.
-    pub standing: Option<String>,
-    /// The reason for the write, in the caller's own words.
-    pub note: Option<String>,
-    /// The set of several changes that it is one of.
-    pub set: Option<CallId>,
+    /// What was recorded.
+    pub entry: AuditEntry,
     /// True if it may have been sent; false if its own record could not be written.
     pub may_be_sent: bool,
 }
@@ -75,30 +30,9 @@ pub struct OpenAttempt {
 impl OpenAttempt {
     fn new(call: CallId, record: Record) -> Self {
         Self {
-            call,
             run: record.run,
-            time: record.time,
-            client: record.client,
-            tool: record.tool,
-            step: record.step,
-            operation: record.operation,
-            id: record.id,
-            locale: record.locale,
-            path: record.path,
-            new_path: record.new_path,
-            aside: record.aside,
-            fields: record.fields,
-            lines_added: record.lines_added,
-            lines_removed: record.lines_removed,
-            before: record.before,
-            after: record.after,
-            undoes: record.undoes,
-            also_undoes: record.also_undoes,
-            proposal: record.proposal,
-            confirms: record.confirms,
-            standing: record.standing,
-            note: record.note,
-            set: record.set,
+            time: record.time.clone(),
+            entry: AuditEntry::given(call, record),
             may_be_sent: true,
         }
     }
@@ -116,29 +50,15 @@ impl OpenAttempt {
     #[must_use]
     pub fn outcome(&self, outcome: Outcome) -> AuditEntry {
         AuditEntry {
-            client: self.client.clone(),
-            tool: self.tool.clone(),
-            step: self.step.clone(),
-            operation: self.operation,
-            id: self.id,
-            locale: self.locale.clone(),
-            path: self.path.clone(),
-            new_path: self.new_path.clone(),
-            aside: self.aside.clone(),
-            fields: self.fields.clone(),
-            lines_added: self.lines_added,
-            lines_removed: self.lines_removed,
-            before: self.before,
-            after: self.after,
-            undoes: self.undoes,
-            also_undoes: self.also_undoes.clone(),
-            proposal: self.proposal.clone(),
-            confirms: self.confirms,
-            standing: self.standing.clone(),
-            note: self.note.clone(),
-            set: self.set,
+            event: AuditEvent::Outcome,
             outcome: Some(outcome),
-            ..AuditEntry::new(self.call, AuditEvent::Outcome)
+            key: None,
+            gate: None,
+            decision: None,
+            reason: None,
+            warnings: Vec::new(),
+            ms: 0,
+            ..self.entry.clone()
         }
     }
 }
@@ -156,13 +76,14 @@ impl OpenSet {
     /// The entry that ends it in our run, under its own call.
     #[must_use]
     pub fn outcome(&self, outcome: Outcome) -> AuditEntry {
+        let last = &self.last.entry;
         AuditEntry {
-            client: self.last.client.clone(),
-            tool: self.last.tool.clone(),
+            client: last.client.clone(),
+            tool: last.tool.clone(),
             operation: Some(Operation::Update),
-            proposal: self.last.proposal.clone(),
-            confirms: self.last.confirms,
-            note: self.last.note.clone(),
+            proposal: last.proposal.clone(),
+            confirms: last.confirms,
+            note: last.note.clone(),
             set: Some(self.set),
             outcome: Some(outcome),
             ..AuditEntry::new(self.set, AuditEvent::Outcome)
@@ -219,7 +140,7 @@ impl UnsettledWrites {
     /// If the runs cannot be read.
     pub async fn forget_settled(&self) -> Result<(), AuditError> {
         let open = self.left_open(None).await?;
-        let attempts = open.attempts.iter().map(|attempt| attempt.call);
+        let attempts = open.attempts.iter().map(|attempt| attempt.entry.call);
         let sets = open.sets.iter().map(|open| open.set);
         self.keep(&attempts.chain(sets).collect());
         Ok(())
@@ -262,7 +183,7 @@ fn left_open(
                 if let Some(may_be_sent) = own.steps.get(&key) {
                     attempt.may_be_sent = *may_be_sent;
                 }
-                if let Some(set) = attempt.set.filter(|set| *set != call) {
+                if let Some(set) = attempt.entry.set.filter(|set| *set != call) {
                     let last = attempt.clone();
                     sets.insert(set, OpenSet { set, last });
                 }
@@ -297,7 +218,11 @@ fn left_open(
         !own.runs.iter().any(|name| name.ends_with(&file)) || own.has_set(*set)
     });
     let mut open: Vec<OpenAttempt> = open.into_values().map(|(_, attempt)| attempt).collect();
-    open.sort_by(|a, b| (&a.time, a.call, &a.step).cmp(&(&b.time, b.call, &b.step)));
+    let order = |attempt: &OpenAttempt| {
+        let entry = &attempt.entry;
+        (attempt.time.clone(), entry.call, entry.step.clone())
+    };
+    open.sort_by_cached_key(order);
     let mut sets: Vec<OpenSet> = sets.into_values().collect();
     sets.sort_by(|a, b| (&a.last.time, a.set).cmp(&(&b.last.time, b.set)));
     Ok(UnfinishedWrites {

@@ -167,7 +167,10 @@ impl Recovery {
     }
 
     async fn take_up(&self, attempt: OpenAttempt) {
-        let (call, step) = (attempt.call, attempt.step.as_deref().unwrap_or_default());
+        let (call, step) = (
+            attempt.entry.call,
+            attempt.entry.step.as_deref().unwrap_or_default(),
+        );
         match self.settle_late(&attempt).await {
             Ok((Outcome::Applied, page)) => {
                 tracing::warn!(%call, step, page, "an attempt that an earlier run left open was applied");
@@ -178,7 +181,7 @@ impl Recovery {
             }
             Err(StaysOpen::Audit(AuditError::Ended)) => {}
             Err(error) => {
-                let page = attempt.id;
+                let page = attempt.entry.id;
                 tracing::warn!(%call, step, page, %error, "an attempt of an earlier run stays open");
             }
         }
@@ -194,7 +197,7 @@ impl Recovery {
             let why = "There was no room for the record of the attempt, so nothing was sent.";
             entry.reason = Some(why.to_owned());
             self.audit.record(entry).await?;
-            return Ok((Outcome::NotApplied, attempt.id));
+            return Ok((Outcome::NotApplied, attempt.entry.id));
         }
         let verdict = match self.change_of(attempt).await? {
             Some(change) => self.find_out(&change, attempt).await?,
@@ -217,12 +220,16 @@ impl Recovery {
             Some(name) => self.audit.states.get(name).await.map(Some),
             None => Ok(None),
         };
-        match (kept(attempt.before).await, kept(attempt.after).await) {
+        match (
+            kept(attempt.entry.before).await,
+            kept(attempt.entry.after).await,
+        ) {
             (Ok(before), Ok(after)) => {
                 let change = Change::of_states(before, after);
                 Ok(change.map(|change| {
-                    let is_written = attempt.step.as_deref() == Some(Operation::Update.as_str());
-                    let change = change.by_way_of(attempt.aside.clone());
+                    let is_written =
+                        attempt.entry.step.as_deref() == Some(Operation::Update.as_str());
+                    let change = change.by_way_of(attempt.entry.aside.clone());
                     change.rendered_anew(is_written)
                 }))
             }
@@ -241,7 +248,7 @@ impl Recovery {
         if let Some(expired) = self.wiki.expired() {
             return Err(expired.into());
         }
-        let is_it = |step: &str| attempt.step.as_deref() == Some(step);
+        let is_it = |step: &str| attempt.entry.step.as_deref() == Some(step);
         let step = change.steps().into_iter().find(|step| is_it(step.as_str()));
         let Some((step, promise)) = step.and_then(|step| Some((step, Promise::of(change, step)?)))
         else {

@@ -344,7 +344,7 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     assert_eq!(log.check(), Ok(()));
     // Only what is not under way any more may be settled, and only by this process.
     let open = log.unsettled.left_open(None).await.unwrap();
-    let calls: Vec<CallId> = open.attempts.iter().map(|open| open.call).collect();
+    let calls: Vec<CallId> = open.attempts.iter().map(|open| open.entry.call).collect();
     assert_eq!(calls, [lost]);
     assert!(open.attempts[0].may_be_sent);
     let other = AuditLog::new(&dir, "docs");
@@ -497,8 +497,8 @@ async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
     let [attempt] = open.as_slice() else {
         panic!("one attempt: {open:?}");
     };
-    assert_eq!((attempt.call, attempt.id), (call, Some(7)));
-    assert_eq!(attempt.path, Some(PagePath::new("docs/a")));
+    assert_eq!((attempt.entry.call, attempt.entry.id), (call, Some(7)));
+    assert_eq!(attempt.entry.path, Some(PagePath::new("docs/a")));
     let story = log.calls.story(&call.into()).await.unwrap();
     assert!(story.is_open());
     assert_eq!(

@@ -275,7 +275,7 @@ proptest! {
         let mut open: Vec<CallId> = open_attempts(&place, None)
             .unwrap()
             .iter()
-            .map(|attempt| attempt.call)
+            .map(|attempt| attempt.entry.call)
             .collect();
         open.sort();
         prop_assert_eq!(open, model.open(held));

@@ -44,9 +44,12 @@ async fn only_the_step_without_an_outcome_is_open() {
     let [open] = open.as_slice() else {
         panic!("one: {open:?}");
     };
-    assert_eq!((open.call, open.step.as_deref()), (call, Some("update")));
     assert_eq!(
-        (open.id, open.operation),
+        (open.entry.call, open.entry.step.as_deref()),
+        (call, Some("update"))
+    );
+    assert_eq!(
+        (open.entry.id, open.entry.operation),
         (Some(7), Some(Operation::Update))
     );
     let entry = open.outcome(Outcome::Unknown);
