@@ -86,7 +86,7 @@ pub(super) fn ended(work: Result<Came, JoinError>) -> Came {
 async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came {
     let writer = &reviewer.bench.writer;
     let done = writer.decided(&reviewer.caller, apply);
-    let what = place(&proposal.locale, &proposal.path);
+    let what = place(&proposal.first.locale, &proposal.first.path);
     Ok(match done.await? {
         AppliedWrite::One(one) if one.is_unchanged => {
             let text = format!("{what} already is as proposed.");

@@ -30,6 +30,7 @@ pub(super) fn deletions(
     let changes = seen.review.proposal.changes().enumerate();
     changes
         .filter(|(number, one)| one.operation.deletes() && !left_out.contains(number))
+        .map(|(number, one)| (number, one.clone()))
         .collect()
 }
 

@@ -45,8 +45,8 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
     };
     let title = format!(
         "{} {}",
-        verb(proposal.operation),
-        place(&proposal.locale, &proposal.path)
+        verb(proposal.first.operation),
+        place(&proposal.first.locale, &proposal.first.path)
     );
     markup::page(&title, frame, &body)
 }

@@ -37,7 +37,7 @@ pub(super) struct SetView<'a> {
 #[derive(Debug)]
 pub(super) struct ChangeView<'a> {
     /// The change as it is on record.
-    pub proposed: ProposedChange,
+    pub proposed: &'a ProposedChange,
     /// Its effect, and the reason why it cannot be made now, if any.
     pub reviewed: &'a Reviewed,
     /// Its changed fields that are no long texts, with their values before and after.
@@ -82,7 +82,7 @@ impl<'a> SetView<'a> {
 }
 
 impl<'a> ChangeView<'a> {
-    fn new(proposed: ProposedChange, reviewed: &'a Reviewed) -> Self {
+    fn new(proposed: &'a ProposedChange, reviewed: &'a Reviewed) -> Self {
         // What is made is the merged change, where the page was changed since.
         let made = reviewed.merged.as_deref().unwrap_or(reviewed);
         let (values, mut texts) = fields::split(&made.changes);

@@ -89,7 +89,7 @@ impl Tool for ListProposals {
                     .is_none_or(|state| state.as_str() == proposal.state.as_str())
                 && prefix
                     .as_ref()
-                    .is_none_or(|prefix| prefix.holds(&proposal.locale, &proposal.path))
+                    .is_none_or(|prefix| prefix.holds(&proposal.first.locale, &proposal.first.path))
                 && session
                     .as_ref()
                     .is_none_or(|session| *session == proposal.session)

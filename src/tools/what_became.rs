@@ -93,16 +93,16 @@ fn names_the_same(name: &str, value: &Value, proposal: &Proposal) -> bool {
     match name {
         "id" => {
             let id = value.as_i64().or_else(|| text?.parse().ok());
-            id.is_some() && id == proposal.page
+            id.is_some() && id == proposal.first.page
         }
         "path" => text.is_some_and(|text| {
             let path = PagePath::new(text);
-            let new_path = proposal.new_path.as_ref();
-            path == *new_path.unwrap_or(&proposal.path)
+            let new_path = proposal.first.new_path.as_ref();
+            path == *new_path.unwrap_or(&proposal.first.path)
         }),
-        "locale" => text == Some(proposal.locale.as_str()),
+        "locale" => text == Some(proposal.first.locale.as_str()),
         "callId" => {
-            let undone = proposal.undoes.as_ref().map(CallId::to_string);
+            let undone = proposal.first.undoes.as_ref().map(CallId::to_string);
             let is_it = |text: &str| {
                 text.len() >= MIN_PREFIX && undone.is_some_and(|undone| undone.starts_with(text))
             };

@@ -145,12 +145,12 @@ impl EntryBuilder {
 
     /// The call decides on a proposal, whose page is all that is known yet.
     pub(super) fn decides_on(&mut self, proposal: &Proposal) {
-        self.entry.operation = Some(proposal.operation);
-        self.entry.id = proposal.page;
-        self.entry.locale = Some(proposal.locale.clone());
-        self.entry.path = Some(proposal.path.clone());
-        self.entry.new_path.clone_from(&proposal.new_path);
-        self.entry.aside.clone_from(&proposal.aside);
+        self.entry.operation = Some(proposal.first.operation);
+        self.entry.id = proposal.first.page;
+        self.entry.locale = Some(proposal.first.locale.clone());
+        self.entry.path = Some(proposal.first.path.clone());
+        self.entry.new_path.clone_from(&proposal.first.new_path);
+        self.entry.aside.clone_from(&proposal.first.aside);
         self.entry.proposer = Some(proposal.client.clone());
         self.proposal(proposal.id);
     }
@@ -275,7 +275,6 @@ impl EntryBuilder {
         others: Option<Vec<ProposedChange>>,
     ) -> Proposal {
         let is_list = others.is_some();
-        let first = self.as_proposed(change);
         Proposal {
             v: Proposal::VERSION,
             id,
@@ -287,20 +286,7 @@ impl EntryBuilder {
             client: self.entry.client.clone().unwrap_or_default(),
             key: self.entry.key,
             session,
-            operation: first.operation,
-            page: first.page,
-            locale: first.locale,
-            path: first.path,
-            new_path: first.new_path,
-            title: first.title,
-            updated_at: first.updated_at,
-            fields: first.fields,
-            lines_added: first.lines_added,
-            lines_removed: first.lines_removed,
-            lost: first.lost,
-            undoes: first.undoes,
-            before: first.before,
-            after: first.after,
+            first: self.as_proposed(change),
             note: self.note.clone(),
             is_list,
             warnings: self.entry.warnings.clone(),
@@ -308,8 +294,6 @@ impl EntryBuilder {
             others: others.unwrap_or_default(),
             links_left: Vec::new(),
             links_left_not_kept: 0,
-            aside: first.aside,
-            renders_anew: first.renders_anew,
         }
     }
 

@@ -189,9 +189,9 @@ impl WriteContext {
     /// left them, as after its own write; not those that differ by now from what was applied.
     async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallHistory]) {
         let known = proposal.changes().filter_map(|change| {
-            let (id, read) = (change.page?, change.updated_at?);
+            let (id, read) = (change.page?, change.updated_at.as_ref()?);
             let seen = self.memory.reads.last(session, id)?;
-            seen.knows_of(&read).then_some((id, change.before))
+            seen.knows_of(read).then_some((id, change.before))
         });
         let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
         for (id, before) in known {

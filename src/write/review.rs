@@ -182,7 +182,7 @@ impl Review {
         let all = self.proposal.changes().zip(reviewed);
         let mut lines: Vec<SetLine> = all
             .map(|(one, shown)| {
-                let mut line = SetLine::proposed(one, shown);
+                let mut line = SetLine::proposed(one.clone(), shown);
                 if !self.is_readable {
                     line.hide();
                 } else if extent != Extent::Brief && !line.fits(&mut room) {
@@ -199,7 +199,7 @@ impl Review {
     }
 
     /// Its changes with what each does, in order.
-    pub fn changes(&self) -> impl Iterator<Item = (ProposedChange, &Reviewed)> {
+    pub fn changes(&self) -> impl Iterator<Item = (&ProposedChange, &Reviewed)> {
         let reviewed = std::iter::once(&self.change).chain(&self.others);
         self.proposal.changes().zip(reviewed)
     }
@@ -254,7 +254,9 @@ impl WriteContext {
         drop(set);
         let mut reviewed = reviewed.into_iter();
         let first = reviewed.next().unwrap_or_else(|| Reviewed {
-            url: self.wiki.page_url(&proposal.locale, &proposal.path),
+            url: self
+                .wiki
+                .page_url(&proposal.first.locale, &proposal.first.path),
             ..Reviewed::default()
         });
         let review = Review {
@@ -396,9 +398,9 @@ impl WriteContext {
         let Some(one) = proposal.changes().nth(number) else {
             return Ok(None);
         };
-        let change = self.proposals.change_of(&one, proposal.key).await?;
+        let change = self.proposals.change_of(one, proposal.key).await?;
         let after = change.after();
-        Ok(after.map(|after| (one, after.editor.clone(), after.content.clone())))
+        Ok(after.map(|after| (one.clone(), after.editor.clone(), after.content.clone())))
     }
 
     /// The image that one change of a proposal uploads, by its number from 0; `None` if it uploads
@@ -428,7 +430,7 @@ impl WriteContext {
     /// The effects of the changes, as they are kept and merged with later changes.
     fn reviewed<'a>(
         &self,
-        changes: impl Iterator<Item = (ProposedChange, &'a Change)>,
+        changes: impl Iterator<Item = (&'a ProposedChange, &'a Change)>,
         looked: Vec<Looked>,
     ) -> Vec<Reviewed> {
         let looked = looked.into_iter().map(Some);
@@ -446,8 +448,8 @@ impl WriteContext {
                 let merged = looked.merged;
                 Reviewed {
                     hindrance: looked.fault,
-                    merged: merged.map(|merged| Box::new(told(&one, &merged))),
-                    ..told(&one, change)
+                    merged: merged.map(|merged| Box::new(told(one, &merged))),
+                    ..told(one, change)
                 }
             })
             .collect()

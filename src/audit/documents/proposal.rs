@@ -50,41 +50,9 @@ pub struct Proposal {
     pub key: Option<KeyDigest>,
     /// Its session, as a word that tells sessions apart without revealing them.
     pub session: String,
-    /// The kind of write.
-    pub operation: Operation,
-    /// The page's id; `None` for a page that does not exist yet.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub page: Option<i64>,
-    /// The page's locale, or where it shall be created.
-    pub locale: Locale,
-    /// The page's path, or where it shall be created.
-    pub path: PagePath,
-    /// The path that the page shall get, where it shall get another.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub new_path: Option<PagePath>,
-    /// The page's title.
-    pub title: String,
-    /// The date of the page from which the proposal was made.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub updated_at: Option<Date>,
-    /// The fields that change.
-    pub fields: Vec<Field>,
-    /// The lines of content that are new.
-    pub lines_added: usize,
-    /// The lines of content that go.
-    pub lines_removed: usize,
-    /// The fields whose old values could not be read, and whose loss was accepted.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub lost: Vec<Field>,
-    /// The call that it takes back.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub undoes: Option<CallId>,
-    /// The kept state before.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub before: Option<KeptState>,
-    /// The kept state after.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub after: Option<KeptState>,
+    /// Its first change.
+    #[serde(flatten)]
+    pub first: ProposedChange,
     /// The reason for it, in the proposer's own words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<Note>,
@@ -107,12 +75,6 @@ pub struct Proposal {
     /// Number of further such links.
     #[serde(skip_serializing_if = "is_none_left", default)]
     pub links_left_not_kept: usize,
-    /// The temporary path by which its page moves, if it does not move directly.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub aside: Option<PagePath>,
-    /// True if its page is written once more after its move, only to be rendered there.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub renders_anew: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -149,30 +111,43 @@ pub struct LinkLeftOpen {
     pub why: String,
 }
 
-/// One change of a proposal; the members are those of [`Proposal`].
+/// One change of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "they are said at `Proposal`")]
 pub struct ProposedChange {
+    /// The kind of write.
     pub operation: Operation,
+    /// The page's id; `None` for a page that does not exist yet.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub page: Option<i64>,
+    /// The page's locale, or where it shall be created.
     pub locale: Locale,
+    /// The page's path, or where it shall be created.
     pub path: PagePath,
+    /// The path that the page shall get, where it shall get another.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub new_path: Option<PagePath>,
+    /// The page's title.
     pub title: String,
+    /// The date of the page from which the proposal was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub updated_at: Option<Date>,
+    /// The fields that change.
     pub fields: Vec<Field>,
+    /// The lines of content that are new.
     pub lines_added: usize,
+    /// The lines of content that go.
     pub lines_removed: usize,
+    /// The fields whose old values could not be read, and whose loss was accepted.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub lost: Vec<Field>,
+    /// The call that it takes back.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub undoes: Option<CallId>,
+    /// The kept state before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub before: Option<KeptState>,
+    /// The kept state after.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
     /// Number of links it mends, if it does nothing else and was not asked for itself.
@@ -262,37 +237,18 @@ impl Proposal {
     pub const VERSION: u32 = 1;
 
     /// All its changes, in order.
-    pub fn changes(&self) -> impl Iterator<Item = ProposedChange> {
-        let first = ProposedChange {
-            operation: self.operation,
-            page: self.page,
-            locale: self.locale.clone(),
-            path: self.path.clone(),
-            new_path: self.new_path.clone(),
-            title: self.title.clone(),
-            updated_at: self.updated_at.clone(),
-            fields: self.fields.clone(),
-            lines_added: self.lines_added,
-            lines_removed: self.lines_removed,
-            lost: self.lost.clone(),
-            undoes: self.undoes,
-            before: self.before,
-            after: self.after,
-            links_mended: None,
-            aside: self.aside.clone(),
-            renders_anew: self.renders_anew,
-        };
-        std::iter::once(first).chain(self.others.iter().cloned())
+    pub fn changes(&self) -> impl Iterator<Item = &ProposedChange> {
+        std::iter::once(&self.first).chain(&self.others)
     }
 
     /// Its changes that were not left out, in order, each with its number from 0.
-    pub fn changes_kept_in(&self) -> impl Iterator<Item = (usize, ProposedChange)> {
+    pub fn changes_kept_in(&self) -> impl Iterator<Item = (usize, &ProposedChange)> {
         let out = self.state.left_out();
         { self.changes().enumerate() }.filter(|(number, _)| !out.contains(number))
     }
 
     /// The changes that a person left out, in order, each with its number from 0.
-    pub fn changes_left_out(&self) -> impl Iterator<Item = (usize, ProposedChange)> {
+    pub fn changes_left_out(&self) -> impl Iterator<Item = (usize, &ProposedChange)> {
         let out = self.state.left_out();
         { self.changes().enumerate() }.filter(|(number, _)| out.contains(number))
     }
@@ -300,17 +256,14 @@ impl Proposal {
     /// Its risks, as far as they were known when it was made.
     #[must_use]
     pub fn risks(&self) -> BTreeSet<Risk> {
-        let own = std::iter::once((self.operation, &*self.fields));
-        let others = self.others.iter();
-        let others = others.map(|one| (one.operation, &*one.fields));
-        Risk::classify(own.chain(others), self.warnings.iter().map(String::as_str))
+        let changes = self.changes().map(|one| (one.operation, &*one.fields));
+        Risk::classify(changes, self.warnings.iter().map(String::as_str))
     }
 
     /// The kept states that it needs.
     pub(in crate::audit) fn states(&self) -> impl Iterator<Item = &KeptState> {
-        let others = self.others.iter();
-        let others = others.flat_map(|one| one.before.iter().chain(&one.after));
-        self.before.iter().chain(&self.after).chain(others)
+        self.changes()
+            .flat_map(|one| one.before.iter().chain(&one.after))
     }
 
     /// True if nobody has decided on it yet.
@@ -346,37 +299,17 @@ impl Proposal {
 
     /// The entry of its making.
     pub(crate) fn making(&self) -> AuditEntry {
+        self.making_of(&self.first)
+    }
+
+    /// The entry of the making of one of its changes.
+    fn making_of(&self, one: &ProposedChange) -> AuditEntry {
         let mut entry = AuditEntry {
             decision: Some("made".to_owned()),
             proposal: Some(self.id.to_string()),
             client: Some(self.client.clone()),
             tool: Some(self.tool.clone()),
             key: self.key,
-            operation: Some(self.operation),
-            id: self.page,
-            locale: Some(self.locale.clone()),
-            path: Some(self.path.clone()),
-            new_path: self.new_path.clone(),
-            aside: self.aside.clone(),
-            reason: Self::loss(&self.lost),
-            fields: self.fields.clone(),
-            before: self.before,
-            after: self.after,
-            undoes: self.undoes,
-            note: self.note.clone().map(String::from),
-            warnings: self.warnings.clone(),
-            ..AuditEntry::new(self.call, AuditEvent::Proposal)
-        };
-        entry.set_lines(LineCounts {
-            added: self.lines_added,
-            removed: self.lines_removed,
-        });
-        entry
-    }
-
-    /// The entry of the making of one of its other changes.
-    fn making_of(&self, one: &ProposedChange) -> AuditEntry {
-        let mut entry = AuditEntry {
             operation: Some(one.operation),
             id: one.page,
             locale: Some(one.locale.clone()),
@@ -388,7 +321,9 @@ impl Proposal {
             before: one.before,
             after: one.after,
             undoes: one.undoes,
-            ..self.making()
+            note: self.note.clone().map(String::from),
+            warnings: self.warnings.clone(),
+            ..AuditEntry::new(self.call, AuditEvent::Proposal)
         };
         entry.set_lines(LineCounts {
             added: one.lines_added,
@@ -405,13 +340,13 @@ impl Proposal {
         tracing::warn!(proposal = %self.id, "audit: the file of a proposal is not as its record says");
         self.client = made.client.clone().unwrap_or_default();
         self.key = made.key;
-        self.operation = made.operation.unwrap_or(self.operation);
-        self.page = made.id;
-        self.locale = made.locale.clone().unwrap_or(self.locale);
-        self.path = made.path.clone().unwrap_or(self.path);
-        self.new_path.clone_from(&made.new_path);
+        self.first.operation = made.operation.unwrap_or(self.first.operation);
+        self.first.page = made.id;
+        self.first.locale = made.locale.clone().unwrap_or(self.first.locale);
+        self.first.path = made.path.clone().unwrap_or(self.first.path);
+        self.first.new_path.clone_from(&made.new_path);
         self.warnings.clone_from(&made.warnings);
-        self.aside.clone_from(&made.aside);
+        self.first.aside.clone_from(&made.aside);
         self
     }
 

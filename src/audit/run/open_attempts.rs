@@ -21,7 +21,7 @@ pub struct OpenAttempt {
     pub run: RunId,
     /// Time at which it was recorded: UTC, in milliseconds.
     pub time: String,
-    /// What was recorded.
+    /// The attempt as it was recorded.
     pub entry: AuditEntry,
     /// True if it may have been sent; false if its own record could not be written.
     pub may_be_sent: bool,

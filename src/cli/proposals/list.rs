@@ -117,7 +117,7 @@ fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Tabl
         let mut row = vec![
             proposal.id.to_string().into(),
             Cell::painted(now.state.as_str(), paint),
-            proposal.operation.as_str().into(),
+            proposal.first.operation.as_str().into(),
             place(proposal).into(),
             lines(proposal).into(),
             fields(proposal).into(),
@@ -185,10 +185,13 @@ fn lines(proposal: &Proposal) -> String {
 /// The changed fields beside the content. A create sets all fields and a delete leaves none, so
 /// for these the text is empty.
 fn fields(proposal: &Proposal) -> String {
-    if matches!(proposal.operation, Operation::Create | Operation::Delete) {
+    if matches!(
+        proposal.first.operation,
+        Operation::Create | Operation::Delete
+    ) {
         return String::new();
     }
-    let fields = proposal.fields.iter().copied();
+    let fields = proposal.first.fields.iter().copied();
     let names: Vec<&str> = fields
         .filter(|field| *field != Field::Content)
         .map(Field::name)

@@ -46,8 +46,11 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
             .reject(&caller, id, &arguments.why)
             .await?;
         if !arguments.json {
-            let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
-            print::line(&format!("rejected: {id}, {} {place}", proposal.operation));
+            let place = print::place(proposal.first.locale.as_str(), proposal.first.path.as_str());
+            print::line(&format!(
+                "rejected: {id}, {} {place}",
+                proposal.first.operation
+            ));
         }
         rejected.push(proposal);
     }

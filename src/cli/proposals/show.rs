@@ -257,8 +257,8 @@ fn links_left(proposal: &Proposal) {
 
 /// The operation of a proposal of one change, with its place and the page's address.
 fn what(proposal: &Proposal, change: &Reviewed) -> String {
-    let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
-    format!("{} {place} ({})", proposal.operation, change.url)
+    let place = print::place(proposal.first.locale.as_str(), proposal.first.path.as_str());
+    format!("{} {place} ({})", proposal.first.operation, change.url)
 }
 
 fn all(review: &Review) -> impl Iterator<Item = &Reviewed> {

@@ -384,13 +384,13 @@ impl Proposals {
         &self,
         proposal: &Proposal,
     ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
-        let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
+        let states = |one: &ProposedChange| [one.before, one.after].into_iter().flatten();
         let names = proposal.changes().flat_map(states).collect();
         self.past.hold(names).await?;
         let mut changes = Vec::new();
         for one in proposal.changes() {
-            let change = self.change_of(&one, proposal.key).await?;
-            changes.push((one, change));
+            let change = self.change_of(one, proposal.key).await?;
+            changes.push((one.clone(), change));
         }
         Ok(changes)
     }

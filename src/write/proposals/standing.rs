@@ -69,7 +69,10 @@ impl Proposals {
                 None => ListedState::Unchecked,
                 Some(listed) => listed.state(one, is_own(one)),
             },
-            is_listed: listed.is_some_and(|it| it.places.contains_key(&(&one.locale, &one.path))),
+            is_listed: listed.is_some_and(|it| {
+                it.places
+                    .contains_key(&(&one.first.locale, &one.first.path))
+            }),
         });
         standing.collect()
     }
@@ -109,7 +112,7 @@ impl<'a> PlacesListed<'a> {
     }
 
     fn state(&self, proposal: &Proposal, is_own: bool) -> ListedState {
-        let changes: Vec<ProposedChange> = proposal.changes().collect();
+        let changes: Vec<&ProposedChange> = proposal.changes().collect();
         // A place that a page of the set has is freed by the set.
         let own: HashSet<i64> = changes.iter().filter_map(|one| one.page).collect();
         let states = changes.iter().map(|one| self.of_change(one, &own, is_own));

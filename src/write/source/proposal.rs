@@ -93,9 +93,9 @@ impl ChangeSource for Apply {
         // own.
         match call.past.audit.proposals.get(self.id).await {
             Ok(proposal) if !proposal.is_list => TurnOf {
-                page: proposal.page,
-                rebuilds_tree: proposal.operation.rebuilds_tree()
-                    || proposal.fields.iter().any(|field| field.is_place()),
+                page: proposal.first.page,
+                rebuilds_tree: proposal.first.operation.rebuilds_tree()
+                    || proposal.first.fields.iter().any(|field| field.is_place()),
             },
             _ => TurnOf::default(),
         }

@@ -164,7 +164,7 @@ impl WriteHistory {
             .filter(|(number, _)| omitted.numbers().contains(number))
             .map(|(_, one)| LeftOut {
                 id: one.page,
-                path: Some(one.path),
+                path: Some(one.path.clone()),
                 why: LEFT_OUT.into(),
             })
             .collect()

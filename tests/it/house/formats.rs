@@ -53,7 +53,8 @@ fn record() -> String {
 
 /// The names of members in JSON, and what their comments say.
 fn table(body: &str) -> String {
-    let (mut meaning, mut own, mut is_rare) = (String::new(), None, false);
+    let (mut meaning, mut own) = (String::new(), None);
+    let (mut is_rare, mut is_flat) = (false, false);
     let mut table = String::from("| member | meaning |\n|---|---|\n");
     for line in body.lines().map(str::trim) {
         if let Some(said) = line.strip_prefix("/// ") {
@@ -64,6 +65,7 @@ fn table(body: &str) -> String {
             );
         } else if line.starts_with("#[serde") {
             is_rare |= line.contains("skip_serializing_if");
+            is_flat |= line.contains("flatten");
             if let Some((_, renamed)) = line.split_once("rename = \"") {
                 own = renamed.split('"').next().map(str::to_owned);
             }
@@ -74,8 +76,11 @@ fn table(body: &str) -> String {
             let member = member.split(':').next().unwrap();
             let shown = own.take().unwrap_or_else(|| camel_case(member));
             let rare = if is_rare { " *May be absent.*" } else { "" };
-            let _ = writeln!(table, "| `{shown}` | {}{rare} |", plain(&meaning));
-            (meaning, is_rare) = (String::new(), false);
+            // A change's members have a table of their own.
+            if !(is_flat && line.contains("ProposedChange")) {
+                let _ = writeln!(table, "| `{shown}` | {}{rare} |", plain(&meaning));
+            }
+            (meaning, is_rare, is_flat) = (String::new(), false, false);
         } else if line.starts_with("v:") {
             table.push_str("| `v` | The version of the line. |\n");
         }
@@ -108,6 +113,11 @@ fn the_page_on_formats_says_what_the_types_are() {
     for (marker, file, name) in [
         ("head", "audit/run/heads.rs", "FileHead"),
         ("proposal", "audit/documents/proposal.rs", "Proposal"),
+        (
+            "proposed-change",
+            "audit/documents/proposal.rs",
+            "ProposedChange",
+        ),
         ("draft", "audit/documents/draft.rs", "Draft"),
         ("draft-change", "audit/documents/draft.rs", "DraftChange"),
         (

@@ -695,8 +695,8 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
         .end()
         .await;
     for line in [
-        "  code      PAGE_EXISTS\n",
-        "  reason    Answered with a refusal: ",
+        "  code          PAGE_EXISTS\n",
+        "  reason        Answered with a refusal: ",
     ] {
         assert!(shown.told.contains(line), "{}", shown.told);
     }

@@ -142,9 +142,9 @@ async fn proposals(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
     let newest = open.iter().rev().take(MOST_PROPOSALS).map(|proposal| {
         json!({
             "id": proposal.id.to_string(),
-            "operation": proposal.operation.as_str(),
-            "locale": proposal.locale.as_str(),
-            "path": proposal.path.as_str(),
+            "operation": proposal.first.operation.as_str(),
+            "locale": proposal.first.locale.as_str(),
+            "path": proposal.first.path.as_str(),
             "createdAt": String::from(proposal.created.clone()),
         })
     });

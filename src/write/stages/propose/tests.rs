@@ -27,7 +27,7 @@ async fn a_change_is_kept_for_a_person_under_the_id_that_the_answer_names() {
     let (id, notes) = open(&office, &set).await.unwrap();
     let id = id.unwrap();
     let kept = office.desk.audit.proposals.get(id).await.unwrap();
-    assert_eq!((kept.page, kept.is_open()), (Some(1), true));
+    assert_eq!((kept.first.page, kept.is_open()), (Some(1), true));
     let said = &notes.warnings[0];
     assert_eq!(said.code, "proposed");
     let command = format!("`wikijs-gate proposals apply {id}`");
