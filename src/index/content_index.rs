@@ -282,9 +282,9 @@ impl ContentIndex {
         self: &Arc<Self>,
         query: String,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
-        limit: usize,
+        most: (usize, usize),
     ) -> Result<Vec<ContentHit>, IndexError> {
-        self.asked(move |store| find::find(store, &query, &is_wanted, limit))
+        self.asked(move |store| find::find(store, &query, &is_wanted, most))
             .await
     }
 

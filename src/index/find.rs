@@ -22,7 +22,8 @@ const RARE: usize = 10;
 pub struct ContentHit {
     /// The page, as the list told of it.
     pub page: PageReading,
-    /// A part of its content or description, each match between `«` and `»`, in one line.
+    /// A part of its content or description, each match between `«` and `»`; in one line, unless more
+    /// than usual is shown around it.
     pub snippet: Option<String>,
     /// The selector of the section that the snippet is from.
     pub section: Option<String>,
@@ -47,7 +48,7 @@ pub(super) fn find(
     store: &Store,
     query: &str,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
-    limit: usize,
+    (limit, around): (usize, usize),
 ) -> Result<Vec<ContentHit>, IndexError> {
     let terms = terms(query);
     if terms.is_empty() {
@@ -68,7 +69,7 @@ pub(super) fn find(
     }
     found
         .into_iter()
-        .map(|(page, score)| hit(store, page, &terms, score))
+        .map(|(page, score)| hit(store, (page, score), &terms, around))
         .collect()
 }
 
@@ -99,19 +100,19 @@ fn joined(terms: &[Term], by: &str) -> String {
 
 fn hit(
     store: &Store,
-    page: PageReading,
+    (page, worth): (PageReading, f64),
     terms: &[Term],
-    worth: f64,
+    around: usize,
 ) -> Result<ContentHit, IndexError> {
     let content = store
         .content(page.id.unwrap_or_default())?
         .unwrap_or_default();
-    let found = snippet(&content.text, terms);
+    let found = snippet(&content.text, terms, around);
     let section = found
         .as_ref()
         .and_then(|found| content.section_at(found.at));
     let section = section.map(str::to_owned);
-    let described = || snippet(page.description.as_deref()?, terms);
+    let described = || snippet(page.description.as_deref()?, terms, around);
     Ok(ContentHit {
         snippet: found.or_else(described).map(|found| found.text),
         section,
@@ -226,7 +227,7 @@ mod tests {
         proptest!(config, |(text in text)| {
             let mut store = store.borrow_mut();
             store.put(&[page(&text)]).expect("put");
-            let found = find(&store, &text, &|_, _| true, 5).expect("a query");
+            let found = find(&store, &text, &|_, _| true, (5, 0)).expect("a query");
             let has_words = !super::terms(&text).is_empty();
             assert_eq!(found.len(), usize::from(has_words), "{text:?}");
             alike(&store, 1, &|_, _| true, 5).expect("a comparison");

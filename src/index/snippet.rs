@@ -24,8 +24,9 @@ pub(super) struct Snippet {
 /// A match: where, and of which term.
 type TermMatch = (Range<usize>, usize);
 
-/// The part of a text with the most terms close together; the first such part.
-pub(super) fn snippet(text: &str, terms: &[Term]) -> Option<Snippet> {
+/// The part of a text with the most terms close together; the first such part. With
+/// `around`, so many bytes on each side, in their own lines.
+pub(super) fn snippet(text: &str, terms: &[Term], around: usize) -> Option<Snippet> {
     let mut best: Option<(usize, Vec<Range<usize>>)> = None;
     let mut start = 0;
     while start < text.len() {
@@ -55,7 +56,7 @@ pub(super) fn snippet(text: &str, terms: &[Term]) -> Option<Snippet> {
     let (_, ranges) = best?;
     let at = ranges.first()?.start;
     Some(Snippet {
-        text: show(text, &ranges),
+        text: show(text, &ranges, around),
         at,
     })
 }
@@ -102,13 +103,22 @@ fn match_of(tokens: &[WordToken], term: &Term) -> Option<Range<usize>> {
     Some(held.first()?.range.start..end?)
 }
 
-fn show(text: &str, matches: &[Range<usize>]) -> String {
+fn show(text: &str, matches: &[Range<usize>], around: usize) -> String {
     let (Some(first), Some(last)) = (matches.first(), matches.last()) else {
         return String::new();
     };
     let spare = MAX_BYTES.saturating_sub(last.end - first.start);
-    let start = begin(text, first.start, spare / 3);
-    let end = finish(text, last.end, spare - (first.start - start));
+    let (start, end) = if around > 0 {
+        let end = text.floor_char_boundary(last.end.saturating_add(around));
+        (
+            text.ceil_char_boundary(first.start.saturating_sub(around)),
+            end,
+        )
+    } else {
+        let start = begin(text, first.start, spare / 3);
+        let end = finish(text, last.end, spare - (first.start - start));
+        (start, end)
+    };
     let mut shown = String::new();
     if text
         .get(..start)
@@ -130,6 +140,9 @@ fn show(text: &str, matches: &[Range<usize>]) -> String {
         .is_some_and(|after| !after.trim().is_empty())
     {
         shown.push('…');
+    }
+    if around > 0 {
+        return shown.trim().to_owned();
     }
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -166,7 +179,7 @@ mod tests {
     use super::{MAX_BYTES, snippet};
 
     fn shown(text: &str, query: &str) -> String {
-        snippet(text, &terms(query)).map_or_else(String::new, |snippet| snippet.text)
+        snippet(text, &terms(query), 0).map_or_else(String::new, |snippet| snippet.text)
     }
 
     #[test]
@@ -181,10 +194,22 @@ mod tests {
     }
 
     #[test]
+    fn with_bytes_around_it_a_match_keeps_its_lines_and_is_cut_between_characters() {
+        let text = "ü\nüüü one\n\n| two |\nneedle\nthree üüü\nü";
+        let around = |bytes| snippet(text, &terms("needle"), bytes).map(|found| found.text);
+        assert_eq!(around(4).as_deref(), Some("…o |\n«needle»\nthr…"));
+        for bytes in 1..text.len() {
+            let found = around(bytes).expect("a snippet");
+            assert!(found.len() <= "needle«»……".len() + 2 * bytes, "{found}");
+        }
+        assert_eq!(around(usize::MAX), Some(text.replace("needle", "«needle»")));
+    }
+
+    #[test]
     fn the_part_with_most_terms_is_taken_and_it_is_bounded() {
         let far = "filler word ".repeat(100);
         let text = format!("alpha {far}\nalpha and beta\n{far}");
-        let found = snippet(&text, &terms("alpha beta")).expect("a snippet");
+        let found = snippet(&text, &terms("alpha beta"), 0).expect("a snippet");
         assert!(found.text.contains("«alpha» and «beta»"), "{}", found.text);
         assert!(found.at > 1_000 && found.text.len() <= MAX_BYTES + 32);
         assert!(found.text.starts_with('…') && found.text.ends_with('…'));

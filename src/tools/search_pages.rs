@@ -2,6 +2,7 @@
 
 mod indexed;
 mod matching;
+mod phrasings;
 mod related;
 mod scope;
 
@@ -21,6 +22,7 @@ use crate::index::{ContentHit, IndexError};
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
 use crate::wiki;
 pub(super) use indexed::{Indexed, Sought};
+use phrasings::{MAX_CONTEXT, MAX_PHRASINGS, Phrasings};
 use scope::SearchScope;
 
 /// The tool.
@@ -60,27 +62,34 @@ const ONLY_TITLES: &str = "Only titles, paths and descriptions were searched: th
 pub(super) struct Input {
     #[garde(length(chars, min = 1, max = 500))]
     query: Option<String>,
+    /// Other words, in place of query.
+    #[garde(inner(length(min = 1, max = MAX_PHRASINGS), inner(length(chars, min = 1, max = 500))))]
+    #[schemars(length(max = 5))]
+    queries: Option<Vec<String>>,
     /// "*": all.
     #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
-    /// Only at or below this path.
+    /// At or below this path.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
+    /// Bytes on each side of a match.
+    #[garde(range(min = 1, max = MAX_CONTEXT))]
+    context: Option<u32>,
     /// Default auto: content too if wiki (titles) leaves room.
     #[garde(skip)]
     r#in: Option<In>,
-    /// EXACT, REGEX: lines of the content with their numbers, case counts.
+    /// EXACT, REGEX: lines with their numbers, case counts.
     #[garde(skip)]
     r#match: Option<MatchMode>,
-    /// Only pages with all of these.
+    /// With all of these.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     #[garde(custom(rule::optional(rule::time)))]
     updated_since: Option<String>,
-    /// Only pages that link to this id.
+    /// Backlinks of this id.
     #[garde(range(min = 1))]
     links_to: Option<i64>,
     /// In place of query: pages related to this id.
@@ -165,18 +174,16 @@ impl Tool for SearchPages {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
-        match (&input.query, input.related_to) {
-            (Some(query), None) => {
+        let limit = input::count(input.limit, 20);
+        match (Phrasings::read(&input, limit)?, input.related_to) {
+            (Some(asked), None) => {
                 let scope = Arc::new(SearchScope::load(&context.wiki, &input).await?);
                 let place = input.r#in.unwrap_or_default();
-                let output = match input.r#match {
-                    Some(way @ (MatchMode::Exact | MatchMode::Regex)) => {
-                        matching::matching(&context, query, way, (&scope, place), limit).await?
+                let output = match (input.r#match, input.query) {
+                    (Some(way @ (MatchMode::Exact | MatchMode::Regex)), Some(query)) => {
+                        matching::matching(&context, &query, way, (&scope, place), limit).await?
                     }
-                    Some(MatchMode::Words) | None => {
-                        search(&context, query, &scope, place, limit).await?
-                    }
+                    _ => search(&context, &asked, &scope, place, limit).await?,
                 };
                 if output.hits.is_empty() {
                     input::known_locale(&context.wiki, scope.locale()).await?;
@@ -192,7 +199,7 @@ impl Tool for SearchPages {
             }
             (None, None) => Err(input::invalid_argument(
                 "query",
-                "is required, or relatedTo in its place; pages by filters alone are listed by wikijs_list_pages",
+                "is required, or queries or relatedTo in its place; pages by filters alone are listed by wikijs_list_pages",
             )),
             (Some(_), Some(_)) => Err(input::invalid_argument(
                 "relatedTo",
@@ -204,41 +211,46 @@ impl Tool for SearchPages {
 
 async fn search(
     context: &ToolContext,
-    query: &str,
+    asked: &Phrasings,
     scope: &Arc<SearchScope>,
     place: In,
     limit: usize,
 ) -> Result<Output, Failure> {
     let wiki = &context.wiki;
     let mut output = Output::default();
+    let mut lists: Vec<Vec<SearchHit>> = asked.queries.iter().map(|_| Vec::new()).collect();
     let mut elsewhere = HashSet::new();
     let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
     if place != In::Content {
-        let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
-        // One more than is shown, to know whether there are more.
-        let locale = scope.locale();
-        let hits = wiki.search(query, locale, is_wanted, limit + 1).await?;
-        output.hits = hits.iter().map(SearchHit::of_wiki).collect();
-        output.searched_in.push(WIKI);
-        if counts_elsewhere {
-            let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
-            elsewhere = wiki.places_of_hits(query, is_counted).await?;
+        for (query, list) in asked.queries.iter().zip(&mut lists) {
+            let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
+            let hits = wiki.search(query, scope.locale(), is_wanted, asked.depth);
+            *list = hits.await?.iter().map(SearchHit::of_wiki).collect();
+            if counts_elsewhere {
+                let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
+                elsewhere.extend(wiki.places_of_hits(query, is_counted).await?);
+            }
         }
+        output.searched_in.push(WIKI);
     }
-    // If the wiki found enough, there is no room for more.
-    let is_full = place == In::Auto && output.hits.len() >= limit;
+    // If the wiki found enough, there is no room for more; only the content has text around hits.
+    let fills = |list: &Vec<SearchHit>| list.len() >= limit;
+    let is_full = place == In::Auto && asked.around == 0 && lists.iter().all(fills);
     if place == In::Wiki || is_full {
         output.other_locales = some_count(elsewhere.len());
+        output.hits = phrasings::fused(lists);
         output = output.cut(limit);
         if is_full && context.index.is_on() {
             output.hint = Some(ONLY_TITLES);
         }
         return Ok(output);
     }
-    match in_content(context, query, scope, (limit, counts_elsewhere)).await {
-        Ok((hits, others, indexed)) => {
+    match in_content(context, asked, scope, counts_elsewhere).await {
+        Ok((found, others, indexed)) => {
             elsewhere.extend(others);
-            add(&mut output.hits, hits, limit + 1, &indexed);
+            for (list, hits) in lists.iter_mut().zip(found) {
+                add(list, hits, asked.depth, &indexed);
+            }
             output.searched_in.push(CONTENT);
             output.index = indexed.if_lacking();
         }
@@ -247,37 +259,40 @@ async fn search(
         Err(failure) => tracing::debug!(%failure, "the content index was left out"),
     }
     output.other_locales = some_count(elsewhere.len());
+    output.hits = phrasings::fused(lists);
     Ok(output.cut(limit))
 }
 
+/// The hits of each query, the places of those in other locales, and the coverage of the index.
+type InContent = (Vec<Vec<ContentHit>>, Vec<LocalePath>, Indexed);
+
 async fn in_content(
     context: &ToolContext,
-    query: &str,
+    asked: &Phrasings,
     scope: &Arc<SearchScope>,
-    (limit, counts_elsewhere): (usize, bool),
-) -> Result<(Vec<ContentHit>, Vec<LocalePath>, Indexed), Failure> {
+    counts_elsewhere: bool,
+) -> Result<InContent, Failure> {
     let index = &context.index;
     if !index.is_on() {
         let fault = format!("cannot be content: {SWITCHED_OFF}");
         return Err(input::invalid_argument("in", fault));
     }
     let covered = context.indexed().await?;
-    let here = Arc::clone(scope);
-    let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
-    let hits = index.find(query.to_owned(), is_wanted, limit + 1).await?;
-    let others = if counts_elsewhere {
-        let elsewhere = Arc::clone(scope);
-        let is_counted = move |locale: &_, path: &_| elsewhere.holds_elsewhere(locale, path);
-        index
-            .find(query.to_owned(), is_counted, MAX_COUNTED)
-            .await?
-    } else {
-        Vec::new()
-    };
-    let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
-    let others = others.into_iter().map(place).collect();
-    let indexed = Indexed::new(covered, Sought::Words);
-    Ok((hits, others, indexed))
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for query in &asked.queries {
+        let here = Arc::clone(scope);
+        let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
+        let most = (asked.depth, asked.around);
+        found.push(index.find(query.to_owned(), is_wanted, most).await?);
+        if counts_elsewhere {
+            let elsewhere = Arc::clone(scope);
+            let is_counted = move |locale: &_, path: &_| elsewhere.holds_elsewhere(locale, path);
+            let hits = index.find(query.to_owned(), is_counted, (MAX_COUNTED, 0));
+            let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
+            others.extend(hits.await?.into_iter().map(place));
+        }
+    }
+    Ok((found, others, Indexed::new(covered, Sought::Words)))
 }
 
 /// Adds what the index found: it completes the wiki's hits and appends its own.

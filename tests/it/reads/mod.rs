@@ -10,6 +10,7 @@ mod keys;
 mod left_out;
 mod lists;
 mod parts;
+mod phrasings;
 mod readable;
 mod references;
 mod search;
