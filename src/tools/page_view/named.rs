@@ -201,15 +201,22 @@ pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, 
     Ok((rest.get(..length).unwrap_or_default(), from))
 }
 
-/// The parts below a part, a line each, and how many more there are.
+/// The parts below a part, a line each, as many as fit into the room, and how many more there are.
 pub(super) fn below(
     text: &str,
     format: SourceFormat,
     named: &RequestedPart,
+    mut room: usize,
 ) -> (Vec<String>, Option<usize>) {
     let outline = Outline::in_format(text, format);
     let all = outline.parts_in(&(named.body..named.range.end));
-    let left = all.len().saturating_sub(MAX_PARTS);
-    let shown = all.into_iter().take(MAX_PARTS).collect();
+    let count = all.len();
+    let fits = |line: &String| {
+        let rest = room.checked_sub(line.len());
+        room = rest.unwrap_or(room);
+        rest.is_some()
+    };
+    let shown: Vec<String> = all.into_iter().take(MAX_PARTS).take_while(fits).collect();
+    let left = count - shown.len();
     (shown, (left > 0).then_some(left))
 }

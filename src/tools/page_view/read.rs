@@ -94,7 +94,7 @@ pub(in crate::tools) async fn answer(
     .await;
     let linking = LinkContext::load(context, &found, ask).await;
     if !is_several && let Some(found) = found.pop() {
-        let view = show(context, found?, (ask, &linking), ask.most())?;
+        let view = show(context, found?, (ask, &linking), (ask.most(), false))?;
         return Ok(Output {
             page: Some(view),
             pages: None,
@@ -103,7 +103,8 @@ pub(in crate::tools) async fn answer(
     let budgets = shares(ask.most(), found.iter().map(wish).collect());
     let pages = found.into_iter().zip(budgets).zip(&wanted);
     let pages = pages.map(|((found, most), wanted)| {
-        match found.and_then(|found| show(context, found, (ask, &linking), most)) {
+        let found = found.and_then(|found| show(context, found, (ask, &linking), (most, true)));
+        match found {
             Ok(mut view) => {
                 view.page.page.url = None;
                 PageResult::Page(Box::new(view))
@@ -333,7 +334,7 @@ fn show(
     context: &ToolContext,
     found: PageWithText,
     (ask, linking): (&PageReadOptions, &LinkContext),
-    most: usize,
+    (most, is_share): (usize, bool),
 ) -> Result<PageView, Failure> {
     found.check(ask)?;
     let (metadata, unavailable) = beside(&found, ask, linking);
@@ -396,10 +397,12 @@ fn show(
                 part.next_offset = Some(cut.end);
             }
             is_part |= !is_whole || left > 0;
-            if is_part && ask.view != PageViewKind::Text {
-                (part.parts, part.parts_left) = below(&text, format, &named);
-            }
             let mut room = most.saturating_sub(cut.text.len());
+            if is_part && ask.view != PageViewKind::Text {
+                // The texts of several pages and what is named of them are bounded together.
+                let most = if is_share { room } else { usize::MAX };
+                (part.parts, part.parts_left) = below(&text, format, &named, most);
+            }
             if is_whole && ask.view == PageViewKind::Content {
                 scripts.0 = fits(scripts.0, "scriptCss", &mut room, &mut part.left_out);
                 scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki};
-use crate::testkit::{BY_ID, BY_PATH, HISTORY, Shows as _, UPDATE, call_err, says};
+use crate::testkit::{BY_ID, BY_PATH, HISTORY, Shows as _, UPDATE, call_err, call_ok, says};
 
 /// Reads a page in the way that is asked for.
 async fn read(served: &Served, id: i64, how: Value) -> Result<Value, Value> {
@@ -274,6 +274,55 @@ async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget
     let many: Vec<i64> = (1..=21).collect();
     let error = call_err(&served, BY_ID, json!({ "ids": many })).await;
     assert_eq!(error["details"]["fields"][0]["path"], "ids");
+}
+
+#[tokio::test]
+async fn max_bytes_bounds_the_texts_and_parts_of_several_pages_together() {
+    let (wiki, served) = sample(Setup::admin).await;
+    let text = "## A heading of some length\n\nä line of the page\n\n".repeat(200);
+    let ids: Vec<i64> = (0..10)
+        .map(|at| add(&wiki, &format!("long/p{at}"), &text))
+        .collect();
+    for (most, view) in [
+        (2_000, json!({})),
+        (2_000, json!({ "lineNumbers": true })),
+        (4_000, json!({ "section": "heading:h2[3]" })),
+        (2_000, json!({ "view": "outline" })),
+        (2_000, json!({ "view": "rendered" })),
+    ] {
+        let mut arguments = view.clone();
+        arguments["ids"] = json!(ids);
+        arguments["maxBytes"] = json!(most);
+        let answer = call_ok(&served, BY_ID, arguments).await;
+        let pages = answer["pages"].as_array().unwrap();
+        let bytes: usize = pages
+            .iter()
+            .map(|page| {
+                let parts = page["part"]["parts"].as_array().into_iter().flatten();
+                let texts = ["content", "rendered"].into_iter().map(|name| &page[name]);
+                let texts = texts.chain(parts).filter_map(Value::as_str);
+                texts.map(str::len).sum::<usize>()
+            })
+            .sum();
+        assert!(bytes <= most, "{view}: {bytes}");
+        let all = answer.to_string().len();
+        assert!(all < most + 500 * ids.len(), "{view}: {all}");
+    }
+    // Each page says how to go on, and so it is read to its end.
+    let several = json!({ "ids": ids, "maxBytes": 2_000 });
+    let answer = call_ok(&served, BY_ID, several).await;
+    for page in answer["pages"].as_array().unwrap() {
+        let content = page["content"].as_str().unwrap();
+        let part = &page["part"];
+        assert_eq!(part["bytesLeft"], text.len() - content.len());
+        assert_eq!(part["partsLeft"], 200);
+        let on = json!({ "id": page["id"], "offset": part["nextOffset"], "maxBytes": 65_536 });
+        let rest = call_ok(&served, BY_ID, on).await;
+        assert_eq!(
+            format!("{content}{}", rest["content"].as_str().unwrap()),
+            text
+        );
+    }
 }
 
 #[tokio::test]
