@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::ToolContext;
 use super::input::{self, rule};
+use super::list_pages::{Choice, LinkFilter};
 use super::update_page::TextEdit;
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::NewTags;
@@ -21,40 +22,57 @@ pub(super) struct BulkUpdatePages;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
+    /// From the preview.
     #[garde(skip)]
     confirm: Option<String>,
+    /// These, or all that match the next seven.
     #[garde(inner(length(min = 1, max = 200), inner(range(min = 1, max = 2_147_483_647))))]
     // Without this, a list is limited to 100 items.
     #[schemars(length(max = 200))]
     ids: Option<Vec<i64>>,
+    /// At or below it.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    // "*" for all. Nothing repeats what the names say: a tool has 1,200 bytes.
-    #[garde(custom(rule::optional(rule::locales)))]
-    locale: Option<String>,
+    /// With all (proj/*).
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
-    // A path or an id, which may be a number.
+    /// With none.
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
+    without_tags: Option<Vec<String>>,
+    /// Path or id.
     #[garde(custom(rule::optional(rule::text)))]
     links_to: Option<String>,
+    /// As in lists.
+    #[garde(skip)]
+    links: Option<LinkFilter>,
+    /// status=review
+    #[garde(length(chars, min = 1, max = 500))]
+    property: Option<String>,
+    /// "*": all.
+    #[garde(custom(rule::optional(rule::locales)))]
+    locale: Option<String>,
+    /// With removeTags: renames a tag.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     add_tags: Option<Vec<String>>,
+    /// Without *.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     remove_tags: Option<Vec<String>>,
-    /// For path; mends links
+    /// New place of path; mends links.
     #[garde(custom(rule::optional(rule::new_place)))]
     move_to: Option<String>,
-    // Every occurrence in the source, in order.
+    /// Every occurrence, in order.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
+    /// False: drafts.
     #[garde(skip)]
     is_published: Option<bool>,
-    // How many pages must be found; otherwise nothing is sent.
+    /// Their number, else refused.
     #[garde(range(min = 1))]
     expect_pages: Option<u32>,
-    // By default, applied changes are undone if a later one fails.
+    /// Default takeBack.
     #[garde(skip)]
     on_failure: Option<OnFailure>,
+    /// Why.
     #[garde(custom(rule::optional(rule::note)))]
     note: Option<String>,
 }
@@ -65,6 +83,14 @@ pub(super) struct Input {
 pub(super) enum OnFailure {
     TakeBack,
     Keep,
+}
+
+impl Input {
+    /// True if pages are chosen by more than their place.
+    const fn narrows(&self) -> bool {
+        let by_tags = self.tags.is_some() || self.without_tags.is_some();
+        by_tags || self.links_to.is_some() || self.links.is_some() || self.property.is_some()
+    }
 }
 
 impl WriteTool for BulkUpdatePages {
@@ -78,12 +104,13 @@ impl WriteTool for BulkUpdatePages {
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let (confirm, note) = (input.confirm.clone(), input.note.clone());
-        let plan = WriteRequest::Bulk(Box::new(bulk(context, input).await?));
+        let plan = WriteRequest::Bulk(Box::new(Box::pin(bulk(context, input)).await?));
         Ok(RequestedWrite::new(plan, confirm, note))
     }
 }
 
 async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
+    let narrows = input.narrows();
     let read = |tags: Option<Vec<String>>| tags.map(input::tags).transpose();
     let (add, remove) = (read(input.add_tags)?, read(input.remove_tags)?);
     let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
@@ -99,22 +126,23 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
         let failure = input::invalid_argument("", "nothing to change is named");
         return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));
     }
-    let narrows = input.tags.is_some() || input.links_to.is_some();
     if input.move_to.is_some() && (input.ids.is_some() || narrows) {
-        let fault = "cannot be combined with ids, tags or linksTo: all pages at or below path move";
+        let fault = "goes with path and locale alone: all pages at or below path move";
         return Err(input::invalid_argument("moveTo", fault));
     }
     let mut move_to = None;
     let is_listed = input.path.is_some() || narrows;
     let which = match input.ids {
         Some(_) if is_listed => {
-            let fault = "cannot be combined with path, tags or linksTo: they find the pages";
+            let fault = "cannot be combined with path, tags, withoutTags, linksTo, links or property: they find the pages";
             return Err(input::invalid_argument("ids", fault));
         }
         Some(ids) => PageSelection::Ids(ids),
         None if !is_listed => {
             let failure = input::invalid_argument("", "no pages are named");
-            return Err(failure.hint("Name ids, path, tags or linksTo."));
+            return Err(
+                failure.hint("Name ids, path, tags, withoutTags, linksTo, links or property.")
+            );
         }
         None => {
             let wiki = &context.wiki;
@@ -125,12 +153,19 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
             }
             let links_to = input.links_to.as_deref();
             let links_to = links_to.map(|page| links_to_page(wiki, page)).transpose()?;
-            let (tags, tag_patterns) = input::tag_filters(wiki, input.tags).await?;
+            let tags = input::tag_filters(wiki, input.tags, input.without_tags).await?;
+            let property = input.property.as_deref();
+            let chosen = match (input.links, property) {
+                (None, None) => None,
+                (links, property) => Choice::whole(context, links, property).await?,
+            };
             let query = ListQuery {
                 locale: locales.one,
                 path,
-                tags,
-                tag_patterns,
+                tags: tags.tags,
+                tag_patterns: tags.patterns,
+                without_tags: tags.without,
+                chosen,
                 ..ListQuery::default()
             };
             PageSelection::Listed(Box::new(query), links_to)

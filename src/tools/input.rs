@@ -15,8 +15,8 @@ use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use crate::error::Failure;
 pub(super) use places::{
-    Locales, date, draft, known_locale, known_tags, memory_id, new_place, place, places,
-    required_memory_id, tag_filters, tags,
+    Locales, TagFilters, date, draft, known_locale, known_tags, memory_id, new_place, place,
+    places, required_memory_id, tag_filters, tags,
 };
 pub(super) use shape::MISSING_ID;
 use shape::{check_ranges, check_shape};

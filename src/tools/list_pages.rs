@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use choice::Choice;
+pub(super) use choice::Choice;
 
 use super::context::ToolContext;
 use super::cursor;
@@ -34,9 +34,12 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Only pages with all of these (proj/*, op*: any that begins so).
+    /// With all of these (proj/*, op*: any that begins so).
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
+    /// With none of these.
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
+    without_tags: Option<Vec<String>>,
     /// Only at or below this path.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
@@ -73,7 +76,7 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(inline)]
-enum LinkFilter {
+pub(super) enum LinkFilter {
     Orphans,
     Broken,
 }
@@ -158,12 +161,13 @@ impl Tool for ListPages {
             input.path.as_deref(),
             input.locale.as_deref(),
         )?;
-        let (tags, tag_patterns) = input::tag_filters(&context.wiki, input.tags).await?;
+        let tags = input::tag_filters(&context.wiki, input.tags, input.without_tags).await?;
         let mut choice = Choice::load(&context, input.links, input.property.as_deref()).await?;
         let mut query = ListQuery {
             locale: locales.one,
-            tags,
-            tag_patterns,
+            tags: tags.tags,
+            tag_patterns: tags.patterns,
+            without_tags: tags.without,
             chosen: choice.chosen.take(),
             path,
             author: input.author,

@@ -30,6 +30,12 @@ impl TagPattern {
         text.contains('*')
     }
 
+    /// True if it matches one of some tags.
+    #[must_use]
+    pub fn matches_any(&self, tags: &[String]) -> bool {
+        tags.iter().any(|tag| self.matches(tag))
+    }
+
     /// True if it matches a tag; in time by the lengths alone.
     #[must_use]
     pub fn matches(&self, tag: &str) -> bool {

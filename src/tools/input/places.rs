@@ -26,18 +26,64 @@ pub(in crate::tools) async fn known_tags(
     Ok(wiki.without_hash(tags(given.unwrap_or_default())?).await?)
 }
 
-/// Reads tags to list pages by, some of which may be patterns. With a pattern, the wiki is asked
-/// without tags, since it returns only the tags that it is asked for.
+/// The tags by which pages are listed.
+pub(in crate::tools) struct TagFilters {
+    /// All of these, by the wiki's own filter.
+    pub(in crate::tools) tags: Vec<String>,
+    /// A tag for each of these.
+    pub(in crate::tools) patterns: Vec<TagPattern>,
+    /// No tag for any of these.
+    pub(in crate::tools) without: Vec<TagPattern>,
+}
+
+/// Reads tags to list pages by, some of which may be patterns, and tags that they must not have.
+/// With a pattern or with the latter, the wiki is asked without tags, since it returns only the
+/// tags that it is asked for.
 pub(in crate::tools) async fn tag_filters(
     wiki: &Wiki,
     given: Option<Vec<String>>,
-) -> Result<(Vec<String>, Vec<TagPattern>), Failure> {
-    let tags = known_tags(wiki, given).await?;
-    if tags.iter().any(|tag| TagPattern::is_one(tag)) {
-        let patterns = tags.into_iter().map(TagPattern::new);
-        return Ok((Vec::new(), patterns.collect()));
+    without: Option<Vec<String>>,
+) -> Result<TagFilters, Failure> {
+    let patterns = |tags: Vec<String>| tags.into_iter().map(TagPattern::new).collect();
+    let (tags, without) = (
+        known_tags(wiki, given).await?,
+        known_tags(wiki, without).await?,
+    );
+    for (name, tags) in [("tags", &tags), ("withoutTags", &without)] {
+        check_exclusions(wiki, name, tags).await?;
     }
-    Ok((tags, Vec::new()))
+    let by_patterns = !without.is_empty() || tags.iter().any(|tag| TagPattern::is_one(tag));
+    let (tags, own) = if by_patterns {
+        (Vec::new(), patterns(tags))
+    } else {
+        (tags, Vec::new())
+    };
+    Ok(TagFilters {
+        tags,
+        patterns: own,
+        without: patterns(without),
+    })
+}
+
+/// Refuses a tag with a sign of exclusion, unless the wiki has such a tag.
+async fn check_exclusions(wiki: &Wiki, name: &str, tags: &[String]) -> Result<(), Failure> {
+    const SIGNS: [char; 2] = ['!', '-'];
+    if !tags.iter().any(|tag| tag.starts_with(SIGNS)) {
+        return Ok(());
+    }
+    let known = wiki.tags().await?;
+    for (at, tag) in tags.iter().enumerate() {
+        let (bare, pattern) = (tag.trim_start_matches(SIGNS).trim(), TagPattern::new(tag));
+        let is_known = || known.iter().any(|known| pattern.matches(&known.tag));
+        if tag.starts_with(SIGNS) && !is_known() {
+            let right = serde_json::json!({ "withoutTags": [bare] });
+            let fault = format!(
+                "matches no tag of this wiki; pages without a tag are listed by wikijs_list_pages {right}"
+            );
+            return Err(invalid_argument(&format!("{name}[{at}]"), fault));
+        }
+    }
+    Ok(())
 }
 
 /// Reads the place of a new page, and its locale if the text or the other argument names one.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{LinkFilter, unwritable};
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::tools::context::ToolContext;
 use crate::tools::input::invalid_argument;
 use crate::tools::links::{BrokenLinks, PlaceLinks};
@@ -15,9 +15,9 @@ use crate::wiki::Chosen;
 
 /// The selected pages, and how much of the wiki was looked at.
 #[derive(Default)]
-pub(super) struct Choice {
+pub(in crate::tools) struct Choice {
     /// The pages; `None` if the call selects by neither.
-    pub(super) chosen: Option<Chosen>,
+    pub(in crate::tools) chosen: Option<Chosen>,
     broken: Option<BrokenLinks>,
     /// Coverage of the content index.
     pub(super) indexed: Option<Indexed>,
@@ -26,7 +26,7 @@ pub(super) struct Choice {
 impl Choice {
     /// # Errors
     /// The wiki or the index cannot be asked, or the property filter is invalid.
-    pub(super) async fn load(
+    pub(in crate::tools) async fn load(
         context: &ToolContext,
         links: Option<LinkFilter>,
         property: Option<&str>,
@@ -61,6 +61,30 @@ impl Choice {
         Ok(choice)
     }
 
+    /// The same, to be written to: nothing of the index may be missing.
+    ///
+    /// # Errors
+    /// Those of `load`, and `TIMEOUT` if not all pages are indexed.
+    pub(in crate::tools) async fn whole(
+        context: &ToolContext,
+        links: Option<LinkFilter>,
+        property: Option<&str>,
+    ) -> Result<Option<Chosen>, Failure> {
+        if !context.index.is_on() {
+            let fault = format!("needs the index: {SWITCHED_OFF}");
+            return Err(invalid_argument("links", fault));
+        }
+        // What was written lately counts, too.
+        context.index.outdated();
+        let choice = Self::load(context, links, property).await?;
+        if choice.indexed.is_some_and(|indexed| !indexed.is_complete()) {
+            let message = "Pages are chosen by links or property once all pages are indexed, and not all are; nothing was sent.";
+            return Err(Failure::new(Code::Timeout, message)
+                .hint("Call again in 30 s, or name the pages by ids."));
+        }
+        Ok(choice.chosen)
+    }
+
     /// Names the broken links of a page, if they were asked for.
     pub(super) fn add_broken(
         &mut self,
@@ -79,6 +103,28 @@ impl Choice {
         }
         Ok(())
     }
+}
+
+/// The right form for a property that no page has and whose form means something else elsewhere.
+fn misread(name: &str, value: Option<&str>) -> Option<String> {
+    let value = value.unwrap_or_default();
+    let signs = |c: char| c == '!' || c == '-';
+    let right = if name.starts_with(signs) || name.ends_with('!') {
+        "pages without a property or value are not listed; take name=value for each other value"
+            .to_owned()
+    } else if let Some((name, value)) = name.split_once(':') {
+        format!("take {}={}", name.trim(), value.trim())
+    } else if let Some(at) = name.find(['.', '[', '/']) {
+        let top = name.get(..at).unwrap_or_default();
+        format!("only keys of the block's top level are known: take {top}, and read these pages")
+    } else if let Some(value) = value.strip_prefix('=') {
+        format!("take {name}={}", value.trim())
+    } else if value.contains('*') {
+        format!("a value is compared whole, without *: take {name} for any value")
+    } else {
+        return None;
+    };
+    Some(format!("is of no indexed page; {right}"))
 }
 
 /// The pages with a property: `status=review`, or `status` with any value.
@@ -102,7 +148,13 @@ async fn with_property(
         ));
     }
     let covered = context.indexed().await?;
-    let (pages, without_source) = index.with_property(name.to_owned(), value).await?;
+    let asked = index.with_property(name.to_owned(), value.clone());
+    let (pages, without_source) = asked.await?;
+    if pages.is_empty()
+        && let Some(fault) = misread(name, value.as_deref())
+    {
+        return Err(invalid_argument("property", fault));
+    }
     let indexed = Indexed::new(covered, Sought::Property);
     Ok((pages, indexed.lacking_sources(without_source)))
 }

@@ -160,6 +160,11 @@ impl Indexed {
         self.note(note)
     }
 
+    /// True if no page is missing in the index.
+    pub(in crate::tools) const fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// True if anything is known from the index.
     pub(in crate::tools) const fn knows_pages(&self) -> bool {
         self.pages > 0

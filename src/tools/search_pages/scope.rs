@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Input;
 use crate::error::Failure;
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
-use crate::tools::input::{self, Locales};
+use crate::tools::input::{self, Locales, TagFilters};
 use crate::wiki::{AllPages, Wiki, WikiError};
 
 /// The filters that pages must pass to be searched.
@@ -23,7 +23,8 @@ pub(super) struct SearchScope {
 impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
     pub(super) async fn load(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
-        let (tags, patterns) = input::tag_filters(wiki, input.tags.clone()).await?;
+        let TagFilters { tags, patterns, .. } =
+            input::tag_filters(wiki, input.tags.clone(), None).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
         let by_tags = !tags.is_empty() || !patterns.is_empty();
         let filters = by_tags || since.is_some() || input.links_to.is_some();
@@ -52,7 +53,7 @@ impl SearchScope {
         let is_left = |page: &&PageReading| {
             let own = page.tags.as_deref().unwrap_or_default();
             let updated = page.updated_at.as_ref().and_then(Date::instant);
-            let has = |pattern: &TagPattern| own.iter().any(|tag| pattern.matches(tag));
+            let has = |pattern: &TagPattern| pattern.matches_any(own);
             tags.iter().all(|tag| own.contains(tag))
                 && patterns.iter().all(has)
                 && since.is_none_or(|since| updated.is_some_and(|updated| updated >= since))

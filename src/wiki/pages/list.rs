@@ -37,6 +37,9 @@ pub struct ListQuery {
     pub links_to: Option<i64>,
     /// With a tag for each of these.
     pub tag_patterns: Vec<TagPattern>,
+    /// Without any tag for these. The wiki must then be asked without tags, since it returns only
+    /// the tags that it is asked for (W7).
+    pub without_tags: Vec<TagPattern>,
     /// Of those that something else chose.
     pub chosen: Option<Chosen>,
     /// Ordered by.
@@ -93,10 +96,11 @@ impl ListQuery {
         let is_within = |path: &PagePath| page.path.is_within(path);
         let is_as_published = |wanted| page.is_published == Some(wanted);
         let own = page.tags.as_deref().unwrap_or_default();
-        let has = |pattern: &TagPattern| own.iter().any(|tag| pattern.matches(tag));
+        let has = |pattern: &TagPattern| pattern.matches_any(own);
         let is_chosen = |chosen: &Chosen| page.id.is_some_and(|id| chosen.ids.contains(&id));
         self.path.as_ref().is_none_or(is_within)
             && self.tag_patterns.iter().all(has)
+            && !self.without_tags.iter().any(has)
             && self.chosen.as_ref().is_none_or(is_chosen)
             && self.is_published.is_none_or(is_as_published)
             && !self.is_too_old(page)

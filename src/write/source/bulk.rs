@@ -95,7 +95,14 @@ impl PageSelection {
             Self::Listed(query, links_to) => {
                 let mut query = query.as_ref().clone();
                 if let Some(page) = links_to {
-                    query.chosen = Some(page.pages(call).await?);
+                    let linking = page.pages(call).await?;
+                    query.chosen = Some(match query.chosen {
+                        Some(chosen) => Chosen {
+                            ids: Arc::new(&*chosen.ids & &*linking.ids),
+                            ..chosen
+                        },
+                        None => linking,
+                    });
                 }
                 let part = call.wiki().list(&query, MAX_PAGES + 1).await?;
                 part.pages.iter().filter_map(|page| page.id).collect()

