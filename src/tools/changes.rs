@@ -3,20 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use super::context::ToolContext;
 use super::input;
 use super::output::some_count;
+use super::page_view::shares;
 use crate::audit::CallId;
-use crate::change::compare;
+use crate::change::{Change, MAX_DIFF_BYTES, Warning, compare, cut_to, short_to};
 use crate::error::Failure;
 use crate::page::{Date, Field, PageReading, escape_hidden};
-use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version};
-use crate::write::Deleted;
+use crate::render_budget;
+use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version, aside};
+use crate::write::{Deleted, Extent};
 
 /// The most pages that are described in detail, and the most deletions, of one answer.
 const MOST: usize = 20;
+/// The most bytes of a field's value where differences are shown.
+const MAX_VALUE: usize = 500;
 
 /// Deletions that cannot be known: the wiki records none (W18).
 const UNKNOWN_DELETIONS: &str = "of pages that this server neither read nor listed before they went, and that are not on its record; the wiki keeps no record of deletions";
@@ -30,6 +35,9 @@ const NOT_ASKED: &str = "moreDeleted counts pages that the wiki was not asked ab
 /// The note where the content index could not be asked.
 const INDEX_UNREAD: &str =
     "deleted lacks pages that only the content index knew: it could not be read.";
+
+/// The note where differences are cut.
+const CUT: &str = "The differences share 32 kB, and those with a warning are cut: compare with the page's id, from fromVersion, shows more of one; a page without it is new.";
 
 /// Parts that could not be read, each with the right it needs or another reason.
 type UnreadReasons = BTreeMap<&'static str, &'static str>;
@@ -102,6 +110,14 @@ struct WrittenPage {
     /// The version to compare from.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_version: Option<i64>,
+    /// Other fields than the content, before and after, if differences are shown.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    changes: Map<String, Value>,
+    /// Of the content.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    diff: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 /// A page that is gone.
@@ -121,8 +137,32 @@ struct DeletedPage {
     call_id: Option<String>,
 }
 
-/// Lists who changed what since a given time, on all pages or on those at or below a path.
+/// Lists who changed what since a given time, on all pages or on those at or below a path; with
+/// differences, if the caller asks for all.
 pub(super) async fn since(
+    context: &ToolContext,
+    since: &str,
+    path: Option<&str>,
+    offset: usize,
+    limit: usize,
+) -> Result<RecentChanges, Failure> {
+    let listed = Box::pin(listed(context, since, path, offset, limit));
+    if context.caller.extent == Extent::Brief {
+        return listed.await;
+    }
+    let mut changes = render_budget::within(listed).await?;
+    let wishes = changes.pages.iter().map(|page| page.diff.len());
+    let shares = shares(MAX_DIFF_BYTES, wishes.collect());
+    for (page, share) in changes.pages.iter_mut().zip(shares) {
+        page.diff = cut_to(std::mem::take(&mut page.diff), share, &mut page.warnings);
+    }
+    if changes.pages.iter().any(|page| !page.warnings.is_empty()) {
+        changes.notes.push(CUT);
+    }
+    Ok(changes)
+}
+
+async fn listed(
     context: &ToolContext,
     since: &str,
     path: Option<&str>,
@@ -161,10 +201,11 @@ pub(super) async fn since(
         )
     });
     let ours = context.desk.past().calls_that_left(states.collect()).await;
+    let extent = context.caller.extent;
     let pages: Vec<WrittenPage> = changes
         .into_iter()
         .zip(ours)
-        .filter_map(|(page, ours)| WrittenPage::new(page, ours, time, &mut unavailable))
+        .filter_map(|(page, ours)| WrittenPage::new(page, ours, time, (&mut unavailable, extent)))
         .collect();
     unavailable.insert("deleted", UNKNOWN_DELETIONS);
     let mut notes = Vec::new();
@@ -200,7 +241,7 @@ impl WrittenPage {
         changed: ChangedPage,
         ours: Option<CallId>,
         since: OffsetDateTime,
-        unavailable: &mut UnreadReasons,
+        (unavailable, extent): (&mut UnreadReasons, Extent),
     ) -> Option<Self> {
         let ChangedPage { page, past } = changed;
         let mut told = Self {
@@ -223,6 +264,9 @@ impl WrittenPage {
             lines_removed: None,
             moved_from: None,
             from_version: None,
+            changes: Map::new(),
+            diff: String::new(),
+            warnings: Vec::new(),
         };
         let Some(past) = past else {
             unavailable.extend(["authors", "writes", "changed"].map(|name| (name, HISTORY)));
@@ -243,18 +287,27 @@ impl WrittenPage {
             Before::Unknown => {
                 unavailable.insert("changed", TOO_FAR);
             }
-            Before::Absent => {
-                told.lines_added = page
-                    .content
-                    .as_ref()
-                    .and_then(|content| some_count(content.lines().count()));
+            Before::Absent if page.content.is_some() => {
+                let blank = PageReading {
+                    content: Some(String::new()),
+                    ..page.clone()
+                };
+                told.add_difference(&compare(&blank, &page).change, extent);
             }
-            Before::Version(version) => told.compared(*version, &page, unavailable),
+            Before::Absent => {}
+            Before::Version(version) => {
+                told.compared(*version, &page, (unavailable, extent));
+            }
         }
         Some(told)
     }
 
-    fn compared(&mut self, before: Version, now: &PageReading, unavailable: &mut UnreadReasons) {
+    fn compared(
+        &mut self,
+        before: Version,
+        now: &PageReading,
+        (unavailable, extent): (&mut UnreadReasons, Extent),
+    ) {
         self.from_version = Some(before.id);
         let then = PageReading::from(before);
         if then.path != now.path || then.locale != now.locale {
@@ -266,9 +319,22 @@ impl WrittenPage {
         unavailable.extend(unknown.map(|field| (field.name(), right(field))));
         let fields = compared.change.fields();
         self.changed = Some(fields.into_iter().map(Field::name).collect());
-        let lines = compared.change.content_lines();
+        self.add_difference(&compared.change, extent);
+    }
+
+    fn add_difference(&mut self, change: &Change, extent: Extent) {
+        let shows = extent != Extent::Brief;
+        let (diff, lines) = aside(change.bytes(), || {
+            let difference = change.content_difference();
+            let diff = shows.then(|| difference.unified());
+            (diff.unwrap_or_default(), difference.counts())
+        });
         self.lines_added = some_count(lines.added);
         self.lines_removed = some_count(lines.removed);
+        if shows {
+            self.diff = diff;
+            self.changes = short_to(change.values(), MAX_VALUE, &mut self.warnings);
+        }
     }
 }
 

@@ -37,7 +37,7 @@ const NEVER_CHANGED: &str = "No change left a version behind; who wrote the page
 pub(super) struct Input {
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: Option<i64>,
-    /// Without id: changes since then (2026-01-31) of all pages, or those below path.
+    /// Without id: changes since (2026-01-31) of all pages or below path; detail full: with diffs.
     #[garde(custom(rule::optional(rule::time)))]
     since: Option<String>,
     #[garde(custom(rule::optional(rule::text)))]
@@ -99,11 +99,12 @@ struct VersionEntry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (so the last change is in none: its author is in view metadata, its text in compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
+    const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (the last change is in none: its author is in view metadata, its text in compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
     const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
     const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = &[TITLE_GOES_INTO_PAGE];
     const TAKES_PAGE_NAME: bool = true;
+    const SHOWS_CHANGES: bool = true;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;

@@ -27,4 +27,4 @@ pub(super) use ask::{
     LineRange, MAX_AT_ONCE, PageReadOptions, PageViewKind, one_or_several, page_input, part,
 };
 pub(super) use how_to_read;
-pub(super) use read::{PageLookup, answer};
+pub(super) use read::{PageLookup, answer, shares};

@@ -132,7 +132,7 @@ fn wish(found: &Result<PageWithText, Failure>) -> usize {
 }
 
 /// Divides a budget: a page that wants less than an even share leaves the rest to the others.
-fn shares(budget: usize, wishes: Vec<usize>) -> Vec<usize> {
+pub(in crate::tools) fn shares(budget: usize, wishes: Vec<usize>) -> Vec<usize> {
     let mut order: Vec<(usize, usize)> = wishes.into_iter().enumerate().collect();
     order.sort_by_key(|(_, wish)| *wish);
     let (mut left, mut waiting) = (budget, order.len());

@@ -8,7 +8,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki, wiki_of};
 use crate::reads::read;
 use crate::testkit::{
-    BY_ID, DELETE, HISTORY, LIST, SEARCH, Shows as _, UPDATE, confirmed_ok, is_applied,
+    BY_ID, DELETE, HISTORY, LIST, SEARCH, Shows as _, UPDATE, confirmed_ok, is_applied, lacks, says,
 };
 
 /// A time at which nothing that a test does has been done yet.
@@ -218,6 +218,95 @@ async fn twenty_pages_are_told_the_rest_counted_and_read_on_in_few_requests() {
         let rest = changes(&served, rest).await;
         assert_eq!(rest["pages"].as_array().unwrap().len(), 5);
         assert!(rest.get("more").is_none() && rest.get("nextOffset").is_none());
+    }
+}
+
+#[tokio::test]
+async fn with_all_detail_each_page_comes_with_its_difference_within_one_bound() {
+    let wiki = sample_wiki().await;
+    write(&wiki, "docs", "Ann", "one\ntwo\n");
+    let since = now(&wiki);
+    write(&wiki, "docs", "Ann", "one\n2\n");
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "docs").unwrap().id;
+        store.rewrite(id, |page| "Documents".clone_into(&mut page.title));
+        store.add(PageRow {
+            path: "docs/new".to_owned(),
+            title: "New".to_owned(),
+            content: "a\nb\n".to_owned(),
+            ..PageRow::default()
+        });
+    });
+    let served = serve(&wiki, &wiki.keys().admin).await;
+    let brief = changes(&served, json!({ "since": since })).await;
+    let full = changes(&served, json!({ "since": since, "detail": "full" })).await;
+    let [new, docs] = &full["pages"].as_array().unwrap()[..] else {
+        panic!("{full}");
+    };
+    let diff = docs["diff"].as_str().unwrap();
+    says(diff, "-two\n+2\n");
+    assert_eq!(docs["changes"]["title"]["after"], "Documents", "{docs}");
+    says(new["diff"].as_str().unwrap(), "+a\n+b\n");
+    assert_eq!(full["notes"], brief["notes"]);
+    // But for the differences it is the answer without them.
+    let mut bare = full.clone();
+    for page in bare["pages"].as_array_mut().unwrap() {
+        let page = page.as_object_mut().unwrap();
+        page.remove("diff");
+        page.remove("changes");
+    }
+    assert_eq!(bare, brief);
+    // A key without the sources gets none.
+    let reader = serve(&wiki, &wiki.keys().reader).await;
+    let asked = json!({ "since": since, "detail": "full" });
+    lacks(&changes(&reader, asked).await.to_string(), "diff");
+}
+
+#[tokio::test]
+async fn the_differences_since_long_ago_are_bounded_and_read_on() {
+    let wiki = sample_wiki().await;
+    let ids: Vec<i64> = wiki.with_store(|store| {
+        let page = |number| PageRow {
+            path: format!("many/p{number:02}"),
+            title: "Many".to_owned(),
+            content: "a line of many\n".repeat(5_000),
+            ..PageRow::default()
+        };
+        (0..30).map(|number| store.add(page(number))).collect()
+    });
+    let since = now(&wiki);
+    for id in &ids {
+        wiki.with_store(|store| {
+            store.rewrite(*id, |page| page.content = "another line\n".repeat(5_000));
+        });
+    }
+    let served = serve(&wiki, &wiki.keys().admin).await.acquainted().await;
+    for since in [since.as_str(), "1970-01-01"] {
+        wiki.clear_requests();
+        let asked = json!({ "since": since, "detail": "full", "limit": 100 });
+        let full = changes(&served, asked).await;
+        let requests = wiki.requests().len();
+        assert!(requests <= 90, "{requests} requests");
+        let pages = full["pages"].as_array().unwrap();
+        let bytes: usize = pages
+            .iter()
+            .map(|page| page["diff"].as_str().unwrap().len())
+            .sum();
+        assert!(bytes <= 32 * 1024 && bytes > 20 * 1024, "{bytes}");
+        assert!(full.to_string().len() < 64 * 1024);
+        assert!(
+            pages
+                .iter()
+                .all(|page| page["warnings"][0]["code"] == "diff_cut")
+        );
+        says(&full["notes"].to_string(), "share 32 kB");
+        let next = json!({ "since": since, "detail": "full", "offset": full["nextOffset"] });
+        assert!(
+            !changes(&served, next).await["pages"]
+                .as_array()
+                .unwrap()
+                .is_empty()
+        );
     }
 }
 

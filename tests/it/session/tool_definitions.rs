@@ -274,7 +274,7 @@ async fn the_arguments_are_those_of_the_design() {
             "get_page_by_path: path paths locale view section lines lineNumbers offset maxBytes version",
             "get_page_by_id: id ids view section lines lineNumbers offset maxBytes version",
             "get_page_tree: mode path locale depth",
-            "get_page_history: id page since path offset limit compare",
+            "get_page_history: id page since path offset limit compare detail",
             "list_tags: query orderBy",
             "create_page: confirm path! title content fromPage replaceAll locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note detail",
             "update_page: confirm id page ifUpdatedAt path locale updateLinks title content edits patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note detail",
