@@ -10,7 +10,7 @@ use crate::page::{
     SourceFormat, can_be_linked, escaped, links, properties, word_count,
 };
 use crate::tools::output::some_count;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{AllPages, Wiki, WikiError};
 
 /// The most links that are named in each direction.
 const MAX_NAMED: usize = 40;
@@ -35,6 +35,9 @@ pub(super) struct Metadata {
     linked_from: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     linked_from_left: Option<i64>,
+    /// The pages at its path in other locales.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    translations: Vec<String>,
 }
 
 /// The neighbours of some pages in the wiki's link graph.
@@ -82,6 +85,18 @@ impl LinkNeighbours {
 }
 
 impl Metadata {
+    /// Names the pages at its path in other locales.
+    pub(super) fn translated(self, page: &PageReading, all: &AllPages) -> Self {
+        let is_translation =
+            |other: &&PageReading| other.path == page.path && other.locale != page.locale;
+        let found = all.iter().filter(is_translation);
+        let found = found.map(|other| address(&other.locale, &other.path));
+        Self {
+            translations: bounded(&found.collect()).0,
+            ..self
+        }
+    }
+
     /// Metadata from a page's source, if it could be read, and from the link graph. Without the
     /// site, the targets of the source's links are left out.
     pub(super) fn new(

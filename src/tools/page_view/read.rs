@@ -1,6 +1,7 @@
 //! Reads pages as requested.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use pulldown_cmark::{Options, Parser, html};
@@ -20,7 +21,7 @@ use crate::tools::context::ToolContext;
 use crate::tools::double_colon::explain;
 use crate::tools::input::{invalid_argument, new_place};
 use crate::tools::output::{AUTHOR, WholePage};
-use crate::wiki::{RIGHT_TO_AUTHOR, WikiError};
+use crate::wiki::{AllPages, RIGHT_TO_AUTHOR, WikiError};
 use crate::write::ReadExtent;
 
 /// The right needed for the wiki's own HTML, if the readers' view is not available.
@@ -277,6 +278,8 @@ struct LinkContext {
     around: Option<LinkNeighbours>,
     /// The site settings that decide where links lead; `None` if unknown.
     site: Option<LinkedSite>,
+    /// All pages, if they are in more than one locale; `None` if they could not be listed.
+    pages: Option<Arc<AllPages>>,
 }
 
 impl LinkContext {
@@ -295,8 +298,14 @@ impl LinkContext {
         let mut linking = Self {
             around: None,
             site: site.ok(),
+            pages: None,
         };
         if ask.version.is_none() {
+            linking.pages = if context.wiki.has_other_locales().await {
+                context.wiki.pages_lately().await.ok()
+            } else {
+                Some(Arc::new(AllPages::new(Vec::new())))
+            };
             let around = LinkNeighbours::load(&context.wiki, &pages, &mut linking.site).await;
             linking.around = around
                 .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
@@ -322,11 +331,17 @@ fn beside(
     if linking.around.is_none() && ask.version.is_none() {
         unavailable.insert("linkedFrom", "read:pages");
     }
+    if linking.pages.is_none() && ask.version.is_none() {
+        unavailable.insert("translations", "read:pages");
+    }
     if linking.site.is_none() {
         unavailable.insert("links", NO_SITE);
     }
     let (around, site) = (linking.around.as_ref(), linking.site.as_ref());
-    let metadata = Metadata::new(&found.page, around, site);
+    let mut metadata = Metadata::new(&found.page, around, site);
+    if let Some(all) = &linking.pages {
+        metadata = metadata.translated(&found.page, all);
+    }
     (Some(metadata), unavailable)
 }
 
