@@ -28,10 +28,39 @@ pub struct IndexedLink {
 impl Store {
     /// The links in the sources of all indexed pages, page by page.
     pub(super) fn links(&self) -> Result<Vec<IndexedLink>, IndexError> {
-        let mut query = self.db().prepare(
-            "SELECT link.id, locale, path, line, target, carrier FROM link JOIN page ON page.id = link.id
-             WHERE missing = 0 ORDER BY link.id, link.rowid",
-        )?;
+        self.links_of("link")
+    }
+
+    /// The links in the sources of all indexed pages to places on themselves, and the files that
+    /// they show.
+    pub(super) fn within_pages(&self) -> Result<(Vec<IndexedLink>, Vec<IndexedLink>), IndexError> {
+        let links = self.links_of("within")?.into_iter();
+        Ok(links.partition(|link| link.target.starts_with('#')))
+    }
+
+    /// For each of some pages, true if all of its anchors are known and none of these is among them.
+    pub(super) fn lack_anchors(
+        &self,
+        asked: &[(i64, Vec<String>)],
+    ) -> Result<Vec<bool>, IndexError> {
+        let mut query = self
+            .db()
+            .prepare("SELECT 1 FROM anchor WHERE id = ?1 AND name = ?2")?;
+        let mut lacks = |(id, names): &(i64, Vec<String>)| {
+            let mut is_lacking = query.exists(params![id, ""])?;
+            for name in names {
+                is_lacking = is_lacking && !query.exists(params![id, name])?;
+            }
+            Ok(is_lacking)
+        };
+        asked.iter().map(&mut lacks).collect()
+    }
+
+    fn links_of(&self, table: &str) -> Result<Vec<IndexedLink>, IndexError> {
+        let mut query = self.db().prepare(&format!(
+            "SELECT link.id, locale, path, line, target, carrier FROM {table} AS link
+             JOIN page ON page.id = link.id WHERE missing = 0 ORDER BY link.id, link.rowid",
+        ))?;
         let rows = query.query_map([], |row| {
             Ok(IndexedLink {
                 id: row.get(0)?,

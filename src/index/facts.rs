@@ -2,20 +2,29 @@
 
 use rusqlite::{Connection, params};
 
-use crate::page::{LinkKind, PageLink, PageReading, Property, SourceFormat, links, properties};
+use crate::page::{
+    LinkKind, PageLink, PageReading, Property, SourceFormat, anchors, links, properties,
+};
 
 /// The most links of a page that are kept.
 const MAX_LINKS: usize = 5_000;
+/// Longer targets that do not lead away are pictures in themselves.
+const MAX_TARGET: usize = 1_000;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE source (id INTEGER PRIMARY KEY);
     CREATE TABLE link (id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL,
         carrier TEXT NOT NULL);
     CREATE INDEX link_of_page ON link (id);
+    CREATE TABLE within (id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL,
+        carrier TEXT NOT NULL);
+    CREATE INDEX within_page ON within (id);
+    CREATE TABLE anchor (id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (id, name))
+        WITHOUT ROWID;
     CREATE TABLE property (id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
     CREATE INDEX property_of_page ON property (id);
 ";
-const TABLE_NAMES: [&str; 3] = ["source", "link", "property"];
+const TABLE_NAMES: [&str; 5] = ["source", "link", "within", "anchor", "property"];
 
 /// Stores the facts of a page, in place of the earlier ones.
 pub(super) fn put(
@@ -33,9 +42,26 @@ pub(super) fn put(
     change.execute("INSERT INTO source VALUES (?1)", [id])?;
     let (links, properties) = read(id, text, format);
     let mut insert = change.prepare("INSERT INTO link VALUES (?1, ?2, ?3, ?4)")?;
+    let mut insert_within = change.prepare("INSERT INTO within VALUES (?1, ?2, ?3, ?4)")?;
     for link in links {
         let line = i64::try_from(link.line).unwrap_or(i64::MAX);
+        let is_within = link.kind == LinkKind::Embedded || link.target.starts_with('#');
+        let insert = if is_within {
+            &mut insert_within
+        } else {
+            &mut insert
+        };
         insert.execute(params![id, line, link.target, link.carrier.as_str()])?;
+    }
+    let mut insert = change.prepare("INSERT INTO anchor VALUES (?1, ?2)")?;
+    if format == SourceFormat::Markdown
+        && let Some(mut anchors) = anchors(text)
+    {
+        // Tells that all are known.
+        anchors.insert(String::new());
+        for name in anchors {
+            insert.execute(params![id, name])?;
+        }
     }
     let mut insert = change.prepare("INSERT INTO property VALUES (?1, ?2, ?3)")?;
     for (name, property) in properties {
@@ -61,7 +87,8 @@ fn read(id: i64, text: &str, format: SourceFormat) -> (Vec<PageLink>, Vec<(Strin
         Vec::new()
     });
     let leads = |link: &PageLink| {
-        link.kind == LinkKind::Link && !link.target.is_empty() && !link.target.starts_with('#')
+        let is_away = link.kind == LinkKind::Link && !link.target.starts_with('#');
+        !link.target.is_empty() && (is_away || link.target.len() <= MAX_TARGET)
     };
     let links = links.into_iter().filter(leads).take(MAX_LINKS);
     (links.collect(), properties(text))

@@ -28,6 +28,29 @@ impl ContentIndex {
             .await
     }
 
+    /// The links in the sources of all indexed pages to places on themselves, and the files that
+    /// they show.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn within_pages(
+        self: &Arc<Self>,
+    ) -> Result<(Vec<IndexedLink>, Vec<IndexedLink>), IndexError> {
+        self.asked(|store| store.within_pages()).await
+    }
+
+    /// For each of some pages, true if all of its anchors are known and none of these forms of one
+    /// is among them.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn lack_anchors(
+        self: &Arc<Self>,
+        asked: Vec<(i64, Vec<String>)>,
+    ) -> Result<Vec<bool>, IndexError> {
+        self.asked(move |store| store.lack_anchors(&asked)).await
+    }
+
     /// The pages that have a property, with the given value if there is one, and the number of
     /// pages whose source the key cannot read.
     ///

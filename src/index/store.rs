@@ -25,7 +25,7 @@ use crate::private_files;
 
 /// Raised with every change of the tables, or of what is read from a source for them; an index of
 /// another version is rebuilt.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 /// The endings of the names of an index's files.
 pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
 /// The size of SQLite's cache for the index, in KiB.

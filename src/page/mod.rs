@@ -34,6 +34,7 @@ pub use links::mend::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
     mend_links,
 };
+pub use markdown::anchors::{anchor_forms, anchors};
 pub use markdown::block::{Block, BlockKind, LinkOrImage};
 pub use markdown::index::{PageInventory, word_count};
 pub use markdown::outline::{Heading, Outline, SourceFormat};

@@ -1,6 +1,8 @@
 //! The links of the whole wiki, as a key sees them: from the wiki's link graph, which knows only
 //! some forms of links, and the content index, which knows the rest and their lines.
 
+mod missing;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ const MIN_SHOWN: usize = 5;
 /// The most characters that are shown of a link.
 const MAX_CHARS: usize = 300;
 
-/// A link that leads to no page.
+/// A link that leads to no page or to no place on it, or a picture that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct BrokenLink {
     /// The target of the link.
@@ -34,6 +36,9 @@ pub(super) struct BrokenLink {
     /// The link as written, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
+    /// `anchor`, or `image`; a page, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<&'static str>,
 }
 
 /// A link from a page to a place.
@@ -92,6 +97,8 @@ fn resolved(
 pub(super) struct PlaceLinks {
     pages: Arc<AllPages>,
     links: Vec<WikiLink>,
+    /// Anchors and pictures that are not there, if broken links are sought.
+    missing: Vec<(i64, BrokenLink)>,
     /// Held as long as these links.
     _turn: OwnedSemaphorePermit,
     /// Coverage of the content index.
@@ -133,20 +140,27 @@ impl PlaceLinks {
         let listed = Arc::clone(&pages);
         let links = tokio::task::spawn_blocking(move || {
             let site = as_rendered(site, &sourced, &graph);
-            resolved(&listed, &sourced, &graph, &site)
+            (resolved(&listed, &sourced, &graph, &site), site)
         });
-        let links = links.await.map_err(|_| {
+        let (links, site) = links.await.map_err(|_| {
             Failure::new(
                 Code::InternalError,
                 "The links of the wiki could not be followed.",
             )
         })?;
-        Ok(Self {
+        let mut known = Self {
             pages,
             links,
+            missing: Vec::new(),
             _turn: turn,
             indexed,
-        })
+        };
+        if sought == Sought::Broken {
+            let (missing, note) = missing::find(context, &known, &site).await?;
+            known.missing = missing;
+            known.indexed = known.indexed.note(note);
+        }
+        Ok(known)
     }
 
     fn ids_by_place(&self) -> HashMap<(&Locale, &PagePath), i64> {
@@ -174,7 +188,8 @@ impl PlaceLinks {
         orphans.filter_map(|page| page.id).collect()
     }
 
-    /// The links that lead to no page the key sees, by the page that contains them.
+    /// The links that lead to no page the key sees, and what else is not there, by the page that
+    /// contains them.
     pub(super) fn broken(&self) -> BrokenLinks {
         let places = self.ids_by_place();
         let mut broken: HashMap<i64, Vec<BrokenLink>> = HashMap::new();
@@ -188,7 +203,14 @@ impl PlaceLinks {
                 link: written.map(|written| escaped(written, MAX_CHARS)),
                 to: escaped(&to, MAX_CHARS),
                 line: link.line,
+                missing: None,
             });
+        }
+        for (from, link) in &self.missing {
+            broken.entry(*from).or_default().push(link.clone());
+        }
+        for links in broken.values_mut() {
+            links.sort_by_key(|link| link.line);
         }
         BrokenLinks(broken)
     }

@@ -40,7 +40,7 @@ pub(super) struct Input {
     /// With none of these.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     without_tags: Option<Vec<String>>,
-    /// Only at or below this path.
+    /// At or below this path.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
     #[garde(custom(rule::optional(rule::time)))]
@@ -53,10 +53,10 @@ pub(super) struct Input {
     /// Backlinks of this id.
     #[garde(range(min = 1, max = 2_147_483_647))]
     links_to: Option<i64>,
-    /// ORPHANS: no page links to them; BROKEN: some of their links lead nowhere, each named.
+    /// ORPHANS: no page links to them; BROKEN: links, #headings, images that lead nowhere, each named.
     #[garde(skip)]
     links: Option<LinkFilter>,
-    /// status=review: of a page's leading YAML block.
+    /// status=review: of the leading YAML block.
     #[garde(length(chars, min = 1, max = 500))]
     property: Option<String>,
     /// Only these, and id.
@@ -68,7 +68,7 @@ pub(super) struct Input {
     /// Default ASC.
     #[garde(skip)]
     direction: Option<PageOrderByDirection>,
-    /// nextCursor of the part before.
+    /// The answer's nextCursor.
     #[garde(skip)]
     cursor: Option<String>,
 }

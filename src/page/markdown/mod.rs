@@ -1,5 +1,6 @@
 //! Markdown in parts: headings, sections, blocks, properties.
 
+pub(super) mod anchors;
 pub(super) mod block;
 pub(super) mod html_block;
 pub(super) mod index;

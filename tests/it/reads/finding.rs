@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, Keys, PageRow};
 
-use crate::harness::{Served, Setup, id_of, members, page, sample_wiki, wiki_of};
+use crate::harness::{Served, Setup, WithPage as _, id_of, members, page, sample_wiki, wiki_of};
 use crate::testkit::{BY_PATH, LIST, SEARCH, Shows as _, TAGS, begins, call_err, fails, says};
 
 async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
@@ -730,4 +730,115 @@ async fn filters_of_a_form_that_matches_nothing_are_refused_with_the_right_one()
         let answer = listed(&served, json!({ "property": property })).await;
         assert_eq!(paths(&answer), wanted, "{property}");
     }
+}
+
+#[tokio::test]
+async fn the_metadata_of_a_page_names_its_translations_that_may_be_read() {
+    let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n")]).await;
+    for (locale, path, tag) in [
+        ("de", "docs/a", "open"),
+        ("fr", "docs/a", "secret"),
+        ("de", "docs/c", "open"),
+    ] {
+        wiki.with_page(PageRow {
+            locale: locale.to_owned(),
+            tags: vec![tag.to_owned()],
+            ..page(path, "A\n")
+        });
+    }
+    let setup = || Setup::of(&wiki, |keys| &keys.readonly).indexed();
+    let asked = json!({ "paths": ["docs/a", "docs/b", "/de/docs/a"], "view": "metadata" });
+    let open = setup();
+    let bounded = setup().with("WIKI_DENIED_READ_TAGS", "secret");
+    for (setup, wanted) in [
+        (open, json!(["/de/docs/a", "/fr/docs/a"])),
+        (bounded, json!(["/de/docs/a"])),
+    ] {
+        let served = setup.serve().await;
+        let lists = || {
+            let seen = wiki.requests();
+            let lists = seen.iter().filter(|seen| seen.fields == ["pages.list"]);
+            lists.count()
+        };
+        let answer = call(&served, BY_PATH, asked.clone()).await;
+        assert_eq!(answer["pages"][0]["translations"], wanted);
+        assert!(answer["pages"][1].get("translations").is_none());
+        assert_eq!(answer["pages"][2]["translations"][0], "/en/docs/a");
+        // The list in hand tells the next ones.
+        let before = lists();
+        call(&served, BY_PATH, asked.clone()).await;
+        let content = json!({ "paths": asked["paths"] });
+        let with_translations = lists() - before;
+        call(&served, BY_PATH, content).await;
+        assert_eq!(lists() - before - with_translations, with_translations);
+    }
+}
+
+#[tokio::test]
+async fn anchors_and_pictures_that_are_not_there_are_broken_links_of_their_kind() {
+    let wiki = wiki_of(&[
+        (
+            "docs/a",
+            "# Start\n\n[x](/docs/b#set-up) [y](/docs/b#gone)\n[z](#start) [w](#none) [t](#top)\n\n\
+             ![p](/img/there.png) ![q](/img/gone.png) ![r](/en/img/gone.png)\n\
+             ![e](https://elsewhere.example.org/x.png) ![d](data:image/png;base64,AAAA)\n",
+        ),
+        (
+            "docs/b",
+            "## Set up\n\n<a id=\"mark\"></a>[own](/docs/b#mark)\n",
+        ),
+        (
+            "docs/html",
+            "[no](/docs/raw#any) [no](/docs/api#any) [no](/docs/secret#any)\n",
+        ),
+        ("docs/raw", "<h2>Any way</h2>\n"),
+        ("docs/secret", "Nothing.\n"),
+    ])
+    .await;
+    wiki.with_page(PageRow {
+        editor: "code".to_owned(),
+        ..page("docs/api", "<p id=here>x</p>")
+    });
+    wiki.with_store(|store| store.add_asset("img/there.png", "image/png", b"x"));
+    let broken = |answer: &Value| -> Vec<(String, Value)> {
+        let pages = answer["pages"].as_array().unwrap().iter();
+        let of_page = |page: &Value| {
+            (
+                page["path"].as_str().unwrap().to_owned(),
+                page["brokenLinks"].clone(),
+            )
+        };
+        pages.map(of_page).collect()
+    };
+    let of_a = json!([
+        { "to": "/en/docs/b#gone", "line": 3, "link": "/docs/b#gone", "missing": "anchor" },
+        { "to": "/en/docs/a#none", "line": 4, "link": "#none", "missing": "anchor" },
+        { "to": "/img/gone.png", "line": 6, "missing": "image" },
+        { "to": "/img/gone.png", "line": 6, "link": "/en/img/gone.png", "missing": "image" },
+    ]);
+    let of_html = json!([{ "to": "/en/docs/secret#any", "line": 1, "link": "/docs/secret#any", "missing": "anchor" }]);
+    let all = json!({ "links": "BROKEN", "fields": ["path"], "orderBy": "PATH" });
+    let served = self::served(&wiki, |keys| &keys.admin).await;
+    let answer = listed(&served, all.clone()).await;
+    let wanted = [
+        ("docs/a".to_owned(), of_a.clone()),
+        ("docs/html".to_owned(), of_html),
+    ];
+    assert_eq!(broken(&answer), wanted);
+    assert!(answer.get("index").is_none(), "{answer}");
+    // Nothing is told of a page that may not be read, but that it is not there.
+    let bounded = Setup::of(&wiki, |keys| &keys.admin)
+        .indexed()
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/secret")
+        .serve()
+        .await;
+    let answer = listed(&bounded, all.clone()).await;
+    assert_eq!(
+        broken(&answer)[1].1,
+        json!([{ "to": "/en/docs/secret", "line": 1, "link": "/docs/secret#any" }])
+    );
+    // Where sources cannot be read, no anchor is known to be missing.
+    let reader = self::served(&wiki, |keys| &keys.reader).await;
+    let answer = listed(&reader, all).await;
+    assert!(!answer.to_string().contains("anchor"), "{answer}");
 }

@@ -116,6 +116,25 @@ impl<'a> LinkBase<'a> {
         }
     }
 
+    /// The file of the wiki that a link leads to: locales and single characters before its path are
+    /// no part of it (W42).
+    #[must_use]
+    pub fn file(&self, target: &str, carrier: Carrier) -> Option<PagePath> {
+        let Leads::OfWiki(way) = self.leads(target, carrier) else {
+            return None;
+        };
+        let way = percent_decoded(&way);
+        let mut parts: Vec<&str> = way.split('/').collect();
+        if parts.len() > 1 && parts.first()?.encode_utf16().count() == 1 {
+            parts.remove(0);
+        }
+        if parts.len() > 1 && is_locale_like(&parts.first()?.to_lowercase()) {
+            parts.remove(0);
+        }
+        let is_own = parts.first()?.starts_with('_');
+        (!is_own).then(|| PagePath::as_stored(parts.join("/")))
+    }
+
     fn leads(&self, target: &str, carrier: Carrier) -> Leads {
         let href = href(target, carrier, self.page, self.site);
         self.site.followed(&href, || self.address.as_ref())
