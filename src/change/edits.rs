@@ -1,15 +1,22 @@
 //! Models the requested edits: a new page, or new values for fields of a page.
 
+use std::ops::Range;
+
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::page::{
-    Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode,
-    Selector, TextReplacement, apply_edits, apply_patch, bare_tag, check_content, edit_section,
-    escaped,
+    Date, EditFault, Field, Locale, NewPath, PageState, PartFault, PartSelector, PatchFault,
+    SectionMode, SourceFormat, TextReplacement, apply_edits, apply_patch, bare_tag, check_content,
+    code_ranges, edit_section, escaped, replace_all, replaced, set_properties,
 };
 
-use super::warning::Warning;
+use super::warning::{Warning, unchecked};
 
+/// The fault of a page whose code is not told.
+const CODE_UNKNOWN: &str = "Which text of this page is code is not told: it is too large, or neither Markdown nor HTML. Leave outsideCode out and look at the preview, or use edits";
+/// The warning that text in code is replaced.
+const IN_CODE: &str = "in_code";
 /// The most characters of a tag in a warning.
 const MOST_CHARS: usize = 60;
 
@@ -75,17 +82,30 @@ pub enum NewContent {
     Whole(String),
     /// Exact replacements, in order.
     Edits(Vec<TextReplacement>),
+    /// Replacements at every occurrence, in order.
+    Everywhere(ReplaceAll),
     /// A unified diff that applies exactly.
     Patch(String),
+    /// Properties at the head of a Markdown page; `null` removes one.
+    FrontMatter(Map<String, Value>),
     /// A part of a Markdown page.
     Section {
         /// The part.
-        selector: Selector,
+        selector: PartSelector,
         /// The edit to make to it.
         mode: SectionMode,
         /// The text; ignored if the part is removed.
         content: String,
     },
+}
+
+/// Texts to replace at every occurrence, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReplaceAll {
+    /// The texts.
+    pub edits: Vec<TextReplacement>,
+    /// True if what is in code stays.
+    pub outside_code: bool,
 }
 
 /// A change of a page's tags, in the wiki's form.
@@ -112,10 +132,13 @@ pub enum ContentFault {
     /// A patch cannot be applied.
     #[error(transparent)]
     Patch(#[from] PatchFault),
-    /// There is no such part, or there are several.
+    /// A part is not there once, or cannot be changed so.
     #[error(transparent)]
-    Section(#[from] SectionFault),
-    /// Only Markdown has parts.
+    Part(#[from] PartFault),
+    /// It cannot be changed in this way: what to do instead, as a sentence without its end.
+    #[error("{0}")]
+    Unfit(String),
+    /// Only Markdown has parts and properties.
     #[error("the page is not written in Markdown")]
     NotMarkdown,
     /// Wiki.js refuses a page without content.
@@ -124,24 +147,104 @@ pub enum ContentFault {
 }
 
 impl NewContent {
-    fn onto(self, before: &PageState) -> Result<String, ContentFault> {
+    /// The new source; with a warning about what the change does not say of itself.
+    ///
+    /// # Errors
+    /// Why the source cannot become what was asked for.
+    pub fn onto(&self, before: &PageState) -> Result<(String, Option<Warning>), ContentFault> {
+        let mut warning = None;
         let content = match self {
-            Self::Whole(content) => return Ok(content),
-            Self::Edits(edits) => apply_edits(&before.content, &edits)?,
-            Self::Patch(patch) => apply_patch(&before.content, &patch)?,
-            Self::Section { .. } if before.editor != "markdown" => {
+            Self::Whole(content) => return Ok((content.clone(), None)),
+            Self::Edits(edits) => apply_edits(&before.content, edits)?,
+            Self::Everywhere(all) => {
+                warning = all.warning([(&*before.content, &*before.editor)]);
+                all.onto(&before.content, &before.editor)?
+            }
+            Self::Patch(patch) => apply_patch(&before.content, patch)?,
+            Self::Section { .. } | Self::FrontMatter(_) if before.editor != "markdown" => {
                 return Err(ContentFault::NotMarkdown);
+            }
+            Self::FrontMatter(set) => {
+                set_properties(&before.content, set).map_err(ContentFault::Unfit)?
             }
             Self::Section {
                 selector,
                 mode,
                 content,
-            } => edit_section(&before.content, &selector, mode, &content)?,
+            } => {
+                let (content, kind) = edit_section(&before.content, selector, *mode, content)?;
+                warning = kind.map(|kind| {
+                    let message = format!("the section ends in a {kind}; the appended text is no part of it and stands behind it, as a block of its own.");
+                    Warning::new("not_in_block", message).at(Field::Content, None)
+                });
+                content
+            }
         };
         if content != before.content && check_content(&content).is_err() {
             return Err(ContentFault::Blank);
         }
-        Ok(content)
+        Ok((content, warning))
+    }
+}
+
+impl ReplaceAll {
+    /// The source of a page of this editor with the texts replaced.
+    ///
+    /// # Errors
+    /// A text is not there, the source becomes too large, or its code is not told.
+    pub fn onto(&self, content: &str, editor: &str) -> Result<String, ContentFault> {
+        let code = self.kept(content, editor);
+        let code = code.ok_or_else(|| ContentFault::Unfit(CODE_UNKNOWN.to_owned()))?;
+        Ok(replace_all(content, &self.edits, &code)?)
+    }
+
+    /// The same; a text need not be there.
+    ///
+    /// # Errors
+    /// Why the page is left out.
+    pub fn where_found(&self, content: &str, editor: &str) -> Result<String, &'static str> {
+        let code = self.kept(content, editor);
+        let code = code.ok_or("which of its text is code is not told")?;
+        let made = replaced(content, &self.edits, &code);
+        made.map(|(made, _)| made)
+            .map_err(|_| "it would be too large")
+    }
+
+    /// The ranges of a source that stay as they are; `None` if they are not told.
+    fn kept(&self, content: &str, editor: &str) -> Option<Vec<Range<usize>>> {
+        if self.outside_code {
+            code_ranges(content, SourceFormat::detect(None, Some(editor)))
+        } else {
+            Some(Vec::new())
+        }
+    }
+
+    /// The warning that texts in the code of these sources, each with its editor, are replaced.
+    #[must_use]
+    pub fn warning<'a>(
+        &self,
+        sources: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Option<Warning> {
+        let mut in_code = 0_usize;
+        for (content, editor) in sources {
+            let has = |edit: &TextReplacement| content.contains(&edit.old_text);
+            if self.outside_code || !self.edits.iter().any(has) {
+                continue;
+            }
+            let Some(code) = code_ranges(content, SourceFormat::detect(None, Some(editor))) else {
+                return Some(unchecked(IN_CODE));
+            };
+            let count = |code| {
+                let made = replaced(content, &self.edits, code);
+                made.map_or(0, |(_, counts)| counts.into_iter().sum())
+            };
+            in_code += usize::saturating_sub(count(&[]), count(&code));
+        }
+        let message = format!(
+            "{in_code} of the replaced texts are in code (blocks, code within a line, code in HTML); outsideCode: true leaves code as it is."
+        );
+        let warning = Warning::new(IN_CODE, message).at(Field::Content, None);
+        (in_code > 0).then_some(warning)
     }
 }
 
@@ -252,7 +355,7 @@ impl Edits {
 
     /// The part of the page to change, if the change names one.
     #[must_use]
-    pub const fn section(&self) -> Option<&Selector> {
+    pub const fn section(&self) -> Option<&PartSelector> {
         match &self.content {
             Some(NewContent::Section { selector, .. }) => Some(selector),
             _ => None,
@@ -282,7 +385,7 @@ impl Edits {
         let mut after = PageState {
             id: before.id,
             content: match content {
-                Some(content) => content.onto(before)?,
+                Some(content) => content.onto(before)?.0,
                 None => before.content.clone(),
             },
             tags: match tags {

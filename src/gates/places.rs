@@ -29,8 +29,7 @@ impl WriteScope<'_> {
     pub fn fault_of(&self, change: &Change) -> Option<Failure> {
         let fault = change.places().find_map(|(locale, path)| {
             let fault = denied(self, locale, path).or_else(|| {
-                not_allowed(self, locale, path)
-                    .or_else(|| unreadable(self, locale, path))
+                self.fault_at(locale, path)
                     .filter(|_| !is_trash(self, change, path))
             });
             fault.map(|failure| {
@@ -40,6 +39,14 @@ impl WriteScope<'_> {
             })
         });
         fault.or_else(|| self.fault_of_tags(change))
+    }
+
+    /// The reason why no page at a place may be written; `None` if one may.
+    #[must_use]
+    pub fn fault_at(&self, locale: &Locale, path: &PagePath) -> Option<Failure> {
+        denied(self, locale, path)
+            .or_else(|| not_allowed(self, locale, path))
+            .or_else(|| unreadable(self, locale, path))
     }
 
     /// A page with a tag that hides pages could be written once and never be seen again.

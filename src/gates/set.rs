@@ -403,8 +403,8 @@ impl ChangeSet {
 
     /// The same set, with something to say of its first change.
     #[must_use]
-    pub fn warned(mut self, warning: Warning) -> Self {
-        self.first.warnings.push(warning);
+    pub fn warned(mut self, warnings: impl IntoIterator<Item = Warning>) -> Self {
+        self.first.warnings.extend(warnings);
         self
     }
 

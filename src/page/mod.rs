@@ -25,6 +25,7 @@ pub use edit::hunk::PatchFault;
 pub(crate) use edit::lines::COARSE;
 pub use edit::lines::{Difference, unified_diff};
 pub use edit::patch::apply_patch;
+pub use edit::section::{PartFault, SectionMode, edit_section, page_of_part, part_as_in};
 pub use hidden::{HiddenKind, HiddenText, Occurrences};
 pub use html::plain_text;
 pub use links::link::{
@@ -36,12 +37,11 @@ pub use links::mend::{
 };
 pub use markdown::anchors::{anchor_forms, anchors};
 pub use markdown::block::{Block, BlockKind, LinkOrImage};
+pub use markdown::code::code_ranges;
 pub use markdown::index::{PageInventory, word_count};
 pub use markdown::outline::{Heading, Outline, SourceFormat};
-pub use markdown::properties::{Property, properties};
-pub use markdown::sections::{
-    Section, SectionCandidate, SectionFault, SectionMode, edit_section, find_section,
-};
+pub use markdown::properties::{Property, properties, set_properties};
+pub use markdown::sections::{Section, SectionCandidate, SectionFault, find_section};
 pub use markdown::signs::{MOST_SIGNS, has_too_many_signs};
 pub use model::active::{Active, ActiveKind, active, active_styles, has_unchecked_active};
 pub use model::asset::{

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::list_pages::{Choice, LinkFilter};
-use super::update_page::TextEdit;
+use super::update_page::{TextEdit, everywhere};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::NewTags;
 use crate::error::Failure;
-use crate::page::{self, Locale, MovedPart, PagePath, Reference};
+use crate::page::{Locale, MovedPart, PagePath, Reference};
 use crate::wiki::{ListQuery, Wiki};
 use crate::write::{Bulk, LinksTo, PageSelection, WriteRequest};
 
@@ -63,6 +63,9 @@ pub(super) struct Input {
     /// Every occurrence, in order.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
+    /// Not in code.
+    #[garde(skip)]
+    outside_code: Option<bool>,
     /// False: drafts.
     #[garde(skip)]
     is_published: Option<bool>,
@@ -97,7 +100,7 @@ impl WriteTool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
     const DESCRIPTION: &'static str =
-        "Edit or move pages, all or none. Show the user the preview, then send confirm.";
+        "Edit pages or move path (mends links), all or none. Show the preview, then confirm.";
     // The selection and the edit are taken from the preview.
     const IN_PREVIEW: &'static [&'static str] = &["ids"];
     type Input = Input;
@@ -120,8 +123,9 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
     }
     let tags = !(add.is_empty() && remove.is_empty());
     let tags = tags.then_some(NewTags::Some { add, remove });
-    let replace_all = input.replace_all.unwrap_or_default();
-    let changes_none = tags.is_none() && replace_all.is_empty() && input.is_published.is_none();
+    let replace_all = everywhere(input.replace_all, input.outside_code)?;
+    let changes_none =
+        tags.is_none() && replace_all.edits.is_empty() && input.is_published.is_none();
     if changes_none && input.move_to.is_none() {
         let failure = input::invalid_argument("", "nothing to change is named");
         return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));
@@ -174,10 +178,7 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
     Ok(Bulk {
         which,
         tags,
-        replace_all: replace_all
-            .into_iter()
-            .map(page::TextReplacement::from)
-            .collect(),
+        replace_all,
         is_published: input.is_published,
         move_to,
         expect_pages: input

@@ -7,11 +7,10 @@ use serde::Deserialize;
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::tool::ToolKind;
-use super::update_page::TextEdit;
+use super::update_page::{TextEdit, everywhere};
 use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::NewPage;
 use crate::error::Failure;
-use crate::page;
 use crate::write::{Copy, CopyFields, WriteRequest};
 
 /// The tool.
@@ -31,12 +30,17 @@ pub(super) struct Input {
     title: String,
     #[garde(custom(rule::content_or_copied(self.from_page.is_some())))]
     content: Option<String>,
-    /// Id of a page: its content, description, tags and editor are taken where nothing else is said.
+    /// Id of a page to take content, description, tags and editor from, where not given.
     #[garde(range(min = 1, max = 2_147_483_647))]
     from_page: Option<i64>,
+    /// Of fromPage: this part alone, headings lifted.
+    #[garde(custom(rule::optional(rule::selector)))]
+    section: Option<String>,
     /// In the content of fromPage, everywhere.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
+    #[garde(skip)]
+    outside_code: Option<bool>,
     // Joins this draft: nothing is sent.
     #[garde(custom(rule::optional(rule::draft)))]
     draft: Option<String>,
@@ -70,17 +74,25 @@ pub(super) struct Input {
 impl WriteTool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page of path, title and content (or fromPage). Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page of path (or folder), title and content (or fromPage). Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
     const KIND: ToolKind = ToolKind::Add;
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];
+    const TAKES_FOLDER: bool = true;
     type Input = Input;
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
-        let replace_all = input.replace_all.unwrap_or_default();
-        if !replace_all.is_empty() && (input.from_page.is_none() || input.content.is_some()) {
-            let fault = "needs fromPage, and cannot be combined with content";
-            return Err(input::invalid_argument("replaceAll", fault));
+        let is_copied = input.from_page.is_some() && input.content.is_none();
+        for (name, is_given) in [
+            ("replaceAll", input.replace_all.is_some()),
+            ("section", input.section.is_some()),
+        ] {
+            if is_given && !is_copied {
+                let fault = "needs fromPage, and cannot be combined with content";
+                return Err(input::invalid_argument(name, fault));
+            }
         }
+        let replace_all = everywhere(input.replace_all, input.outside_code)?;
+        let section = input.section.as_deref().map(input::part).transpose()?;
         let tags = match input.tags {
             Some(tags) => Some(input::known_tags(&context.wiki, Some(tags)).await?),
             None => None,
@@ -122,10 +134,8 @@ impl WriteTool for CreatePage {
                 page,
                 said,
                 from,
-                replace_all: replace_all
-                    .into_iter()
-                    .map(page::TextReplacement::from)
-                    .collect(),
+                section,
+                replace_all,
             })),
         };
         let write = RequestedWrite::new(plan, input.confirm, input.note);

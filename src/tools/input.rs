@@ -15,7 +15,7 @@ use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use crate::error::Failure;
 pub(super) use places::{
-    Locales, TagFilters, date, draft, known_locale, known_tags, memory_id, new_place, place,
+    Locales, TagFilters, date, draft, known_locale, known_tags, memory_id, new_place, part, place,
     places, required_memory_id, tag_filters, tags,
 };
 pub(super) use shape::MISSING_ID;

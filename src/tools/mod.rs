@@ -40,6 +40,7 @@ mod list_pages;
 mod list_proposals;
 mod list_tags;
 mod meant;
+mod no_page;
 mod output;
 mod page_argument;
 mod page_view;

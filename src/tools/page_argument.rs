@@ -1,31 +1,74 @@
-//! Resolves the argument `page`, a page's name, to the `id` that a tool takes.
+//! Resolves the argument `page`, a page's name, to the `id` that a tool takes, and `folder` with a
+//! title to the `path` of a new page.
 
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::context::ToolContext;
-use super::double_colon::explain;
 use super::input::{invalid_argument, rule};
+use super::no_page::no_page;
 use super::tool::ToolKind;
 use crate::error::Failure;
+use crate::page::NewPath;
 use crate::wiki::Unresolved;
 
 /// The argument.
 const PAGE: &str = "page";
 /// The argument that it stands for.
 pub(super) const ID: &str = "id";
+/// The argument that names the folder of a new page.
+const FOLDER: &str = "folder";
+/// The argument that a folder and a title stand for.
+pub(super) const PATH: &str = "path";
 /// The most bytes of a name: more than any title or address has.
 const MOST_BYTES: usize = 4_096;
 const MEANING: &str = "In place of id: path, title, address, [[link]].";
 
 /// Adds the argument to a schema, beside the id.
 pub(super) fn add_to(schema: &mut Map<String, Value>) {
+    add(schema, ID, (PAGE, MEANING));
+}
+
+/// Adds the argument `folder` to a schema, beside the path.
+pub(super) fn add_folder_to(schema: &mut Map<String, Value>) {
+    add(
+        schema,
+        PATH,
+        (FOLDER, "In place of path, which then follows the title."),
+    );
+}
+
+fn add(schema: &mut Map<String, Value>, beside: &str, (name, meaning): (&str, &str)) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        let page = json!({ "type": "string", "description": MEANING });
-        let after = properties.keys().position(|name| name == ID);
+        let argument = json!({ "type": "string", "description": meaning });
+        let after = properties.keys().position(|name| name == beside);
         let at = after.map_or(0, |at| at.saturating_add(1));
-        properties.shift_insert(at, PAGE.to_owned(), page);
+        properties.shift_insert(at, name.to_owned(), argument);
     }
+}
+
+/// Puts the path of a new page in place of its folder, if a call names one.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<(), Failure> {
+    let text = |name| arguments.members().get(name).and_then(Value::as_str);
+    let Some(folder) = text(FOLDER) else {
+        return Ok(());
+    };
+    if arguments.has(PATH) {
+        return Err(invalid_argument(FOLDER, "cannot be combined with path"));
+    }
+    let title = text("title").ok_or_else(|| invalid_argument(FOLDER, "needs title"))?;
+    let path = NewPath::of_title(folder, title).ok_or_else(|| {
+        invalid_argument(
+            "title",
+            "has no letter or digit that a path could have; name path",
+        )
+    })?;
+    arguments.members_mut().shift_remove(FOLDER);
+    arguments.members_mut().insert(PATH.to_owned(), path.into());
+    Ok(())
 }
 
 /// Puts the id of the page in place of its name, if a call has one.
@@ -75,7 +118,7 @@ async fn page_of(context: &ToolContext, name: &str) -> Result<i64, Failure> {
     let found = match context.wiki.resolve(name, None).await {
         Ok(found) => found,
         Err(Unresolved::Elsewhere(fault)) => return Err(invalid_argument(PAGE, fault)),
-        Err(unresolved) => return Err(explain(unresolved.into(), name)),
+        Err(unresolved) => return Err(no_page(context, unresolved, name, None)),
     };
     if found.section.is_some() {
         let fault = "names a section; page takes the page alone";

@@ -215,6 +215,9 @@ impl Registry {
         if T::TAKES_PAGE_NAME {
             page_argument::add_to(&mut schema);
         }
+        if T::TAKES_FOLDER {
+            page_argument::add_folder_to(&mut schema);
+        }
         let schema = Arc::new(schema);
         let of_check = Arc::clone(&schema);
         let described = |description: &'static str, answer, is_brief| ToolDefinition {
@@ -244,6 +247,9 @@ impl Registry {
             }
             if T::TAKES_PAGE_NAME {
                 page_argument::insert_placeholder_id(&mut arguments);
+            }
+            if T::TAKES_FOLDER {
+                page_argument::resolve_folder(&mut arguments)?;
             }
             input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
         });
@@ -328,6 +334,8 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
             };
             let unnamed = if T::TAKES_PAGE_NAME {
                 unbroken(page_argument::resolve(&context, T::KIND, &mut arguments)).await
+            } else if T::TAKES_FOLDER {
+                page_argument::resolve_folder(&mut arguments)
             } else {
                 Ok(())
             };

@@ -26,7 +26,10 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
 pub(super) fn shown<T: Tool>(schema: &Map<String, Value>, is_brief: bool) -> Map<String, Value> {
     let mut shown = schema.clone();
     if let Some(Value::Array(required)) = shown.get_mut("required") {
-        let is_named = |name: &Value| T::TAKES_PAGE_NAME && name == page_argument::ID;
+        let is_named = |name: &Value| {
+            T::TAKES_PAGE_NAME && name == page_argument::ID
+                || T::TAKES_FOLDER && name == page_argument::PATH
+        };
         let is_taken = |name: &Value| T::IN_PREVIEW.iter().any(|taken| name == taken);
         required.retain(|name| !is_taken(name) && !is_named(name));
         if required.is_empty() {
@@ -107,6 +110,10 @@ fn plain(schema: &mut Schema) {
         if schema.get(noise).is_some_and(Value::is_string) {
             schema.remove(noise);
         }
+    }
+    // An object with names of its own is open, and need not say so.
+    if schema.get("additionalProperties") == Some(&true.into()) {
+        schema.remove("additionalProperties");
     }
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");

@@ -100,6 +100,8 @@ pub trait Tool: Send + Sync + 'static {
     const SHOWS_IMAGE: bool = false;
     /// True if it takes the id of a page, or a name of it as `page`.
     const TAKES_PAGE_NAME: bool = false;
+    /// True if it takes the path of a new page, or `folder` and its title.
+    const TAKES_FOLDER: bool = false;
     /// True if its answer shows changes, and `detail` says how much of them.
     const SHOWS_CHANGES: bool = false;
     /// Its arguments.

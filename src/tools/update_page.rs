@@ -3,14 +3,15 @@
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::tool::Explained;
 use super::write_tool::{RequestedWrite, WriteTool};
-use crate::change::{Edits, NewContent, NewTags};
+use crate::change::{Edits, NewContent, NewTags, ReplaceAll};
 use crate::error::Failure;
-use crate::page::{self, Field, Locale, SectionMode, Selector};
+use crate::page::{self, Field, Locale, SectionMode};
 use crate::wiki::Wiki;
 use crate::write::{Update, WriteRequest};
 
@@ -32,7 +33,6 @@ pub(super) struct Input {
     /// The updatedAt that you know.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
-    /// Moves the page.
     #[garde(custom(rule::optional(rule::new_place)))]
     path: Option<String>,
     #[garde(custom(rule::optional(rule::locale)))]
@@ -42,25 +42,32 @@ pub(super) struct Input {
     update_links: Option<bool>,
     #[garde(custom(rule::optional(rule::title)))]
     title: Option<String>,
-    /// All of it. At most one of content, edits, patch, section, fromVersion.
+    /// All of it. Only one of content, edits, patch, section, fromVersion, frontMatter.
     #[garde(custom(rule::optional(rule::content)))]
     content: Option<String>,
-    /// Exact, in order; each oldText is in the page once.
+    /// Exact, in order; each oldText is in the page once (with replaceAll: anywhere).
     #[garde(length(min = 1, max = 100), dive)]
     edits: Option<Vec<TextEdit>>,
+    #[garde(skip)]
+    replace_all: Option<bool>,
+    #[garde(skip)]
+    outside_code: Option<bool>,
+    /// Sets keys of the YAML block on top; null removes.
+    #[garde(skip)]
+    front_matter: Option<Map<String, Value>>,
     /// A unified diff.
     #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
     patch: Option<String>,
-    /// Of a Markdown page: h2[0], section[0] (before the first heading), a heading's text or path (Install/Linux).
+    /// Of a Markdown page: h2[0], section[0] (before the first heading), block:table[0], a heading's text or path (Install/Linux).
     #[garde(custom(rule::optional(rule::selector)))]
     section: Option<String>,
-    /// With replace it holds the heading, too.
+    /// Replace: with the heading. Append: rows or items join a last table or list.
     #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
     section_content: Option<String>,
     /// Default replace.
     #[garde(skip)]
     section_mode: Option<Mode>,
-    /// versionId to restore content, title and description of.
+    /// versionId to restore content, title and description of, or the section alone.
     #[garde(range(min = 1, max = 2_147_483_647))]
     from_version: Option<i64>,
     #[garde(custom(rule::optional(rule::description)))]
@@ -136,8 +143,22 @@ pub(super) enum Mode {
     Replace,
     Append,
     Prepend,
+    InsertBefore,
     InsertAfter,
     Remove,
+}
+
+impl From<Mode> for SectionMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Replace => Self::Replace,
+            Mode::Append => Self::Append,
+            Mode::Prepend => Self::Prepend,
+            Mode::InsertBefore => Self::InsertBefore,
+            Mode::InsertAfter => Self::InsertAfter,
+            Mode::Remove => Self::Remove,
+        }
+    }
 }
 
 impl WriteTool for UpdatePage {
@@ -205,12 +226,15 @@ fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
 
 /// The one way to change the content.
 fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
+    // With a section, a version gives only that part.
+    let is_whole_version = input.from_version.is_some() && input.section.is_none();
     let ways = [
         ("content", input.content.is_some()),
         ("edits", input.edits.is_some()),
         ("patch", input.patch.is_some()),
         ("section", input.section.is_some()),
-        ("fromVersion", input.from_version.is_some()),
+        ("fromVersion", is_whole_version),
+        ("frontMatter", input.front_matter.is_some()),
     ];
     let mut given = ways.iter().filter(|(_, is_given)| *is_given);
     if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
@@ -218,39 +242,83 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
             format!("cannot be combined with {first}: name one way to change the content");
         return Err(input::invalid_argument(second, message));
     }
-    if input.section.is_none() {
-        for (name, is_given) in [
-            ("sectionContent", input.section_content.is_some()),
-            ("sectionMode", input.section_mode.is_some()),
-        ] {
-            if is_given {
-                return Err(input::invalid_argument(name, "needs section"));
-            }
+    for (name, is_given, (needed, is_there)) in [
+        (
+            "sectionContent",
+            input.section_content.is_some(),
+            ("section", input.section.is_some()),
+        ),
+        (
+            "sectionMode",
+            input.section_mode.is_some(),
+            ("section", input.section.is_some()),
+        ),
+        (
+            "replaceAll",
+            input.replace_all.is_some(),
+            ("edits", input.edits.is_some()),
+        ),
+        (
+            "outsideCode",
+            input.outside_code.is_some(),
+            ("replaceAll", input.replace_all == Some(true)),
+        ),
+    ] {
+        if is_given && !is_there {
+            return Err(input::invalid_argument(name, format!("needs {needed}")));
         }
     }
-    if let Some(content) = &input.content {
-        return Ok(Some(NewContent::Whole(content.clone())));
+    let edits = || input.edits.clone();
+    Ok(
+        match (
+            &input.content,
+            &input.patch,
+            &input.front_matter,
+            &input.section,
+        ) {
+            (Some(content), ..) => Some(NewContent::Whole(content.clone())),
+            (_, Some(patch), ..) => Some(NewContent::Patch(patch.clone())),
+            (_, _, Some(set), _) => Some(NewContent::FrontMatter(set.clone())),
+            (.., Some(section)) => Some(of_section(input, section)?),
+            _ if input.replace_all == Some(true) => Some(NewContent::Everywhere(everywhere(
+                edits(),
+                input.outside_code,
+            )?)),
+            _ => edits().map(|edits| {
+                let edits = edits.into_iter().map(page::TextReplacement::from);
+                NewContent::Edits(edits.collect())
+            }),
+        },
+    )
+}
+
+/// The texts to replace everywhere.
+pub(super) fn everywhere(
+    edits: Option<Vec<TextEdit>>,
+    outside_code: Option<bool>,
+) -> Result<ReplaceAll, Failure> {
+    if outside_code.is_some() && edits.is_none() {
+        return Err(input::invalid_argument("outsideCode", "needs replaceAll"));
     }
-    if let Some(edits) = &input.edits {
-        let edits = edits.iter().cloned().map(page::TextReplacement::from);
-        return Ok(Some(NewContent::Edits(edits.collect())));
-    }
-    if let Some(patch) = &input.patch {
-        return Ok(Some(NewContent::Patch(patch.clone())));
-    }
-    input
-        .section
-        .as_deref()
-        .map(|section| of_section(input, section))
-        .transpose()
+    let edits = edits.unwrap_or_default().into_iter();
+    Ok(ReplaceAll {
+        edits: edits.map(page::TextReplacement::from).collect(),
+        outside_code: outside_code == Some(true),
+    })
 }
 
 fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
     let mode = input.section_mode.unwrap_or(Mode::Replace);
+    let is_version = input.from_version.is_some();
     let fault = match (&input.section_content, mode) {
-        (None, Mode::Remove)
-        | (Some(_), Mode::Replace | Mode::Append | Mode::Prepend | Mode::InsertAfter) => None,
+        (Some(_), _) if is_version => Some("cannot be combined with fromVersion"),
+        (None, Mode::Replace) if is_version => None,
+        (_, _) if is_version => {
+            let fault = "must be replace, or left out, beside fromVersion";
+            return Err(input::invalid_argument("sectionMode", fault));
+        }
         (Some(_), Mode::Remove) => Some("cannot be combined with sectionMode remove"),
+        (None, Mode::Remove) | (Some(_), _) => None,
         (None, _) => {
             Some("is required beside section; to take the section away, use sectionMode remove")
         }
@@ -259,15 +327,8 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
         return Err(input::invalid_argument("sectionContent", fault));
     }
     Ok(NewContent::Section {
-        selector: Selector::parse(section)
-            .map_err(|fault| input::invalid_argument("section", fault.to_string()))?,
-        mode: match mode {
-            Mode::Replace => SectionMode::Replace,
-            Mode::Append => SectionMode::Append,
-            Mode::Prepend => SectionMode::Prepend,
-            Mode::InsertAfter => SectionMode::InsertAfter,
-            Mode::Remove => SectionMode::Remove,
-        },
+        selector: input::part(section)?,
+        mode: mode.into(),
         content: input.section_content.clone().unwrap_or_default(),
     })
 }

@@ -20,6 +20,7 @@ pub trait WriteTool: Send + Sync + 'static {
     const EXPLAINED: Explained = &[];
     const IN_PREVIEW: &'static [&'static str] = &[];
     const TAKES_PAGE_NAME: bool = false;
+    const TAKES_FOLDER: bool = false;
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
 
     /// Makes the request of a call.
@@ -73,6 +74,7 @@ impl<T: WriteTool> Tool for T {
     const MOST_BYTES: usize = TEXT_BYTES;
     const SHOWS_CHANGES: bool = true;
     const TAKES_PAGE_NAME: bool = <T as WriteTool>::TAKES_PAGE_NAME;
+    const TAKES_FOLDER: bool = <T as WriteTool>::TAKES_FOLDER;
     type Input = <T as WriteTool>::Input;
     type Output = WriteToolAnswer;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{
-    Approver, Asked, ClientLimits, Gate, Policy, Refusal, SessionId, StandingApproval, WritePolicy,
+    self, Approver, Asked, ClientLimits, Gate, Policy, Refusal, SessionId, StandingApproval,
+    WritePolicy,
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
@@ -199,6 +200,17 @@ impl WriteContext {
     #[must_use]
     pub fn takes_static_token(&self, caller: &Caller) -> bool {
         matches!(self.policy_for(caller).writes, WritePolicy::Token(_))
+    }
+
+    /// The reason why this caller may write no page at a place; `None` if one may be written.
+    #[must_use]
+    pub fn fault_at(&self, caller: &Caller, locale: &Locale, path: &PagePath) -> Option<Code> {
+        let policy = self.policy_for(caller);
+        let closed = gates::enabled(&policy, &caller.session, None).err();
+        let closed = closed.map(|refusal| refusal.failure);
+        let closed = closed.filter(|failure| failure.code != Code::ConfirmRequired);
+        let fault = closed.or_else(|| policy.places().fault_at(locale, path));
+        fault.map(|failure| failure.code)
     }
 
     /// The person behind a caller, under the gates that stand before any rule about a change.

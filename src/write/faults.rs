@@ -8,7 +8,8 @@ use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, paused};
 use crate::page::{
-    DiffersIn, EditFault, Field, Outline, PatchFault, SectionFault, Selector, TextPosition,
+    DiffersIn, EditFault, Field, Outline, PartFault, PartSelector, PartStep, PatchFault,
+    SectionFault, Selector, TextPosition,
 };
 use crate::wiki::sentence;
 
@@ -62,22 +63,52 @@ impl From<AuditError> for Refusal {
 }
 
 /// The failure for a fault, with the section that was searched for, and in which text.
-pub(super) fn content_failure(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Failure {
+pub(super) fn content_failure(
+    fault: ContentFault,
+    sought: Option<(&PartSelector, &str)>,
+) -> Failure {
     match fault {
         ContentFault::Edit(fault) => edit(fault),
         ContentFault::Patch(fault) => patch(fault),
-        ContentFault::Section(fault) => {
+        ContentFault::Part(PartFault::Section(fault)) => {
             let (selector, text) = sought.unzip();
-            section_failure(fault, selector, &Outline::new(text.unwrap_or_default()))
+            part_failure(fault, selector, text.unwrap_or_default())
         }
+        ContentFault::Part(PartFault::Unfit(what)) => unfit(what),
+        ContentFault::Unfit(what) => unfit(&what),
         ContentFault::NotMarkdown => not_applicable(
-            "Only pages written with the Markdown editor have sections that can be changed.",
+            "Only pages written with the Markdown editor have sections and frontMatter that can be changed.",
         )
         .hint("Use content, edits or patch."),
         ContentFault::Blank => {
             not_applicable("The page would be left without content, which Wiki.js refuses.")
                 .hint("Leave some content; wikijs_delete_page deletes a page.")
         }
+    }
+}
+
+fn unfit(what: &str) -> Failure {
+    let message = "The content cannot be changed in this way; nothing was sent.";
+    not_applicable(message).hint(sentence(what))
+}
+
+/// The failure for a part of a text that is not there once; of a block, with the blocks that are.
+pub(super) fn part_failure(
+    fault: SectionFault,
+    selector: Option<&PartSelector>,
+    text: &str,
+) -> Failure {
+    let outline = Outline::new(text);
+    let section = selector.and_then(PartSelector::section);
+    let is_block = matches!(
+        selector.and_then(|selector| selector.steps.last()),
+        Some(PartStep::Block { .. })
+    );
+    let failure = section_failure(fault, section, &outline);
+    if is_block {
+        failure.detail("blocks", outline.blocks_in_lines(&(0..text.len())))
+    } else {
+        failure
     }
 }
 
@@ -155,6 +186,11 @@ fn edit(fault: EditFault) -> Failure {
             .detail("edit", index)
             .detail("places", listed(&places))
             .detail("morePlaces", more),
+        EditFault::OnlyKept { index } => {
+            not_applicable("The old text of an edit is in the page only in code.")
+                .hint("outsideCode leaves code as it is: leave it out to change code, too.")
+                .detail("edit", index)
+        }
         EditFault::TooLarge { index } => Failure::new(
             Code::TooLarge,
             "The page would be larger than the wiki takes once this text is replaced everywhere.",
@@ -175,15 +211,23 @@ fn patch(fault: PatchFault) -> Failure {
             header,
             line,
             found,
+            nearest,
             differs_in,
-        } => differing(
-            not_applicable("A hunk of the patch does not fit the page; nothing of it was applied."),
-            differs_in,
-        )
-        .detail("hunk", hunk)
-        .detail("header", header)
-        .detail("line", line)
-        .detail("found", listed(&found)),
+        } => {
+            let message = "A hunk of the patch does not fit the page; nothing of it was applied.";
+            let failure = not_applicable(message);
+            let failure = match nearest.first() {
+                Some(first) => failure
+                    .hint(format!("The page is most like the hunk at line {}: see details.nearest, and make the patch from the page as it is.", first.line))
+                    .detail("nearest", listed(&nearest)),
+                None => failure,
+            };
+            differing(failure, differs_in)
+                .detail("hunk", hunk)
+                .detail("header", header)
+                .detail("line", line)
+                .detail("found", listed(&found))
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 use super::{ContentFault, Edits, NewContent, NewTags};
-use crate::page::{PageState, SectionMode, Selector, TextReplacement, testing};
+use crate::page::{PageState, PartSelector, SectionMode, TextReplacement, testing};
 
 fn page(content: &str) -> PageState {
     PageState {
@@ -10,7 +10,7 @@ fn page(content: &str) -> PageState {
 
 fn section(content: &str, mode: SectionMode) -> NewContent {
     NewContent::Section {
-        selector: Selector::parse("h2[0]").unwrap(),
+        selector: PartSelector::for_edit("h2[0]").unwrap(),
         mode,
         content: content.to_owned(),
     }
@@ -34,7 +34,7 @@ fn a_source_is_changed_whole_by_replacements_by_a_patch_or_in_a_part() {
         (section("", SectionMode::Remove), "# A\n"),
     ] {
         let told = format!("{content:?}");
-        let content = content.onto(&before).unwrap();
+        let (content, _) = content.onto(&before).unwrap();
         assert_eq!(content.trim_end(), expected.trim_end(), "{told}");
     }
 }
@@ -57,7 +57,8 @@ fn no_page_is_left_without_content_by_a_change_of_its_parts() {
     assert_eq!(replaces("x", "").onto(&page("x")), Err(ContentFault::Blank));
     // A page that was blank before may stay so.
     let blank = page(" \n");
-    assert_eq!(replaces(" ", " ").onto(&blank).as_deref(), Ok(" \n"));
+    let kept = replaces(" ", " ").onto(&blank);
+    assert_eq!(kept, Ok((" \n".to_owned(), None)));
 }
 
 #[test]
@@ -127,7 +128,10 @@ fn edits_that_ask_for_nothing_are_empty_and_those_of_a_part_name_it() {
     };
     let part = of(section("", SectionMode::Remove));
     assert!(!part.is_empty());
-    assert_eq!(part.section(), Some(&Selector::parse("h2[0]").unwrap()));
+    assert_eq!(
+        part.section(),
+        Some(&PartSelector::for_edit("h2[0]").unwrap())
+    );
     assert_eq!(of(NewContent::Whole("x".to_owned())).section(), None);
     assert_eq!(Edits::default().section(), None);
 }

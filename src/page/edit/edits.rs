@@ -1,5 +1,8 @@
 //! Edits of a text that name the present text: `oldText` becomes `newText`.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use thiserror::Error;
 
 use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
@@ -57,6 +60,12 @@ pub enum EditFault {
         /// True if there are more places.
         more: bool,
     },
+    /// The text is only where it is to stay as it is: in code.
+    #[error("the old text of edit {index} is in the page only in code")]
+    OnlyKept {
+        /// Index of the edit.
+        index: usize,
+    },
     /// The text would become larger than any page.
     #[error("the text is too large with edit {index}")]
     TooLarge {
@@ -83,36 +92,80 @@ pub fn apply_edits(text: &str, edits: &[TextReplacement]) -> Result<String, Edit
 }
 
 /// Makes edits in order, each on the result of those before it and at every occurrence of its old
-/// text.
+/// text; what these ranges of the text touch stays as it is.
 ///
 /// # Errors
 /// The first edit whose old text is empty or not there, or that makes the text too large.
-pub fn replace_all(text: &str, edits: &[TextReplacement]) -> Result<String, EditFault> {
-    let mut text = text.to_owned();
-    for (index, edit) in edits.iter().enumerate() {
-        if edit.old_text.is_empty() {
-            return Err(EditFault::Empty { index });
-        }
-        if !text.contains(&edit.old_text) {
-            return Err(not_found(&text, index, &edit.old_text));
-        }
-        text = replaced(&text, edit).ok_or(EditFault::TooLarge { index })?;
+pub fn replace_all(
+    text: &str,
+    edits: &[TextReplacement],
+    kept: &[Range<usize>],
+) -> Result<String, EditFault> {
+    if let Some(index) = edits.iter().position(|edit| edit.old_text.is_empty()) {
+        return Err(EditFault::Empty { index });
     }
-    Ok(text)
+    let (replaced, counts) =
+        replaced(text, edits, kept).map_err(|index| EditFault::TooLarge { index })?;
+    let Some(index) = counts.iter().position(|count| *count == 0) else {
+        return Ok(replaced);
+    };
+    let done = edits.get(..index).unwrap_or_default();
+    let (before, _) = self::replaced(text, done, kept).unwrap_or_default();
+    let sought = edits.get(index).map_or("", |edit| &edit.old_text);
+    if before.contains(sought) {
+        return Err(EditFault::OnlyKept { index });
+    }
+    Err(not_found(&before, index, sought))
 }
 
-/// A text with every occurrence of another replaced; `None` if the result would be larger than any
-/// page. The size is checked first.
-#[must_use]
-pub fn replaced(text: &str, edit: &TextReplacement) -> Option<String> {
-    let grows = edit.new_text.len().saturating_sub(edit.old_text.len());
-    let times = if grows == 0 {
-        0
-    } else {
-        text.matches(&edit.old_text).count()
-    };
-    let bytes = text.len().saturating_add(grows.saturating_mul(times));
-    (times == 0 || bytes <= MOST_BYTES).then(|| text.replace(&edit.old_text, &edit.new_text))
+/// A text with every occurrence of others replaced, in order, and how often each was; what these
+/// ranges touch, in order and apart, stays as it is.
+///
+/// # Errors
+/// The index of the edit that makes the text larger than any page. The size is checked first.
+pub fn replaced(
+    text: &str,
+    edits: &[TextReplacement],
+    kept: &[Range<usize>],
+) -> Result<(String, Vec<usize>), usize> {
+    let mut pieces = Vec::with_capacity(kept.len() * 2 + 1);
+    let mut passed = 0;
+    for kept in kept {
+        pieces.push(Cow::Borrowed(
+            text.get(passed..kept.start).unwrap_or_default(),
+        ));
+        pieces.push(Cow::Borrowed(text.get(kept.clone()).unwrap_or_default()));
+        passed = kept.end;
+    }
+    pieces.push(Cow::Borrowed(text.get(passed..).unwrap_or_default()));
+    let mut bytes = text.len();
+    let mut counts = Vec::with_capacity(edits.len());
+    for (index, edit) in edits.iter().enumerate() {
+        let (old, new) = (edit.old_text.as_str(), edit.new_text.as_str());
+        // A search prepares the sought text, so pieces that are too short are not searched.
+        let fits = |piece: &str| !old.is_empty() && piece.len() >= old.len();
+        let times = |piece: &Cow<'_, str>| {
+            if fits(piece) {
+                piece.matches(old).count()
+            } else {
+                0
+            }
+        };
+        let open = pieces.iter().step_by(2);
+        let count: usize = open.map(times).sum();
+        let grows = new.len().saturating_sub(old.len()).saturating_mul(count);
+        if grows > 0 && bytes.saturating_add(grows) > MOST_BYTES {
+            return Err(index);
+        }
+        for piece in pieces.iter_mut().step_by(2).filter(|piece| fits(piece)) {
+            if piece.contains(old) {
+                *piece = Cow::Owned(piece.replace(old, new));
+            }
+        }
+        bytes = pieces.iter().map(|piece| piece.len()).sum();
+        counts.push(count);
+    }
+    Ok((pieces.concat(), counts))
 }
 
 fn only_place(text: &str, index: usize, sought: &str) -> Result<usize, EditFault> {
@@ -191,7 +244,7 @@ fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<TextPosition>) {
 }
 
 /// The lines most similar to the longest line of a text, which is its most distinctive one.
-fn nearest_lines(text: &str, sought: &str) -> Vec<TextPosition> {
+pub(super) fn nearest_lines(text: &str, sought: &str) -> Vec<TextPosition> {
     let longest = sought.lines().max_by_key(|line| line.trim().len());
     let longest = longest.unwrap_or_default();
     let lines = text.lines().enumerate();

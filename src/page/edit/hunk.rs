@@ -26,6 +26,8 @@ pub enum PatchFault {
         line: usize,
         /// That line and those around it, at most ten; none if the page ends before it.
         found: Vec<TextPosition>,
+        /// The lines elsewhere that are most like the hunk's, at most ten.
+        nearest: Vec<TextPosition>,
         /// The only difference between the hunk and the page, if it is minor.
         differs_in: Option<DiffersIn>,
     },

@@ -6,3 +6,4 @@ pub(super) mod edits;
 pub(super) mod hunk;
 pub(super) mod lines;
 pub(super) mod patch;
+pub(super) mod section;

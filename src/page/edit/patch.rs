@@ -1,12 +1,17 @@
 //! A unified diff that applies exactly, or not at all.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::str::SplitInclusive;
 
 use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
+use super::edits::nearest_lines;
 use super::hunk::{Hunk, HunkLineKind, PatchFault, parse};
 
 /// Number of lines shown before the mismatch.
 const LINES_BEFORE: usize = 3;
+/// The most lines of a hunk that are looked for elsewhere in the page.
+const MOST_COMPARED: usize = 40;
 /// The most characters of a hunk's header that are shown.
 const MAX_HEADER_CHARS: usize = 200;
 
@@ -91,22 +96,55 @@ impl<'a> PatchCursor<'a> {
 }
 
 fn does_not_apply(text: &str, number: usize, hunk: &Hunk<'_>, line: usize) -> PatchFault {
-    let first = line.saturating_sub(LINES_BEFORE).max(1);
-    let found = text
-        .split_inclusive('\n')
-        .zip(1..)
-        .skip(first - 1)
-        .take(MAX_PLACES)
-        .map(|(text, line)| TextPosition::whole(line, text))
-        .collect();
     PatchFault::DoesNotApply {
         hunk: number,
         header: hunk.header.chars().take(MAX_HEADER_CHARS).collect(),
         line,
-        found,
+        found: lines_from(text, line.saturating_sub(LINES_BEFORE + 1), MAX_PLACES),
+        nearest: nearest(text, hunk),
         differs_in: DiffersIn::ALL
             .into_iter()
             .find(|differs_in| differs_alone(text, hunk, *differs_in)),
+    }
+}
+
+/// Some lines of a text, from this one on, counted from 0.
+fn lines_from(text: &str, first: usize, most: usize) -> Vec<TextPosition> {
+    let lines = text.split_inclusive('\n').zip(1..).skip(first).take(most);
+    lines
+        .map(|(text, line)| TextPosition::whole(line, text))
+        .collect()
+}
+
+/// The lines of the page that are most like a hunk's old lines, unless they are where it says: those
+/// that have the most of its first lines, else those with the line most like its longest one.
+fn nearest(text: &str, hunk: &Hunk<'_>) -> Vec<TextPosition> {
+    let old = hunk
+        .lines
+        .iter()
+        .filter(|line| line.fate != HunkLineKind::Added);
+    let old: Vec<&str> = old.map(|line| line.text.trim()).collect();
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    let said = old.iter().enumerate().filter(|(_, line)| !line.is_empty());
+    for (index, line) in said.take(MOST_COMPARED) {
+        places.entry(line).or_default().push(index);
+    }
+    // For each line that the hunk may begin at, how many lines fit then.
+    let mut fitting = vec![0_u32; text.lines().count()];
+    for (number, line) in text.lines().enumerate() {
+        for index in places.get(line.trim()).into_iter().flatten() {
+            let start = number.checked_sub(*index);
+            if let Some(count) = start.and_then(|start| fitting.get_mut(start)) {
+                *count += 1;
+            }
+        }
+    }
+    let likeness = |(start, count): &(usize, &u32)| (**count, Reverse(start.abs_diff(hunk.passed)));
+    let best = fitting.iter().enumerate().max_by_key(likeness);
+    match best.filter(|(_, count)| **count > 0) {
+        Some((start, _)) if start == hunk.passed => Vec::new(),
+        Some((start, _)) => lines_from(text, start, old.len().min(MAX_PLACES)),
+        None => nearest_lines(text, &old.join("\n")),
     }
 }
 

@@ -102,11 +102,19 @@ impl Outline<'_> {
     #[must_use]
     pub fn parts_in(&self, part: &Range<usize>) -> Vec<String> {
         let mut parts = self.heading_lines(part, None);
+        parts.extend(self.blocks_in_lines(part));
+        parts
+    }
+
+    /// The blocks that begin in a part, but for paragraphs, a line a kind.
+    #[must_use]
+    pub fn blocks_in_lines(&self, part: &Range<usize>) -> Vec<String> {
         // Paragraphs are read with the heading above them.
         let kinds = BlockKind::ALL.into_iter();
         let kinds = kinds.filter(|kind| *kind != BlockKind::Paragraph);
-        parts.extend(kinds.filter_map(|kind| blocks_of(self, part, kind)));
-        parts
+        kinds
+            .filter_map(|kind| blocks_of(self, part, kind))
+            .collect()
     }
 
     /// The headings that begin in a part, of all levels or one, in a line each: selector, text, and

@@ -2,6 +2,7 @@
 
 pub(super) mod anchors;
 pub(super) mod block;
+pub(super) mod code;
 pub(super) mod html_block;
 pub(super) mod index;
 pub(super) mod outline;

@@ -5,9 +5,12 @@
 //! anchors, tags and nested values. A value of any other form is given as written, so that none is
 //! lost.
 
+mod set;
+
 use serde::Serialize;
 
 use super::outline::front_matter;
+pub use set::set_properties;
 
 /// The most bytes of a block that are read.
 const MAX_BYTES: usize = 16 * 1024;
@@ -92,7 +95,7 @@ fn read(value: &str, below: &[&str]) -> Property {
     let below: Vec<&str> = below.iter().filter(is_said).copied().collect();
     let value = if value.starts_with('#') { "" } else { value };
     let flat = if below.is_empty() {
-        flat_list(value).or_else(|| scalar(value).map(Property::Text))
+        on_line(value).map(|(property, _)| property)
     } else if value.is_empty() {
         let items = below.iter().map(|line| scalar(item(line)?));
         items
@@ -108,8 +111,14 @@ fn read(value: &str, below: &[&str]) -> Property {
     })
 }
 
-/// `[a, "b, c"]`
-fn flat_list(value: &str) -> Option<Property> {
+/// The property whose value stands on its line, and where the value ends.
+fn on_line(value: &str) -> Option<(Property, usize)> {
+    let text = || scalar_and_end(value).map(|(text, end)| (Property::Text(text), end));
+    flat_list(value).or_else(text)
+}
+
+/// `[a, "b, c"]`, and where it ends.
+fn flat_list(value: &str) -> Option<(Property, usize)> {
     let inner = value.strip_prefix('[')?;
     let mut items = Vec::new();
     let (mut quote, mut start) = (None, 0);
@@ -128,7 +137,7 @@ fn flat_list(value: &str) -> Option<Property> {
                     let rest = inner.get(start..)?.trim();
                     let ends = rest.is_empty() || rest.starts_with('#');
                     items.truncate(MAX_ITEMS);
-                    return ends.then_some(Property::List(items));
+                    return ends.then_some((Property::List(items), start + 1));
                 }
             }
             _ => {}
@@ -139,12 +148,17 @@ fn flat_list(value: &str) -> Option<Property> {
 
 /// One value, without quotes and comment; none where it is of another form.
 fn scalar(value: &str) -> Option<String> {
+    scalar_and_end(value).map(|(text, _)| text)
+}
+
+/// The same, and where it ends.
+fn scalar_and_end(value: &str) -> Option<(String, usize)> {
     let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         let is_other = value.starts_with(['[', '{', '&', '*', '!', '|', '>', '@', '`', '%'])
             || value.contains(": ")
             || value.ends_with(':');
         let bare = value.split(" #").next().unwrap_or_default();
-        return (!is_other).then(|| bare.trim().to_owned());
+        return (!is_other).then(|| (bare.trim().to_owned(), bare.trim_end().len()));
     };
     let inner = value.get(1..)?;
     let mut text = String::new();
@@ -160,8 +174,9 @@ fn scalar(value: &str) -> Option<String> {
             }),
             c if c == quote => {
                 let rest: String = chars.collect();
+                let end = value.len() - rest.len();
                 let rest = rest.trim();
-                return (rest.is_empty() || rest.starts_with('#')).then_some(text);
+                return (rest.is_empty() || rest.starts_with('#')).then_some((text, end));
             }
             c => text.push(c),
         }

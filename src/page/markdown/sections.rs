@@ -1,4 +1,4 @@
-//! Parts of a Markdown page: found by a selector, and changed while all else stays as it is.
+//! Finds the sections of a Markdown page by a selector.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +7,6 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::super::model::characters::escaped;
-use super::super::select::position::line_feeds;
 use super::super::select::selector::Selector;
 use super::outline::{Heading, Outline};
 use crate::nearest::{most_alike, text_likeness};
@@ -56,23 +55,6 @@ pub enum SectionFault {
     },
 }
 
-/// The way in which an edit changes a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SectionMode {
-    /// The content takes the place of the whole part, the heading included.
-    Replace,
-    /// The content is added at the end of the part, behind the parts below its heading.
-    Append,
-    /// The content is added before the part's body: behind the heading's lines, or behind the
-    /// front matter.
-    Prepend,
-    /// The content is added behind the part. That is where [`Self::Append`] adds, too: the word
-    /// says that it is meant to be a part of its own.
-    InsertAfter,
-    /// The part goes, with its heading; content is not looked at.
-    Remove,
-}
-
 /// Finds the part of a page that a selector names.
 ///
 /// A name is compared with whole heading texts, and one with a `/` with paths, too: a heading's
@@ -84,53 +66,6 @@ pub enum SectionMode {
 /// There is none, or there are several. White space alone before the first heading is no part.
 pub fn find_section(text: &str, selector: &Selector) -> Result<Section, SectionFault> {
     Outline::new(text).find(selector)
-}
-
-/// Changes one part of a page; all outside of it stays byte for byte.
-///
-/// Content is put in as it is. Where it meets text without a blank line between them, line ends
-/// are added, in the kind that the page has most; where a removed part leaves an underlined
-/// heading behind a line of text, too. At the end of the page the content ends with a line feed
-/// if the page did. Empty content adds nothing, and replacing by it is removing.
-///
-/// # Errors
-/// The selector names no part, or several.
-pub fn edit_section(
-    text: &str,
-    selector: &Selector,
-    mode: SectionMode,
-    content: &str,
-) -> Result<String, SectionFault> {
-    let Section { range, body } = find_section(text, selector)?;
-    let (gone, content) = match mode {
-        SectionMode::Replace => (range, content),
-        SectionMode::Remove => (range, ""),
-        SectionMode::Append | SectionMode::InsertAfter => (range.end..range.end, content),
-        SectionMode::Prepend => (body..body, content),
-    };
-    let before = text.get(..gone.start).unwrap_or_default();
-    let after = text.get(gone.end..).unwrap_or_default();
-    let line_end = line_end(text);
-    let mut edited = before.to_owned();
-    let end_lines = |edited: &mut String, number| {
-        edited.extend(std::iter::repeat_n(line_end, number));
-    };
-    if content.is_empty() {
-        if !gone.is_empty() && !is_marked_heading(after) {
-            end_lines(&mut edited, missing_line_ends(before, after));
-        }
-    } else {
-        end_lines(&mut edited, missing_line_ends(before, content));
-        edited.push_str(content);
-        let missing = if after.is_empty() {
-            usize::from(text.ends_with('\n') && !content.ends_with('\n'))
-        } else {
-            missing_line_ends(content, after)
-        };
-        end_lines(&mut edited, missing);
-    }
-    edited.push_str(after);
-    Ok(edited)
 }
 
 impl Outline<'_> {
@@ -288,33 +223,5 @@ impl From<&Heading> for Section {
     }
 }
 
-/// True if a text begins with a heading that needs no blank line before it.
-fn is_marked_heading(text: &str) -> bool {
-    let text = text.trim_start();
-    let rest = text.trim_start_matches('#');
-    rest.len() < text.len() && rest.chars().next().is_none_or(char::is_whitespace)
-}
-
-/// Number of line ends missing between two texts for a blank line to lie there.
-fn missing_line_ends(before: &str, after: &str) -> usize {
-    if before.is_empty() || after.is_empty() {
-        return 0;
-    }
-    // Other white space, such as a no-break space, makes a paragraph.
-    let is_blank =
-        |line: Option<&str>| !line.unwrap_or_default().contains(|c| !" \t\r".contains(c));
-    let ended = before.strip_suffix('\n');
-    let has_blank =
-        is_blank(ended.unwrap_or(before).rsplit('\n').next()) || is_blank(after.split('\n').next());
-    usize::from(ended.is_none()) + usize::from(!has_blank)
-}
-
-/// The line end that a text has most.
-fn line_end(text: &str) -> &'static str {
-    let all = line_feeds(text);
-    let with_return = text.matches("\r\n").count();
-    if with_return * 2 > all { "\r\n" } else { "\n" }
-}
-
 #[cfg(test)]
-mod tests;
+pub(in crate::page) mod tests;

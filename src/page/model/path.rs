@@ -170,6 +170,17 @@ impl NewPath {
         Ok(Self(path))
     }
 
+    /// The path that a page of this title gets in a folder: small letters and digits, with `-` for
+    /// all between them; `None` if the title has neither. It is still to be checked.
+    #[must_use]
+    pub fn of_title(folder: &str, title: &str) -> Option<String> {
+        let lower = title.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let name = words.join("-");
+        (!name.is_empty()).then(|| PagePath::new(folder).holding(&name).0)
+    }
+
     /// The checked path.
     #[must_use]
     pub const fn as_path(&self) -> &PagePath {

@@ -10,6 +10,9 @@ use super::super::markdown::sections::{Section, SectionFault};
 use super::part_kind::PartKind;
 use super::selector::{Rest, Selector, SelectorFault};
 
+/// The most steps of a selector: each takes time in proportion to the page.
+const MOST_STEPS: usize = 16;
+
 /// A step of the way to a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartStep {
@@ -64,6 +67,30 @@ impl PartSelector {
         })
     }
 
+    /// Reads the selector of one part to be changed.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn for_edit(text: &str) -> Result<Self, SelectorFault> {
+        let selector = Self::parse(text)?;
+        let message = match (selector.listed, selector.is_full) {
+            (None, false) => return Ok(selector),
+            (Some(_), _) => "an index such as [0] is missing; a read without one lists them",
+            (None, true) => "\"?full=true\" is for reading, not for edits",
+        };
+        let at = text.trim_end().chars().count();
+        Err(SelectorFault { at, message })
+    }
+
+    /// The first section that it names.
+    #[must_use]
+    pub fn section(&self) -> Option<&Selector> {
+        self.steps.iter().find_map(|step| match step {
+            PartStep::Section(selector) => Some(selector),
+            PartStep::Block { .. } => None,
+        })
+    }
+
     /// The same without its size suffix.
     #[must_use]
     pub fn without_size(&self) -> Self {
@@ -74,12 +101,21 @@ impl PartSelector {
     }
 }
 
+impl From<Selector> for PartSelector {
+    fn from(selector: Selector) -> Self {
+        Self {
+            steps: vec![PartStep::Section(selector)],
+            listed: None,
+            is_full: false,
+        }
+    }
+}
+
 /// The steps of a selector, and the kind that it lists behind them.
 fn steps(text: &str) -> Result<(Vec<PartStep>, Option<PartKind>), SelectorFault> {
     let mut rest = Rest::new(text);
     let mut steps = Vec::new();
     if !is_typed(rest.text) {
-        // Edits take headings only: a block behind a heading's text is a reader's.
         let name = rest.text.find("/block:").and_then(|at| rest.text.get(..at));
         let Some(name) = name else {
             return Ok((vec![PartStep::Section(Selector::parse(text)?)], None));
@@ -92,6 +128,9 @@ fn steps(text: &str) -> Result<(Vec<PartStep>, Option<PartKind>), SelectorFault>
         let kind = kind(&mut rest)?;
         if rest.text.is_empty() {
             return Ok((steps, Some(kind)));
+        }
+        if steps.len() >= MOST_STEPS {
+            return Err(rest.fault("a selector has at most 16 parts"));
         }
         steps.push(PartStep::to(kind, rest.index()?));
         if rest.text.is_empty() {
@@ -321,6 +360,10 @@ mod tests {
 
     #[test]
     fn a_fault_is_told_with_its_place() {
+        let deep = ["section[0]"; 17].join("/");
+        assert!(PartSelector::parse(&deep).is_err());
+        let less = deep.strip_prefix("section[0]/").unwrap();
+        assert!(PartSelector::parse(less).is_ok());
         for (text, at) in [
             ("block:cod[0]", 6),
             ("heading:h2[0]/Install", 14),

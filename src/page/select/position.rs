@@ -48,6 +48,16 @@ pub(in crate::page) fn line_feeds(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
+/// The line end that a text has most.
+pub(in crate::page) fn line_end(text: &str) -> &'static str {
+    let with_return = text.matches("\r\n").count();
+    if with_return * 2 > line_feeds(text) {
+        "\r\n"
+    } else {
+        "\n"
+    }
+}
+
 /// Gives the line of a place, each line feed counted once; a place before the last that was asked
 /// for has that one's line.
 pub(in crate::page) fn lines_of(text: &str) -> impl FnMut(usize) -> usize {

@@ -55,7 +55,7 @@ impl Selector {
     ///
     /// What begins with `heading:` or `block:`, `h1[` to `h6[`, and `section` alone or before `[`,
     /// `/` or `?`, is never a heading's text. Parts below a section (`/block:…`) and options (`?full=true`)
-    /// are not for edits; see [`super::super::PartSelector`].
+    /// belong to a [`super::super::PartSelector`].
     ///
     /// # Errors
     /// The first fault, with its place.
@@ -65,7 +65,7 @@ impl Selector {
             return Err(rest.fault("a selector is missing"));
         }
         if rest.text.starts_with("block:") {
-            return Err(rest.fault(ONLY_READ));
+            return Err(rest.fault(MISPLACED));
         }
         if let Some(selector) = rest.typed()? {
             rest.end()?;
@@ -74,7 +74,7 @@ impl Selector {
         for marked in ["/block:", "?full="] {
             if let Some(before) = rest.text.find(marked).and_then(|at| rest.text.get(..at)) {
                 rest.skip(before);
-                return Err(rest.fault(ONLY_READ));
+                return Err(rest.fault(MISPLACED));
             }
         }
         Ok(Self::Named(rest.text.to_owned()))
@@ -91,8 +91,8 @@ impl fmt::Display for Selector {
     }
 }
 
-/// The message for what a reader may name and an edit may not.
-const ONLY_READ: &str = "blocks and options are for reading, not for edits";
+/// The message for what only a whole selector may have.
+const MISPLACED: &str = "a block or an option is misplaced";
 
 /// The text still to be parsed, and its position.
 pub(in crate::page) struct Rest<'a> {

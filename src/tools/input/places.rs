@@ -3,7 +3,7 @@
 use super::invalid_argument;
 use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Failure;
-use crate::page::{Date, Locale, NewPath, PagePath, Reference, TagPattern};
+use crate::page::{Date, Locale, NewPath, PagePath, PartSelector, Reference, TagPattern};
 use crate::wiki::Wiki;
 
 /// Reads tags as the wiki stores them, without duplicates.
@@ -84,6 +84,11 @@ async fn check_exclusions(wiki: &Wiki, name: &str, tags: &[String]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Reads the selector of a part to be changed or copied.
+pub(in crate::tools) fn part(selector: &str) -> Result<PartSelector, Failure> {
+    PartSelector::for_edit(selector).map_err(|fault| invalid_argument("section", fault.to_string()))
 }
 
 /// Reads the place of a new page, and its locale if the text or the other argument names one.

@@ -60,7 +60,7 @@ pub(in crate::tools) fn locale(code: &str) -> ValidationResult {
 }
 
 pub(in crate::tools) fn selector(selector: &str) -> ValidationResult {
-    page::Selector::parse(selector)
+    page::PartSelector::for_edit(selector)
         .map(|_| ())
         .map_err(|fault| format!("is no selector: {fault}"))
 }

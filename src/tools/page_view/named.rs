@@ -4,8 +4,7 @@ use super::answer::Excerpt;
 use super::ask::{PageReadOptions, PageViewKind};
 use crate::error::{Code, Failure};
 use crate::page::{
-    Outline, PartKind, PartSelector, PartStep, Section, SectionFault, Selector, SourceFormat,
-    escaped,
+    Outline, PartKind, PartSelector, Section, SectionFault, Selector, SourceFormat, escaped,
 };
 use crate::write::section_failure;
 
@@ -97,10 +96,7 @@ fn sought(ask: &PageReadOptions, anchor: &str) -> Option<Selector> {
     let Some(selector) = &ask.section else {
         return Some(Selector::Named(anchor.to_owned()));
     };
-    selector.steps.iter().find_map(|step| match step {
-        PartStep::Section(selector) => Some(selector.clone()),
-        PartStep::Block { .. } => None,
-    })
+    selector.section().cloned()
 }
 
 fn not_in_html() -> Failure {
@@ -116,11 +112,7 @@ fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFau
     let parsed = PartSelector::parse(name).ok();
     // `page#section` is the heading "Section".
     let parsed = parsed.filter(|selector| selector.listed.is_none());
-    let selector = parsed.unwrap_or_else(|| PartSelector {
-        steps: vec![PartStep::Section(Selector::Named(name.to_owned()))],
-        listed: None,
-        is_full: false,
-    });
+    let selector = parsed.unwrap_or_else(|| Selector::Named(name.to_owned()).into());
     match outline.find_part(&selector) {
         Err(SectionFault::NotFound) => outline.find_anchor(name),
         found => found,

@@ -18,8 +18,8 @@ use crate::page::{
     SourceFormat, escaped, plain_text, slice,
 };
 use crate::tools::context::ToolContext;
-use crate::tools::double_colon::explain;
 use crate::tools::input::{invalid_argument, new_place};
+use crate::tools::no_page::no_page;
 use crate::tools::output::{AUTHOR, WholePage};
 use crate::wiki::{AllPages, RIGHT_TO_AUTHOR, WikiError};
 use crate::write::ReadExtent;
@@ -169,7 +169,8 @@ async fn find(
         (PageLookup::Id(id), _) => (wiki.page_by_id(*id).await?, None),
         (PageLookup::Named(text), None) => {
             let resolved = wiki.resolve(text, said).await;
-            let resolved = resolved.map_err(|unresolved| explain(unresolved.into(), text))?;
+            let resolved =
+                resolved.map_err(|unresolved| no_page(context, unresolved, text, said))?;
             (resolved.page, resolved.section)
         }
     };

@@ -73,7 +73,7 @@ fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
     match free {
         Some(free) => failure
             .hint(
-                "Choose another path (details.freePath is free), or update the page that is there.",
+                "Update the page that is there (wikijs_update_page with details.id), or choose another path (details.freePath is free).",
             )
             .detail("freePath", free.as_str()),
         None => failure,

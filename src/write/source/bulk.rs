@@ -5,12 +5,10 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
-use crate::change::{Change, Edits, NewContent, NewTags, Warning};
+use crate::change::{Change, Edits, NewContent, NewTags, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
-use crate::page::{
-    MovedPart, NewPath, PagePlace, PageState, TextReplacement, check_content, replaced,
-};
+use crate::page::{MovedPart, NewPath, PagePlace, PageState, check_content};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
@@ -37,7 +35,7 @@ pub struct Bulk {
     /// Tags to add and to remove.
     pub tags: Option<NewTags>,
     /// Texts to replace everywhere, in order.
-    pub replace_all: Vec<TextReplacement>,
+    pub replace_all: ReplaceAll,
     /// True if readers see the pages.
     pub is_published: Option<bool>,
     /// The move of them all, if they move; `which` then finds the pages of this part.
@@ -154,10 +152,9 @@ impl Bulk {
 
     /// The change of a page as it is, or why there is none.
     fn of(&self, before: PageState) -> Result<Change, &'static str> {
-        let mut content = before.content.clone();
-        for edit in &self.replace_all {
-            content = replaced(&content, edit).ok_or("it would be too large")?;
-        }
+        let content = self
+            .replace_all
+            .where_found(&before.content, &before.editor)?;
         if content != before.content && check_content(&content).is_err() {
             return Err("it would be left without content");
         }
@@ -309,7 +306,10 @@ impl ChangeSource for Bulk {
             .buffered(AT_ONCE)
             .try_collect()
             .await?;
-        Ok(checked(own.set(call, pages).await?))
+        let sources = pages.iter().flatten();
+        let sources = sources.map(|read| (&*read.page.content, &*read.page.editor));
+        let warning = own.replace_all.warning(sources);
+        Ok(checked(own.set(call, pages).await?.warned(warning)))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
@@ -370,7 +370,7 @@ pub(super) async fn still_so(wiki: &Wiki, shown: ChangeSet) -> Made {
 mod tests {
     use super::{Bulk, PageSelection};
     use crate::audit::CallId;
-    use crate::change::{Change, NewTags};
+    use crate::change::{Change, NewTags, ReplaceAll};
     use crate::gates::{ChangeSet, LeftOut, SetChange};
     use crate::page::{PageState, TextReplacement, testing};
 
@@ -387,10 +387,13 @@ mod tests {
         Bulk {
             which: PageSelection::Ids(vec![1, 2]),
             tags: None,
-            replace_all: vec![TextReplacement {
-                old_text: old_text.to_owned(),
-                new_text: new_text.to_owned(),
-            }],
+            replace_all: ReplaceAll {
+                edits: vec![TextReplacement {
+                    old_text: old_text.to_owned(),
+                    new_text: new_text.to_owned(),
+                }],
+                outside_code: false,
+            },
             is_published: None,
             move_to: None,
             expect_pages: None,
@@ -411,7 +414,7 @@ mod tests {
     #[test]
     fn tags_come_and_go_and_what_has_them_already_is_left_out() {
         let own = Bulk {
-            replace_all: Vec::new(),
+            replace_all: ReplaceAll::default(),
             tags: Some(NewTags::Some {
                 add: vec!["new".to_owned()],
                 remove: vec!["old".to_owned()],

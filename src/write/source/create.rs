@@ -1,9 +1,9 @@
 //! Creates a page, new or as a copy of another one.
 
-use crate::change::{Change, ContentFault, NewPage};
+use crate::change::{Change, ContentFault, NewPage, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
-use crate::page::{Field, PageReading, TextReplacement, check_content, replace_all};
+use crate::page::{Field, PageReading, PartSelector, check_content, page_of_part};
 use crate::wiki::Wiki;
 
 use super::{ChangeSource, Made, WriteCall, again, checked};
@@ -40,8 +40,10 @@ pub struct Copy {
     pub said: CopyFields,
     /// The id of the page that is copied.
     pub from: i64,
-    /// Texts to replace everywhere in the copied content, in order.
-    pub replace_all: Vec<TextReplacement>,
+    /// The part of it that is copied; all of it if none.
+    pub section: Option<PartSelector>,
+    /// Texts to replace everywhere in the copied content.
+    pub replace_all: ReplaceAll,
 }
 
 /// The fields that a caller may give or have copied.
@@ -58,16 +60,25 @@ pub struct CopyFields {
 }
 
 impl Copy {
-    /// The new page, made from the copied page as it was just read.
-    fn of(&self, read: PageReading) -> Result<NewPage, Failure> {
+    /// The new page, made from the copied page as it was just read; with a warning about it.
+    fn of(&self, read: PageReading) -> Result<(NewPage, Option<Warning>), Failure> {
         let said = self.said.clone();
-        let mut unread = Vec::new();
+        let (mut unread, mut warning) = (Vec::new(), None);
         let content = match (said.content, read.content) {
             (Some(said), _) => said,
             (None, Some(copied)) => {
-                let replaced = replace_all(&copied, &self.replace_all);
-                let content =
-                    replaced.map_err(|fault| faults::content_failure(fault.into(), None))?;
+                let fault = |fault| faults::content_failure(fault, None);
+                let editor = read.editor.as_deref().unwrap_or_default();
+                let copied = match &self.section {
+                    None => copied,
+                    Some(_) if editor != "markdown" => {
+                        return Err(fault(ContentFault::NotMarkdown));
+                    }
+                    Some(part) => page_of_part(&copied, part, &self.page.title)
+                        .map_err(|fault| faults::part_failure(fault, Some(part), &copied))?,
+                };
+                warning = self.replace_all.warning([(&*copied, editor)]);
+                let content = self.replace_all.onto(&copied, editor).map_err(fault)?;
                 if check_content(&content).is_err() {
                     return Err(faults::content_failure(ContentFault::Blank, None));
                 }
@@ -93,18 +104,20 @@ impl Copy {
         if !unread.is_empty() {
             return Err(unreadable(&unread));
         }
-        Ok(NewPage {
+        let page = NewPage {
             description,
             content,
             editor,
             tags,
             ..self.page.clone()
-        })
+        };
+        Ok((page, warning))
     }
 
     async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
         let read = call.wiki().page_by_id(self.from).await?;
-        Ok(ChangeSet::single(call.id, Change::create(self.of(read)?)))
+        let (page, warning) = self.of(read)?;
+        Ok(ChangeSet::single(call.id, Change::create(page)).warned(warning))
     }
 }
 
@@ -149,7 +162,7 @@ fn no_longer() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{Copy, CopyFields};
-    use crate::change::NewPage;
+    use crate::change::{NewPage, ReplaceAll};
     use crate::error::Code;
     use crate::page::{Date, Locale, NewPath, PagePath, PageReading, TextReplacement};
 
@@ -176,7 +189,11 @@ mod tests {
             },
             said,
             from: 7,
-            replace_all: replace_all.iter().map(edit).collect(),
+            section: None,
+            replace_all: ReplaceAll {
+                edits: replace_all.iter().map(edit).collect(),
+                outside_code: false,
+            },
         }
     }
 
@@ -193,7 +210,7 @@ mod tests {
     #[test]
     fn what_is_not_said_is_taken_over_with_every_text_replaced() {
         let page = copy(&[("Host a", "Host b")], CopyFields::default());
-        let page = page.of(example()).unwrap();
+        let (page, _) = page.of(example()).unwrap();
         assert_eq!(page.content, "# Host b\n\nHost b runs here.\n");
         assert_eq!(page.description, "Of a host");
         assert_eq!(
@@ -214,7 +231,7 @@ mod tests {
             tags: Some(Vec::new()),
             editor: Some("code".to_owned()),
         };
-        let page = copy(&[], said).of(example()).unwrap();
+        let (page, _) = copy(&[], said).of(example()).unwrap();
         assert_eq!((&*page.content, &*page.description), ("# Own\n", ""));
         assert_eq!((&*page.editor, page.tags.len()), ("code", 0));
     }

@@ -119,10 +119,7 @@ impl ChangeSource for UndoRequest {
                 ChangeSet::single(call.id, change)
             }
         };
-        Ok(checked(match redo {
-            Some(redo) => set.warned(redo),
-            None => set,
-        }))
+        Ok(checked(set.warned(redo)))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
-use crate::page::{Date, Field, PageState};
+use crate::page::{Date, Field, PageState, PartSelector, part_as_in};
 use crate::wiki::Wiki;
 
 use super::conflict::{self, ConflictBasis};
@@ -24,7 +24,7 @@ pub struct Update {
     /// The fields; `None` if only an id and a preview's token were given.
     pub edits: Option<Box<Edits>>,
     /// The version whose content is restored, and also its title and description, unless the edits
-    /// give them.
+    /// give them; if they name a section, only its text is.
     pub from_version: Option<i64>,
     /// The fields that may be lost if the key cannot read them.
     pub accept_loss: Vec<Field>,
@@ -79,9 +79,16 @@ impl Update {
             .detail("editor", version.editor));
         }
         let mut edits = self.edits.unwrap_or_default();
-        edits.content = Some(NewContent::Whole(version.content));
-        edits.title.get_or_insert(version.title);
-        edits.description.get_or_insert(version.description);
+        if let Some(NewContent::Section {
+            selector, content, ..
+        }) = &mut edits.content
+        {
+            *content = part_of_version(&page.content, &version.content, selector)?;
+        } else {
+            edits.content = Some(NewContent::Whole(version.content));
+            edits.title.get_or_insert(version.title);
+            edits.description.get_or_insert(version.description);
+        }
         Ok(Self {
             edits: Some(edits),
             from_version: None,
@@ -119,7 +126,10 @@ impl Update {
             concerns: content.map(|content| match content {
                 NewContent::Whole(_) => Concerns::Whole,
                 NewContent::Section { selector, .. } => Concerns::Part(selector.to_string()),
-                NewContent::Edits(_) | NewContent::Patch(_) => Concerns::Places,
+                NewContent::Edits(_)
+                | NewContent::Everywhere(_)
+                | NewContent::Patch(_)
+                | NewContent::FrontMatter(_) => Concerns::Places,
             }),
         }
     }
@@ -168,6 +178,10 @@ impl ChangeSource for Update {
         let base = call.base(&read.page).await?;
         let own = self.completed(wiki, base.as_ref().unwrap_or(&read.page));
         let own = own.await?;
+        let page = base.as_ref().unwrap_or(&read.page);
+        let content = own.edits.as_ref().and_then(|edits| edits.content.as_ref());
+        let made = content.and_then(|content| content.onto(page).ok());
+        let warning = made.and_then(|(_, warning)| warning);
         let remake = |page| own.of(page).ok();
         let conflict = conflict::check(call, own.known(), &read, remake).await?;
         let change = match base {
@@ -180,7 +194,7 @@ impl ChangeSource for Update {
         } else {
             ChangeSet::single(call.id, change)
         };
-        Ok(ComparedSet::of(set, conflict))
+        Ok(ComparedSet::of(set.warned(warning), conflict))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
@@ -198,6 +212,21 @@ impl ChangeSource for Update {
         })
         .await
     }
+}
+
+/// The text of a part of a page as a version has it.
+fn part_of_version(page: &str, version: &str, part: &PartSelector) -> Result<String, Failure> {
+    let found = part_as_in(page, version, part).map_err(|fault| {
+        faults::part_failure(fault, Some(part), page)
+            .hint("A part that the page lacks comes back as new text: read it with the version, and put it in with sectionMode insertAfter.")
+    })?;
+    found.map_err(|fault| {
+        let failure = faults::part_failure(fault, Some(part), version);
+        Failure {
+            message: "The version has no such section, or several; details.headings and details.candidates are the version's.".to_owned(),
+            ..failure
+        }
+    })
 }
 
 /// The set of a move and of the changes that mend the links to its page.

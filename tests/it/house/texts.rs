@@ -46,10 +46,11 @@ pub(crate) fn selector(selector: &str, text: &str) {
     let (before, behind) = text.split_at(section.range.start);
     let behind = behind.strip_prefix(part).unwrap();
     assert!(section.range.contains(&section.body) || section.body == section.range.end);
-    let removed = edit_section(text, &selector, SectionMode::Remove, "").unwrap();
+    let named = selector.into();
+    let (removed, _) = edit_section(text, &named, SectionMode::Remove, "").unwrap();
     assert!(removed.starts_with(before));
     assert!(removed.ends_with(behind));
-    let added = edit_section(text, &selector, SectionMode::Append, "new").unwrap();
+    let (added, _) = edit_section(text, &named, SectionMode::Append, "new").unwrap();
     assert!(added.contains(part.trim_end()) && added.contains("new"));
     assert!(added.starts_with(before));
     assert!(added.ends_with(behind));

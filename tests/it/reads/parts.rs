@@ -132,10 +132,10 @@ async fn what_only_readers_may_name_is_refused_for_edits() {
     let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "docs/install/linux");
     for section in [
-        "block:code[0]",
-        "heading:h2[1]/block:code[0]",
+        "block:code",
+        "heading:h2[1]/block:code",
         "section[1]?full=true",
-        "Steps/block:code[0]",
+        "Steps/block:code[0]?full=true",
         "Steps?full=true",
     ] {
         let update = json!({ "id": id, "section": section, "sectionContent": "x" });

@@ -24,6 +24,7 @@ mod locales;
 mod mending;
 mod named;
 mod notes;
+mod part_edits;
 mod pauses;
 mod recover;
 mod rules;

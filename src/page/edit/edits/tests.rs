@@ -98,7 +98,7 @@ fn a_fault_says_nothing_of_the_page() {
 
 #[test]
 fn a_text_is_replaced_wherever_it_stands_and_must_be_there_when_its_turn_comes() {
-    let all = |edits: &[TextReplacement]| replace_all("a b a", edits);
+    let all = |edits: &[TextReplacement]| replace_all("a b a", edits, &[]);
     assert_eq!(
         all(&[edit("a", "b"), edit("b b", "c")]).as_deref(),
         Ok("c b")
@@ -111,12 +111,29 @@ fn a_text_is_replaced_wherever_it_stands_and_must_be_there_when_its_turn_comes()
 #[test]
 fn a_text_that_would_grow_beyond_any_page_is_not_made() {
     let (text, new) = ("a".repeat(3_000), "b".repeat(2_000));
-    let refused = replace_all(&text, &[edit("a", &new)]);
+    let refused = replace_all(&text, &[edit("a", &new)], &[]);
     assert_eq!(refused, Err(EditFault::TooLarge { index: 0 }));
     // What does not grow is made, however large it is.
     let large = "ab".repeat(MOST_BYTES);
-    let made = replaced(&large, &edit("ab", "b")).map(|text| text.len());
-    assert_eq!(made, Some(MOST_BYTES));
+    let made = replaced(&large, &[edit("ab", "b")], &[]).map(|(text, counts)| (text.len(), counts));
+    assert_eq!(made, Ok((MOST_BYTES, vec![MOST_BYTES])));
+}
+
+#[test]
+fn what_touches_a_kept_range_stays_and_all_pieces_together_stay_within_a_page() {
+    let text = "a `a` a`";
+    let all = |old, new| replace_all(text, &[edit(old, new)], std::slice::from_ref(&(2..5)));
+    assert_eq!(all("a", "b").as_deref(), Ok("b `a` b`"));
+    assert_eq!(all("a`", "b").as_deref(), Ok("a `a` b"));
+    assert_eq!(all("`a`", "b"), Err(EditFault::OnlyKept { index: 0 }));
+    assert_eq!(all("a `", "b"), Err(EditFault::OnlyKept { index: 0 }));
+    let pieces: Vec<_> = (0..2_000).map(|at| at * 2 + 1..at * 2 + 2).collect();
+    let refused = replace_all(
+        &"ab".repeat(2_000),
+        &[edit("a", &"c".repeat(3_000))],
+        &pieces,
+    );
+    assert_eq!(refused, Err(EditFault::TooLarge { index: 0 }));
 }
 
 /// Number of occurrences of a text in another, overlapping ones included.

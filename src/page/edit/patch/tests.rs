@@ -85,11 +85,45 @@ fn a_hunk_of_another_text_is_refused_with_the_lines_found() {
                 place(6, "X"),
                 place(7, "7")
             ],
+            // The lines that it means are where it says.
+            nearest: Vec::new(),
             differs_in: None,
         })
     );
     // The lines are there, one further: that is not where the patch says.
     assert!(apply_patch("a\nb\n", "@@ -1 +1 @@\n-b\n+c\n").is_err());
+}
+
+#[test]
+fn the_place_that_is_most_like_a_hunk_is_named() {
+    let nearest = |text: &str, patch: &str| match apply_patch(text, patch) {
+        Err(PatchFault::DoesNotApply { nearest, .. }) => nearest
+            .into_iter()
+            .map(|place| (place.line, place.text))
+            .collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let text = "x\nb\n\nx\na\nb\n  c\nd\n";
+    let found = nearest(text, "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+    assert_eq!(
+        found,
+        [
+            (5, "a".to_owned()),
+            (6, "b".to_owned()),
+            (7, "  c".to_owned())
+        ]
+    );
+    // No line is the same: the one most like the longest.
+    let found = nearest(
+        "one\nThe second line.\n",
+        "@@ -1 +1 @@\n-The second line\n+x\n",
+    );
+    assert_eq!(found, [(2, "The second line.".to_owned())]);
+    assert_eq!(nearest("", "@@ -1 +1 @@\n-a\n+x\n"), []);
+    // Many lines that are all the same.
+    let same = "a\n".repeat(300_000);
+    let hunk = format!("@@ -1,1001 +1,1001 @@\n{}-b\n+c\n", " a\n".repeat(1_000));
+    assert_eq!(nearest(&same, &hunk), []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{SectionCandidate, SectionFault, SectionMode, edit_section, find_section};
+use super::{SectionCandidate, SectionFault, find_section};
 use crate::page::{Outline, Selector};
 
 const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
@@ -11,10 +11,6 @@ fn selector(text: &str) -> Selector {
 
 fn found<'a>(text: &'a str, name: &str) -> Result<&'a str, SectionFault> {
     find_section(text, &selector(name)).map(|section| text.get(section.range).unwrap())
-}
-
-fn edited(text: &str, name: &str, mode: SectionMode, content: &str) -> String {
-    edit_section(text, &selector(name), mode, content).expect(name)
 }
 
 #[test]
@@ -107,81 +103,8 @@ fn white_space_alone_before_the_first_heading_is_no_part() {
     assert_eq!(found("no heading", "section[0]"), Ok("no heading"));
 }
 
-#[test]
-fn content_is_held_apart_by_a_blank_line() {
-    use SectionMode::{Append, InsertAfter, Prepend, Remove, Replace};
-    let text = "# a\nA\n# b\n\nB\n\n# c";
-    for (name, mode, content, expected) in [
-        ("a", Append, "x", "# a\nA\n\nx\n\n# b\n\nB\n\n# c"),
-        (
-            "a",
-            InsertAfter,
-            "# x\n",
-            "# a\nA\n\n# x\n\n# b\n\nB\n\n# c",
-        ),
-        ("b", Append, "x\n\n", "# a\nA\n# b\n\nB\n\nx\n\n# c"),
-        ("a", Prepend, "x", "# a\n\nx\n\nA\n# b\n\nB\n\n# c"),
-        ("b", Prepend, "\nx", "# a\nA\n# b\n\nx\n\nB\n\n# c"),
-        ("a", Replace, "# x\n", "# x\n\n# b\n\nB\n\n# c"),
-        ("b", Replace, "x", "# a\nA\n\nx\n\n# c"),
-        ("c", Replace, "x", "# a\nA\n# b\n\nB\n\nx"),
-        ("c", Append, "x\n", "# a\nA\n# b\n\nB\n\n# c\n\nx\n"),
-        ("a", Remove, "ignored", "# b\n\nB\n\n# c"),
-        ("b", Remove, "", "# a\nA\n# c"),
-        ("b", Replace, "", "# a\nA\n# c"),
-        ("b", Append, "", text),
-    ] {
-        assert_eq!(
-            edited(text, name, mode, content),
-            expected,
-            "{name} {mode:?}"
-        );
-    }
-}
-
-#[test]
-fn added_line_ends_are_of_the_pages_kind() {
-    assert_eq!(
-        edited("# a\r\nA\r\n# b\r\n", "a", SectionMode::Append, "x\ny"),
-        "# a\r\nA\r\n\r\nx\ny\r\n\r\n# b\r\n"
-    );
-    assert_eq!(
-        edited("# a\r\nA\n", "a", SectionMode::Append, "x"),
-        "# a\r\nA\n\nx\n"
-    );
-}
-
-#[test]
-fn an_underlined_heading_is_not_run_into_the_text_before_it() {
-    let text = "text\n# a\n\nb\n---\n";
-    assert_eq!(
-        edited(text, "heading:h1[0]", SectionMode::Remove, ""),
-        "text\n"
-    );
-    let text = "text\n# a\n\n# b\n---\n";
-    assert_eq!(
-        edited(text, "a", SectionMode::Remove, ""),
-        "text\n# b\n---\n"
-    );
-    let text = "text\n# a\n\nb\n===\n";
-    assert_eq!(
-        edited(text, "a", SectionMode::Remove, ""),
-        "text\n\nb\n===\n"
-    );
-}
-
-#[test]
-fn content_before_the_first_heading_stands_behind_the_front_matter() {
-    let text = "---\ntitle: x\n---\nIntro\n# a";
-    assert_eq!(
-        edited(text, "section[0]", SectionMode::Prepend, "x"),
-        "---\ntitle: x\n---\n\nx\n\nIntro\n# a"
-    );
-    assert_eq!(edited(text, "section[0]", SectionMode::Remove, ""), "# a");
-}
-
 /// Pages of blocks, some of them closed badly or not apart.
-fn page() -> impl Strategy<Value = String> {
+pub(in crate::page) fn page() -> impl Strategy<Value = String> {
     let block = prop::sample::select(vec![
         "# a",
         "## b",
@@ -215,7 +138,7 @@ fn page() -> impl Strategy<Value = String> {
 }
 
 /// Selectors of all parts of a page.
-fn selectors(text: &str) -> Vec<Selector> {
+pub(in crate::page) fn selectors(text: &str) -> Vec<Selector> {
     let count = Outline::new(text).headings().len();
     let sections = (0..=count).map(|index| Selector::Section { index });
     let headings =
@@ -228,68 +151,6 @@ fn selectors(text: &str) -> Vec<Selector> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-
-    #[test]
-    fn all_outside_the_section_stays(
-        text in page(),
-        pick in any::<prop::sample::Index>(),
-        content in "(# new|[ a]{0,2}|\r?\n){0,4}",
-    ) {
-        use SectionMode::{Append, InsertAfter, Prepend, Remove, Replace};
-        let selectors = selectors(&text);
-        prop_assume!(!selectors.is_empty());
-        let selector = pick.get(&selectors);
-        let section = find_section(&text, selector).unwrap();
-        let end = section.range.end;
-        for (mode, gone) in [
-            (Replace, section.range.clone()),
-            (Remove, section.range),
-            (Append, end..end),
-            (InsertAfter, end..end),
-            (Prepend, section.body..section.body),
-        ] {
-            let edited = edit_section(&text, selector, mode, &content).unwrap();
-            let (before, after) = (text.get(..gone.start).unwrap(), text.get(gone.end..).unwrap());
-            let new = edited.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-            prop_assert!(new.is_some(), "{:?}: {:?}", mode, edited);
-            let new = new.unwrap_or_default();
-            let is_added = |c| c == '\r' || c == '\n';
-            if mode == Remove {
-                prop_assert!(new.chars().all(is_added));
-            } else {
-                let around = new.split_once(content.as_str());
-                prop_assert!(around.is_some(), "{:?}", new);
-                prop_assert_eq!(new.trim_matches(is_added), content.trim_matches(is_added));
-                prop_assert!(new.len() <= content.len() + 8);
-            }
-        }
-    }
-
-    #[test]
-    fn a_paragraph_put_in_or_a_part_taken_out_leaves_the_other_headings(
-        text in page(),
-        pick in any::<prop::sample::Index>(),
-    ) {
-        let headings = |text: &str| -> Vec<(u8, String, usize)> {
-            let outline = Outline::new(text);
-            outline.headings().iter().map(|h| (h.level, h.text.clone(), h.lines.start)).collect()
-        };
-        let bare = |headings: Vec<(u8, String, usize)>| -> Vec<(u8, String)> {
-            headings.into_iter().map(|(level, text, _)| (level, text)).collect()
-        };
-        let selectors = selectors(&text);
-        prop_assume!(!selectors.is_empty());
-        let selector = pick.get(&selectors);
-        for mode in [SectionMode::Append, SectionMode::Prepend] {
-            let added = edit_section(&text, selector, mode, "plain words").unwrap();
-            prop_assert_eq!(bare(headings(&added)), bare(headings(&text)), "{:?}", added);
-        }
-        let gone = find_section(&text, selector).unwrap().range;
-        let mut left = headings(&text);
-        left.retain(|(_, _, start)| !gone.contains(start));
-        let cut = edit_section(&text, selector, SectionMode::Remove, "").unwrap();
-        prop_assert_eq!(bare(headings(&cut)), bare(left), "{:?}", cut);
-    }
 
     #[test]
     fn the_parts_make_up_the_page(text in page()) {
@@ -330,19 +191,6 @@ proptest! {
                     }
                 }
                 Err(SectionFault::NotFound) => prop_assert!(false, "{:?}", heading.text),
-            }
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
-    #[test]
-    fn no_text_makes_sections_panic(text in "\\PC{0,40}|([#=>`~<!\\-\\[\\]{}|: \t\r\n\0ä\u{2028}]|\\PC){0,40}") {
-        for selector in selectors(&text) {
-            for mode in [SectionMode::Replace, SectionMode::Prepend, SectionMode::Append] {
-                let _ = edit_section(&text, &selector, mode, &text);
             }
         }
     }

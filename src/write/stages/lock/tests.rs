@@ -114,7 +114,7 @@ async fn a_request_whose_changes_take_turns_of_their_own_takes_none() {
     let bulk = WriteRequest::Bulk(Box::new(Bulk {
         which: PageSelection::Ids(vec![1]),
         tags: None,
-        replace_all: Vec::new(),
+        replace_all: crate::change::ReplaceAll::default(),
         is_published: None,
         move_to: None,
         expect_pages: None,

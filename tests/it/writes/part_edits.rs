@@ -1,0 +1,442 @@
+//! Writes that say what changes by the parts of a page: rows and items, blocks, properties, texts
+//! outside of code, a part of a version, a part as a new page.
+
+use serde_json::{Value, json};
+use wikijs_gate::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
+use crate::testkit::{
+    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, HISTORY, SUBMIT, Shows as _, UNDO, UPDATE, call_ok,
+    confirmed_ok, fails, is_applied, lacks, says,
+};
+
+const TEXT: &str = "---\nstatus: draft # soon\nteams:\n  - ops\n---\n\n# Requests\n\n| who | what |\n|---|---|\n| ann | `a \\| b` |\n\n# Steps\n\n- one\n- two word\n\n```\nword | --- |\n```\n";
+
+async fn served(pages: &[(&str, &str)]) -> (DemoWiki, Served) {
+    let wiki = wiki_of(pages).await;
+    let setup = Setup::admin(&wiki).indexed().toolsets("pages,undo,drafts");
+    (wiki, setup.serve().await)
+}
+
+fn content(wiki: &DemoWiki, path: &str) -> Option<String> {
+    wiki.with_store(|store| Some(store.page_at("en", path)?.content.clone()))
+}
+
+/// Each change made of the text, with what it replaces and by what.
+fn changes() -> Vec<(Value, &'static str, &'static str)> {
+    let of = |section: &str, mode: &str, content: &str| json!({ "section": section, "sectionMode": mode, "sectionContent": content });
+    let row = "| ann | `a \\| b` |\n";
+    let edit = json!([{ "oldText": "word", "newText": "term" }]);
+    vec![
+        (
+            of("Requests", "append", "| bo | c |"),
+            row,
+            "| ann | `a \\| b` |\n| bo | c |\n",
+        ),
+        (
+            of("Requests/block:table[0]", "append", "| bo | c |"),
+            row,
+            "| ann | `a \\| b` |\n| bo | c |\n",
+        ),
+        (
+            of("h1[0]/block:table[0]", "prepend", "| bo | c |"),
+            row,
+            "| bo | c |\n| ann | `a \\| b` |\n",
+        ),
+        (
+            of("Steps/block:list[0]", "replace", "- three"),
+            "- one\n- two word\n",
+            "- three\n",
+        ),
+        (
+            of("block:code[0]", "insertBefore", "Run:"),
+            "```\nword",
+            "Run:\n\n```\nword",
+        ),
+        (
+            of("block:list[0]", "insertAfter", "Then:"),
+            "two word\n",
+            "two word\n\nThen:\n",
+        ),
+        (
+            json!({ "section": "block:table[0]", "sectionMode": "remove" }),
+            "| who | what |\n|---|---|\n| ann | `a \\| b` |\n\n",
+            "\n",
+        ),
+        (
+            of("Steps", "insertBefore", "# Before\n"),
+            "# Steps",
+            "# Before\n\n# Steps",
+        ),
+        (
+            json!({ "frontMatter": { "status": "done", "teams": null, "since": 2026, "by": ["a", "b: c"] } }),
+            "status: draft # soon\nteams:\n  - ops\n",
+            "status: done # soon\nsince: 2026\nby: [a, \"b: c\"]\n",
+        ),
+        (
+            json!({ "edits": edit, "replaceAll": true, "outsideCode": true }),
+            "two word",
+            "two term",
+        ),
+        (
+            json!({ "edits": edit, "replaceAll": true }),
+            "two word\n\n```\nword",
+            "two term\n\n```\nterm",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn each_way_to_change_a_part_is_confirmed_written_and_taken_back() {
+    for end in ["\n", "\r\n"] {
+        let text = TEXT.replace('\n', end);
+        let (wiki, served) = served(&[("docs/a", &text)]).await;
+        let id = id_of(&wiki, "docs/a");
+        for (mut arguments, old, new) in changes() {
+            let told = arguments.to_string();
+            let expected = text.replacen(&old.replace('\n', end), &new.replace('\n', end), 1);
+            // What the caller sends stays as it is.
+            let expected = expected.replace("# Before\r\n\r\n# Steps", "# Before\n\r\n# Steps");
+            arguments["id"] = json!(id);
+            let applied = is_applied(&served, UPDATE, arguments).await;
+            assert_eq!(content(&wiki, "docs/a"), Some(expected), "{told}");
+            is_applied(&served, UNDO, json!({ "callId": applied["callId"] })).await;
+            assert_eq!(content(&wiki, "docs/a").as_deref(), Some(&*text), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_sensible_is_refused_with_the_right_form() {
+    let html = "<h1>A</h1>";
+    let (wiki, served) = served(&[("docs/a", TEXT), ("docs/html", html)]).await;
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "docs/html").unwrap().id;
+        store.page_mut(id).unwrap().editor = "code".to_owned();
+    });
+    let id = id_of(&wiki, "docs/a");
+    let before = mutations(&wiki).len();
+    let refused = async |code: &str, mut arguments: Value, hint: &str| {
+        arguments["id"] = arguments.get("id").cloned().unwrap_or_else(|| json!(id));
+        let told = arguments.to_string();
+        let error = served.call(UPDATE, arguments).await.expect_err(&told);
+        assert_eq!(error["code"], code, "{told}: {error}");
+        assert!(error.to_string().contains(hint), "{told}: {error}");
+        error
+    };
+    let of = |section: &str, mode: &str| json!({ "section": section, "sectionMode": mode, "sectionContent": "text" });
+    let unfit = "EDIT_NOT_APPLICABLE";
+    refused(unfit, of("block:table[0]", "append"), "| a | b |").await;
+    refused(unfit, of("block:list[0]", "prepend"), "- item").await;
+    refused(unfit, of("block:code[0]", "append"), "sectionMode replace").await;
+    let invalid = "INVALID_INPUT";
+    refused(invalid, of("block:table", "append"), "index").await;
+    refused(
+        invalid,
+        of("block:table[0]?full=true", "append"),
+        "for reading",
+    )
+    .await;
+    let missing = refused(
+        "SECTION_NOT_FOUND",
+        of("Requests/block:list[3]", "append"),
+        "block:list[0]",
+    )
+    .await;
+    missing["details"]
+        .shows(json!({ "blocks": ["1 block:code[0]", "1 block:list[0]", "1 block:table[0]"] }));
+    let set = |key: &str, value: Value| json!({ "frontMatter": { key: value } });
+    refused(unfit, set("status", json!({ "a": 1 })), "with edits").await;
+    refused(unfit, set("status", json!("a\nb")), "with edits").await;
+    refused(
+        invalid,
+        json!({ "frontMatter": "status: done" }),
+        "frontMatter",
+    )
+    .await;
+    let of_html = json!({ "id": id_of(&wiki, "docs/html"), "frontMatter": { "a": 1 } });
+    refused(unfit, of_html, "Markdown editor").await;
+    let edits = json!([{ "oldText": "--- |", "newText": "x" }]);
+    refused(
+        unfit,
+        json!({ "edits": edits, "replaceAll": true, "outsideCode": true }),
+        "only in code",
+    )
+    .await;
+    refused(
+        invalid,
+        json!({ "edits": edits, "outsideCode": true }),
+        "needs replaceAll",
+    )
+    .await;
+    refused(
+        invalid,
+        json!({ "title": "T", "replaceAll": true }),
+        "needs edits",
+    )
+    .await;
+    refused(
+        invalid,
+        json!({ "content": "T", "frontMatter": { "a": 1 } }),
+        "one way",
+    )
+    .await;
+    let patch = json!({ "patch": "@@ -1,3 +1,3 @@\n - one\n-- two words\n+- 2\n \n" });
+    let error = refused(unfit, patch, "line 15").await;
+    assert_eq!(
+        error["details"]["nearest"][0],
+        json!({ "line": 15, "text": "- one" })
+    );
+    assert_eq!(mutations(&wiki).len(), before);
+}
+
+#[tokio::test]
+async fn text_in_code_that_is_replaced_is_counted_in_the_preview() {
+    let (wiki, served) = served(&[
+        ("docs/a", TEXT),
+        ("docs/b", "`word` word"),
+        ("docs/c", "word"),
+    ])
+    .await;
+    let edits = json!([{ "oldText": "word", "newText": "term" }]);
+    let code = |answer: &Value| {
+        let warnings = answer["warnings"].as_array().into_iter().flatten();
+        let mut warnings = warnings.filter(|warning| warning["code"] == "in_code");
+        warnings
+            .next()
+            .map(|warning| warning["message"].as_str().unwrap().to_owned())
+    };
+    let one = json!({ "id": id_of(&wiki, "docs/a"), "edits": edits, "replaceAll": true });
+    let shown = call_ok(&served, UPDATE, one.clone()).await;
+    says(&code(&shown).unwrap(), "1 of the replaced texts");
+    let mut outside = one;
+    outside["outsideCode"] = json!(true);
+    assert_eq!(code(&call_ok(&served, UPDATE, outside).await), None);
+
+    let mut all = json!({ "path": "docs", "replaceAll": edits });
+    let shown = call_ok(&served, BULK, all.clone()).await;
+    says(&code(&shown).unwrap(), "2 of the replaced texts");
+    all["outsideCode"] = json!(true);
+    let done = confirmed_ok(&served, BULK, all).await;
+    assert_eq!(content(&wiki, "docs/b").as_deref(), Some("`word` term"));
+    assert_eq!(content(&wiki, "docs/c").as_deref(), Some("term"));
+    is_applied(&served, UNDO, json!({ "callId": done["callId"] })).await;
+    assert_eq!(content(&wiki, "docs/b").as_deref(), Some("`word` word"));
+
+    let copy = json!({ "path": "docs/d", "title": "D", "fromPage": id_of(&wiki, "docs/b"), "replaceAll": edits });
+    let shown = call_ok(&served, CREATE, copy.clone()).await;
+    says(&code(&shown).unwrap(), "1 of the replaced texts");
+    let mut outside = copy;
+    outside["outsideCode"] = json!(true);
+    is_applied(&served, CREATE, outside).await;
+    assert_eq!(content(&wiki, "docs/d").as_deref(), Some("`word` term"));
+}
+
+#[tokio::test]
+async fn one_part_comes_back_from_a_version_and_the_rest_stays() {
+    let (wiki, served) = served(&[("docs/a", "# X\n\n# A\n\nold\n")]).await;
+    let id = id_of(&wiki, "docs/a");
+    let now = "# A\n\nnew\n\n# B\n\nb\n";
+    is_applied(
+        &served,
+        UPDATE,
+        json!({ "id": id, "content": now, "title": "New title" }),
+    )
+    .await;
+    is_applied(&served, UPDATE, json!({ "id": id, "description": "d" })).await;
+    let history = call_ok(&served, HISTORY, json!({ "id": id })).await;
+    let entries = history["entries"].as_array().unwrap();
+    let version = entries
+        .iter()
+        .filter_map(|entry| entry["versionId"].as_i64())
+        .min()
+        .unwrap();
+    let back = |section: &str| json!({ "id": id, "fromVersion": version, "section": section });
+    let expected = "# A\n\nold\n\n# B\n\nb\n";
+    // The number counts the headings of the page as it is.
+    for section in ["A", "h1[0]", "A/block:paragraph[0]"] {
+        let applied = is_applied(&served, UPDATE, back(section)).await;
+        assert_eq!(applied["changed"], json!(["content"]), "{section}");
+        assert_eq!(
+            content(&wiki, "docs/a").as_deref(),
+            Some(expected),
+            "{section}"
+        );
+        is_applied(&served, UNDO, json!({ "callId": applied["callId"] })).await;
+        assert_eq!(content(&wiki, "docs/a").as_deref(), Some(now), "{section}");
+    }
+    let missing = fails(&served, UPDATE, back("B"), "SECTION_NOT_FOUND").await;
+    says(
+        &missing["message"].as_str().unwrap(),
+        "The version has no such section",
+    );
+    says(&missing["details"]["headings"].to_string(), "\"X\"");
+    let gone = fails(&served, UPDATE, back("X"), "SECTION_NOT_FOUND").await;
+    says(&gone["hint"].as_str().unwrap(), "insertAfter");
+    for (name, value) in [
+        ("sectionContent", json!("x")),
+        ("sectionMode", json!("append")),
+    ] {
+        let mut arguments = back("A");
+        arguments[name] = value;
+        let error = fails(&served, UPDATE, arguments, "INVALID_INPUT").await;
+        assert_eq!(error["details"]["fields"][0]["path"], name);
+    }
+}
+
+#[tokio::test]
+async fn a_title_and_a_folder_make_the_path_which_the_preview_shows() {
+    let (wiki, served) = served(&[("docs/a", TEXT)]).await;
+    let new = json!({ "folder": "docs/", "title": "Release 2.4: Über „A/B“", "content": "x\n" });
+    let shown = call_ok(&served, CREATE, new.clone()).await;
+    let path = "docs/release-2-4-über-a-b";
+    assert_eq!(shown["target"]["path"], path, "{shown}");
+    // It is confirmed by the same words, or by the path that was shown.
+    let made = is_applied(&served, CREATE, new.clone()).await;
+    assert_eq!(content(&wiki, path).as_deref(), Some("x\n"));
+    fails(&served, CREATE, new.clone(), "PAGE_EXISTS").await;
+    is_applied(&served, UNDO, json!({ "callId": made["callId"] })).await;
+    let confirm = call_ok(&served, CREATE, new.clone()).await["confirm"].clone();
+    let by_path = json!({ "path": path, "confirm": confirm });
+    assert_eq!(
+        call_ok(&served, CREATE, by_path).await["outcome"],
+        "applied"
+    );
+    // The token alone names no page.
+    let mut other = new;
+    other["title"] = json!("Other");
+    let confirm = call_ok(&served, CREATE, other).await["confirm"].clone();
+    fails(
+        &served,
+        CREATE,
+        json!({ "confirm": confirm }),
+        "INVALID_INPUT",
+    )
+    .await;
+    for (arguments, at) in [
+        (json!({ "title": "T", "content": "x" }), "path"),
+        (json!({ "folder": "docs", "content": "x" }), "folder"),
+        (
+            json!({ "folder": "docs", "path": "docs/x", "title": "T", "content": "x" }),
+            "folder",
+        ),
+        (
+            json!({ "folder": "docs", "title": "!?", "content": "x" }),
+            "title",
+        ),
+        (
+            json!({ "folder": "login", "title": "T", "content": "x" }),
+            "path",
+        ),
+        (
+            json!({ "folder": "", "title": "T", "content": "x" }),
+            "path",
+        ),
+        (
+            json!({ "folder": "docs", "title": "t".repeat(254), "content": "x" }),
+            "path",
+        ),
+        (
+            json!({ "folder": 1, "title": "T", "content": "x" }),
+            "folder",
+        ),
+    ] {
+        let error = fails(&served, CREATE, arguments.clone(), "INVALID_INPUT").await;
+        assert_eq!(
+            error["details"]["fields"][0]["path"], at,
+            "{arguments}: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_split_in_one_set() {
+    let text = "# Guide\n\nLead.\n\n## Install\n\na\n\n### Linux\n\n| a |\n|---|\n\n## Use\n\nb\n";
+    let (wiki, served) = served(&[("docs/a", text)]).await;
+    let id = id_of(&wiki, "docs/a");
+    let part = json!({ "folder": "docs", "title": "Install", "fromPage": id, "section": "Guide/Install", "draft": "split" });
+    call_ok(&served, CREATE, part).await;
+    let gone = json!({ "id": id, "section": "Install", "sectionContent": "[Install](/docs/install)\n", "draft": "split" });
+    call_ok(&served, UPDATE, gone).await;
+    let row = json!({ "id": id, "section": "Use", "sectionMode": "append", "sectionContent": "c\n", "draft": "split" });
+    call_ok(&served, UPDATE, row).await;
+    assert_eq!(mutations(&wiki).len(), 0);
+    call_ok(&served, CHANGE_SET, json!({ "id": "split" }))
+        .await
+        .shows(json!({ "pages": 2 }));
+    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "split" })).await;
+    done.shows(json!({ "outcome": "applied", "applied": 2 }));
+    // The heading that is the title goes, and those below it rise.
+    let made = content(&wiki, "docs/install");
+    assert_eq!(made.as_deref(), Some("a\n\n## Linux\n\n| a |\n|---|\n\n"));
+    let left = "# Guide\n\nLead.\n\n[Install](/docs/install)\n\n## Use\n\nb\n\nc\n";
+    assert_eq!(content(&wiki, "docs/a").as_deref(), Some(left));
+    is_applied(&served, UNDO, json!({ "callId": done["callId"] })).await;
+    assert_eq!(content(&wiki, "docs/a").as_deref(), Some(text));
+    assert_eq!(content(&wiki, "docs/install"), None);
+
+    let other =
+        json!({ "path": "docs/i", "title": "Setting up", "fromPage": id, "section": "Install" });
+    is_applied(&served, CREATE, other).await;
+    let made = content(&wiki, "docs/i");
+    assert_eq!(
+        made.as_deref(),
+        Some("# Install\n\na\n\n## Linux\n\n| a |\n|---|\n\n")
+    );
+    let missing = json!({ "path": "docs/j", "title": "J", "fromPage": id, "section": "Instal" });
+    let error = fails(&served, CREATE, missing, "SECTION_NOT_FOUND").await;
+    assert_eq!(error["details"]["headings"][0]["text"], "Install");
+    let alone = json!({ "path": "docs/j", "title": "J", "content": "x", "section": "A" });
+    fails(&served, CREATE, alone, "INVALID_INPUT").await;
+}
+
+#[tokio::test]
+async fn a_name_without_a_page_says_whether_one_may_be_made_there() {
+    let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/secret/a", "S\n")]).await;
+    let place = async |served: &Served, tool: &'static str, arguments: Value| {
+        let error = fails(served, tool, arguments, "PAGE_NOT_FOUND").await;
+        error["details"]["place"].clone()
+    };
+    let at = |path: &str| json!({ "path": path });
+    let open = Setup::admin(&wiki).serve().await;
+    let free = place(&open, BY_PATH, at("docs/new")).await;
+    free.shows(json!({ "locale": "en", "path": "docs/new", "mayCreate": true }));
+    let named = json!({ "page": "docs/new", "title": "T" });
+    place(&open, UPDATE, named.clone())
+        .await
+        .shows(json!({ "mayCreate": true }));
+    // What names no place of a new page has none, and an id has none.
+    assert_eq!(
+        place(&open, BY_PATH, at("No such title.")).await,
+        Value::Null
+    );
+    assert_eq!(
+        place(&open, BY_ID, json!({ "id": 4_711 })).await,
+        Value::Null
+    );
+
+    let off = Setup::admin(&wiki)
+        .with("WIKI_MUTATIONS_ENABLED", "false")
+        .serve()
+        .await;
+    let closed = place(&off, BY_PATH, at("docs/new")).await;
+    closed.shows(json!({ "mayCreate": false, "why": "MUTATIONS_DISABLED" }));
+    let bounded = Setup::admin(&wiki)
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/secret")
+        .serve()
+        .await;
+    let elsewhere = place(&bounded, BY_PATH, at("other/new")).await;
+    elsewhere.shows(json!({ "mayCreate": false, "why": "PATH_NOT_ALLOWED" }));
+    // A page that may not be read is told from none by nothing.
+    let unread = place(&bounded, BY_PATH, at("docs/secret/a")).await;
+    let none = place(&bounded, BY_PATH, at("docs/secret/b")).await;
+    assert_eq!(unread["why"], none["why"]);
+    assert_eq!(unread["mayCreate"], none["mayCreate"]);
+
+    let exists = json!({ "path": "docs/a", "title": "A", "content": "x\n" });
+    let error = fails(&open, CREATE, exists, "PAGE_EXISTS").await;
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.starts_with("Update the page"), "{hint}");
+    lacks(&error["message"].as_str().unwrap(), "path is free");
+}
