@@ -56,7 +56,7 @@ pub enum NotifyEvent {
     Decided {
         /// The set.
         set: String,
-        /// `applied` or `rejected`.
+        /// `applied`, `rejected` or `withdrawn`.
         decision: &'static str,
         /// The call of the decision.
         call: String,

@@ -188,6 +188,9 @@ fn decided(one: &Proposal) -> Markup {
             @if let ProposalState::Rejected { reason, .. } = &one.state {
                 span.quiet { ": " (text(reason)) }
             }
+            @if let ProposalState::Withdrawn { withdrawn_by, .. } = &one.state {
+                span.quiet { " by " (text(withdrawn_by)) }
+            }
         }
     }
 }

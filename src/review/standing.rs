@@ -30,6 +30,9 @@ pub(super) fn state(shown: &SetPageModel) -> Markup {
                 "Replaced " (when(decided)) " by "
                 a href=(format!("/review/sets/{replaced_by}")) { (replaced_by) }
             },
+            ProposalState::Withdrawn { decided, withdrawn_by } => p.news.bad role="status" {
+                "Withdrawn " (when(decided)) " by " (text(withdrawn_by))
+            },
         }
         @if let Some(After { has_focus, next, .. }) = shown.given.after {
             p.next {

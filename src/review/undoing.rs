@@ -46,7 +46,9 @@ pub(super) async fn after(
                 after.may_undo = is_applied && visitor.reviewer.may_apply;
             }
         }
-        ProposalState::Rejected { .. } | ProposalState::Replaced { .. } => {}
+        ProposalState::Rejected { .. }
+        | ProposalState::Replaced { .. }
+        | ProposalState::Withdrawn { .. } => {}
     }
     if visitor.reviewer.may_decide {
         let queue = reviews.queue_of(visitor).await?;

@@ -41,6 +41,7 @@ enum ProposalStatus {
     Applied,
     Rejected,
     Replaced,
+    Withdrawn,
 }
 
 impl ProposalStatus {
@@ -50,6 +51,7 @@ impl ProposalStatus {
             Self::Applied => "applied",
             Self::Rejected => "rejected",
             Self::Replaced => "replaced",
+            Self::Withdrawn => "withdrawn",
         }
     }
 }

@@ -63,6 +63,7 @@ mod update_comment;
 mod update_page;
 mod upload_asset;
 mod what_became;
+mod withdraw_proposal;
 mod write_output;
 mod write_tool;
 

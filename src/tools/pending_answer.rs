@@ -73,6 +73,12 @@ impl PendingAnswer {
                 hint: "Nothing was written. Do what the reason asks for, or tell the user; a changed write is a new call without confirm.".to_owned(),
                 ..base
             },
+            Became::Withdrawn(decided) => Self {
+                outcome: "withdrawn",
+                decided_at: Some(decided.into()),
+                hint: "Nothing was written: this client took the proposal back. A new call without confirm makes the change anew.".to_owned(),
+                ..base
+            },
             Became::Replaced(by) => Self {
                 outcome: "replaced",
                 replaced_by: Some(by.to_string()),

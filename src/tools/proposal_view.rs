@@ -57,6 +57,9 @@ pub(super) struct ProposalEnding {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<String>,
+    /// The client that took it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withdrawn_by: Option<String>,
 }
 
 impl ProposalEnding {
@@ -72,6 +75,9 @@ impl ProposalEnding {
             }
             ProposalState::Replaced { replaced_by, .. } => {
                 ending.replaced_by = Some(replaced_by.to_string());
+            }
+            ProposalState::Withdrawn { withdrawn_by, .. } => {
+                ending.withdrawn_by = Some(escape_hidden(withdrawn_by));
             }
         }
         ending

@@ -118,6 +118,7 @@ pub(super) const TOOLS: &[ToolDescriptor] = &[
     known::<super::undo_write::UndoWrite>(Toolset::Undo),
     known::<super::list_proposals::ListProposals>(Toolset::Proposals),
     known::<super::get_proposal::GetProposal>(Toolset::Proposals),
+    known::<super::withdraw_proposal::WithdrawProposal>(Toolset::Proposals),
     known::<super::bulk_update_pages::BulkUpdatePages>(Toolset::Drafts),
     known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
     known::<super::submit_draft::SubmitDraft>(Toolset::Drafts),

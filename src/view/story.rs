@@ -145,6 +145,10 @@ fn decided(group: &CallGroup) -> Option<StoryLine> {
         let why = record.reason.as_deref().unwrap_or("no reason");
         return Some(line("decided", format!("{by} rejected it: {why}")));
     }
+    if let Some(call) = in_order(group).find(|call| call.ending() == CallOutcome::Withdrawn) {
+        let by = person(call.actor(), call.client());
+        return Some(line("decided", format!("{by} withdrew it")));
+    }
     let sent = in_order(group).chain(&group.changes);
     let mut sent = sent.filter(|call| call.confirmation().is_some());
     let call = sent.next()?;
@@ -242,7 +246,7 @@ fn came_to(group: &CallGroup) -> Option<StoryLine> {
         .records
         .last()
         .and_then(|record| record.reason.as_deref());
-    let is_told = ending != CallOutcome::Rejected;
+    let is_told = !matches!(ending, CallOutcome::Rejected | CallOutcome::Withdrawn);
     if reason.is_none() && group.all().count() == 1 {
         // Whoever shows one call says what came of it.
         return None;

@@ -61,6 +61,8 @@ pub enum Became {
     },
     /// A later set of the same session took its place.
     Replaced(ProposalId),
+    /// Its client took it back, at this time.
+    Withdrawn(Date),
 }
 
 impl WriteContext {
@@ -159,7 +161,12 @@ impl WriteContext {
             ProposalState::Replaced { replaced_by, .. } if is_on_record("replaced") => {
                 Ok(Became::Replaced(*replaced_by))
             }
-            ProposalState::Rejected { .. } | ProposalState::Replaced { .. } => Err(Failure::new(
+            ProposalState::Withdrawn { decided, .. } if is_on_record("withdrawn") => {
+                Ok(Became::Withdrawn(decided.clone()))
+            }
+            ProposalState::Rejected { .. }
+            | ProposalState::Replaced { .. }
+            | ProposalState::Withdrawn { .. } => Err(Failure::new(
                 Code::AuditUnavailable,
                 "The set's file tells a decision that is not on record.",
             )

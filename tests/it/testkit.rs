@@ -38,6 +38,7 @@ pub(crate) const UNDO: &str = "wikijs_undo_write";
 pub(crate) const UPDATE: &str = "wikijs_update_page";
 pub(crate) const UPDATE_COMMENT: &str = "wikijs_update_comment";
 pub(crate) const UPLOAD: &str = "wikijs_upload_asset";
+pub(crate) const WITHDRAW: &str = "wikijs_withdraw_proposal";
 
 /// The same call with all that its answer holds.
 pub(crate) fn full(mut arguments: Value) -> Value {

@@ -101,14 +101,11 @@ impl Notices {
                     changes: others.saturating_add(1),
                 })
             }
-            (AuditEvent::Proposal, Some(decision @ ("applied" | "rejected"))) => {
+            (AuditEvent::Proposal, Some(decision)) => {
+                let decisions = ["applied", "rejected", "withdrawn"];
                 Some(Notice::Decided {
                     set: entry.proposal.clone()?,
-                    decision: if decision == "applied" {
-                        "applied"
-                    } else {
-                        "rejected"
-                    },
+                    decision: decisions.into_iter().find(|word| *word == decision)?,
                     call: call(),
                 })
             }

@@ -195,6 +195,13 @@ pub enum ProposalState {
         /// The later proposal.
         replaced_by: ProposalId,
     },
+    /// Its own client took it back.
+    Withdrawn {
+        /// Time of the withdrawal.
+        decided: Date,
+        /// The name of the client that did.
+        withdrawn_by: String,
+    },
 }
 
 impl ProposalState {
@@ -206,6 +213,7 @@ impl ProposalState {
             Self::Applied { .. } => "applied",
             Self::Rejected { .. } => "rejected",
             Self::Replaced { .. } => "replaced",
+            Self::Withdrawn { .. } => "withdrawn",
         }
     }
 
@@ -216,7 +224,8 @@ impl ProposalState {
             Self::Open => None,
             Self::Applied { decided, .. }
             | Self::Rejected { decided, .. }
-            | Self::Replaced { decided, .. } => Some(decided),
+            | Self::Replaced { decided, .. }
+            | Self::Withdrawn { decided, .. } => Some(decided),
         }
     }
 }
@@ -227,7 +236,9 @@ impl ProposalState {
     pub fn left_out(&self) -> &[usize] {
         match self {
             Self::Applied { left_out, .. } => left_out,
-            Self::Open | Self::Rejected { .. } | Self::Replaced { .. } => &[],
+            Self::Open | Self::Rejected { .. } | Self::Replaced { .. } | Self::Withdrawn { .. } => {
+                &[]
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ pub struct ProposalOnRecord {
     pub left_out: Vec<usize>,
     /// The records that a change of a set was applied.
     pub applied: Vec<Record>,
-    /// Its end, if a person rejected it or a later one replaced it.
+    /// Its end, if a person rejected it, a later one replaced it or its client withdrew it.
     pub decided: Option<ProposalState>,
 }
 
@@ -276,6 +276,10 @@ fn ending(record: Record) -> Option<ProposalState> {
     let reason = record.reason?;
     Some(match record.decision.as_deref()? {
         "rejected" => ProposalState::Rejected { decided, reason },
+        "withdrawn" => ProposalState::Withdrawn {
+            decided,
+            withdrawn_by: reason.strip_prefix("by ")?.to_owned(),
+        },
         _ => ProposalState::Replaced {
             decided,
             replaced_by: reason.strip_prefix("by ")?.parse().ok()?,
@@ -307,7 +311,7 @@ fn on_record(place: &AuditLayout, id: ProposalId) -> Result<ProposalOnRecord, Au
                         found.applied.push(record);
                     }
                 }
-                (AuditEvent::Proposal, Some("rejected" | "replaced")) => {
+                (AuditEvent::Proposal, Some("rejected" | "replaced" | "withdrawn")) => {
                     found.decided = ending(record).or(found.decided.take());
                 }
                 (AuditEvent::Attempt, _) => found.attempts.extend(record.call),

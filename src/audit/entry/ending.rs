@@ -4,6 +4,7 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
+use super::super::documents::proposals::is_making;
 use super::super::{Actor, AuditEvent, CallHistory, Client, Outcome, Record};
 
 /// The outcome of a call, as far as it is on record.
@@ -31,6 +32,8 @@ pub enum CallOutcome {
     Proposal,
     /// A person said no to a proposal.
     Rejected,
+    /// The client of a proposal took it back.
+    Withdrawn,
     /// An operator paused or resumed all writes.
     Pause,
     /// A running server took over other settings.
@@ -45,7 +48,7 @@ pub enum CallOutcome {
 
 impl CallOutcome {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -57,6 +60,7 @@ impl CallOutcome {
         Self::Approval,
         Self::Proposal,
         Self::Rejected,
+        Self::Withdrawn,
         Self::Pause,
         Self::Settings,
         Self::Memory,
@@ -79,6 +83,7 @@ impl CallOutcome {
             Self::Approval => "approval",
             Self::Proposal => "proposal",
             Self::Rejected => "rejected",
+            Self::Withdrawn => "withdrawn",
             Self::Pause => "pause",
             Self::Settings => "settings",
             Self::Memory => "memory",
@@ -99,6 +104,7 @@ impl CallOutcome {
             | Self::Approval
             | Self::Proposal
             | Self::Rejected
+            | Self::Withdrawn
             | Self::Pause
             | Self::Settings
             | Self::Memory
@@ -138,10 +144,11 @@ impl CallHistory {
             Some(AuditEvent::Refusal) => CallOutcome::Refused,
             Some(AuditEvent::Preview) => CallOutcome::Preview,
             Some(AuditEvent::Approval) => CallOutcome::Approval,
-            Some(AuditEvent::Proposal) if last.is_some_and(Record::is_rejection) => {
-                CallOutcome::Rejected
-            }
-            Some(AuditEvent::Proposal) => CallOutcome::Proposal,
+            Some(AuditEvent::Proposal) => match last.and_then(|last| last.decision.as_deref()) {
+                Some("rejected") => CallOutcome::Rejected,
+                Some("withdrawn") => CallOutcome::Withdrawn,
+                _ => CallOutcome::Proposal,
+            },
             Some(AuditEvent::Pause) => CallOutcome::Pause,
             Some(AuditEvent::Settings) => CallOutcome::Settings,
             Some(AuditEvent::Memory) => CallOutcome::Memory,
@@ -170,6 +177,13 @@ impl CallHistory {
     #[must_use]
     pub fn actor(&self) -> Option<&Actor> {
         self.latest(|record| record.actor.as_ref())
+    }
+
+    /// The proposal that the call made, if it made one.
+    #[must_use]
+    pub fn proposal_made(&self) -> Option<&str> {
+        let made = self.records.iter().find(|record| is_making(record))?;
+        made.proposal.as_deref()
     }
 
     /// The client that made the proposal that the call decided on, if another client did.

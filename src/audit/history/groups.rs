@@ -82,7 +82,10 @@ impl CallGroup {
     pub fn head(&self) -> Option<&CallHistory> {
         let decides = |call: &&CallHistory| {
             call.outcome().is_some()
-                || matches!(call.ending(), CallOutcome::Rejected | CallOutcome::Open)
+                || matches!(
+                    call.ending(),
+                    CallOutcome::Rejected | CallOutcome::Withdrawn | CallOutcome::Open
+                )
         };
         self.calls
             .iter()

@@ -150,5 +150,11 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
                 .iter()
                 .any(|record| says(record, "replaced") && record.reason == by)
         }
+        ProposalState::Withdrawn { withdrawn_by, .. } => {
+            let by = Some(format!("by {withdrawn_by}"));
+            later
+                .iter()
+                .any(|record| says(record, "withdrawn") && record.reason == by)
+        }
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "ID", value_parser = set)]
     set: Option<String>,
     /// With this outcome: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`,
-    /// `open`, `refused`, `preview`, `approval`, `proposal`, `rejected`, `pause` or `purge`
+    /// `open`, `refused`, `preview`, `approval`, `proposal`, `rejected`, `withdrawn`, `pause` or `purge`
     #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
     outcome: Option<CallOutcome>,
 }

@@ -128,6 +128,7 @@ pub(super) const fn paint(ending: CallOutcome) -> Paint {
         | CallOutcome::Preview
         | CallOutcome::Approval
         | CallOutcome::Proposal
+        | CallOutcome::Withdrawn
         | CallOutcome::Pause
         | CallOutcome::Settings
         | CallOutcome::Memory

@@ -112,7 +112,7 @@ fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Tabl
             ProposalState::Open => Paint::Yellow,
             ProposalState::Applied { .. } => Paint::Green,
             ProposalState::Rejected { .. } => Paint::Red,
-            ProposalState::Replaced { .. } => Paint::Dim,
+            ProposalState::Replaced { .. } | ProposalState::Withdrawn { .. } => Paint::Dim,
         };
         let mut row = vec![
             proposal.id.to_string().into(),

@@ -201,6 +201,14 @@ fn tell(
             "replaced {} by {replaced_by}",
             harmless(decided.as_str())
         )),
+        ProposalState::Withdrawn {
+            decided,
+            withdrawn_by,
+        } => print::line(&format!(
+            "withdrawn {} by {}",
+            harmless(decided.as_str()),
+            harmless(withdrawn_by)
+        )),
     }
     if let Some(unseen) = &review.unseen {
         print::line(&print::painted(

@@ -16,9 +16,10 @@ pub(super) fn example(tool: &str) -> &'static str {
         "wikijs_update_page" => r#"{"id": 1, "addTags": ["start"]}"#,
         "wikijs_delete_page" | "wikijs_list_comments" => r#"{"id": 1}"#,
         "wikijs_list_proposals" => r#"{"state": "open"}"#,
-        "wikijs_get_proposal" | "wikijs_get_change_set" | "wikijs_forget" => {
-            r#"{"id": "0123456789abcdef"}"#
-        }
+        "wikijs_get_proposal"
+        | "wikijs_withdraw_proposal"
+        | "wikijs_get_change_set"
+        | "wikijs_forget" => r#"{"id": "0123456789abcdef"}"#,
         "wikijs_bulk_update_pages" => r#"{"path": "docs", "addTags": ["reviewed"]}"#,
         "wikijs_submit_draft" | "wikijs_discard_draft" => r#"{"draft": "rework"}"#,
         "wikijs_remember" => r#"{"content": "Tags of this wiki are in German.", "type": "fact"}"#,

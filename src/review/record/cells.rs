@@ -46,6 +46,7 @@ pub(super) const fn tone(ending: CallOutcome) -> &'static str {
         | CallOutcome::Preview
         | CallOutcome::Approval
         | CallOutcome::Proposal
+        | CallOutcome::Withdrawn
         | CallOutcome::Pause
         | CallOutcome::Settings
         | CallOutcome::Memory

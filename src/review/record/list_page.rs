@@ -86,7 +86,7 @@ pub(super) fn summary(figures: &CallStats) -> Markup {
                 ("refused", of(&["refused", "not_applied"]), "bad"),
                 ("in doubt", of(&["partly_applied", "unknown", "open"]), "doubt"),
                 ("previews", of(&["preview"]), "calm"),
-                ("proposals", of(&["proposal", "rejected"]), "calm"),
+                ("proposals", of(&["proposal", "rejected", "withdrawn"]), "calm"),
             ] {
                 li {
                     b class=(if count > 0 { tone } else { "calm" }) { (count) }

@@ -12,13 +12,13 @@ use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, CallId, CallSelector, HeldProposal, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT,
+    Actor, AuditError, CallId, CallSelector, HeldProposal, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT,
     Outcome, Proposal, ProposalId, ProposalState, ProposedChange, Record,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, escaped};
 use crate::share::evict_index;
 
 use super::audit_entry::{EntryBuilder, now};
@@ -32,6 +32,9 @@ pub use standing::{ListedProposal, ListedState};
 
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;
+
+/// The most characters of a client's name in a proposal that it withdrew.
+const MAX_NAME: usize = 60;
 
 /// The proposals of a wiki, for one key.
 #[derive(Debug)]
@@ -109,15 +112,56 @@ impl Proposals {
         reason: &str,
     ) -> Result<Proposal, Failure> {
         let held = self.hold_open(id).await?;
-        let proposal = held.proposal().clone();
-        let call = CallId::new()?;
-        let record = EntryBuilder::of_proposal(call, caller, self.past.key(), &proposal);
-        let entry = record.decided("rejected", Some(reason));
-        self.past.audit.record(entry).await?;
+        let (call, key) = (CallId::new()?, self.past.key());
+        let record = EntryBuilder::of_proposal(call, caller, key, held.proposal());
         let state = ProposalState::Rejected {
             decided: now(),
             reason: reason.to_owned(),
         };
+        self.end(held, &record, reason, state).await
+    }
+
+    /// Takes back a proposal of the caller's own; on record.
+    ///
+    /// # Errors
+    /// `PROPOSAL_OUTDATED` if it was decided before, `INVALID_INPUT` if the caller has none of this id.
+    pub async fn withdraw(
+        &self,
+        caller: &Caller,
+        id: ProposalId,
+        is_own: impl Fn(&Proposal) -> bool,
+    ) -> Result<Proposal, Failure> {
+        if !is_own(&self.one(id).await?) {
+            return Err(AuditError::NoProposal.into());
+        }
+        let held = self.hold_open(id).await?;
+        let call = CallId::current_or_new()?;
+        let mut record = EntryBuilder::open(call, caller, self.past.key());
+        record.decides_on(held.proposal());
+        let actor = caller.actor.as_ref().map(Actor::as_str);
+        let withdrawn_by = match actor.unwrap_or(caller.client.shown()) {
+            "" => "an unnamed client".to_owned(),
+            name => escaped(name, MAX_NAME),
+        };
+        let why = format!("by {withdrawn_by}");
+        let state = ProposalState::Withdrawn {
+            decided: now(),
+            withdrawn_by,
+        };
+        self.end(held, &record, &why, state).await
+    }
+
+    /// Ends a proposal without a write: its record, then its file.
+    async fn end(
+        &self,
+        held: HeldProposal,
+        record: &EntryBuilder,
+        why: &str,
+        state: ProposalState,
+    ) -> Result<Proposal, Failure> {
+        let proposal = held.proposal().clone();
+        let entry = record.decided(state.as_str(), Some(why));
+        self.past.audit.record(entry).await?;
         held.set(state.clone()).await?;
         Ok(Proposal { state, ..proposal })
     }
@@ -433,6 +477,9 @@ fn decided(state: &ProposalState) -> Failure {
         }
         ProposalState::Replaced { replaced_by, .. } => {
             failure.detail("replacedBy", replaced_by.to_string())
+        }
+        ProposalState::Withdrawn { withdrawn_by, .. } => {
+            failure.detail("withdrawnBy", withdrawn_by.as_str())
         }
         ProposalState::Open | ProposalState::Rejected { .. } => failure,
     }

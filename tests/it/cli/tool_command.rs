@@ -13,7 +13,7 @@ use crate::command::{Command, Ended};
 use crate::harness::{Setup, golden, id_of, mutations, records, sample_wiki, told};
 use crate::testkit::{
     BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DISCARD, END, FORGET, GET_PROPOSAL, HISTORY,
-    LIST, REMEMBER, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE, says,
+    LIST, REMEMBER, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE, WITHDRAW, says,
 };
 
 /// A command with the settings of an operator who may write, by previews.
@@ -164,7 +164,7 @@ async fn every_example_does_something() {
             wiki.clear_requests();
         }
         // Nothing is named as the example's.
-        let unnamed = [GET_PROPOSAL, CHANGE_SET, FORGET];
+        let unnamed = [GET_PROPOSAL, WITHDRAW, CHANGE_SET, FORGET];
         if unnamed.contains(&definition.name) {
             continue;
         }

@@ -20,7 +20,7 @@ use wikijs_gate::server::http::Grant;
 use crate::command::Command;
 use crate::harness::{Setup, id_of, sample_wiki, wiki_of};
 use crate::http::hosted::Names;
-use crate::testkit::{BULK, Shows as _, UPDATE, confirmed_fails, lacks};
+use crate::testkit::{BULK, Shows as _, UPDATE, WITHDRAW, confirmed_fails, lacks};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 /// Hears what is told; answers with these statuses first, then with 200.
@@ -113,6 +113,25 @@ async fn over_http_people_are_told_an_address_and_no_command() {
         assert_eq!(told["review"], format!("{at}/review/sets/{id}"));
         assert!(!told.to_string().contains("wikijs-gate review"), "{told}");
     }
+}
+
+#[tokio::test]
+async fn people_are_told_that_a_set_was_withdrawn_and_its_waiting_call_ends() {
+    let wiki = wiki_of(&[("docs/a", "A\n")]).await;
+    let mut hook = Hook::answering(Vec::new()).await;
+    let mut setup = setup(&wiki, &hook.table()).toolsets("pages,proposals");
+    setup.thinking = Some(Duration::from_secs(60));
+    let served = setup.serve().await;
+    let write = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    let withdrawing = async {
+        let id = hook.next().await["set"].clone();
+        let withdrawn = served.call(WITHDRAW, json!({ "id": id })).await.unwrap();
+        (withdrawn, hook.next().await)
+    };
+    let (waited, (withdrawn, told)) = tokio::join!(served.call(UPDATE, write), withdrawing);
+    assert_eq!(withdrawn["state"], "withdrawn");
+    assert_eq!(waited.unwrap()["outcome"], "withdrawn");
+    told.shows(json!({ "event": "decided", "set": withdrawn["id"], "decision": "withdrawn" }));
 }
 
 #[tokio::test]

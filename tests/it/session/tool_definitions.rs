@@ -5,7 +5,7 @@ use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 use crate::harness::{Served, Setup};
 use crate::testkit::{
-    BULK, BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE,
+    BULK, BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, WITHDRAW,
 };
 
 /// What in an answer does not conform to a schema: names that it does not have, other types.
@@ -125,11 +125,13 @@ async fn there_are_exactly_ten_tools_with_their_kinds() {
 }
 
 #[tokio::test]
-async fn the_tools_of_proposals_only_read() {
+async fn the_tools_of_proposals_do_not_touch_the_wiki() {
     let tools = listed(&of_toolsets("proposals").await).await;
-    assert_eq!(tools.len(), 2);
+    assert_eq!(tools.len(), 3);
     for tool in tools {
-        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+        let reads = tool["name"] != WITHDRAW;
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
+        assert_eq!(tool["annotations"]["destructiveHint"], false, "{tool}");
     }
 }
 

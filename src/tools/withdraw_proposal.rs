@@ -1,0 +1,49 @@
+//! `wikijs_withdraw_proposal`: takes back one's own open proposal (toolset `proposals`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::ToolContext;
+use super::input;
+use super::proposal_view::{ProposalView, may_see};
+use super::tool::{Tool, ToolKind};
+use crate::audit::{Proposal, ProposalId};
+use crate::error::{Code, Failure};
+
+/// The tool.
+pub(super) struct WithdrawProposal;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// proposal of the write's answer.
+    #[garde(length(chars, max = 16))]
+    id: String,
+}
+
+impl Tool for WithdrawProposal {
+    const NAME: &'static str = "wikijs_withdraw_proposal";
+    const TITLE: &'static str = "Withdraw proposal";
+    const DESCRIPTION: &'static str = "Take back an open proposal of yours, so that nobody decides on it any more; on record. The wiki is not touched: wikijs_undo_write undoes an applied one.";
+    const ANSWER: &'static str = "The proposal as it ended. Absent: 0, none.";
+    const KIND: ToolKind = ToolKind::Aside;
+    type Input = Input;
+    type Output = ProposalView;
+
+    async fn run(context: ToolContext, input: Input) -> Result<ProposalView, Failure> {
+        let none = || input::invalid_argument("id", "names no proposal of this client");
+        let id: ProposalId = input.id.parse().map_err(|_| none())?;
+        let is_own = |proposal: &Proposal| may_see(&context.caller, proposal);
+        let proposals = context.desk.proposals();
+        match proposals.withdraw(&context.caller, id, is_own).await {
+            Ok(proposal) => {
+                let has_title = context.desk.past().made(&proposal);
+                Ok(ProposalView::new(proposal, has_title))
+            }
+            Err(failure) if failure.code == Code::InvalidInput => Err(none()),
+            Err(failure) => Err(failure),
+        }
+    }
+}
