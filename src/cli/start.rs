@@ -379,6 +379,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Whole,
+        proposes: false,
         family: None,
         asked: None,
         note: None,

@@ -139,6 +139,12 @@ impl Policy {
             .at_least(WritePolicy::DryRun, asked)
     }
 
+    /// The policy for a call that leaves its change to people: no level may be passed by that.
+    #[must_use]
+    pub(crate) fn proposing(self) -> Self {
+        self.at_least(WritePolicy::DryRun, SetBy::new("propose", Layer::Call))
+    }
+
     pub(super) fn for_authority(self, authority: Authority) -> Self {
         let keeps_dry_run = self.writes.level() == PolicyLevel::DryRun && !authority.ends_dry_run();
         let is_decided =

@@ -30,6 +30,8 @@ pub(crate) enum Layer {
     Grant,
     /// A rule of the operator.
     Rule,
+    /// The call itself.
+    Call,
 }
 
 impl SetBy {
@@ -48,9 +50,12 @@ impl SetBy {
     pub fn for_operator(&self) -> String {
         match &self.layer {
             Layer::File { path, line } => format!("{} ({}:{line})", self.name, path.display()),
-            Layer::Default | Layer::Environment | Layer::Flag | Layer::Grant | Layer::Rule => {
-                self.to_string()
-            }
+            Layer::Default
+            | Layer::Environment
+            | Layer::Flag
+            | Layer::Grant
+            | Layer::Rule
+            | Layer::Call => self.to_string(),
         }
     }
 }
@@ -64,6 +69,7 @@ impl fmt::Display for SetBy {
             Layer::Flag => "command line",
             Layer::Grant => "this client's grant",
             Layer::Rule => "rule",
+            Layer::Call => "this call",
         };
         write!(f, "{} ({layer})", self.name)
     }
@@ -93,6 +99,7 @@ mod tests {
             (Layer::Flag, "WIKI_CONFIRM (command line)"),
             (Layer::Grant, "WIKI_CONFIRM (this client's grant)"),
             (Layer::Rule, "WIKI_CONFIRM (rule)"),
+            (Layer::Call, "WIKI_CONFIRM (this call)"),
         ] {
             let line = SetBy::new("WIKI_CONFIRM", layer);
             assert_eq!(line.to_string(), told);

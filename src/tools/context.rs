@@ -108,11 +108,16 @@ impl ToolContext {
         let note = note.map(|text| Note::parse(&text, whose)).transpose();
         self.caller.note = note.map_err(|fault| input::invalid_argument("note", fault))?;
         let caller = self.caller.clone();
+        let policy =
+            (self.desk).narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask());
+        let is_confirmed = confirm.is_some() && policy.writes().can_be_confirmed();
+        let is_submitted = caller.proposes || is_confirmed;
+        let limit = self.desk.waiting(&caller);
         let mut answer = self.writer.write(caller, plan, confirm).await?;
-        if let Some(limit) = self.desk.waiting(&self.caller)
+        if (limit.is_some() || is_submitted)
             && let Some((set, notes)) = answer.left_to_people()
         {
-            match self.desk.became_of(&self.caller, set, Some(limit)).await {
+            match self.desk.became_of(&self.caller, set, limit).await {
                 Ok(left) => return Ok(WriteOutput::left_open(left, std::mem::take(notes))),
                 // The set is left open all the same, and the preview names it.
                 Err(failure) => notes

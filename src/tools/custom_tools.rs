@@ -17,7 +17,7 @@ use super::registry::{
 };
 use super::tool::ToolKind;
 use super::tool_selection::ToolSelection;
-use super::{detail, input, schema};
+use super::{detail, input, propose, schema};
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
@@ -124,7 +124,11 @@ fn add_recipe(
     let on_record = lasting(&format!("{name}/{}", tool.name));
     let on_record = on_record.ok_or("no name is left for it; restart the server")?;
     let mut input = recipe.schema(writes);
-    let takes_detail = detail::is_in(&base.input) && detail::add_to(&mut input);
+    let is_free = |name: &str| {
+        schema::has_member(&base.input, name) && !recipe.value_names().any(|own| own == name)
+    };
+    let takes_detail = is_free(detail::DETAIL) && detail::add_to(&mut input);
+    let can_propose = is_free(propose::PROPOSE) && propose::add_to(&mut input);
     let definition = ToolDefinition {
         name,
         title,
@@ -147,6 +151,9 @@ fn add_recipe(
         if takes_detail {
             detail::take(&mut arguments, &mut Extent::default());
         }
+        if can_propose {
+            propose::take(&mut arguments, &mut false);
+        }
         expanded(&of_check, &input_of_check, arguments).map(drop)
     });
     let calls = tool.name;
@@ -154,6 +161,9 @@ fn add_recipe(
         let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
         if takes_detail {
             detail::take(&mut arguments, &mut context.caller.extent);
+        }
+        if can_propose {
+            propose::take(&mut arguments, &mut context.caller.proposes);
         }
         Box::pin(async move {
             context.caller.tool = on_record;

@@ -3,29 +3,16 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
+use super::schema;
 use crate::write::Extent;
 
 /// The argument. It is no part of what is asked for: it changes nothing of what a token confirms.
-const DETAIL: &str = "detail";
+pub(super) const DETAIL: &str = "detail";
 
 /// Adds the argument to a schema; false if an argument of that name is there.
 pub(super) fn add_to(schema: &mut Map<String, Value>) -> bool {
-    let properties = schema
-        .entry("properties")
-        .or_insert_with(|| json!({}))
-        .as_object_mut();
-    let Some(properties) = properties.filter(|known| !known.contains_key(DETAIL)) else {
-        return false;
-    };
     let words = json!({ "type": "string", "enum": ["brief", "full"] });
-    properties.insert(DETAIL.to_owned(), words);
-    true
-}
-
-/// True if a schema has the argument.
-pub(super) fn is_in(schema: &Map<String, Value>) -> bool {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.is_some_and(|known| known.contains_key(DETAIL))
+    schema::add_member(schema, DETAIL, words)
 }
 
 /// Takes the argument from a call; a wrong value stays and is refused with the others. A person at a
@@ -47,8 +34,9 @@ pub(super) fn take(arguments: &mut Arguments, shown: &mut Extent) {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{add_to, is_in, take};
+    use super::{DETAIL, add_to, take};
     use crate::tools::arguments::Arguments;
+    use crate::tools::schema::has_member;
     use crate::write::Extent;
 
     /// The extent of a call with this argument, and what is left of its arguments.
@@ -80,8 +68,8 @@ mod tests {
     #[test]
     fn an_argument_of_this_name_that_is_there_stays() {
         let mut schema = Map::new();
-        assert!(!is_in(&schema));
-        assert!(add_to(&mut schema) && is_in(&schema));
+        assert!(!has_member(&schema, DETAIL));
+        assert!(add_to(&mut schema) && has_member(&schema, DETAIL));
         assert!(!add_to(&mut schema));
     }
 }

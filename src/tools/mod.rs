@@ -46,6 +46,7 @@ mod page_argument;
 mod page_view;
 mod pending_answer;
 mod proposal_view;
+mod propose;
 mod recall;
 mod registry;
 mod remember;

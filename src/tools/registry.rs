@@ -17,7 +17,7 @@ use super::end_delegation::EndDelegation;
 use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
-use super::{detail, input, page_argument, schema};
+use super::{detail, input, page_argument, propose, schema};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 use crate::write::Extent;
@@ -213,6 +213,9 @@ impl Registry {
         if T::SHOWS_CHANGES {
             detail::add_to(&mut schema);
         }
+        if T::CAN_PROPOSE {
+            propose::add_to(&mut schema);
+        }
         if T::TAKES_PAGE_NAME {
             page_argument::add_to(&mut schema);
         }
@@ -245,6 +248,9 @@ impl Registry {
         let check: ArgumentCheck = Box::new(move |mut arguments| {
             if T::SHOWS_CHANGES {
                 detail::take(&mut arguments, &mut Extent::default());
+            }
+            if T::CAN_PROPOSE {
+                propose::take(&mut arguments, &mut false);
             }
             if T::TAKES_PAGE_NAME {
                 page_argument::insert_placeholder_id(&mut arguments);
@@ -322,6 +328,9 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
         if T::SHOWS_CHANGES {
             detail::take(&mut arguments, &mut context.caller.extent);
         }
+        if T::CAN_PROPOSE {
+            propose::take(&mut arguments, &mut context.caller.proposes);
+        }
         Box::pin(async move {
             let token = arguments.members().get("confirm").and_then(Value::as_str);
             let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
@@ -349,6 +358,11 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
                 && let Some(left) = what_became(&context, &arguments).await?
             {
                 return value_of(left);
+            }
+            if context.caller.proposes
+                && let Err(failure) = propose::unconfirmed(&arguments)
+            {
+                return Err(refused(&context, failure).await);
             }
             if let Err(failure) = unnamed {
                 // The write that the token was for may have changed the name.

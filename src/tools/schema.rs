@@ -66,6 +66,25 @@ fn without(noise: &[&str], schema: &mut Map<String, Value>) {
     }
 }
 
+/// True if a schema has an argument.
+pub(super) fn has_member(schema: &Map<String, Value>, name: &str) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.is_some_and(|known| known.contains_key(name))
+}
+
+/// Adds an argument to a schema; false if an argument of that name is there.
+pub(super) fn add_member(schema: &mut Map<String, Value>, name: &str, told: Value) -> bool {
+    let properties = schema
+        .entry("properties")
+        .or_insert_with(|| Value::Object(Map::new()))
+        .as_object_mut();
+    let Some(properties) = properties.filter(|known| !known.contains_key(name)) else {
+        return false;
+    };
+    properties.insert(name.to_owned(), told);
+    true
+}
+
 /// Removes an argument from a schema, unless it is required.
 pub(super) fn without_member(schema: &mut Map<String, Value>, name: &str) {
     let required = schema.get("required").and_then(Value::as_array);

@@ -113,7 +113,8 @@ fn verdict(shown: &SetPreview) -> String {
     let warnings = shown.notes.warnings.iter();
     let told = warnings.filter(|warning| OF_VERDICT.contains(&&*warning.code));
     let mut sentences: Vec<String> = told.map(|warning| capitalised(&warning.message)).collect();
-    if shown.confirm.is_some() {
+    // A rule that leaves it to people says what confirm does.
+    if shown.confirm.is_some() && sentences.is_empty() {
         let changes = match shown.pages {
             1 => "1 change".to_owned(),
             pages => format!("{pages} changes"),
@@ -121,7 +122,7 @@ fn verdict(shown: &SetPreview) -> String {
         sentences.push(format!(
             "Nothing was sent; confirm sends this set of {changes}."
         ));
-    } else if shown.proposal.is_none() {
+    } else if shown.confirm.is_none() && shown.proposal.is_none() {
         sentences.push("Nothing was sent.".to_owned());
     }
     sentences.extend(shown.draft.map(|(digest, is_as_joined)| {

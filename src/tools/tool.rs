@@ -104,6 +104,8 @@ pub trait Tool: Send + Sync + 'static {
     const TAKES_FOLDER: bool = false;
     /// True if its answer shows changes, and `detail` says how much of them.
     const SHOWS_CHANGES: bool = false;
+    /// True if `propose` leaves its change to people.
+    const CAN_PROPOSE: bool = false;
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
     /// Its answer.

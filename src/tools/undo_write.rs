@@ -22,16 +22,16 @@ pub(super) struct Input {
     /// A preview's token, or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
-    /// Its callId, four or more characters from the start, or "last": this session's, else the newest.
+    /// Its callId, its first four or more characters, or "last": this session's, else the newest.
     #[garde(length(chars, min = 4, max = 16))]
     call_id: String,
     /// Take fields back even if they changed since.
     #[garde(skip)]
     force: Option<bool>,
-    /// Changes of a set that cannot be taken back: "stop" (default) or "skip".
+    /// Changes of a set that cannot be taken back; by default stop.
     #[garde(skip)]
     on_conflict: Option<OnConflict>,
-    /// Where a deleted or moved page comes back; by default its old path.
+    /// Where a deleted or moved page comes back, if not at its old path.
     #[garde(length(chars, max = 255))]
     path: Option<String>,
     #[garde(custom(rule::optional(rule::note)))]

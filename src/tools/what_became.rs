@@ -30,7 +30,7 @@ pub(super) async fn what_became(
     let desk = &context.desk;
     let confirm = arguments.members().get(CONFIRM).and_then(Value::as_str);
     let id = confirm.and_then(|text| text.parse::<ProposalId>().ok());
-    let Some(id) = id.filter(|_| desk.leaves_open()) else {
+    let Some(id) = id else {
         return Ok(None);
     };
     let limit = desk.waiting(&context.caller);

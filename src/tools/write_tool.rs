@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::ToolContext;
+use super::propose;
 use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
 use super::write_output::{WRITE_ANSWER, WriteOutput};
 use crate::error::Failure;
@@ -73,6 +74,7 @@ impl<T: WriteTool> Tool for T {
     const IN_PREVIEW: &'static [&'static str] = <T as WriteTool>::IN_PREVIEW;
     const MOST_BYTES: usize = TEXT_BYTES;
     const SHOWS_CHANGES: bool = true;
+    const CAN_PROPOSE: bool = true;
     const TAKES_PAGE_NAME: bool = <T as WriteTool>::TAKES_PAGE_NAME;
     const TAKES_FOLDER: bool = <T as WriteTool>::TAKES_FOLDER;
     type Input = <T as WriteTool>::Input;
@@ -80,6 +82,10 @@ impl<T: WriteTool> Tool for T {
 
     async fn run(context: ToolContext, input: Self::Input) -> Result<WriteToolAnswer, Failure> {
         let write = T::request(&context, input).await?;
+        if context.caller.proposes && write.draft.is_some() {
+            let (desk, failure) = (&context.desk, propose::of_draft());
+            return Err(desk.refuse_input(&context.caller, None, failure).await);
+        }
         let request = context.joining(write.draft.as_deref(), write.request)?;
         let written = context.write(request, write.note, write.confirm);
         written.await.map(WriteToolAnswer)

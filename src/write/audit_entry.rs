@@ -32,12 +32,14 @@ pub(super) struct EntryBuilder {
     /// The call of the tool, as it was given.
     asked: Option<Asked>,
     confirmed: (Gate, &'static str),
-    /// What leaves a change to people, where one does: a dry run, the level, or a rule.
+    /// What leaves a change to people, where one does: the call, a dry run, the level, or a rule.
     left_open: (Gate, &'static str),
     /// The source's own warning, about no change in particular.
     said: Option<Warning>,
     /// The changes of a proposed set that a person left out.
     omitted: Option<Exclusions>,
+    /// True if its caller leaves the change to people.
+    proposes: bool,
     /// The review page's address for its caller, if that is known.
     review: Option<Arc<str>>,
     session: SessionId,
@@ -60,6 +62,7 @@ impl EntryBuilder {
             left_open: (Gate::DryRun, "dry_run"),
             said: None,
             omitted: None,
+            proposes: caller.proposes,
             review: caller.review.clone(),
             session: caller.session.clone(),
         }
@@ -177,6 +180,7 @@ impl EntryBuilder {
     /// The call is under this policy.
     pub(super) const fn under(&mut self, policy: &Policy) {
         self.left_open = match policy.writes {
+            WritePolicy::DryRun if self.proposes => (Gate::Confirm, "propose"),
             WritePolicy::Off | WritePolicy::DryRun => (Gate::DryRun, "dry_run"),
             WritePolicy::Review { .. } => (Gate::Confirm, "review"),
             // At these levels only a rule leaves a change to people.

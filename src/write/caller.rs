@@ -36,6 +36,8 @@ pub struct Caller {
     pub family: Option<Arc<dyn Family>>,
     /// The part of a change that it is shown.
     pub extent: Extent,
+    /// True if it leaves the change to people, whoever could confirm it.
+    pub proposes: bool,
     /// The call of the tool, as it was given; `None` without a tool.
     pub asked: Option<Asked>,
     /// The reason for the write, in their own words.

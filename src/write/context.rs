@@ -193,7 +193,13 @@ impl WriteContext {
 
     /// The policy for a caller.
     pub(super) fn policy_for(&self, caller: &Caller) -> Policy {
-        self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
+        let (narrowing, can_ask) = (caller.narrowing.as_deref(), caller.asker.can_ask());
+        let policy = self.narrowed_policy(narrowing, can_ask);
+        if caller.proposes {
+            policy.proposing()
+        } else {
+            policy
+        }
     }
 
     /// True if the operator's static token confirms the writes of this caller.
@@ -367,10 +373,19 @@ impl WriteContext {
             return failure;
         };
         let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
-        let outcome = match self.past.story(&call.into(), None).await {
-            Ok(story) => story.outcome(),
-            Err(_) => Some(Outcome::Unknown),
+        let (outcome, proposal) = match self.past.story(&call.into(), None).await {
+            Ok(story) => (story.outcome(), story.proposal_made().map(str::to_owned)),
+            Err(_) => (Some(Outcome::Unknown), None),
         };
+        if let Some(proposal) = proposal {
+            return Failure::new(
+                Code::ConfirmExpired,
+                format!("This token was already used by the call {call}, which made the proposal {proposal}."),
+            )
+            .hint(format!("Nothing was sent now. To hear what became of it, call again with confirm {proposal}."))
+            .detail("usedBy", call.to_string())
+            .detail("proposal", proposal);
+        }
         let told = outcome.map_or("under way", Outcome::as_str);
         let hint = match outcome {
             Some(Outcome::Applied | Outcome::Unchanged) => {

@@ -9,7 +9,7 @@ use crate::audit::{
     CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::error::{Code, Failure};
-use crate::gates::{SessionId, WritePolicy};
+use crate::gates::SessionId;
 use crate::notice::{Invitation, Notice};
 use crate::notify::ReviewAddress;
 use crate::page::Date;
@@ -66,12 +66,6 @@ pub enum Became {
 }
 
 impl WriteContext {
-    /// True if sets may be left to people here, so that a call may ask for the state of one.
-    #[must_use]
-    pub fn leaves_open(&self) -> bool {
-        !matches!(self.policy.writes, WritePolicy::Token(_))
-    }
-
     /// Time that this caller's writes wait for a person's decision; `None` if they answer at once.
     #[must_use]
     pub fn waiting(&self, caller: &Caller) -> Option<Duration> {

@@ -225,12 +225,19 @@ impl<'a> Pipeline<'a> {
         self.record.counted(checked.lines);
         self.record.warned(checked.warnings());
         let facts = rule::facts(&context.audit, policy, &caller.client, &checked.facts).await?;
+        let shown = route.previews_token().map(str::to_owned);
         let can_ask = caller.asker.can_ask();
         let (ruling, by_rule) = rule::apply(policy, allowed, &facts, route, can_ask)?;
         checked.notes.warnings.extend(by_rule);
-        match ruling.unless_nothing_to_do() {
+        match ruling.unless_nothing_to_do(caller.proposes) {
             Ruling::Next(cleared, warrant) => self.send(policy, cleared, warrant, checked).await,
-            Ruling::Stop(stop, allowed) => self.stop(stop, allowed.set(), checked).await,
+            Ruling::Stop(stop, allowed) => {
+                if let (Stop::Propose, Some(token)) = (stop, shown) {
+                    // The same preview becomes one proposal.
+                    Warrant::Preview(token).spend(&context.memory.previews, &caller.session)?;
+                }
+                self.stop(stop, allowed.set(), checked).await
+            }
         }
     }
 

@@ -86,6 +86,14 @@ impl Route {
         Ok((enabled, route))
     }
 
+    /// The token of the preview that confirms it, if one does.
+    pub(super) fn previews_token(&self) -> Option<&str> {
+        match self {
+            Self::Send(Warrant::Preview(token)) => Some(token),
+            Self::Send(_) | Self::Stop(_) => None,
+        }
+    }
+
     /// True if somebody saw this very set before.
     pub(super) const fn was_shown(&self) -> bool {
         match self {

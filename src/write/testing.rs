@@ -147,6 +147,7 @@ pub(super) fn caller(asker: Asker) -> Caller {
         asker,
         narrowing: None,
         extent: Extent::Bounded,
+        proposes: false,
         family: None,
         asked: None,
         note: None,

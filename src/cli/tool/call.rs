@@ -59,7 +59,7 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
         show(&first, arguments.json);
     }
     let Some(token) = token else {
-        return unwritten(app, &first, arguments.yes);
+        return unwritten(app, &given, &first, arguments.yes);
     };
     if asks {
         if !pager::agrees(&answer::write(&first), "Write it?") {
@@ -72,13 +72,23 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     given.insert("confirm".to_owned(), token);
     let written = ask(app, tool, &given, arguments.json).await?;
     show(&written, arguments.json);
-    unwritten(app, &written, true)
+    unwritten(app, &given, &written, true)
 }
 
 /// The end of a call without a token: a read, a write with nothing to do, or one that became a
 /// proposal, which is not a success if a person had said yes to it.
-fn unwritten(app: &App, answer: &Value, was_wanted: bool) -> CommandResult {
-    if answer.get("dryRun") != Some(&Value::Bool(true)) {
+fn unwritten(
+    app: &App,
+    given: &Map<String, Value>,
+    answer: &Value,
+    was_wanted: bool,
+) -> CommandResult {
+    let waits = answer.get("outcome").and_then(Value::as_str) == Some("waiting");
+    if !waits && answer.get("dryRun") != Some(&Value::Bool(true)) {
+        return Ok(Exit::Done);
+    }
+    if waits && given.get("propose") == Some(&Value::Bool(true)) {
+        // It was to be proposed, and the answer says who decides.
         return Ok(Exit::Done);
     }
     let Some(id) = answer.get("proposal").and_then(Value::as_str) else {

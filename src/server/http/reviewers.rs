@@ -130,6 +130,7 @@ fn caller(client: &ClientRecord) -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Whole,
+        proposes: false,
         family: None,
         asked: None,
         note: None,

@@ -154,6 +154,7 @@ impl CallerContext {
             asker,
             narrowing: self.narrowing().cloned(),
             extent: Extent::Brief,
+            proposes: false,
             family: self.family.clone(),
             asked: None,
             note: None,

@@ -14,6 +14,8 @@ use crate::page::PageState;
 const PARTS: u64 = 4;
 /// The least bound of one owner's proposals, in bytes.
 const LEAST: u64 = 8 * 1024 * 1024;
+/// The most of them, however small: a fourth of all that are kept.
+const MOST: usize = 2_500;
 /// About what a proposal takes beside the texts of its states: records, its file, other fields.
 const BESIDE: usize = 4 * 1024;
 
@@ -75,8 +77,9 @@ impl ProposalQuota {
     /// Takes room for a proposal, unless its owner would exceed this much.
     fn take_up_to(&self, owner: &str, id: ProposalId, bytes: u64, most: u64) -> bool {
         let mut taking = self.taking.lock();
-        let own = taking.iter().filter(|it| it.owner == owner);
-        let has_room = own.fold(bytes, |sum, it| sum.saturating_add(it.bytes)) <= most;
+        let own = || taking.iter().filter(|it| it.owner == owner);
+        let sum = own().fold(bytes, |sum, it| sum.saturating_add(it.bytes));
+        let has_room = sum <= most && own().count() < MOST;
         if has_room {
             taking.push(Taking {
                 owner: owner.to_owned(),
@@ -111,7 +114,7 @@ pub(super) fn bytes(change: &Change) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::ProposalQuota;
+    use super::{MOST, ProposalQuota};
     use crate::audit::{Keep, ProposalId};
 
     #[test]
@@ -131,5 +134,9 @@ mod tests {
         assert_eq!(room.spared_no_more(), []);
         room.forget(&[first].into());
         assert!(take("a", 10).is_some());
+        // However small they are, one owner leaves room for others.
+        let small = (0..MOST + 1).filter(|_| take("c", 0).is_some());
+        assert_eq!(small.count(), MOST);
+        assert!(take("d", 0).is_some());
     }
 }

@@ -28,13 +28,13 @@ impl Ruling<'_> {
     }
 
     /// The same, but for a set that has nothing to do: only a draft takes it, and a single one that
-    /// would stay open is shown.
-    pub(in crate::write) fn unless_nothing_to_do(self) -> Self {
+    /// would stay open is shown unless it was to be proposed.
+    pub(in crate::write) fn unless_nothing_to_do(self, proposes: bool) -> Self {
         let is_list = self.set().is_list();
         let is_nothing = self.set().is_nothing();
         match self {
             Self::Stop(Stop::AddToDraft, _) => self,
-            Self::Stop(Stop::Propose, _) if !is_list => self,
+            Self::Stop(Stop::Propose, _) if !is_list && !proposes => self,
             Self::Stop(_, allowed) if is_nothing => Self::Stop(Stop::Unchanged, allowed),
             Self::Next(cleared, _) if is_nothing => {
                 Self::Stop(Stop::Unchanged, cleared.into_allowed())
@@ -100,8 +100,15 @@ pub(in crate::write) fn apply<'p>(
         return Ok((Ruling::Stop(Stop::AddToDraft, allowed), warning(message)));
     }
     let stop = stop(policy, &route, then, can_ask);
-    let is_left = stop == Stop::Propose && then != Then::Preview;
-    let message = is_left.then(|| format!("The rule {rule} leaves this to a person."));
+    let message = match stop {
+        Stop::Propose if then != Then::Preview => {
+            Some(format!("The rule {rule} leaves this to a person."))
+        }
+        Stop::Preview if then != Then::Preview && !policy.authority.decides() => Some(format!(
+            "The rule {rule} leaves this to a person: nothing was sent, and confirm makes it a proposal."
+        )),
+        _ => None,
+    };
     Ok((Ruling::Stop(stop, allowed), message.and_then(warning)))
 }
 
@@ -117,13 +124,14 @@ const fn decided(policy: &Policy, route: &Route) -> Decided {
 
 /// The end of a set for which a rule demands more than was decided.
 fn stop(policy: &Policy, route: &Route, then: Then, can_ask: bool) -> Stop {
-    // Whoever decides on it must see it first.
-    if policy.authority.decides() && matches!(route, Route::Stop(Stop::Preview)) {
-        return Stop::Preview;
-    }
+    let is_preview = matches!(route, Route::Stop(Stop::Preview));
     match policy.writes.under_rule(then, can_ask) {
+        // Whoever decides on it must see it first.
+        _ if is_preview && policy.authority.decides() => Stop::Preview,
         WritePolicy::Preview => Stop::Preview,
         WritePolicy::Person { .. } => Stop::Ask,
+        // A preview that nobody confirmed is no proposal.
+        _ if is_preview => Stop::Preview,
         WritePolicy::Off
         | WritePolicy::DryRun
         | WritePolicy::Review { .. }

@@ -19,7 +19,7 @@ use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking
 use crate::review::{Browser, reviewer};
 use crate::testkit::{
     BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DELETE, END, LIST, LIST_PROPOSALS, RECALL,
-    REMEMBER, SEARCH, Shows as _, TAGS, TREE, UNDO, UPDATE, begins,
+    REMEMBER, SEARCH, Shows as _, TAGS, TREE, UNDO, UPDATE, WITHDRAW, begins,
 };
 
 const ALL: &str = "pages,undo,proposals,drafts,delegate";
@@ -187,6 +187,40 @@ async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
         .map(|record| record.decision.unwrap())
         .collect();
     assert_eq!(told, ["made", "ended"]);
+}
+
+#[tokio::test]
+async fn a_delegate_proposes_within_its_grant_alone_and_its_maker_may_withdraw_that() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let other = names.add("other", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "writes": 1, "sends": true, "prefixes": ["docs"] });
+    let agent = agent(&server.delegate(&maker, wanted).await);
+    let proposes = |path: &str| {
+        let mut arguments = page(path);
+        arguments["propose"] = json!(true);
+        arguments
+    };
+    let outside = server.call(&agent, CREATE, proposes("new")).await;
+    assert_eq!(outside.unwrap_err()["code"], "PATH_NOT_ALLOWED");
+    let own = server.call(&agent, CREATE, proposes("docs/new")).await;
+    let own = own.unwrap()["proposal"].clone();
+    let beyond = server.call(&agent, CREATE, proposes("docs/more")).await;
+    assert_eq!(beyond.unwrap_err()["code"], "DELEGATION_DENIED");
+    let makers = server.call(&maker, CREATE, proposes("new")).await;
+    let makers = makers.unwrap()["proposal"].clone();
+    for (caller, id) in [(&agent, &makers), (&other, &own), (&other, &makers)] {
+        let refused = server.call(caller, WITHDRAW, json!({ "id": id })).await;
+        assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT");
+    }
+    let withdrawn = server.call(&maker, WITHDRAW, json!({ "id": own })).await;
+    withdrawn
+        .unwrap()
+        .shows(json!({ "state": "withdrawn", "withdrawnBy": "ci" }));
+    let withdrawn = server.call(&maker, WITHDRAW, json!({ "id": makers })).await;
+    assert_eq!(withdrawn.unwrap()["state"], "withdrawn");
+    assert!(mutations(&wiki).is_empty());
 }
 
 #[tokio::test]

@@ -204,6 +204,7 @@ fn person() -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Whole,
+        proposes: false,
         family: None,
         asked: None,
         note: None,

@@ -149,6 +149,10 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
     (UPDATE, r#"{"id": $ID, "description": null}"#, Leads(BAD, "leave it out", UPDATE, r#"{"id": $ID, "title": "A"}"#)),
     (UPDATE, r#"{"id": $ID, "confirm": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"}"#, Leads(OLD, "with all arguments, without confirm", UPDATE, r#"{"id": $ID, "title": "A"}"#)),
     (UPDATE, r#"{"id": $ID, "title": "B", "confirm": "$TOKEN"}"#, Leads(OTHER, "leave out details.differing", UPDATE, r#"{"id": $ID, "confirm": "$TOKEN"}"#)),
+    (UPDATE, r#"{"id": $ID, "title": "A", "propose": true}"#, Takes),
+    (UPDATE, r#"{"id": $ID, "confirm": "$TOKEN", "propose": true}"#, Leads(BAD, "propose with all other arguments", UPDATE, r#"{"id": $ID, "title": "A", "propose": true}"#)),
+    (UPDATE, r#"{"id": $ID, "title": "A", "propose": "yes"}"#, Leads(BAD, "must be a boolean", UPDATE, r#"{"id": $ID, "title": "A", "propose": true}"#)),
+    (UPDATE, r#"{"id": $ID, "title": "A", "proposal": true}"#, Leads(BAD, "did you mean propose?", UPDATE, r#"{"id": $ID, "title": "A", "propose": true}"#)),
     ("move_page", r#"{"id": $ID, "path": "naive/b"}"#, Leads(TOOL, "call wikijs_update_page with path", UPDATE, r#"{"id": $ID, "path": "naive/b"}"#)),
 
     (DELETE, r#"{"id": "$ID"}"#, Takes),

@@ -281,9 +281,9 @@ async fn the_arguments_are_those_of_the_design() {
             "get_page_tree: mode path locale depth",
             "get_page_history: id page since path offset limit compare detail",
             "list_tags: query orderBy",
-            "create_page: confirm path folder title content fromPage section replaceAll outsideCode locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note detail",
-            "update_page: confirm id page ifUpdatedAt path locale updateLinks title content edits replaceAll outsideCode frontMatter patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note detail",
-            "delete_page: confirm id page ifUpdatedAt trash note detail",
+            "create_page: confirm path folder title content fromPage section replaceAll outsideCode locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note detail propose",
+            "update_page: confirm id page ifUpdatedAt path locale updateLinks title content edits replaceAll outsideCode frontMatter patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note detail propose",
+            "delete_page: confirm id page ifUpdatedAt trash note detail propose",
         ]
     );
 }

@@ -259,7 +259,7 @@ async fn a_draft_that_is_submitted_in_a_dry_run_becomes_one_proposal() {
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, DELETE, json!({ "id": b })).await;
-    let open = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
+    let open = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(open["pages"], 2);
     let arguments = json!({ "id": "rework" });

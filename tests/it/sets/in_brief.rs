@@ -154,9 +154,9 @@ async fn a_set_that_a_rule_leaves_to_people_begins_with_the_rule_and_its_limit()
     );
     says(
         verdict,
-        ") leaves this to a person. Nothing was sent; the operator can apply it",
+        ") leaves this to a person: nothing was sent, and confirm makes it a proposal.",
     );
-    assert_eq!(shown.get("confirm"), None);
+    assert_eq!(shown.get("proposal"), None);
 }
 
 #[tokio::test]

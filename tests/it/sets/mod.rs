@@ -3,6 +3,7 @@
 mod drafts;
 mod in_brief;
 mod proposals;
+mod proposing;
 mod set_faults;
 mod set_review;
 mod sets_together;

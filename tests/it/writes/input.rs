@@ -204,7 +204,7 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
             "isPublished: must be a boolean, not a string",
             "tags[1]: must be a string, not a number",
             "tags[2]: must be a string, not null; leave it out instead",
-            "publish_start_date: is not an argument of this tool (did you mean publishStartDate?); it takes confirm, path, folder, title, content, fromPage, section, replaceAll, outsideCode, locale, description, editor, tags, isPublished, isPrivate, publishStartDate, publishEndDate, scriptCss, scriptJs, note, detail",
+            "publish_start_date: is not an argument of this tool (did you mean publishStartDate?); it takes confirm, path, folder, title, content, fromPage, section, replaceAll, outsideCode, locale, description, editor, tags, isPublished, isPrivate, publishStartDate, publishEndDate, scriptCss, scriptJs, note, detail, propose",
             "scriptCss: must be a string, not an array",
             "path: is required",
         ]

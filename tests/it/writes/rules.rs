@@ -245,9 +245,8 @@ async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
             update["confirm"] = json!(confirm);
         }
         let served = setup.serve().await;
-        let open = served.call(UPDATE, update).await.unwrap();
-        assert_eq!(open["dryRun"], true, "{open}");
-        assert_eq!(open.get("confirm"), None);
+        let open = served.confirmed(UPDATE, update).await.unwrap();
+        open.shows(json!({ "outcome": "waiting", "confirm": null }));
         let told: Vec<String> = open["warnings"]
             .as_array()
             .unwrap()
@@ -298,7 +297,7 @@ async fn a_rule_can_want_a_persons_yes_in_place_of_the_token() {
     // Where nobody can be asked, it stays open.
     let (wiki, served) = sample(|wiki| Setup::editor(wiki).with_tables(tables)).await;
     let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
-    let open = served.call(UPDATE, update).await.unwrap();
+    let open = served.confirmed(UPDATE, update).await.unwrap();
     assert!(open["proposal"].is_string(), "{open}");
 }
 

@@ -110,10 +110,10 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
         (dry(), Some(Preview), OPEN, Alone, "open", false),
         (tokens(), Some(Person), PREVIEW, Beside, "ask", false),
         (tokens(), Some(Person), shown(), Beside, "ask", false),
-        (tokens(), Some(Person), PREVIEW, Alone, "open", true),
+        (tokens(), Some(Person), PREVIEW, Alone, "preview", true),
         (tokens(), Some(Person), shown(), Alone, "open", true),
         (dry(), Some(Person), OPEN, Beside, "open", true),
-        (tokens(), Some(Review), PREVIEW, Beside, "open", true),
+        (tokens(), Some(Review), PREVIEW, Beside, "preview", true),
         (tokens(), Some(Review), shown(), Beside, "open", true),
         // A static token shows nobody anything.
         (
@@ -241,7 +241,7 @@ fn a_set_with_nothing_to_do_is_unchanged_unless_it_joins_a_draft_or_is_shown_alo
         let told = format!("{set:?} {stop:?}");
         let enabled = enabled(&policy, &session(), None).unwrap();
         let ruling = Ruling::Stop(stop, paths(enabled, set).unwrap());
-        let Ruling::Stop(found, _) = ruling.unless_nothing_to_do() else {
+        let Ruling::Stop(found, _) = ruling.unless_nothing_to_do(false) else {
             panic!("{told}");
         };
         assert_eq!(found, expected, "{told}");
