@@ -149,7 +149,7 @@ fn add_recipe(
     let (of_check, input_of_check) = (Arc::clone(&recipe), Arc::clone(&input));
     let check: ArgumentCheck = Box::new(move |mut arguments| {
         if takes_detail {
-            detail::take(&mut arguments, &mut Extent::default());
+            detail::take_argument(&mut arguments, &mut Extent::default());
         }
         if can_propose {
             propose::take(&mut arguments, &mut false);
@@ -160,7 +160,7 @@ fn add_recipe(
     let call: ToolFn = Box::new(move |mut context, mut arguments| {
         let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
         if takes_detail {
-            detail::take(&mut arguments, &mut context.caller.extent);
+            detail::take_argument(&mut arguments, &mut context.caller.extent);
         }
         if can_propose {
             propose::take(&mut arguments, &mut context.caller.proposes);

@@ -1,10 +1,17 @@
 //! Reads the argument `detail` of every tool that shows changes: how much of them its answer holds.
 
+use std::mem::take;
+
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::schema;
+use crate::change::{BRIEF_DIFF, BRIEF_VALUE, cut_to, short_to};
+use crate::error::Failure;
 use crate::write::Extent;
+
+/// How to see all of one change.
+pub(super) const FULL_OF_ONE: &str = "detail \"full\" shows more of it.";
 
 /// The argument. It is no part of what is asked for: it changes nothing of what a token confirms.
 pub(super) const DETAIL: &str = "detail";
@@ -15,9 +22,9 @@ pub(super) fn add_to(schema: &mut Map<String, Value>) -> bool {
     schema::add_member(schema, DETAIL, words)
 }
 
-/// Takes the argument from a call; a wrong value stays and is refused with the others. A person at a
+/// Takes `detail` from a call; a wrong value stays and is refused with the others. A person at a
 /// terminal is shown all in any case.
-pub(super) fn take(arguments: &mut Arguments, shown: &mut Extent) {
+pub(super) fn take_argument(arguments: &mut Arguments, shown: &mut Extent) {
     let said = arguments.members().get(DETAIL).and_then(Value::as_str);
     let extent = match said {
         Some("brief") => Extent::Brief,
@@ -30,11 +37,41 @@ pub(super) fn take(arguments: &mut Arguments, shown: &mut Extent) {
     }
 }
 
+/// Cuts the differences in a failure's details to those of a brief answer; true if any was too long.
+pub(super) fn shorten(details: &mut Map<String, Value>) -> bool {
+    let (mut cut, mut is_cut) = (Vec::new(), false);
+    for (name, value) in details {
+        match (name.as_str(), value) {
+            ("changes", Value::Object(changes)) => {
+                *changes = short_to(take(changes), BRIEF_VALUE, &mut cut);
+            }
+            ("diff" | "conflict", Value::String(diff)) => {
+                *diff = cut_to(take(diff), BRIEF_DIFF, &mut cut);
+            }
+            (_, Value::Object(inner)) => is_cut |= shorten(inner),
+            (_, Value::Array(items)) => {
+                let inner = items.iter_mut().filter_map(Value::as_object_mut);
+                is_cut |= inner.fold(false, |is_cut, inner| shorten(inner) | is_cut);
+            }
+            _ => {}
+        }
+    }
+    is_cut | !cut.is_empty()
+}
+
+/// A failure as far as its caller is shown it.
+pub(super) fn bounded(mut failure: Failure, extent: Extent) -> Failure {
+    if extent == Extent::Brief && shorten(&mut failure.details) {
+        failure.hint = [&*failure.hint, FULL_OF_ONE].join(" ");
+    }
+    failure
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{DETAIL, add_to, take};
+    use super::{DETAIL, add_to, take_argument};
     use crate::tools::arguments::Arguments;
     use crate::tools::schema::has_member;
     use crate::write::Extent;
@@ -43,7 +80,7 @@ mod tests {
     fn taken(detail: &Value, mut extent: Extent) -> (Extent, Value) {
         let given = json!({ "id": 1, "detail": detail });
         let mut arguments = Arguments::from(given.as_object().cloned().unwrap());
-        take(&mut arguments, &mut extent);
+        take_argument(&mut arguments, &mut extent);
         (extent, Value::Object(arguments.members().clone()))
     }
 

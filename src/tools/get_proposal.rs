@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::context::ToolContext;
+use super::detail::{self, FULL_OF_ONE};
 use super::input;
 use super::proposal_view::{ProposalView, may_see};
-use super::set_view::{ChangesView, FULL_OF_ONE, Grouped, about, group_warnings, place};
+use super::set_view::{ChangesView, Grouped, about, group_warnings, place};
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::{Proposal, ProposalId};
-use crate::change::{BRIEF_DIFF, BRIEF_VALUE, Warning, cut_to, short_to};
+use crate::change::{Warning, cut_to, short_to};
 use crate::error::{Code, Failure};
 use crate::render_budget;
 use crate::write::{Extent, Review, ReviewWarning};
@@ -118,7 +119,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         None => {}
     }
     if let (Some(since), Extent::Brief) = (&mut since, extent) {
-        cut_differences(since);
+        detail::shorten(since);
     }
     Ok(Output {
         proposal,
@@ -178,22 +179,6 @@ impl Effect {
             changes,
             diff,
             hint: is_cut.then_some(FULL_OF_ONE),
-        }
-    }
-}
-
-/// Cuts the differences in a failure's details.
-fn cut_differences(details: &mut Map<String, Value>) {
-    for (name, value) in details {
-        match (name.as_str(), value) {
-            ("changes", Value::Object(changes)) => {
-                *changes = short_to(take(changes), BRIEF_VALUE, &mut Vec::new());
-            }
-            ("diff", Value::String(diff)) => {
-                *diff = cut_to(take(diff), BRIEF_DIFF, &mut Vec::new());
-            }
-            (_, Value::Object(inner)) => cut_differences(inner),
-            _ => {}
         }
     }
 }

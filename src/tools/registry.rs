@@ -247,7 +247,7 @@ impl Registry {
         let call = answering::<T>(schema);
         let check: ArgumentCheck = Box::new(move |mut arguments| {
             if T::SHOWS_CHANGES {
-                detail::take(&mut arguments, &mut Extent::default());
+                detail::take_argument(&mut arguments, &mut Extent::default());
             }
             if T::CAN_PROPOSE {
                 propose::take(&mut arguments, &mut false);
@@ -326,7 +326,7 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
     Box::new(move |mut context, mut arguments| {
         let schema = Arc::clone(&schema);
         if T::SHOWS_CHANGES {
-            detail::take(&mut arguments, &mut context.caller.extent);
+            detail::take_argument(&mut arguments, &mut context.caller.extent);
         }
         if T::CAN_PROPOSE {
             propose::take(&mut arguments, &mut context.caller.proposes);
@@ -391,8 +391,16 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
             let of_call = call.take_asked();
             let of_call =
                 of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
+            let extent = context.caller.extent;
             let output = unbroken(T::run(context, input)).await;
-            let output = output.map_err(|failure| call.refused(required.as_ref(), failure))?;
+            let output = output.map_err(|failure| {
+                let failure = call.refused(required.as_ref(), failure);
+                if T::SHOWS_CHANGES {
+                    detail::bounded(failure, extent)
+                } else {
+                    failure
+                }
+            })?;
             let output = value_of(output)?;
             let token = output.get("confirm").and_then(Value::as_str);
             if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {

@@ -16,8 +16,6 @@ use crate::write::{
     Extent, LinkedFrom, PROPOSED, SAMPLES, SetLine, SetPreview, WAITS, WriteTarget,
 };
 
-/// How to see all of one change.
-pub(super) const FULL_OF_ONE: &str = "detail \"full\" shows more of it.";
 /// How to see the rest of a set.
 const FULL_OF_SET: &str = "detail \"full\" shows each change with its difference and warnings; wikijs_get_change_set with id (callId) and offset shows them in parts.";
 

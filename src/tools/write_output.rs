@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::detail::FULL_OF_ONE;
 use super::output::{count, is_default};
 use super::pending_answer::PendingAnswer;
-use super::set_view::{FULL_OF_ONE, LinksLeft, PageLeftOut, SetShown, said};
+use super::set_view::{LinksLeft, PageLeftOut, SetShown, said};
 use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::page::Field;

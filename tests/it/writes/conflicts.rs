@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, said, sample, sample_wiki};
-use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, Shows as _, UPDATE, fails, lacks, says};
+use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, Shows as _, UPDATE, fails, full, lacks, says};
 
 /// Somebody else's edit: a real write, which leaves a version behind.
 async fn somebody_edits(wiki: &DemoWiki, id: i64, arguments: Value) {
@@ -54,6 +54,29 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
     .unwrap();
     assert_eq!(applied["outcome"], "applied");
     assert_eq!(applied.get("conflictCheck"), None);
+}
+
+#[tokio::test]
+async fn a_conflict_shows_little_of_what_changed_and_more_in_full() {
+    let (wiki, served) = sample(Setup::editor).await;
+    let id = id_of(&wiki, "home");
+    served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    let theirs = "A line that somebody else wrote.\n".repeat(2_000);
+    let theirs = json!({ "content": theirs });
+    somebody_edits(&wiki, id, theirs).await;
+    let ours = json!({ "id": id, "content": "Ours.\n" });
+    let brief = fails(&served, UPDATE, ours.clone(), "EDIT_CONFLICT").await;
+    let bytes = brief.to_string().len();
+    assert!(bytes < 8_000, "{bytes} bytes: {brief}");
+    says(
+        &brief["details"]["diff"],
+        "+A line that somebody else wrote.",
+    );
+    says(&brief["hint"], "detail \"full\" shows more");
+    let whole = fails(&served, UPDATE, full(ours), "EDIT_CONFLICT").await;
+    let bytes = whole.to_string().len();
+    assert!((24_000..48_000).contains(&bytes), "{bytes} bytes");
+    lacks(&whole["hint"], "detail");
 }
 
 #[tokio::test]
