@@ -13,3 +13,4 @@ pub(crate) mod status;
 pub(crate) mod subscriptions;
 mod surface;
 pub(crate) mod tool_definitions;
+mod usual;
