@@ -226,6 +226,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
             asker: Asker::Nobody,
             narrowing: None,
             extent: Extent::Bounded,
+            proposes: false,
         },
         created: RefCell::default(),
     })

@@ -12,9 +12,17 @@ use crate::error::Failure;
 /// The argument. Like `detail` it is no part of the change that is asked for.
 pub(super) const PROPOSE: &str = "propose";
 
-/// Adds the argument to a schema; false if an argument of that name is there.
+/// Adds the argument to a schema; false if an argument of that name is there. It is described where
+/// `confirm` is: the other tools have no room for what these say.
 pub(super) fn add_to(schema: &mut Map<String, Value>) -> bool {
-    let told = json!({ "type": "boolean", "description": "Leave it to people." });
+    let is_told = { schema.get("properties") }
+        .and_then(|known| known.get(CONFIRM)?.get("description"))
+        .is_some();
+    let told = if is_told {
+        json!({ "type": "boolean", "description": "Leave it to people." })
+    } else {
+        json!({ "type": "boolean" })
+    };
     schema::add_member(schema, PROPOSE, told)
 }
 

@@ -116,6 +116,10 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
     let says = |record: &Record, word: &str| {
         record.event == AuditEvent::Proposal && record.decision.as_deref() == Some(word)
     };
+    let has_said = |word: &str, why: String| {
+        let why = Some(why);
+        { later.iter() }.any(|record| says(record, word) && record.reason == why)
+    };
     match state {
         ProposalState::Open => true,
         ProposalState::Applied {
@@ -141,20 +145,12 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
             };
             own().any(is_write) && is_left_out
         }
-        ProposalState::Rejected { reason, .. } => later
-            .iter()
-            .any(|record| says(record, "rejected") && record.reason.as_ref() == Some(reason)),
+        ProposalState::Rejected { reason, .. } => has_said("rejected", reason.clone()),
         ProposalState::Replaced { replaced_by, .. } => {
-            let by = Some(format!("by {replaced_by}"));
-            later
-                .iter()
-                .any(|record| says(record, "replaced") && record.reason == by)
+            has_said("replaced", format!("by {replaced_by}"))
         }
         ProposalState::Withdrawn { withdrawn_by, .. } => {
-            let by = Some(format!("by {withdrawn_by}"));
-            later
-                .iter()
-                .any(|record| says(record, "withdrawn") && record.reason == by)
+            has_said("withdrawn", format!("by {withdrawn_by}"))
         }
     }
 }

@@ -136,6 +136,56 @@ fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
     }
 }
 
+/// Says how a proposal stands, and who ended it.
+fn tell_state(state: &ProposalState, expires: Option<OffsetDateTime>, ending: Option<CallOutcome>) {
+    match state {
+        ProposalState::Open => {
+            if let Some(end) = expires {
+                print::line(&format!("expires {}, at {}", from_now(end), minute(end)));
+            }
+        }
+        ProposalState::Applied {
+            decided,
+            applied_by,
+            ..
+        } => {
+            let then = match ending {
+                Some(CallOutcome::Unchanged) => {
+                    "; the page already was as proposed, and nothing was sent".to_owned()
+                }
+                Some(CallOutcome::Applied) => {
+                    format!("; `wikijs-gate undo {applied_by}` takes it back")
+                }
+                _ => format!(", call {applied_by}"),
+            };
+            print::line(&format!(
+                "applied {}{then}",
+                print::harmless(decided.as_str())
+            ));
+        }
+        ProposalState::Rejected { decided, reason } => print::line(&format!(
+            "rejected {}: {}",
+            print::harmless(decided.as_str()),
+            print::harmless(reason)
+        )),
+        ProposalState::Replaced {
+            decided,
+            replaced_by,
+        } => print::line(&format!(
+            "replaced {} by {replaced_by}",
+            print::harmless(decided.as_str())
+        )),
+        ProposalState::Withdrawn {
+            decided,
+            withdrawn_by,
+        } => print::line(&format!(
+            "withdrawn {} by {}",
+            print::harmless(decided.as_str()),
+            print::harmless(withdrawn_by)
+        )),
+    }
+}
+
 fn tell(
     review: &Review,
     warnings: &[ReviewWarning],
@@ -167,49 +217,7 @@ fn tell(
     if let Some(note) = show_change::note(proposal.note.as_ref()) {
         print::line(&note);
     }
-    match &proposal.state {
-        ProposalState::Open => {
-            if let Some(end) = expires {
-                print::line(&format!("expires {}, at {}", from_now(end), minute(end)));
-            }
-        }
-        ProposalState::Applied {
-            decided,
-            applied_by,
-            ..
-        } => {
-            let then = match ending {
-                Some(CallOutcome::Unchanged) => {
-                    "; the page already was as proposed, and nothing was sent".to_owned()
-                }
-                Some(CallOutcome::Applied) => {
-                    format!("; `wikijs-gate undo {applied_by}` takes it back")
-                }
-                _ => format!(", call {applied_by}"),
-            };
-            print::line(&format!("applied {}{then}", harmless(decided.as_str())));
-        }
-        ProposalState::Rejected { decided, reason } => print::line(&format!(
-            "rejected {}: {}",
-            harmless(decided.as_str()),
-            harmless(reason)
-        )),
-        ProposalState::Replaced {
-            decided,
-            replaced_by,
-        } => print::line(&format!(
-            "replaced {} by {replaced_by}",
-            harmless(decided.as_str())
-        )),
-        ProposalState::Withdrawn {
-            decided,
-            withdrawn_by,
-        } => print::line(&format!(
-            "withdrawn {} by {}",
-            harmless(decided.as_str()),
-            harmless(withdrawn_by)
-        )),
-    }
+    tell_state(&proposal.state, expires, ending);
     if let Some(unseen) = &review.unseen {
         print::line(&print::painted(
             &format!("not shown: {unseen}"),

@@ -120,11 +120,15 @@ async fn people_are_told_that_a_set_was_withdrawn_and_its_waiting_call_ends() {
     let wiki = wiki_of(&[("docs/a", "A\n")]).await;
     let mut hook = Hook::answering(Vec::new()).await;
     let mut setup = setup(&wiki, &hook.table()).toolsets("pages,proposals");
-    setup.thinking = Some(Duration::from_secs(60));
+    setup.thinking = Some(Duration::from_mins(1));
     let served = setup.serve().await;
     let write = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
     let withdrawing = async {
         let id = hook.next().await["set"].clone();
+        // It is told of once its making is on record, before its file is there.
+        while served.app.desk.proposals().all().await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
         let withdrawn = served.call(WITHDRAW, json!({ "id": id })).await.unwrap();
         (withdrawn, hook.next().await)
     };

@@ -170,7 +170,7 @@ async fn a_rule_that_asks_for_people_is_named_with_its_why() {
     let setup = || Setup::scripter(&wiki).with_tables(rules);
     let agent = setup().toolsets("pages,proposals").serve().await;
     let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
-    let _ = agent.call(UPDATE, change).await;
+    agent.confirmed(UPDATE, change).await.unwrap();
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
     let queue = anna.open("/review").await.text;

@@ -54,7 +54,9 @@ async fn state(served: &Served, id: &str) -> Value {
 /// The ids of all open proposals.
 async fn open(served: &Served) -> Vec<String> {
     let all = served.app.desk.proposals().all().await.unwrap();
-    let open = all.into_iter().filter(|one| one.is_open());
+    let open = all
+        .into_iter()
+        .filter(wikijs_gate::audit::Proposal::is_open);
     open.map(|one| one.id.to_string()).collect()
 }
 
@@ -79,8 +81,8 @@ async fn a_write_is_proposed_at_every_level_at_once_and_a_person_applies_it() {
         assert_eq!(mutations(&wiki), [], "{value}");
         let records = served.records();
         assert_eq!(decisions(&records), ["propose", "made"], "{value}");
-        let hears = json!({ "id": home, "title": "Ours", "propose": true, "confirm": id });
-        let heard = call_ok(&served, UPDATE, hears).await;
+        let again = json!({ "id": home, "title": "Ours", "propose": true, "confirm": id });
+        let heard = call_ok(&served, UPDATE, again).await;
         heard.shows(json!({ "outcome": "waiting", "proposal": id }));
         let ended = operator(&wiki, &served, &["proposals", "apply", &id, "--yes"]).await;
         assert_eq!(ended.code, 0, "{}", ended.told);
@@ -118,7 +120,7 @@ async fn every_tool_that_writes_proposes() {
     // A tool that writes has the argument, whoever adds one.
     for tool in served.app.registry().definitions() {
         let has = tool.input["properties"].get("propose").is_some();
-        let keeps = ["wikijs_discard_draft"].contains(&tool.name);
+        let keeps = ["wikijs_discard_draft", WITHDRAW].contains(&tool.name);
         assert_eq!(has, tool.can_write() && !keeps, "{}", tool.name);
     }
 }
@@ -256,9 +258,9 @@ async fn a_preview_that_a_rule_leaves_to_people_becomes_one_proposal_once_it_is_
         let again = fails(&served, UPDATE, confirmed, "CONFIRM_EXPIRED").await;
         says(&again["message"], &format!("which made the proposal {id}"));
         says(&again["hint"], &format!("call again with confirm {id}"));
-        assert_eq!(open(&served).await, [id.clone()], "{then}");
-        let hears = json!({ "confirm": id });
-        let heard = call_ok(&served, UPDATE, hears).await;
+        assert_eq!(open(&served).await, std::slice::from_ref(&id), "{then}");
+        let again = json!({ "confirm": id });
+        let heard = call_ok(&served, UPDATE, again).await;
         heard.shows(json!({ "outcome": "waiting", "proposal": id }));
         assert_eq!(mutations(&wiki), []);
     }
