@@ -23,7 +23,7 @@ pub(super) struct GetChangeSet;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// A draft, or callId of a set that was shown or sent. Without it: your drafts.
+    /// A draft, or previewId or callId of a set. Without it: your drafts.
     #[garde(custom(rule::optional(rule::draft)))]
     id: Option<String>,
     /// nextOffset of the page before.
@@ -55,7 +55,7 @@ pub(super) struct DraftShown {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangesShown {
     #[serde(skip_serializing_if = "is_default")]
-    dry_run: bool,
+    preview: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     draft: Option<String>,
     id: String,
@@ -100,7 +100,7 @@ impl Tool for GetChangeSet {
     const NAME: &'static str = "wikijs_get_change_set";
     const TITLE: &'static str = "Get change set";
     const DESCRIPTION: &'static str = "What a draft, or a set of changes that was shown, would do, page by page; of one that was sent, how far it is: ask again while its outcome is applying.";
-    const ANSWER: &'static str = "dryRun true: nothing was sent. Absent: false, 0, none.";
+    const ANSWER: &'static str = "preview true: nothing was sent. Absent: false, 0, none.";
     const KIND: ToolKind = ToolKind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
     const SHOWS_CHANGES: bool = true;
@@ -153,7 +153,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
 impl ChangesShown {
     const fn new(id: String, draft: Option<String>, changes: ChangesView) -> Self {
         Self {
-            dry_run: true,
+            preview: true,
             draft,
             id,
             changes,
@@ -163,7 +163,7 @@ impl ChangesShown {
 
     fn left_to_people(self, proposal: Proposal) -> Self {
         Self {
-            dry_run: !matches!(proposal.state, ProposalState::Applied { .. }),
+            preview: !matches!(proposal.state, ProposalState::Applied { .. }),
             decision: Some(proposal.into()),
             ..self
         }

@@ -15,6 +15,7 @@ use super::context::ToolContext;
 use super::cursor;
 use super::input::{self, rule};
 use super::output::{AUTHOR, PageSummary, some_count};
+use super::page_argument;
 use super::search_pages::Indexed;
 use super::tool::{Tool, ToolKind};
 use crate::error::{Code, Failure};
@@ -47,12 +48,12 @@ pub(super) struct Input {
     updated_since: Option<String>,
     /// authorId of a history.
     #[garde(range(min = 1, max = 2_147_483_647))]
-    author: Option<i64>,
+    last_author_id: Option<i64>,
     #[garde(skip)]
     is_published: Option<bool>,
-    /// Backlinks of this id.
-    #[garde(range(min = 1, max = 2_147_483_647))]
-    links_to: Option<i64>,
+    /// Backlinks: path or id.
+    #[garde(custom(rule::optional(rule::text)))]
+    links_to: Option<String>,
     /// ORPHANS: no page links to them; BROKEN: links, #headings, images that lead nowhere, each named.
     #[garde(skip)]
     links: Option<LinkFilter>,
@@ -95,7 +96,7 @@ enum PageListField {
     IsPrivate,
     CreatedAt,
     UpdatedAt,
-    AuthorName,
+    LastAuthor,
 }
 
 /// Members of a page that are shown if none are named.
@@ -140,7 +141,7 @@ pub(super) struct Output {
 impl Tool for ListPages {
     const NAME: &'static str = "wikijs_list_pages";
     const TITLE: &'static str = "List pages";
-    const DESCRIPTION: &'static str = "List pages without content, by tags, path, author or links (backlinks: linksTo). Recent changes: orderBy UPDATED, direction DESC, or updatedSince.";
+    const DESCRIPTION: &'static str = "List pages without content, by tags, path, last author or links (backlinks: linksTo). Recent changes: orderBy UPDATED, direction DESC, or updatedSince.";
     const ANSWER: &'static str =
         "Absent in a page: published, not private, empty. Not read: in unavailable.";
     const KIND: ToolKind = ToolKind::Read;
@@ -163,6 +164,7 @@ impl Tool for ListPages {
         )?;
         let tags = input::tag_filters(&context.wiki, input.tags, input.without_tags).await?;
         let mut choice = Choice::load(&context, input.links, input.property.as_deref()).await?;
+        let links_to = page_argument::linked(&context, input.links_to.as_deref()).await?;
         let mut query = ListQuery {
             locale: locales.one,
             tags: tags.tags,
@@ -170,10 +172,10 @@ impl Tool for ListPages {
             without_tags: tags.without,
             chosen: choice.chosen.take(),
             path,
-            author: input.author,
+            author: input.last_author_id,
             is_published: input.is_published,
             updated_since: since,
-            links_to: input.links_to,
+            links_to,
             order_by: input.order_by.unwrap_or(order_by),
             direction: match input.direction {
                 Some(direction) => direction,
@@ -215,7 +217,7 @@ impl Tool for ListPages {
             unavailable.insert("tags", NO_TAGS);
         }
         let mut pages = part.pages;
-        if fields.contains(&PageListField::AuthorName) {
+        if fields.contains(&PageListField::LastAuthor) {
             context.wiki.add_authors(&mut pages).await?;
             if pages.iter().any(|page| page.author_name.is_none()) {
                 unavailable.insert(AUTHOR, RIGHT_TO_AUTHOR);

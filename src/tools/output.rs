@@ -10,7 +10,7 @@ use crate::page::{Date, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 
 /// The member that says who wrote a page last.
-pub(super) const AUTHOR: &str = "authorName";
+pub(super) const AUTHOR: &str = "lastAuthor";
 
 /// A page, flattened, without default values. Members that the key cannot read are absent and named
 /// in `unavailable`.
@@ -45,7 +45,7 @@ pub(super) struct WholePage {
     #[serde(flatten)]
     pub(super) page: PageSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) author_name: Option<String>,
+    pub(super) last_author: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) editor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ impl WholePage {
         let text = |date: Option<Date>| date.filter(Date::is_set).map(String::from);
         let code = |text: Option<String>| text.filter(|text| !text.is_empty());
         Self {
-            author_name: page.author_name.take(),
+            last_author: page.author_name.take(),
             editor: page.editor.take(),
             publish_start_date: text(page.publish_start_date.take()),
             publish_end_date: text(page.publish_end_date.take()),

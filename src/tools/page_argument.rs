@@ -22,6 +22,8 @@ const FOLDER: &str = "folder";
 pub(super) const PATH: &str = "path";
 /// The most bytes of a name: more than any title or address has.
 const MOST_BYTES: usize = 4_096;
+/// The argument that names the page that others link to.
+const LINKS_TO: &str = "linksTo";
 const MEANING: &str = "In place of id: path, title, address, [[link]].";
 
 /// Adds the argument to a schema, beside the id.
@@ -95,7 +97,7 @@ pub(super) async fn resolve(
         let fault = "is not taken where the operator's token confirms, since no preview shows which page is meant; give its id";
         return Err(invalid_argument(PAGE, fault));
     }
-    let id = Box::pin(page_of(context, &name)).await?;
+    let id = Box::pin(page_of(context, PAGE, &name)).await?;
     arguments.members_mut().insert(ID.to_owned(), id.into());
     Ok(())
 }
@@ -109,21 +111,39 @@ pub(super) fn insert_placeholder_id(arguments: &mut Arguments) {
     }
 }
 
-async fn page_of(context: &ToolContext, name: &str) -> Result<i64, Failure> {
+/// The id of the page that `linksTo` names, if it is given: a number is an id, else it is a name as in
+/// `page`.
+///
+/// # Errors
+/// As for [`resolve`].
+pub(super) async fn linked(
+    context: &ToolContext,
+    said: Option<&str>,
+) -> Result<Option<i64>, Failure> {
+    let Some(name) = said else {
+        return Ok(None);
+    };
+    match name.parse() {
+        Ok(id @ 1..=2_147_483_647) => Ok(Some(id)),
+        _ => Box::pin(page_of(context, LINKS_TO, name)).await.map(Some),
+    }
+}
+
+async fn page_of(context: &ToolContext, argument: &str, name: &str) -> Result<i64, Failure> {
     if name.trim().is_empty() || name.len() > MOST_BYTES {
         let fault = format!("must have 1 to {MOST_BYTES} bytes");
-        return Err(invalid_argument(PAGE, fault));
+        return Err(invalid_argument(argument, fault));
     }
-    rule::text(name).map_err(|fault| invalid_argument(PAGE, fault))?;
+    rule::text(name).map_err(|fault| invalid_argument(argument, fault))?;
     let found = match context.wiki.resolve(name, None).await {
         Ok(found) => found,
-        Err(Unresolved::Elsewhere(fault)) => return Err(invalid_argument(PAGE, fault)),
+        Err(Unresolved::Elsewhere(fault)) => return Err(invalid_argument(argument, fault)),
         Err(unresolved) => return Err(no_page(context, unresolved, name, None)),
     };
     if found.section.is_some() {
-        let fault = "names a section; page takes the page alone";
-        return Err(invalid_argument(PAGE, fault));
+        let fault = format!("names a section; {argument} takes the page alone");
+        return Err(invalid_argument(argument, fault));
     }
-    let unknown = || invalid_argument(PAGE, "names a page whose id this key cannot read");
+    let unknown = || invalid_argument(argument, "names a page whose id this key cannot read");
     found.page.id.ok_or_else(unknown)
 }

@@ -89,9 +89,9 @@ pub(super) struct Input {
     tags: Option<Vec<String>>,
     #[garde(custom(rule::optional(rule::time)))]
     updated_since: Option<String>,
-    /// Backlinks of this id.
-    #[garde(range(min = 1))]
-    links_to: Option<i64>,
+    /// Links to this path or id.
+    #[garde(custom(rule::optional(rule::text)))]
+    links_to: Option<String>,
     /// In place of query: pages related to this id.
     #[garde(range(min = 1))]
     related_to: Option<i64>,
@@ -177,7 +177,7 @@ impl Tool for SearchPages {
         let limit = input::count(input.limit, 20);
         match (Phrasings::read(&input, limit)?, input.related_to) {
             (Some(asked), None) => {
-                let scope = Arc::new(SearchScope::load(&context.wiki, &input).await?);
+                let scope = Arc::new(SearchScope::load(&context, &input).await?);
                 let place = input.r#in.unwrap_or_default();
                 let output = match (input.r#match, input.query) {
                     (Some(way @ (MatchMode::Exact | MatchMode::Regex)), Some(query)) => {
@@ -194,7 +194,7 @@ impl Tool for SearchPages {
                 Err(input::invalid_argument("match", "goes with query alone"))
             }
             (None, Some(id)) => {
-                let scope = SearchScope::load(&context.wiki, &input).await?;
+                let scope = SearchScope::load(&context, &input).await?;
                 related::related(&context, id, scope, limit).await
             }
             (None, None) => Err(input::invalid_argument(

@@ -17,7 +17,7 @@ use crate::write::{
 };
 
 /// How to see the rest of a set.
-const FULL_OF_SET: &str = "detail \"full\" shows each change with its difference and warnings; wikijs_get_change_set with id (callId) and offset shows them in parts.";
+const FULL_OF_SET: &str = "detail \"full\" shows each change with its difference and warnings; wikijs_get_change_set with id (previewId) and offset shows them in parts.";
 
 /// The most lines of changes in a brief view.
 const MAX_LINES: usize = 50;
@@ -38,7 +38,7 @@ const OF_VERDICT: [&str; 3] = ["rule", PROPOSED, WAITS];
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetShown {
-    dry_run: bool,
+    preview: bool,
     /// What will happen to it.
     verdict: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,7 +63,7 @@ pub(super) struct SetShown {
     confirm_expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<String>,
-    call_id: String,
+    preview_id: String,
 }
 
 impl SetShown {
@@ -88,7 +88,7 @@ impl SetShown {
             changes.hint = Some(FULL_OF_SET);
         }
         Self {
-            dry_run: true,
+            preview: true,
             verdict,
             warnings,
             left_out,
@@ -101,7 +101,7 @@ impl SetShown {
             confirm: shown.confirm.as_ref().map(|confirm| confirm.token.clone()),
             confirm_expires_at: shown.confirm.map(|confirm| confirm.expires_at),
             proposal: shown.proposal.map(|id| id.to_string()),
-            call_id: shown.call.to_string(),
+            preview_id: shown.call.to_string(),
         }
     }
 }

@@ -16,14 +16,14 @@ use crate::write::{
 };
 
 /// [`Write`] in a few words.
-pub(super) const WRITE_ANSWER: &str = "dryRun: a preview. Absent: false, 0, none.";
+pub(super) const WRITE_ANSWER: &str = "Absent: false, 0, none.";
 
 /// The effect of a write: previewed or applied.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Write {
     #[serde(skip_serializing_if = "is_default")]
-    pub(super) dry_run: bool,
+    pub(super) preview: bool,
     pub(super) operation: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<&'static str>,
@@ -69,7 +69,11 @@ pub(super) struct Write {
     pub(super) undoes: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) draft: Option<InDraft>,
-    pub(super) call_id: String,
+    /// The id of a preview, which no undo takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) preview_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) call_id: Option<String>,
 }
 
 /// The draft that a change joined.
@@ -99,7 +103,7 @@ impl Write {
     fn preview(preview: Preview, extent: Extent) -> Self {
         Self {
             hint: hint(&preview, extent),
-            dry_run: true,
+            preview: true,
             operation: preview.operation.as_str(),
             outcome: None,
             target: preview.target,
@@ -124,7 +128,8 @@ impl Write {
                 .map(|confirm| confirm.token.clone()),
             confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
             proposal: preview.proposal.map(|id| id.to_string()),
-            call_id: preview.call.to_string(),
+            preview_id: Some(preview.call.to_string()),
+            call_id: None,
         }
     }
 
@@ -132,7 +137,7 @@ impl Write {
     fn applied(applied: Applied) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
         Self {
-            dry_run: false,
+            preview: false,
             operation: applied.operation.as_str(),
             outcome: Some(if applied.is_unchanged {
                 "unchanged"
@@ -162,14 +167,16 @@ impl Write {
             confirm: None,
             confirm_expires_at: None,
             proposal: None,
-            call_id: applied.call.to_string(),
+            preview_id: None,
+            call_id: Some(applied.call.to_string()),
         }
     }
 }
 
-/// The word for what a change was checked against, if that is nothing.
+/// Says since when conflicts were looked for, if only since this very call.
 fn unchecked(notes: &Notes) -> Option<&'static str> {
-    notes.is_unchecked.then_some("none")
+    let told = "since this call only: ifUpdatedAt checks since your reading";
+    notes.is_unchecked.then_some(told)
 }
 
 /// The way to all of a change that is shown in part.

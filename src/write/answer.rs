@@ -318,7 +318,7 @@ impl SetPreview {
             self.notes.warnings.push(Warning::new(
                 "changes_not_shown",
                 format!(
-                    "{MAX_LINES} of {} changes are here; wikijs_get_change_set with id (callId) and offset {MAX_LINES} shows more.",
+                    "{MAX_LINES} of {} changes are here; wikijs_get_change_set with id (previewId) and offset {MAX_LINES} shows more.",
                     self.pages
                 ),
             ));

@@ -83,7 +83,7 @@ async def read(client, page):
 
 async def preview(client, page, description):
     shown = await call(client, "update_page", {"id": page["id"], "description": description})
-    assert shown["dryRun"] and shown["changes"]["description"]["after"] == description
+    assert shown["preview"] and shown["changes"]["description"]["after"] == description
     page["confirm"] = shown["confirm"]
 
 

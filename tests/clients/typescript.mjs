@@ -64,7 +64,7 @@ await step('read', async () => {
 })
 await step('preview', async () => {
   shown = await call(preview, 'update_page', { id: page.id, description })
-  assert(shown.dryRun && shown.changes.description.after === description)
+  assert(shown.preview && shown.changes.description.after === description)
 })
 await step('confirm', async () => {
   const done = await call(preview, 'update_page', { id: page.id, confirm: shown.confirm })

@@ -530,7 +530,7 @@ class Trial:
         shown = program.call("bulk_update_pages", **asked)
         said, offset, pages = len(json.dumps(shown)), 0, []
         while offset is not None:
-            part = program.call("get_change_set", id=shown["callId"], offset=offset)
+            part = program.call("get_change_set", id=shown["previewId"], offset=offset)
             pages += [one["target"]["id"] for one in part["changes"]]
             offset = part.get("nextOffset")
             print(f"  get_change_set: {len(part['changes'])} changes, {len(json.dumps(part))} bytes, nextOffset {offset}")

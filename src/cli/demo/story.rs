@@ -135,7 +135,7 @@ impl<'a> Story<'a> {
     fn previewed(&mut self, client: &mut Client, page: &Value) -> Result<String, String> {
         self.step("The operator allows writes below releases/, each confirmed; the call answers with a preview")?;
         let preview = answer(client.call("wikijs_update_page", &changed(page))?)?;
-        if preview.get("dryRun") != Some(&json!(true)) {
+        if preview.get("preview") != Some(&json!(true)) {
             return Err("the preview is no preview".to_owned());
         }
         for line in text(&preview, "diff").lines() {

@@ -45,7 +45,7 @@ pub(super) fn print(answer: &Value) {
         } else if pages.iter().any(|page| page.get(BROKEN).is_some()) {
             broken_links(pages);
         } else {
-            let wanted = ["id", "locale", "path", "title", "updatedAt", "authorName"];
+            let wanted = ["id", "locale", "path", "title", "updatedAt", "lastAuthor"];
             columns(pages, &wanted);
         }
     } else {
@@ -255,12 +255,16 @@ pub(super) fn write(answer: &Value) -> Vec<String> {
         Some(outcome) => text(outcome),
         None => "preview".to_owned(),
     };
+    let id_name = match answer.get("callId") {
+        Some(_) => "callId",
+        None => "previewId",
+    };
     let mut lines = vec![format!(
         "{}: {} {}{id}, call {}",
         print::painted(&what, Paint::Bold),
         member(answer, "operation"),
         place(&target),
-        member(answer, "callId"),
+        member(answer, id_name),
     )];
     if let Some(changed) = answer.get("changed") {
         lines.push(format!("  changed: {}", text(changed)));

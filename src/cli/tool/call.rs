@@ -84,7 +84,7 @@ fn unwritten(
     was_wanted: bool,
 ) -> CommandResult {
     let waits = answer.get("outcome").and_then(Value::as_str) == Some("waiting");
-    if !waits && answer.get("dryRun") != Some(&Value::Bool(true)) {
+    if !waits && answer.get("preview") != Some(&Value::Bool(true)) {
         return Ok(Exit::Done);
     }
     if waits && given.get("propose") == Some(&Value::Bool(true)) {

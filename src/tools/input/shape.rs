@@ -205,7 +205,7 @@ fn wraps(inner: &Map<String, Value>, known: &Map<String, Value>) -> bool {
 
 /// True if an argument is the id of a page.
 fn names_a_page(name: &str) -> bool {
-    matches!(name, "id" | "ids" | "linksTo" | "relatedTo")
+    matches!(name, "id" | "ids" | "relatedTo")
 }
 
 /// The fault of a missing argument; of an id, with where ids come from.

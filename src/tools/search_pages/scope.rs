@@ -6,8 +6,10 @@ use std::sync::Arc;
 use super::Input;
 use crate::error::Failure;
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
+use crate::tools::context::ToolContext;
 use crate::tools::input::{self, Locales, TagFilters};
-use crate::wiki::{AllPages, Wiki, WikiError};
+use crate::tools::page_argument;
+use crate::wiki::{AllPages, WikiError};
 
 /// The filters that pages must pass to be searched.
 #[derive(Debug)]
@@ -22,12 +24,14 @@ pub(super) struct SearchScope {
 
 impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
-    pub(super) async fn load(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
+    pub(super) async fn load(context: &ToolContext, input: &Input) -> Result<Self, Failure> {
+        let wiki = &context.wiki;
+        let links_to = page_argument::linked(context, input.links_to.as_deref()).await?;
         let TagFilters { tags, patterns, .. } =
             input::tag_filters(wiki, input.tags.clone(), None).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
         let by_tags = !tags.is_empty() || !patterns.is_empty();
-        let filters = by_tags || since.is_some() || input.links_to.is_some();
+        let filters = by_tags || since.is_some() || links_to.is_some();
         let (locales, path) = input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
         let mut scope = Self {
             locales,
@@ -41,7 +45,7 @@ impl SearchScope {
         if !filters {
             return Ok(scope);
         }
-        let linking = match input.links_to {
+        let linking = match links_to {
             Some(id) => {
                 // Pages in other locales are counted too.
                 let locale = scope.locale().filter(|_| !scope.locales.is_fallback);

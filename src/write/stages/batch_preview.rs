@@ -32,7 +32,7 @@ pub(super) fn preview(
     if extent != Extent::Brief && hidden > 0 {
         notes.warnings.push(Warning::new(
             "diffs_not_shown",
-            format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (callId) shows them page by page."),
+            format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (previewId) shows them page by page."),
         ));
     }
     SetPreview {

@@ -506,7 +506,7 @@ async fn a_recipe_may_read_and_a_dry_run_leaves_what_it_writes_to_people() {
     let given = json!({ "name": "a", "text": "x" });
     let told = served.call("custom_report_incident", given).await.unwrap();
     assert!(
-        told["dryRun"] == true && told["proposal"].is_string(),
+        told["preview"] == true && told["proposal"].is_string(),
         "{told}"
     );
     assert!(mutations(&wiki).is_empty());

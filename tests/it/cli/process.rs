@@ -959,7 +959,7 @@ fn serving_the_demo_ignores_the_settings_of_a_real_wiki_and_leaves_nothing_behin
         assert_eq!(page["title"], "Release 2.4");
         let mut arguments = json!({ "id": page["id"], "title": "Two four" });
         let preview = program.call(UPDATE, &arguments);
-        assert_eq!(preview["dryRun"], true);
+        assert_eq!(preview["preview"], true);
         arguments["confirm"] = preview["confirm"].clone();
         let applied = program.call(UPDATE, &arguments);
         assert_eq!(applied["outcome"], "applied");

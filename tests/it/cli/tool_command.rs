@@ -295,7 +295,7 @@ async fn the_operators_own_settings_hold() {
     let unwritten = run(tool(&wiki, dir.path(), &json).dry()).await;
     assert_eq!(unwritten.code, 3, "{}", unwritten.told);
     let answer: Value = serde_json::from_str(&unwritten.stdout).unwrap();
-    assert_eq!(answer["dryRun"], true);
+    assert_eq!(answer["preview"], true);
     let confirmed = create.replace('}', r#", "confirm": "sesame-open-the-door"}"#);
     let call = ["call", CREATE, "--args", &confirmed];
     let command = tool(&wiki, dir.path(), &call);
@@ -415,8 +415,8 @@ async fn as_text_an_answer_shows_what_it_shows_as_json() {
         ),
         (
             LIST,
-            json!({ "path": "docs/configuration", "fields": ["path", "authorName"] }),
-            "authorName",
+            json!({ "path": "docs/configuration", "fields": ["path", "lastAuthor"] }),
+            "lastAuthor",
         ),
         (BY_ID, json!({ "id": id, "view": "outline" }), "block:code"),
         (

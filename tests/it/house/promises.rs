@@ -67,7 +67,7 @@ async fn promise_3_no_write_without_a_confirm_token() {
         for (tool, arguments) in calls.clone() {
             let answer = served.call(tool, arguments).await;
             assert!(
-                answer.is_err() || answer.unwrap()["dryRun"] == true,
+                answer.is_err() || answer.unwrap()["preview"] == true,
                 "{tool} {name}"
             );
         }

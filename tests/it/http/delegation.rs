@@ -169,7 +169,7 @@ async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
     let made = server.delegate(&maker, wanted).await;
     let agent = agent(&made);
     let written = server.call(&agent, CREATE, page("docs/new")).await.unwrap();
-    assert_eq!(written["dryRun"], true, "{written}");
+    assert_eq!(written["preview"], true, "{written}");
     let proposal = written["proposal"].as_str().unwrap();
     let outside = server.call(&agent, CREATE, page("new")).await;
     assert_eq!(outside.unwrap_err()["code"], "PATH_NOT_ALLOWED");
@@ -743,7 +743,7 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     let delegate = agent(&made);
     let update = json!({ "id": id_of(&wiki, "docs/alpha"), "content": "# Alpha\n\nNew.\n" });
     let open = server.call(&delegate, UPDATE, update).await.unwrap();
-    let told = json!({ "dryRun": open["dryRun"], "proposal": open["proposal"] });
+    let told = json!({ "preview": open["preview"], "proposal": open["proposal"] });
     show("proposed", "json", &json(&told));
     let status = async |caller: &Caller| {
         let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": "wikijs://status" } });

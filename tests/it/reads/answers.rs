@@ -261,7 +261,7 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
         });
     }
     let list = |more: Value| {
-        let mut arguments = json!({ "path": "answers", "fields": ["path", "authorName"] });
+        let mut arguments = json!({ "path": "answers", "fields": ["path", "lastAuthor"] });
         arguments
             .as_object_mut()
             .unwrap()
@@ -289,7 +289,7 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
                 .as_str()
                 .unwrap()
                 .trim_start_matches("answers/");
-            assert_eq!(page["authorName"], format!("Author {number}"));
+            assert_eq!(page["lastAuthor"], format!("Author {number}"));
             assert_eq!(page.as_object().unwrap().len(), 3);
         }
         assert_eq!(answer.get("unavailable"), None);
@@ -298,9 +298,9 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
     let answer = served.call(LIST, list(json!({}))).await.unwrap();
     assert_eq!(
         answer["unavailable"],
-        json!({ "authorName": "write:pages" })
+        json!({ "lastAuthor": "write:pages" })
     );
-    assert_eq!(answer["pages"][0].get("authorName"), None);
+    assert_eq!(answer["pages"][0].get("lastAuthor"), None);
 }
 
 #[tokio::test]

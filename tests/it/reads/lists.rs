@@ -143,11 +143,11 @@ async fn the_wiki_chooses_by_author_itself() {
     let wiki = sample_wiki().await;
     let served = as_reader(&wiki).await;
     wiki.clear_requests();
-    let own = listed(&served, json!({ "author": 1, "limit": 3 })).await;
+    let own = listed(&served, json!({ "lastAuthorId": 1, "limit": 3 })).await;
     assert_eq!(paths(&own).len(), 3);
     assert_eq!(wiki.requests()[0].variables["authorId"], 1);
     assert_eq!(
-        listed(&served, json!({ "author": 7 })).await,
+        listed(&served, json!({ "lastAuthorId": 7 })).await,
         json!({ "pages": [] })
     );
 }

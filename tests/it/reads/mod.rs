@@ -135,7 +135,7 @@ async fn all_seven(wiki: &DemoWiki, key: &str) -> String {
     lines.join("\n")
 }
 
-const WHOLE: &str = "id locale path title url description tags createdAt updatedAt authorName editor publishStartDate publishEndDate scriptCss scriptJs content";
+const WHOLE: &str = "id locale path title url description tags createdAt updatedAt lastAuthor editor publishStartDate publishEndDate scriptCss scriptJs content";
 
 fn all_answered(page: &str, history: &str) -> String {
     format!(
@@ -170,7 +170,7 @@ async fn a_writer_reads_all_of_them_unless_their_editor_s_view_is_blocked() {
         all_answered(WHOLE, "entries 1 total")
     );
     wiki.set_editor_view_blocked(true);
-    let page = "id locale path title url description tags createdAt updatedAt authorName content unavailable";
+    let page = "id locale path title url description tags createdAt updatedAt lastAuthor content unavailable";
     assert_eq!(
         all_seven(&wiki, writer).await,
         all_answered(page, "entries 1 total")
@@ -306,7 +306,7 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
             "tags": ["release"],
             "createdAt": stored.created_at,
             "updatedAt": stored.updated_at,
-            "authorName": "Administrator (account 1: that person, or any API key)",
+            "lastAuthor": "Administrator (account 1: that person, or any API key)",
             "editor": "markdown",
             "publishStartDate": "2026-03-01T00:00:00.000Z",
             "publishEndDate": "2026-12-31T23:59:59.000Z",
@@ -1210,7 +1210,7 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
     let arguments = json!({ "id": id, "view": "metadata" });
     let page = read(&served, BY_ID, arguments).await.unwrap();
     assert_eq!(
-        page["authorName"],
+        page["lastAuthor"],
         "Administrator (account 1: that person, or any API key)"
     );
 }

@@ -20,7 +20,7 @@ use crate::testkit::{
     ADD_COMMENT, BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DELETE_ASSET, DELETE_COMMENT,
     DISCARD, FORGET, GET_ASSET, GET_PROPOSAL, HISTORY, LIST, LIST_ASSETS, LIST_COMMENTS,
     LIST_PROPOSALS, RECALL, REMEMBER, RENAME_ASSET, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE,
-    UPDATE_COMMENT, UPLOAD, call_ok, fails, is_applied, lacks,
+    UPDATE_COMMENT, UPLOAD, WITHDRAW, call_ok, fails, is_applied, lacks,
 };
 
 const ALL: &str = "pages,undo,proposals,drafts,memory,comments,assets";
@@ -100,6 +100,7 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
         (LIST, json!({ "path": "docs/vault" })),
         (LIST, json!({ "path": "vault" })),
         (LIST, json!({ "linksTo": visible })),
+        (LIST, json!({ "linksTo": "docs/vault" })),
         (LIST, json!({ "locale": "de" })),
         (TREE, json!({})),
         (TREE, json!({ "depth": 5 })),
@@ -228,7 +229,13 @@ fn plain(mut told: Value, address: &str) -> String {
     fn walk(value: &mut Value) {
         match value {
             Value::Object(members) => {
-                for name in ["callId", "confirm", "expiresAt", "confirmExpiresAt"] {
+                for name in [
+                    "callId",
+                    "previewId",
+                    "confirm",
+                    "expiresAt",
+                    "confirmExpiresAt",
+                ] {
                     if members.contains_key(name) {
                         members.insert(name.to_owned(), Value::Null);
                     }
@@ -393,7 +400,8 @@ async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
         }
         let asked: BTreeSet<&str> = questions.iter().map(|(tool, _)| *tool).collect();
         for tool in one.app.registry().definitions() {
-            let is_asked = asked.contains(tool.name) || tool.name == GET_PROPOSAL;
+            let is_asked =
+                asked.contains(tool.name) || [GET_PROPOSAL, WITHDRAW].contains(&tool.name);
             assert!(is_asked, "{}", tool.name);
         }
         for (tool, arguments) in questions {
@@ -560,8 +568,10 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
     let unknown = json!({ "id": "0123456789abcdef" });
     let none = served.call(GET_PROPOSAL, unknown).await.unwrap_err();
     for id in proposals {
-        let told = served.call(GET_PROPOSAL, json!({ "id": id })).await;
-        assert_eq!(told.unwrap_err(), none);
+        for tool in [GET_PROPOSAL, WITHDRAW] {
+            let told = served.call(tool, json!({ "id": id })).await;
+            assert_eq!(told.unwrap_err(), none);
+        }
     }
     let listed = served.call(LIST_PROPOSALS, json!({})).await.unwrap();
     assert_eq!(listed["proposals"], json!([]));

@@ -270,7 +270,7 @@ async fn tools_at_once(lines: usize, most_delay: Duration) {
         let set = shown["proposal"]
             .as_str()
             .unwrap_or_else(|| panic!("{shown}"));
-        let call_id = shown["callId"].as_str().unwrap().to_owned();
+        let call_id = shown["previewId"].as_str().unwrap().to_owned();
         let edit =
             |id, old, new| json!({ "id": id, "edits": [{ "oldText": old, "newText": new }] });
         let [other, same] = [&mut program, &mut idle].map(|program| {

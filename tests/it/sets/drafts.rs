@@ -44,7 +44,7 @@ async fn joins(served: &Served, tool: &'static str, mut arguments: Value) -> Val
     arguments["draft"] = json!("rework");
     let joined = served.call(tool, arguments).await.unwrap();
     assert_eq!(
-        (&joined["dryRun"], &joined["draft"]["name"]),
+        (&joined["preview"], &joined["draft"]["name"]),
         (&json!(true), &json!("rework"))
     );
     assert_eq!(joined.get("confirm"), None);
@@ -259,7 +259,7 @@ async fn a_draft_that_is_submitted_in_a_dry_run_becomes_one_proposal() {
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, DELETE, json!({ "id": b })).await;
-    let open = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
+    let open = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(open["pages"], 2);
     let arguments = json!({ "id": "rework" });
@@ -363,7 +363,7 @@ async fn gates_and_rules_hold_for_what_joins_a_draft() {
         &told["warnings"].to_string(),
         "asks for review when the draft is submitted",
     );
-    let open = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
+    let open = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -401,7 +401,7 @@ async fn a_large_set_is_shown_page_by_page() {
         joins(&served, UPDATE, json!({ "id": id, "content": "other\n" })).await;
     }
     let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
-    for which in [json!("rework"), shown["callId"].clone()] {
+    for which in [json!("rework"), shown["previewId"].clone()] {
         let (mut offset, mut seen) = (0, Vec::new());
         loop {
             let ask = full(json!({ "id": which, "offset": offset }));
@@ -459,10 +459,10 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
         .into();
     let tag = json!({ "ids": ids, "addTags": ["set"] });
     let open = served.call(BULK, tag).await.unwrap();
-    let look = json!({ "id": open["callId"], "offset": 1 });
+    let look = json!({ "id": open["previewId"], "offset": 1 });
     let told = served.call(CHANGE_SET, full(look.clone())).await.unwrap();
     assert_eq!(
-        (&told["dryRun"], &told["pages"], &told["state"]),
+        (&told["preview"], &told["pages"], &told["state"]),
         (&json!(true), &json!(4), &json!("open")),
         "{told}"
     );
@@ -480,7 +480,7 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
         .good()
         .await;
     let told = served.call(CHANGE_SET, look).await.unwrap();
-    told.shows(json!({ "state": "applied", "dryRun": null }));
+    told.shows(json!({ "state": "applied", "preview": null }));
     let by = told["appliedBy"].as_str().unwrap();
     assert!(ended.stdout.contains(by), "{by}: {}", ended.told);
     // Another client's is as if it were not there.

@@ -83,7 +83,7 @@ async fn a_preview_of_fifty_changes_takes_eight_kilobytes_and_begins_with_its_ve
     let (brief, all) = told(&served, BULK, rename()).await;
     weighs(&brief, &all);
     let members: Vec<&String> = brief.as_object().unwrap().keys().collect();
-    assert_eq!(members[..3], ["dryRun", "verdict", "warnings"]);
+    assert_eq!(members[..3], ["preview", "verdict", "warnings"]);
     says(&brief["verdict"], "confirm sends this set of 50 changes");
     // Warnings are counted by kind, the first of each whole.
     let dead = &brief["warnings"][0];
@@ -99,7 +99,7 @@ async fn a_preview_of_fifty_changes_takes_eight_kilobytes_and_begins_with_its_ve
         (50, &dead["code"])
     );
     // The set by its id, in brief and in full.
-    let id = json!({ "id": brief["callId"] });
+    let id = json!({ "id": brief["previewId"] });
     let (again, in_full) = told(&served, CHANGE_SET, id).await;
     weighs(&again, &in_full);
     // What a token confirms is the same, whatever was shown of it.
@@ -135,7 +135,7 @@ async fn a_proposal_of_fifty_changes_takes_eight_kilobytes_and_a_list_only_names
     let (brief, all) = told(&served, GET_PROPOSAL, id).await;
     weighs(&brief, &all);
     assert_eq!(brief["state"], "open");
-    let (brief, all) = told(&served, CHANGE_SET, json!({ "id": shown["callId"] })).await;
+    let (brief, all) = told(&served, CHANGE_SET, json!({ "id": shown["previewId"] })).await;
     weighs(&brief, &all);
     let listed = call_ok(&served, LIST_PROPOSALS, json!({})).await;
     assert_eq!(listed["proposals"][0]["pages"], 50);
@@ -242,7 +242,7 @@ async fn a_small_change_is_shown_whole_and_a_large_one_says_how_to_see_the_rest(
     let (brief, all) = told(&served, UPDATE, small).await;
     let bare = |shown: &Value| {
         let mut shown = shown.clone();
-        for own in ["confirm", "confirmExpiresAt", "callId"] {
+        for own in ["confirm", "confirmExpiresAt", "previewId"] {
             shown.as_object_mut().unwrap().remove(own);
         }
         shown

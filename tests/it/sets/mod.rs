@@ -83,7 +83,7 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
     let served = served(&wiki.address(), &wiki).await;
     let (ids, before) = (some(&wiki, 5), all(&wiki));
     let shown = served.call(BULK, full(tag(&ids))).await.unwrap();
-    shown.shows(json!({ "dryRun": true, "pages": 5 }));
+    shown.shows(json!({ "preview": true, "pages": 5 }));
     assert_eq!(shown["changes"].as_array().unwrap().len(), 5);
     assert_eq!(shown["changes"][0]["target"]["id"], ids[0]);
     assert_eq!(shown["changes"][0]["changed"], json!(["tags"]));
@@ -537,7 +537,7 @@ async fn undo_takes_a_whole_set_back_as_a_set_and_then_there_is_nothing_left() {
     let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
     let undo = json!({ "callId": done["callId"] });
     let shown = served.call(UNDO, full(undo.clone())).await.unwrap();
-    shown.shows(json!({ "dryRun": true, "pages": 4 }));
+    shown.shows(json!({ "preview": true, "pages": 4 }));
     // The last comes first.
     assert_eq!(shown["changes"][0]["target"]["id"], ids[3]);
     let undone = is_applied(&served, UNDO, undo.clone()).await;

@@ -30,7 +30,7 @@ fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
 /// Proposes a write: the proposal's id.
 async fn propose(served: &Served, tool: &'static str, arguments: Value) -> String {
     let preview = served.call(tool, arguments).await.unwrap();
-    preview.shows(json!({ "dryRun": true, "confirm": null }));
+    preview.shows(json!({ "preview": true, "confirm": null }));
     preview["proposal"].as_str().unwrap().to_owned()
 }
 

@@ -76,7 +76,7 @@ async fn no_argument_becomes_a_header_or_a_request_of_its_own() {
         (BY_PATH, json!({ "path": "home", "locale": INJECTED })),
         (SEARCH, json!({ "query": INJECTED, "path": INJECTED })),
         (LIST, json!({ "tags": [INJECTED], "path": INJECTED })),
-        (LIST, json!({ "author": INJECTED })),
+        (LIST, json!({ "lastAuthorId": INJECTED })),
         (TAGS, json!({ "query": INJECTED })),
         (TREE, json!({ "path": INJECTED })),
         (CREATE, new_page(INJECTED)),

@@ -461,7 +461,7 @@ async fn nobody_is_asked_about_what_is_not_going_to_be_sent() {
         let dry = setup(&wiki).dry();
         let (served, mut person) = serve(dry, generation).await;
         let preview = served.call(UPDATE, description(id, "New")).await.unwrap();
-        preview.shows(json!({ "dryRun": true, "confirm": null }));
+        preview.shows(json!({ "preview": true, "confirm": null }));
         assert!(person.is_left_alone());
 
         let (served, mut person) = serve(setup(&wiki), generation).await;

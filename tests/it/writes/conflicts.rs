@@ -6,6 +6,8 @@ use wikijs_gate::demo::DemoWiki;
 use crate::harness::{Served, Setup, id_of, mutations, said, sample, sample_wiki};
 use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, Shows as _, UPDATE, fails, full, lacks, says};
 
+const SINCE_THIS_CALL: &str = "since this call only: ifUpdatedAt checks since your reading";
+
 /// Somebody else's edit: a real write, which leaves a version behind.
 async fn somebody_edits(wiki: &DemoWiki, id: i64, arguments: Value) {
     let other = Setup::admin(wiki).serve().await;
@@ -76,7 +78,7 @@ async fn a_conflict_shows_little_of_what_changed_and_more_in_full() {
     let whole = fails(&served, UPDATE, full(ours), "EDIT_CONFLICT").await;
     let bytes = whole.to_string().len();
     assert!((24_000..48_000).contains(&bytes), "{bytes} bytes");
-    lacks(&whole["hint"], "detail");
+    lacks(&whole["hint"], "detail \"full\"");
 }
 
 #[tokio::test]
@@ -94,7 +96,7 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
             json!({ "id": id_of(&wiki, "docs"), "content": "x" }),
         )
         .await;
-    assert_eq!(unread.unwrap()["conflictCheck"], "none");
+    assert_eq!(unread.unwrap()["conflictCheck"], SINCE_THIS_CALL);
     // Its own write counts as read; somebody else's after it is a conflict.
     update(&served, json!({ "id": id, "content": "Two.\n" }))
         .await
@@ -513,7 +515,7 @@ async fn an_edit_of_a_part_does_not_count_as_having_read_the_page() {
     update(&served, edit).await.unwrap();
     let whole = json!({ "id": id, "content": "Three.\n" });
     let preview = served.call(UPDATE, whole).await.unwrap();
-    assert_eq!(preview["conflictCheck"], "none");
+    assert_eq!(preview["conflictCheck"], SINCE_THIS_CALL);
 }
 
 /// A session that saw a part of the page knows that part: what somebody else wrote elsewhere in it

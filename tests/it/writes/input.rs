@@ -438,7 +438,7 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
     ] {
         let create = json!({ "path": path, "title": "T", "content": "c" });
         let preview = at.1.call(CREATE, create).await;
-        assert_eq!(preview.unwrap()["dryRun"], true, "{path}");
+        assert_eq!(preview.unwrap()["preview"], true, "{path}");
     }
 }
 

@@ -28,7 +28,7 @@ async fn linked() -> DemoWiki {
 
 async fn preview(served: &Served, tool: &'static str, arguments: Value) -> Value {
     let preview = served.call(tool, arguments).await.unwrap();
-    assert_eq!(preview["dryRun"], true, "{preview}");
+    assert_eq!(preview["preview"], true, "{preview}");
     preview
 }
 

@@ -328,7 +328,7 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
     assert_eq!(wiki.requests().len(), 0);
     let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
     let answer = served.call(UPDATE, right).await.unwrap();
-    answer.shows(json!({ "dryRun": null, "confirm": null }));
+    answer.shows(json!({ "preview": null, "confirm": null }));
     assert_eq!(mutations(&wiki).len(), 1);
     // An id and the token alone ask for nothing.
     let empty = json!({ "id": id, "confirm": "open-sesame-please" });
@@ -350,7 +350,7 @@ async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
         json!({ "id": id, "title": "y", "confirm": "open-sesame-please" }),
     ] {
         let answer = served.call(UPDATE, arguments).await.unwrap();
-        assert_eq!(answer["dryRun"], true);
+        assert_eq!(answer["preview"], true);
         assert!(answer["proposal"].is_string(), "{answer}");
     }
     assert_eq!(mutations(&wiki).len(), 0);
@@ -365,7 +365,7 @@ async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
         json!({ "id": id, "title": "x", "confirm": "y" }),
     ] {
         let preview = served.call(UPDATE, arguments).await.unwrap();
-        assert_eq!(preview["dryRun"], true);
+        assert_eq!(preview["preview"], true);
         assert_eq!(preview.get("confirm"), None);
     }
     assert_eq!(mutations(&wiki).len(), 0);
@@ -574,6 +574,6 @@ async fn no_spelling_of_a_path_passes_the_gate() {
     assert!(served.call(CREATE, new_page("docs/")).await.is_err());
     let mut german = new_page("team/neu");
     german["locale"] = json!("de");
-    assert_eq!(served.call(CREATE, german).await.unwrap()["dryRun"], true);
+    assert_eq!(served.call(CREATE, german).await.unwrap()["preview"], true);
     assert_eq!(mutations(&wiki).len(), 0);
 }

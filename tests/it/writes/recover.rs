@@ -125,7 +125,7 @@ async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
     assert_eq!(crate::harness::runs(killed.dir.path()), files);
     // The preview of an undo has to know what it would take back.
     let dry = killed.setup().dry().serve().await;
-    assert_eq!(killed.undo(&dry, false).await.unwrap()["dryRun"], true);
+    assert_eq!(killed.undo(&dry, false).await.unwrap()["preview"], true);
     assert_eq!(killed.outcomes(), [Outcome::Applied]);
 }
 

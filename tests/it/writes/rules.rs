@@ -444,7 +444,7 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
         assert_eq!(refused["details"]["rule"], code);
         let shown = served.call(tool, beside.clone()).await;
         let shown = shown.unwrap_or_else(|refused| panic!("{code} {beside} {refused}"));
-        assert_eq!(shown["dryRun"], true, "{shown}");
+        assert_eq!(shown["preview"], true, "{shown}");
     }
     assert_eq!(mutations(&wiki), []);
 }
@@ -465,7 +465,7 @@ async fn a_rule_counts_the_deletes_of_a_set() {
         served.call("wikijs_delete_page", delete).await.unwrap();
     };
     joins("docs/a").await;
-    assert_eq!(submit().await.unwrap()["dryRun"], true);
+    assert_eq!(submit().await.unwrap()["preview"], true);
     joins("docs/b").await;
     let refused = submit().await.unwrap_err();
     assert_eq!(refused["details"]["rule"], "two", "{refused}");

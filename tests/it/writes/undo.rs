@@ -157,7 +157,7 @@ async fn the_gates_hold_for_an_undo() {
         assert_eq!(undo(&served, &applied).await.unwrap_err()["code"], code);
     }
     let dry = second("WIKI_MUTATION_DRY_RUN", "true").serve().await;
-    assert_eq!(undo(&dry, &applied).await.unwrap()["dryRun"], true);
+    assert_eq!(undo(&dry, &applied).await.unwrap()["preview"], true);
     assert_eq!(page(&wiki, id).unwrap().title, "x");
 }
 

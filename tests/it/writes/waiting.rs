@@ -269,7 +269,7 @@ async fn a_dry_run_and_a_refusal_do_not_wait() {
     let write = json!({ "id": home, "title": "Ours" });
     let dry = setup(&wiki).dry().serve().await;
     let answer = dry.checked(UPDATE, write.clone()).await.unwrap();
-    assert_eq!(answer["dryRun"], json!(true));
+    assert_eq!(answer["preview"], json!(true));
     // What became of it can be asked there, too, and is answered at once.
     let asked = json!({ "confirm": answer["proposal"] });
     assert_eq!(

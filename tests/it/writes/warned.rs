@@ -186,7 +186,7 @@ async fn every_warning_is_shown_to_the_agent_the_operator_the_reviewer_and_on_re
         };
         says_at("the review page", &page, code, known);
 
-        let call = preview["callId"].as_str().unwrap();
+        let call = preview["previewId"].as_str().unwrap();
         let shown = command(&["audit", "show", call]).good().await;
         says_at("audit show", &shown.stdout, code, code);
         let shown = command(&["audit", "show", call, "--json"]).good().await;
