@@ -82,6 +82,8 @@ codes! {
     PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
     /// A rule of the operator denies the write; `details.rule` names it, `details.why` says why it stands.
     RuleDenied = "RULE_DENIED", "Nothing was sent. Do not try it another way; tell the user which rule stopped it, and why.";
+    /// No check of this name may be run on this page or draft; `details.allowed` names those that may.
+    CommandNotAllowed = "COMMAND_NOT_ALLOWED", "Nothing was run. Take a name from details.allowed; only the operator adds checks, in the settings file.";
     /// What was delegated has ended or is used up, or is more than this client may hand on; `details.reason` says which.
     DelegationDenied = "DELEGATION_DENIED", "Nothing was sent. Go on without it, or tell the user; details.reason says what stands against it.";
     /// The page's text is not as the edit, patch or section says; nothing was sent.

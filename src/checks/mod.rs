@@ -8,5 +8,5 @@ mod command;
 mod run;
 
 pub use command::CheckCommand;
-pub(crate) use run::carry_out;
 pub use run::{CheckResult, input, run};
+pub(crate) use run::{CheckRun, carry_out, execute, in_turn};

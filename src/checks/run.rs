@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::task::JoinError;
+use tokio::time::timeout_at;
 
 use super::command::CheckCommand;
 use crate::change::{Change, Warning};
@@ -22,6 +25,41 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Time to wait for output after a check ended or was killed: a process that left the group may
 /// still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// The most checks that run at a time: other work needs threads, too.
+static RUNNING: Semaphore = Semaphore::const_new(8);
+
+/// Runs a check on a blocking thread when its turn has come, with the time that is left then;
+/// `None` if that is too late. The turn lasts as long as the check, whoever still waits for it.
+pub(crate) async fn in_turn<T: Send + 'static>(
+    until: Instant,
+    run: impl FnOnce(Duration) -> T + Send + 'static,
+) -> Option<Result<T, JoinError>> {
+    // It is never closed.
+    let turn = timeout_at(until.into(), RUNNING.acquire()).await.ok()?;
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return None;
+    }
+    let run = move || {
+        let _turn = turn;
+        run(left)
+    };
+    Some(tokio::task::spawn_blocking(run).await)
+}
+
+/// A command that was run, and what it printed.
+#[derive(Debug)]
+pub(crate) struct CheckRun {
+    /// Its exit code; `None` if it did not end by itself.
+    pub(crate) exit_code: Option<i32>,
+    /// The reason it counts as failed, if it does.
+    pub(crate) fault: Option<String>,
+    /// The beginning of its standard output; `None` if a process that outlived it holds it open.
+    pub(crate) stdout: Option<Vec<u8>>,
+    /// The same of its standard error.
+    pub(crate) stderr: Option<Vec<u8>>,
+}
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,33 +116,31 @@ pub(crate) fn carry_out(
     input: &Arc<str>,
     most: Duration,
 ) -> Result<(), (String, String)> {
-    let silent = |why: String| (why, String::new());
-    let (program, arguments) = check
-        .argv
-        .split_first()
-        .ok_or_else(|| silent("names no program".to_owned()))?;
+    let run = execute(check, input, most);
+    let text =
+        |said: Option<Vec<u8>>| String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+    match run.fault {
+        None => Ok(()),
+        Some(why) => Err((why, text(run.stdout) + &text(run.stderr))),
+    }
+}
+
+/// Runs a command with its input and a time limit. Blocks for that time and a moment more.
+pub(crate) fn execute(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckRun {
     let end = Instant::now() + most;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(&check.cwd)
-        .env_clear()
-        .envs(check.environment.iter().map(|(name, value)| (name, value)))
-        .envs(check.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| {
-            silent(match error.kind() {
-                ErrorKind::NotFound => {
-                    "cannot be run: its program or directory is not there".to_owned()
-                }
-                kind => format!("cannot be run: {kind}"),
-            })
-        })?;
+    let mut child = match start(check) {
+        Ok(child) => child,
+        Err(why) => {
+            return CheckRun {
+                exit_code: None,
+                fault: Some(why),
+                stdout: None,
+                stderr: None,
+            };
+        }
+    };
     let group = Group(Pid::from_child(&child));
-    let said = talk(&mut child, Arc::clone(input));
+    let [stdout, stderr] = talk(&mut child, Arc::clone(input));
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Some(status),
@@ -118,45 +154,62 @@ pub(crate) fn carry_out(
         // The command was killed; if waiting for it fails, the system cleans up.
         let _ = child.wait();
     }
-    let mut text = String::new();
-    for _ in 0..2 {
-        if let Ok(bytes) = said.recv_timeout(LAST_WORDS) {
-            text.push_str(&String::from_utf8_lossy(&bytes));
+    let exit_code = status.and_then(|status| status.code());
+    let fault = match (status, exit_code) {
+        (_, Some(0)) => None,
+        (_, Some(code)) => Some(format!("ended with exit code {code}")),
+        (Some(_), None) => Some("was ended by a signal".to_owned()),
+        (None, None) => {
+            let took = most.as_secs_f32();
+            Some(format!("took longer than {took} s and was ended"))
         }
-    }
-    match status {
-        Some(status) if status.success() => Ok(()),
-        Some(status) => Err((
-            status.code().map_or_else(
-                || "was ended by a signal".to_owned(),
-                |code| format!("ended with exit code {code}"),
-            ),
-            text,
-        )),
-        None => Err((
-            format!("took longer than {} s and was ended", most.as_secs_f32()),
-            text,
-        )),
+    };
+    CheckRun {
+        exit_code,
+        fault,
+        stdout: stdout.recv_timeout(LAST_WORDS).ok(),
+        stderr: stderr.recv_timeout(LAST_WORDS).ok(),
     }
 }
 
-/// Writes its input and reads its output, in threads of their own: a check that reads nothing or
-/// prints without end blocks nobody.
-fn talk(child: &mut Child, input: Arc<str>) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, said) = mpsc::channel();
+/// Starts a command; if it cannot be started, gives the reason.
+fn start(check: &CheckCommand) -> Result<Child, String> {
+    let split = check.argv.split_first();
+    let (program, arguments) = split.ok_or_else(|| "names no program".to_owned())?;
+    let started = Command::new(program)
+        .args(arguments)
+        .current_dir(&check.cwd)
+        .env_clear()
+        .envs(check.environment.iter().map(|(name, value)| (name, value)))
+        .envs(check.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn();
+    started.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "cannot be run: its program or directory is not there".to_owned(),
+        kind => format!("cannot be run: {kind}"),
+    })
+}
+
+/// Writes its input and reads its two outputs, in threads of their own: a check that reads nothing
+/// or prints without end blocks nobody.
+fn talk(child: &mut Child, input: Arc<str>) -> [mpsc::Receiver<Vec<u8>>; 2] {
+    let ((out, stdout), (err, stderr)) = (mpsc::channel(), mpsc::channel());
     if let Some(mut stdin) = child.stdin.take() {
         std::thread::spawn(move || {
             // The command may read only a part of its input, or nothing.
             let _ = stdin.write_all(input.as_bytes());
         });
     }
-    if let Some(stdout) = child.stdout.take() {
-        std::thread::spawn(take(stdout, sender.clone()));
+    if let Some(stream) = child.stdout.take() {
+        std::thread::spawn(take(stream, out));
     }
-    if let Some(stderr) = child.stderr.take() {
-        std::thread::spawn(take(stderr, sender));
+    if let Some(stream) = child.stderr.take() {
+        std::thread::spawn(take(stream, err));
     }
-    said
+    [stdout, stderr]
 }
 
 /// Reads output to its end, and sends its beginning.

@@ -105,6 +105,7 @@ impl Exit {
             | Code::PathNotAllowed
             | Code::PathDenied
             | Code::RuleDenied
+            | Code::CommandNotAllowed
             | Code::DelegationDenied
             | Code::EditConflict
             | Code::EditNotApplicable

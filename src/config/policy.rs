@@ -158,12 +158,17 @@ const TOOLS: &str = "WIKI_TOOLS";
 
 /// The tools on offer: the server's, or the site's part of them.
 pub(super) fn surface(source: &SettingsSource<'_>) -> Result<ToolSelection, SettingError> {
-    if source.site.is_none() {
-        return surface_of(source, None);
+    let server = if source.site.is_some() {
+        let server = source.of_server();
+        Some(surface_of(&server, None).map_err(|fault| server.placed(fault))?)
+    } else {
+        None
+    };
+    let mut surface = surface_of(source, server)?;
+    if source.tables().checks.is_empty() {
+        surface.leave_out(Toolset::Checks);
     }
-    let server = source.of_server();
-    let all = surface_of(&server, None).map_err(|fault| server.placed(fault))?;
-    surface_of(source, Some(all))
+    Ok(surface)
 }
 
 /// The tools that a source names. With `server`, the source is a site: it may name only tools that

@@ -51,6 +51,7 @@ mod recall;
 mod registry;
 mod remember;
 mod rename_asset;
+mod run_check;
 mod schema;
 mod search_pages;
 mod session_tools;

@@ -137,6 +137,7 @@ pub(super) const TOOLS: &[ToolDescriptor] = &[
     known::<super::delete_asset::DeleteAsset>(Toolset::Assets),
     known::<Delegate>(Toolset::Delegate),
     known::<EndDelegation>(Toolset::Delegate),
+    known::<super::run_check::RunCheck>(Toolset::Checks),
 ];
 
 /// The member of an answer that goes out as an image.

@@ -146,6 +146,11 @@ impl ToolSelection {
         self.0.iter().any(|tool| tool.toolset == toolset)
     }
 
+    /// Leaves out the tools of a toolset.
+    pub fn leave_out(&mut self, toolset: Toolset) {
+        self.0.retain(|tool| tool.toolset != toolset);
+    }
+
     /// Leaves out every tool that can change the wiki.
     pub fn keep_reading(&mut self) {
         self.0.retain(|tool| !tool.kind.writes());

@@ -23,11 +23,13 @@ pub enum Toolset {
     Assets,
     /// Handing on a part of one's rights.
     Delegate,
+    /// The operator's own checks.
+    Checks,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pages,
         Self::Undo,
         Self::Proposals,
@@ -36,6 +38,7 @@ impl Toolset {
         Self::Comments,
         Self::Assets,
         Self::Delegate,
+        Self::Checks,
     ];
 
     /// Its name in settings.
@@ -50,6 +53,7 @@ impl Toolset {
             Self::Comments => "comments",
             Self::Assets => "assets",
             Self::Delegate => "delegate",
+            Self::Checks => "checks",
         }
     }
 

@@ -5,8 +5,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
-use tokio::time::timeout_at;
 use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
@@ -422,32 +420,25 @@ impl CheckContext<'_> {
     }
 }
 
-/// The most of the operator's checks that run at a time: other work needs threads, too.
-static RUNNING: Semaphore = Semaphore::const_new(8);
-
 /// Runs the operator's checks, one after another, on a blocking thread.
 async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut input = None;
     for check in policy.checks.iter().filter(|check| check.is_about(change)) {
-        // It is never closed.
-        let turn = timeout_at(until.into(), RUNNING.acquire()).await;
-        let left = until.saturating_duration_since(Instant::now());
-        if turn.is_err() || left.is_zero() {
-            let why = "The check was not run: all checks together took too long.";
-            warnings.push(Warning::new(check.code(), why));
-            continue;
-        }
         let input = Arc::clone(input.get_or_insert_with(|| checks::input(change)));
         let of = check.clone();
-        let ran = tokio::task::spawn_blocking(move || checks::run(&of, &input, left)).await;
+        let ran = checks::in_turn(until, move |left| checks::run(&of, &input, left)).await;
         warnings.extend(match ran {
-            Ok(found) => {
+            None => {
+                let why = "The check was not run: all checks together took too long.";
+                Some(Warning::new(check.code(), why))
+            }
+            Some(Ok(found)) => {
                 let took = u64::try_from(found.took.as_millis()).unwrap_or(u64::MAX);
                 tracing::debug!(check = check.name, took_ms = took, "a check was run");
                 found.warning
             }
-            Err(_) => Some(Warning::new(check.code(), "The check broke off.")),
+            Some(Err(_)) => Some(Warning::new(check.code(), "The check broke off.")),
         });
     }
     warnings

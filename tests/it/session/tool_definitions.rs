@@ -59,7 +59,8 @@ async fn served() -> Served {
 
 async fn of_toolsets(toolsets: &str) -> Served {
     // Nothing is asked of a wiki to tell of the tools.
-    let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x");
+    let check = "[[checks]]\nname = \"words\"\nargv = [\"true\"]\n";
+    let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x").with_tables(check);
     setup.toolsets(toolsets).serve().await
 }
 
@@ -147,11 +148,11 @@ async fn the_list_of_tools_stays_within_its_budget() {
 #[tokio::test]
 async fn each_further_tool_and_all_together_stay_within_their_budgets() {
     // Those of `delegate` are there over HTTP alone; tests/it/http/delegation.rs holds each to 850 bytes.
-    let toolsets = "pages,undo,proposals,drafts,memory,comments,assets";
+    let toolsets = "pages,undo,proposals,drafts,memory,comments,assets,checks";
     let tools = listed(&of_toolsets(toolsets).await).await;
     let bytes = |tool: &Value| serde_json::to_vec(tool).unwrap().len();
     let all: usize = tools.iter().map(bytes).sum();
-    assert!(all + 2 * 850 <= 34_000, "all toolsets have {all} bytes");
+    assert!(all + 2 * 850 <= 37_000, "all toolsets have {all} bytes");
     for tool in tools.iter().skip(10) {
         let bytes = bytes(tool);
         // The types of the arguments of this one alone take more.

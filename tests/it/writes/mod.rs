@@ -28,6 +28,7 @@ mod part_edits;
 mod pauses;
 mod recover;
 mod rules;
+mod run_check;
 mod servers;
 mod styles;
 mod tag_arguments;

@@ -1,0 +1,183 @@
+//! An agent runs the operator's checks on pages and drafts.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::harness::{Setup, id_of, sample_wiki};
+use crate::testkit::{CREATE, Shows as _, UPDATE, call_ok, fails};
+
+const RUN: &str = "wikijs_run_check";
+
+/// The settings of a server with a check that is a line of a shell.
+fn with(setup: Setup, script: &str) -> Setup {
+    setup
+        .toolsets("pages,drafts,checks")
+        .with_tables(&table("words", script, "timeout = 1"))
+}
+
+fn table(name: &str, script: &str, more: &str) -> String {
+    let script = json!(script);
+    format!(
+        "[[checks]]\nname = \"{name}\"\ncwd = \"/\"\nargv = [\"sh\", \"-c\", {script}]\n{more}\n"
+    )
+}
+
+#[tokio::test]
+async fn a_session_without_checks_does_not_see_the_tool() {
+    let wiki = sample_wiki().await;
+    let setup = || Setup::admin(&wiki).toolsets("pages,checks");
+    for (setup, is_seen) in [(setup(), false), (with(setup(), "true"), true)] {
+        let served = setup.serve().await;
+        let listed = served.client.list_all_tools().await.unwrap();
+        assert_eq!(listed.iter().any(|tool| tool.name == RUN), is_seen);
+    }
+}
+
+#[tokio::test]
+async fn only_the_operators_names_are_run_and_the_others_are_told_them() {
+    let wiki = sample_wiki().await;
+    let tables = table("words", "true", "") + &table("of-team", "true", "paths = [\"team\"]");
+    let served = with(Setup::admin(&wiki), "")
+        .with_tables(&tables)
+        .serve()
+        .await;
+    for name in [
+        "",
+        "Words",
+        "../words",
+        "/bin/sh",
+        "words; id",
+        "words\n",
+        "wörter",
+    ] {
+        let call = json!({ "check": name, "page": "home" });
+        let error = fails(&served, RUN, call, "COMMAND_NOT_ALLOWED").await;
+        assert_eq!(error["details"], json!({ "allowed": ["words", "of-team"] }));
+    }
+    let call = json!({ "check": "of-team", "page": "home" });
+    let error = fails(&served, RUN, call, "COMMAND_NOT_ALLOWED").await;
+    assert_eq!(error["details"], json!({ "allowed": ["words"] }));
+    let call = json!({ "check": "of-team", "page": "team/onboarding" });
+    call_ok(&served, RUN, call)
+        .await
+        .shows(json!({ "passed": true }));
+}
+
+#[tokio::test]
+async fn it_gets_the_page_as_json_alone_and_answers_what_it_printed() {
+    let wiki = sample_wiki().await;
+    // Its arguments are the operator's: what a page is called stands in its input.
+    let script = "cat; printf '%s\\033[2J\\342\\200\\256' \"$#\" >&2; exit 3";
+    let served = with(Setup::admin(&wiki), script).serve().await;
+    let id = id_of(&wiki, "home");
+    let title = "a\nb $(id) `id`";
+    wiki.with_store(|store| title.clone_into(&mut store.page_mut(id).unwrap().title));
+    let answer = call_ok(&served, RUN, json!({ "check": "words", "id": id })).await;
+    assert_eq!(answer["passed"], false);
+    let run = &answer["runs"][0];
+    run.shows(json!({ "page": "en/home", "exitCode": 3, "failed": "ended with exit code 3" }));
+    assert_eq!(run["stderr"], "0\\u{1b}[2J\\u{202e}");
+    let given: Value = serde_json::from_str(run["stdout"].as_str().unwrap()).unwrap();
+    assert_eq!(given["before"], given["after"]);
+    given.shows(json!({ "v": 1, "operation": "update", "fields": [] }));
+    given["after"].shows(json!({ "path": "home", "title": title }));
+}
+
+#[tokio::test]
+async fn each_change_of_a_draft_is_checked_and_no_other_draft() {
+    let wiki = sample_wiki().await;
+    let script = "grep -q forbidden && exit 1 || exit 0";
+    let served = with(Setup::editor(&wiki), script).serve().await;
+    let new = json!({ "path": "docs/new", "title": "New", "content": "forbidden\n", "draft": "d" });
+    call_ok(&served, CREATE, new).await;
+    let update = json!({ "id": id_of(&wiki, "home"), "title": "Other", "draft": "d" });
+    call_ok(&served, UPDATE, update).await;
+    let answer = call_ok(&served, RUN, json!({ "check": "words", "draft": "d" })).await;
+    assert_eq!(answer["passed"], false);
+    answer["runs"][0].shows(json!({ "page": "en/docs/new", "exitCode": 1 }));
+    answer["runs"][1].shows(json!({ "page": "en/home", "exitCode": 0 }));
+    let rest = json!({ "check": "words", "draft": "d", "offset": 1 });
+    call_ok(&served, RUN, rest)
+        .await
+        .shows(json!({ "passed": true }));
+    for call in [
+        json!({ "check": "words", "draft": "another" }),
+        json!({ "check": "words" }),
+        json!({ "check": "words", "draft": "d", "id": 1 }),
+        json!({ "check": "words", "id": 1, "argv": ["id"] }),
+    ] {
+        fails(&served, RUN, call, "INVALID_INPUT").await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_the_caller_may_not_read_is_not_found() {
+    let wiki = sample_wiki().await;
+    let setup = with(Setup::admin(&wiki), "cat");
+    let served = setup
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "team")
+        .serve()
+        .await;
+    for call in [
+        json!({ "check": "words", "page": "team/onboarding" }),
+        json!({ "check": "words", "id": id_of(&wiki, "team/onboarding") }),
+    ] {
+        fails(&served, RUN, call, "PAGE_NOT_FOUND").await;
+    }
+}
+
+#[tokio::test]
+async fn floods_forks_and_what_never_ends_are_cut() {
+    let wiki = sample_wiki().await;
+    for (script, shown) in [
+        (
+            "exec yes",
+            json!({ "failed": "took longer than 1 s and was ended", "cut": true }),
+        ),
+        (
+            "head -c 1000000000 /dev/zero; exit 2",
+            json!({ "exitCode": 2, "cut": true }),
+        ),
+        (
+            "tail -f /dev/null & tail -f /dev/null & wait",
+            json!({ "failed": "took longer than 1 s and was ended" }),
+        ),
+        ("tail -f /dev/null & exit 4", json!({ "exitCode": 4 })),
+        ("kill -9 $$", json!({ "failed": "was ended by a signal" })),
+    ] {
+        let table = table(
+            "words",
+            script,
+            if script.starts_with("head") {
+                ""
+            } else {
+                "timeout = 1"
+            },
+        );
+        let served = with(Setup::admin(&wiki), "")
+            .with_tables(&table)
+            .serve()
+            .await;
+        let answer = call_ok(&served, RUN, json!({ "check": "words", "page": "home" })).await;
+        answer["runs"][0].shows(shown);
+        assert!(answer.to_string().len() < 80_000, "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_calls_at_once_four_run_at_a_time() {
+    let wiki = sample_wiki().await;
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().display();
+    let script = format!("mkdir {place}/$$; ls {place} | wc -l; rmdir {place}/$$");
+    let served = with(Setup::admin(&wiki), &script).serve().await;
+    let call = json!({ "check": "words", "id": id_of(&wiki, "home") });
+    let calls = (0..100).map(|_| call_ok(&served, RUN, call.clone()));
+    for answer in join_all(calls).await {
+        let at_once = answer["runs"][0]["stdout"].as_str().unwrap().trim();
+        assert!(
+            (1..=4).contains(&at_once.parse::<usize>().unwrap()),
+            "{at_once}"
+        );
+    }
+}
