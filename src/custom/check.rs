@@ -404,6 +404,7 @@ impl<'a, 'b> Checker<'a, 'b> {
             }
             let wanted = Input {
                 of: Of::Some(Box::new(Of::Named("Boolean".to_owned()))),
+                about: String::new(),
                 has_default: false,
             };
             self.value(at, &format!("@{name}(if)"), value, &wanted);

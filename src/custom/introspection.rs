@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::schema::{Input, Of, Schema, SchemaField, Type};
+use super::schema::{Input, Of, Schema, SchemaField, Type, about};
 
-/// The query for a wiki's schema: names and types alone, lists up to three deep.
-pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
+/// The query for a wiki's schema: names, types and descriptions, lists up to three deep.
+pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name description args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name description defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
 
 /// The data of an answer to [`QUESTION`].
 #[derive(Debug, Deserialize)]
@@ -51,6 +51,8 @@ struct ToldType {
 struct ToldField {
     name: String,
     #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
     args: Vec<ToldInput>,
     #[serde(rename = "type")]
     of: ToldOf,
@@ -60,6 +62,8 @@ struct ToldField {
 #[serde(rename_all = "camelCase")]
 struct ToldInput {
     name: String,
+    #[serde(default)]
+    description: Option<String>,
     #[serde(default)]
     default_value: Option<String>,
     #[serde(rename = "type")]
@@ -129,7 +133,13 @@ fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String>
     let field = |field: ToldField| {
         let of = type_from(&field.of)?;
         let arguments = inputs(field.args)?;
-        Ok((field.name, SchemaField { of, arguments }))
+        let about = about(field.description.as_deref());
+        let found = SchemaField {
+            of,
+            about,
+            arguments,
+        };
+        Ok((field.name, found))
     };
     // A name of introspection has no place in a type.
     let own = told.into_iter().filter(|it| !it.name.starts_with("__"));
@@ -140,7 +150,13 @@ fn inputs(told: Vec<ToldInput>) -> Result<BTreeMap<String, Input>, String> {
     let input = |input: ToldInput| {
         let has_default = input.default_value.is_some();
         let of = type_from(&input.of)?;
-        Ok((input.name, Input { of, has_default }))
+        let about = about(input.description.as_deref());
+        let found = Input {
+            of,
+            about,
+            has_default,
+        };
+        Ok((input.name, found))
     };
     told.into_iter().map(input).collect()
 }

@@ -8,6 +8,7 @@ mod argument;
 mod check;
 mod customs;
 mod fault;
+mod generate;
 mod given;
 mod introspection;
 mod literal;
@@ -25,6 +26,7 @@ mod variables;
 
 pub use customs::{Customs, SourceFile};
 pub use fault::{LineColumn, ToolFileFault};
+pub use generate::{GeneratedQuery, generate};
 pub use introspection::{QUESTION, of_answer};
 pub use name::is_custom_name;
 pub use query::Query;

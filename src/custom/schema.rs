@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::page::escaped;
+
 /// The most types of a schema.
 const MOST_TYPES: usize = 3_000;
 /// The most fields, arguments and values of a schema in all.
@@ -41,6 +43,8 @@ pub(super) enum Type {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SchemaField {
     pub(super) of: Of,
+    /// The schema's description in one line; empty without one.
+    pub(super) about: String,
     pub(super) arguments: BTreeMap<String, Input>,
 }
 
@@ -48,6 +52,8 @@ pub(super) struct SchemaField {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Input {
     pub(super) of: Of,
+    /// The schema's description in one line; empty without one.
+    pub(super) about: String,
     pub(super) has_default: bool,
 }
 
@@ -92,6 +98,14 @@ impl fmt::Display for Of {
             Self::Some(of) => write!(f, "{of}!"),
         }
     }
+}
+
+/// The most characters of a description.
+const MOST_ABOUT: usize = 150;
+
+/// A description of a schema in one line, with what is hidden in it escaped.
+pub(super) fn about(text: Option<&str>) -> String {
+    escaped(text.unwrap_or_default().trim(), MOST_ABOUT)
 }
 
 /// Types that every schema has, whether it says them or not.

@@ -11,7 +11,7 @@ use graphql_parser::schema::{
 
 use super::fault::{LineColumn, ToolFileFault};
 use super::nesting::is_too_deep;
-use super::schema::{Input, Of, Schema, SchemaField, Type};
+use super::schema::{Input, Of, Schema, SchemaField, Type, about};
 
 type SdlText = String;
 
@@ -146,13 +146,25 @@ fn type_of(definition: TypeDefinition<'_, SdlText>) -> (String, Type) {
 fn field(found: AstField<'_, SdlText>) -> (String, SchemaField) {
     let arguments = found.arguments.into_iter().map(input).collect();
     let of = type_reference(&found.field_type);
-    (found.name, SchemaField { of, arguments })
+    let about = about(found.description.as_deref());
+    let field = SchemaField {
+        of,
+        about,
+        arguments,
+    };
+    (found.name, field)
 }
 
 fn input(found: InputValue<'_, SdlText>) -> (String, Input) {
     let of = type_reference(&found.value_type);
     let has_default = found.default_value.is_some();
-    (found.name, Input { of, has_default })
+    let about = about(found.description.as_deref());
+    let input = Input {
+        of,
+        about,
+        has_default,
+    };
+    (found.name, input)
 }
 
 /// The type of a value.

@@ -86,7 +86,8 @@ async fn checked(
     Ok((registry, customs, unchecked))
 }
 
-async fn ask(layers: &Layers) -> Result<crate::custom::Schema, String> {
+/// Asks the wiki for its schema.
+pub(super) async fn ask(layers: &Layers) -> Result<crate::custom::Schema, String> {
     let settings = Settings::load(layers).map_err(|faults| {
         let first = faults.first();
         first.map_or_else(String::new, ToString::to_string)

@@ -6,6 +6,7 @@ mod answer;
 mod call;
 mod check;
 mod examples;
+mod generate;
 mod one_line;
 mod page;
 mod show;
@@ -54,6 +55,8 @@ enum ToolCommand {
     Call(call::Arguments),
     /// Test the files of your own tools
     Check(check::Arguments),
+    /// Write the query of a field of the wiki's API as a tool of your own, to be read first
+    Generate(generate::Arguments),
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
@@ -68,6 +71,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             Ok(Exit::Done)
         }
         ToolCommand::Check(arguments) => check::run(&arguments).await,
+        ToolCommand::Generate(arguments) => generate::run(&arguments).await,
         ToolCommand::Call(arguments) => {
             let mut settings = start::settings_to_work_with()?;
             settings.policy = settings.policy.for_tool_call();

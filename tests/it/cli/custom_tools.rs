@@ -28,7 +28,7 @@ use crate::harness::{Served, Setup, mutations, records, sample_wiki, wiki_of};
 use crate::house::docs::generated;
 use crate::http::hosted::{Caller, Names, call};
 use crate::testkit::{
-    CREATE, LIST, TAGS, UNDO, call_ok, checked_ok, confirmed_ok, fails, is_applied, says,
+    CREATE, LIST, TAGS, UNDO, call_ok, checked_ok, confirmed_ok, fails, is_applied, lacks, says,
 };
 
 const INCIDENT: &str = r#"name = "custom_report_incident"
@@ -799,4 +799,98 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     shown("faults", "console", &ended.told);
     let serve = run(&["serve"]).await;
     assert_eq!(serve.code, 2, "{}", serve.told);
+}
+
+#[tokio::test]
+async fn a_generated_query_counts_only_once_the_operator_accepts_it() {
+    let wiki = sample_wiki().await;
+    let dir = dir(&[]);
+    let generate = async |more: &[&str]| {
+        let command = Command::new(&[&["tool", "generate"], more].concat());
+        let command = command.hide(dir.path().to_str().unwrap(), "DIR");
+        let command = command.with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap());
+        let command = command.with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        let command = command.with("WIKI_BASE_URL", &wiki.address());
+        command
+            .with("WIKI_API_TOKEN", &wiki.keys().admin)
+            .end()
+            .await
+    };
+    let made = generate(&["users.profile"]).await.good();
+    says(&made.told, "query users_profile {");
+    says(
+        &made.told,
+        "mv DIR/users_profile.graphql.new DIR/users_profile.graphql",
+    );
+    let served = with(&wiki, &dir).serve().await;
+    assert_eq!(tools(&served).await, Vec::<String>::new());
+    let draft = dir.path().join("users_profile.graphql.new");
+    fs::rename(&draft, dir.path().join("users_profile.graphql")).unwrap();
+    let setup = Setup::admin(&wiki).with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap());
+    let served = setup.serve().await;
+    served.app.ask_schema().await.unwrap();
+    assert_eq!(tools(&served).await, ["custom_users_profile"]);
+    let answer = call_ok(&served, "custom_users_profile", json!({})).await;
+    assert!(
+        answer["data"]["users"]["profile"]["id"].is_number(),
+        "{answer}"
+    );
+    // What is there stays, a link above all; what changes or shows secrets is refused by name.
+    put(dir.path(), "users_profile.graphql.new", "mine");
+    let again = generate(&["users.profile"]).await;
+    assert_eq!(again.code, 2, "{}", again.told);
+    says(&again.told, "--force replaces it");
+    assert_eq!(fs::read_to_string(&draft).unwrap(), "mine");
+    generate(&["users.profile", "--force"]).await.good();
+    says(&fs::read_to_string(&draft).unwrap(), "query users_profile");
+    fs::remove_file(&draft).unwrap();
+    let other = dir.path().join("other");
+    fs::write(&other, "mine").unwrap();
+    symlink(&other, &draft).unwrap();
+    assert_eq!(generate(&["users.profile", "--force"]).await.code, 2);
+    assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
+    for (field, fault) in [
+        ("pages.create", "has no field of that name"),
+        ("../../x", "has no field of that name"),
+    ] {
+        let refused = generate(&[field]).await;
+        assert_eq!(refused.code, 2, "{}", refused.told);
+        says(&refused.told, fault);
+    }
+}
+
+#[tokio::test]
+async fn a_query_is_generated_from_a_file_that_may_be_hostile() {
+    let dir = dir(&[]);
+    let generate = async |schema: &str| {
+        put(dir.path(), "in", schema);
+        let file = dir.path().join("in");
+        let (file, dir) = (file.to_str().unwrap(), dir.path().to_str().unwrap());
+        let line = [
+            "tool", "generate", "a", "--force", "--schema", file, "--dir", dir,
+        ];
+        Command::new(&line).end().await
+    };
+    let good = generate("type Query { \"Says\u{202e} it\\n# x\" a(b: Int): Int }")
+        .await
+        .good();
+    lacks(&good.told, "\u{202e}");
+    let fields: Vec<String> = (0..100_000).map(|n| format!("f{n}: Int ")).collect();
+    let fields = fields.concat();
+    for (schema, fault) in [
+        (
+            format!("type Query {{ a: T }} type T {{ {fields} }}"),
+            "has more than 30000 fields",
+        ),
+        (
+            format!("type Query {{ a: {}Int", "[".repeat(100_000)),
+            "is nested too deep",
+        ),
+        ("x".repeat(3 << 20), "larger than 2 MB"),
+        ("type Query { a: Gone }".to_owned(), "names the type Gone"),
+    ] {
+        let refused = generate(&schema).await;
+        assert_eq!(refused.code, 2, "{}", refused.told);
+        says(&refused.told, fault);
+    }
 }

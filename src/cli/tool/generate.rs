@@ -1,0 +1,96 @@
+//! `wikijs-gate tool generate`: writes the query of a field of the wiki's API, to be read first.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::check::ask;
+use super::read;
+use crate::cli::exit::Exit;
+use crate::cli::{CommandResult, file_faults, print, start};
+use crate::config;
+use crate::custom::{Customs, SourceFile, generate};
+use crate::private_files;
+
+/// The largest schema, in bytes.
+const MOST_SCHEMA: usize = 2 << 20;
+
+/// Arguments of `tool generate`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-gate tool generate pages.tags\n  wikijs-gate tool generate users.search --schema schema.graphql --dir ./tools"
+)]
+pub(super) struct Arguments {
+    /// The field below `Query`, such as `pages.tags`
+    #[arg(value_name = "FIELD")]
+    field: String,
+    /// A file with the schema, in place of asking the wiki
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// The directory; by default the one that the settings name
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Replace a file that was generated before
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
+    start::start_log(Some("warn"))?;
+    let layers = start::layers()?;
+    let dir = match &arguments.dir {
+        Some(dir) => dir.clone(),
+        None => config::custom_tools_dir(&layers.source())
+            .map_err(Exit::usage)?
+            .ok_or_else(|| {
+                Exit::usage("WIKI_CUSTOM_TOOLS_DIR is not set; name a directory by --dir")
+            })?,
+    };
+    let schema = match &arguments.schema {
+        None => ask(&layers).await.map_err(Exit::failed)?,
+        Some(file) => {
+            let text = read(Some(file))?;
+            if text.len() > MOST_SCHEMA {
+                return Err(Exit::usage("the schema is larger than 2 MB"));
+            }
+            let name = "schema.graphql".to_owned();
+            let (customs, faults) = Customs::read(&[SourceFile { name, text }]);
+            let fault = faults
+                .first()
+                .map(|fault| print::harmless(&fault.to_string()));
+            let schema = customs.schema().cloned();
+            schema.ok_or_else(|| Exit::usage(fault.unwrap_or_default()))?
+        }
+    };
+    let made = generate(&schema, &arguments.field);
+    let made = made.map_err(|fault| Exit::usage(print::harmless(&fault)))?;
+    // No server reads a file with this ending: it is offered once the operator renames it.
+    let tool = dir.join(&made.file.name);
+    let draft = tool.with_added_extension("new");
+    let opened = if arguments.force {
+        private_files::open_anew(&draft)
+    } else {
+        private_files::make(&draft)
+    };
+    let written = opened.and_then(|mut file| file.write_all(made.file.text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            let draft = print::path(&draft);
+            Exit::usage(format!(
+                "{draft} is there already; --force replaces it, unless it is a link"
+            ))
+        }
+        kind => Exit::failed(file_faults::unwritten(&draft, kind)),
+    })?;
+    for line in made.file.text.lines() {
+        print::line(&print::harmless(line));
+    }
+    if made.touches_pages {
+        print::note("it touches pages: only callers who may read all of them get it");
+    }
+    print::note(&format!(
+        "read it, then offer it: mv {} {}",
+        print::path(&draft),
+        print::path(&tool)
+    ));
+    Ok(Exit::Done)
+}
