@@ -219,6 +219,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
             },
             actor: None,
             family: None,
+            sites: None,
             note: None,
             asked: None,
             review: None,

@@ -381,6 +381,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         extent: Extent::Whole,
         proposes: false,
         family: None,
+        sites: None,
         asked: None,
         note: None,
         review: None,

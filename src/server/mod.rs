@@ -21,6 +21,7 @@ mod without_wiki;
 
 pub use app::App;
 pub use mcp::handler::Handler;
+pub use mcp::site_directory::site_of;
 pub use own_tools::Unasked;
 pub use reload::Reload;
 pub use site::{Site, Sites};

@@ -138,6 +138,9 @@ pub(super) const TOOLS: &[ToolDescriptor] = &[
     known::<Delegate>(Toolset::Delegate),
     known::<EndDelegation>(Toolset::Delegate),
     known::<super::run_check::RunCheck>(Toolset::Checks),
+    known::<super::list_sites::ListSites>(Toolset::Sites),
+    known::<super::site_status::StatusOfSite>(Toolset::Sites),
+    known::<super::sync_site::SyncSite>(Toolset::Sites),
 ];
 
 /// The member of an answer that goes out as an image.

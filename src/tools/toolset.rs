@@ -25,11 +25,13 @@ pub enum Toolset {
     Delegate,
     /// The operator's own checks.
     Checks,
+    /// The other wikis of the server.
+    Sites,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Pages,
         Self::Undo,
         Self::Proposals,
@@ -39,6 +41,7 @@ impl Toolset {
         Self::Assets,
         Self::Delegate,
         Self::Checks,
+        Self::Sites,
     ];
 
     /// Its name in settings.
@@ -54,6 +57,7 @@ impl Toolset {
             Self::Assets => "assets",
             Self::Delegate => "delegate",
             Self::Checks => "checks",
+            Self::Sites => "sites",
         }
     }
 

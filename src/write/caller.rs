@@ -7,6 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::audit::{Actor, Client};
@@ -34,6 +36,8 @@ pub struct Caller {
     pub narrowing: Option<Arc<ClientLimits>>,
     /// Its delegates, and its limits if it is one; `None` without a name.
     pub family: Option<Arc<dyn Family>>,
+    /// The wikis of the server that it may see, if it calls a tool.
+    pub sites: Option<Arc<dyn SiteDirectory>>,
     /// The part of a change that it is shown.
     pub extent: Extent,
     /// True if it leaves the change to people, whoever could confirm it.
@@ -74,6 +78,23 @@ impl Caller {
             )),
         }
     }
+}
+
+/// The wikis of a server that one caller may see.
+pub trait SiteDirectory: fmt::Debug + Send + Sync {
+    /// A row for each, that of the caller's session first.
+    fn list<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Vec<Value>>;
+
+    /// The status as `wikijs://status` has it; `None` if the caller sees no such site. Without a name, of
+    /// the session's own.
+    fn status<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
+
+    /// Brings its content index up to date; `None` as for the status.
+    fn sync<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
 }
 
 /// The part of a change that a caller is shown.

@@ -149,6 +149,7 @@ pub(super) fn caller(asker: Asker) -> Caller {
         extent: Extent::Bounded,
         proposes: false,
         family: None,
+        sites: None,
         asked: None,
         note: None,
         review: None,

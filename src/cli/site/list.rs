@@ -14,7 +14,7 @@ use crate::audit::AuditLog;
 use crate::config::{Layers, Settings};
 use crate::index::{self, IndexMode};
 use crate::site::SiteName;
-use crate::wiki::{ListQuery, Right, Wiki, in_words};
+use crate::wiki::{ListQuery, Wiki, in_words};
 
 /// The time limit for a site's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -133,22 +133,7 @@ async fn ask(wiki: &Wiki, seen: &mut SiteStatus) {
     let Ok(found) = wiki.list(&ListQuery::newest_first(), 1).await else {
         return;
     };
-    let Some(page) = found.pages.first() else {
-        seen.rights = Some("sees no page".to_owned());
-        return;
-    };
-    if let Ok(rights) = wiki.rights(page).await {
-        let may = [
-            (Right::ReadPages, "reads"),
-            (Right::WritePages, "writes"),
-            (Right::DeletePages, "deletes"),
-        ];
-        let may = may
-            .into_iter()
-            .filter(|(right, _)| rights.has(*right) == Some(true));
-        let may: Vec<&str> = may.map(|(_, word)| word).collect();
-        seen.rights = Some(may.join(", "));
-    }
+    seen.rights = wiki.rights_in_words(found.pages.first()).await.ok();
 }
 
 /// The state of a site's index, in words.

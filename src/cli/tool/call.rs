@@ -1,6 +1,7 @@
 //! `wikijs-gate tool call`: one call, and for a write its preview, the question and the write.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -9,7 +10,7 @@ use super::{answer, read};
 use crate::cli::exit::Exit;
 use crate::cli::words::{self, one_of};
 use crate::cli::{CommandResult, left_to_people, pager, print, start};
-use crate::server::App;
+use crate::server::{App, site_of};
 use crate::write::{Caller, Extent};
 
 /// Arguments of `tool call`.
@@ -36,7 +37,11 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) -> CommandResult {
+pub(super) async fn run(
+    app: &Arc<App>,
+    tool: &'static str,
+    arguments: &Arguments,
+) -> CommandResult {
     let mut given = parse(&arguments.args)?;
     if let Some(note) = &arguments.note
         && given
@@ -78,7 +83,7 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
 /// The end of a call without a token: a read, a write with nothing to do, or one that became a
 /// proposal, which is not a success if a person had said yes to it.
 fn unwritten(
-    app: &App,
+    app: &Arc<App>,
     given: &Map<String, Value>,
     answer: &Value,
     was_wanted: bool,
@@ -104,7 +109,7 @@ fn unwritten(
 }
 
 async fn ask(
-    app: &App,
+    app: &Arc<App>,
     tool: &'static str,
     given: &Map<String, Value>,
     is_json: bool,
@@ -120,6 +125,8 @@ async fn ask(
         family: None,
         ..start::operator(tool)
     };
+    let sites = Some(site_of(app, &caller));
+    let caller = Caller { sites, ..caller };
     let call = app.call(tool, caller, watch::Sender::default(), given.clone().into());
     let answer = print::in_progress(tool, call).await;
     let unknown = || Exit::usage(format!("there is no tool {tool}"));

@@ -33,6 +33,8 @@ pub(super) fn example(tool: &str) -> &'static str {
         "wikijs_rename_asset" => r#"{"path": "docs/plan.png", "name": "old-plan.png"}"#,
         "wikijs_delegate" => r#"{"task": "check the links of docs", "prefixes": ["docs"]}"#,
         "wikijs_end_delegation" => r#"{"delegate": "ci/delegate-1a2b3c4d"}"#,
+        "wikijs_run_check" => r#"{"check": "words", "id": 1}"#,
+        "wikijs_site_status" | "wikijs_sync_site" => r#"{"name": "docs"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

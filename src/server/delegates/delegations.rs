@@ -49,6 +49,16 @@ impl Delegations {
         }
     }
 
+    /// The same client on another site.
+    pub(in crate::server) fn on(&self, site: &Arc<Site>) -> Self {
+        Self {
+            clients: Arc::clone(&self.clients),
+            client: Arc::clone(&self.client),
+            site: Arc::downgrade(site),
+            by: self.by.clone(),
+        }
+    }
+
     /// The delegates of this client on this site.
     fn is_own(&self, line: &DelegateRecord) -> bool {
         let site = self.site.upgrade();

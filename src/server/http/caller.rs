@@ -1,6 +1,7 @@
 //! The layer `client`: finds the caller of a request, its site and the app that answers it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::delegates::delegations::Delegations;
 use super::super::mcp::caller::CallerContext;
+use super::super::mcp::site_directory::VisibleSites;
 use super::super::site::Site;
 use super::address::origin_of;
 use super::apps::Apps;
@@ -127,7 +129,7 @@ impl Callers {
     }
 
     fn identify(
-        &self,
+        self: &Arc<Self>,
         peer: SocketAddr,
         site: Arc<Site>,
         client: Option<Arc<ClientRecord>>,
@@ -159,11 +161,10 @@ impl Callers {
         };
         // A delegate of a caller with a key of its own would need that key. One that was made before
         // callers needed keys is held to its bounds.
-        let family = match (&self.state.clients, &client) {
+        let delegations = match (&self.state.clients, &client) {
             (Some(clients), Some(client)) if client.bond.is_some() || !settings.has_caller_keys => {
                 let own = Delegations::new(clients, client, &site, &token::bearer(headers));
-                let own: Arc<dyn Family> = Arc::new(own);
-                Some(own)
+                Some(Arc::new(own))
             }
             _ => None,
         };
@@ -173,18 +174,28 @@ impl Callers {
         let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
         let address = origin_of(peer.ip(), headers, &settings.trusted_proxies);
         let rate = client.as_ref().and_then(|client| client.may.rate);
+        let mut context = CallerContext {
+            app,
+            session: session_id(&owner, session.as_deref(), client.as_deref()),
+            client: client.clone(),
+            subject,
+            address: Some(address.to_string()),
+            family: delegations.clone().map(|own| -> Arc<dyn Family> { own }),
+            sites: None,
+            review: page_host::url_for(&self.state, peer, headers),
+            _held: None,
+        };
+        context.sites = Some(Arc::new(SeenSites {
+            callers: Arc::clone(self),
+            own: context.clone(),
+            site: site.number(),
+            has_own_key: settings.has_caller_keys,
+            session: session.clone(),
+            delegations,
+        }));
         Ok(HttpCaller {
             rate: rate.unwrap_or(u32::MAX).min(settings.rate),
-            context: CallerContext {
-                app,
-                session: session_id(&owner, session.as_deref(), client.as_deref()),
-                client: client.clone(),
-                subject,
-                address: Some(address.to_string()),
-                family,
-                review: page_host::url_for(&self.state, peer, headers),
-                _held: None,
-            },
+            context,
             client,
             site,
             owner,
@@ -206,6 +217,59 @@ impl Callers {
         drop(apps);
         let app = own.follow(app);
         (own, app)
+    }
+}
+
+/// The sites that a caller over HTTP sees.
+struct SeenSites {
+    callers: Arc<Callers>,
+    own: CallerContext,
+    /// The number of its session's site.
+    site: u64,
+    /// True if it brings a key, which is of one wiki and goes to no other.
+    has_own_key: bool,
+    session: Option<String>,
+    delegations: Option<Arc<Delegations>>,
+}
+
+impl fmt::Debug for SeenSites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeenSites").finish_non_exhaustive()
+    }
+}
+
+impl SeenSites {
+    /// The same caller on another site.
+    fn at(&self, site: &Arc<Site>) -> Option<CallerContext> {
+        let client = self.own.client.as_deref();
+        let (apps, mut app) = self.callers.apps(site);
+        if let Some(client) = client {
+            let reads = &client.rights.narrowing.reads;
+            app = apps.within(&client.counted().identity, app, reads).ok()?;
+        }
+        let name = client.map_or(UNNAMED, |client| &client.identity);
+        let owner = format!("{}:{name}", site.number());
+        let family = self.delegations.as_ref().map(|own| own.on(site));
+        Some(CallerContext {
+            app,
+            session: session_id(&owner, self.session.as_deref(), client),
+            family: family.map(|own| -> Arc<dyn Family> { Arc::new(own) }),
+            ..self.own.clone()
+        })
+    }
+}
+
+impl VisibleSites for SeenSites {
+    fn all(&self) -> Vec<CallerContext> {
+        let (all, client) = (&self.callers.state.sites, self.own.client.as_deref());
+        let is_other = |site: &&Arc<Site>| {
+            let sees = client.is_none_or(|client| client.sees(site, all));
+            sees && site.number() != self.site && !self.has_own_key
+        };
+        let sites = all.all();
+        let others = sites.iter().filter(is_other);
+        let others = others.filter_map(|site| self.at(site));
+        std::iter::once(self.own.clone()).chain(others).collect()
     }
 }
 

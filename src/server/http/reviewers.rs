@@ -132,6 +132,7 @@ fn caller(client: &ClientRecord) -> Caller {
         extent: Extent::Whole,
         proposes: false,
         family: None,
+        sites: None,
         asked: None,
         note: None,
         review: None,

@@ -14,7 +14,7 @@ use crate::audit::{Client, Proposal};
 use crate::error::Failure;
 use crate::gates::{ClientLimits, SessionId};
 use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see};
-use crate::write::{Asker, Caller, Extent, Family};
+use crate::write::{Asker, Caller, Extent, Family, SiteDirectory};
 
 /// The tools without which a session may not read pages as resources either.
 const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
@@ -34,6 +34,8 @@ pub(in crate::server) struct CallerContext {
     pub(in crate::server) address: Option<String>,
     /// The delegates of a named client, and its own limits as a delegate.
     pub(in crate::server) family: Option<Arc<dyn Family>>,
+    /// The sites that it may see.
+    pub(in crate::server) sites: Option<Arc<dyn SiteDirectory>>,
     /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
@@ -50,6 +52,7 @@ impl CallerContext {
             subject: None,
             address: None,
             family: None,
+            sites: None,
             review: None,
             _held: None,
         }
@@ -59,6 +62,7 @@ impl CallerContext {
     pub(in crate::server) fn lasting(&self) -> Self {
         Self {
             _held: None,
+            sites: None,
             ..self.clone()
         }
     }
@@ -156,6 +160,7 @@ impl CallerContext {
             extent: Extent::Brief,
             proposes: false,
             family: self.family.clone(),
+            sites: self.sites.clone(),
             asked: None,
             note: None,
             review: self.review.clone(),

@@ -27,6 +27,7 @@ use super::caller::CallerContext;
 use super::logging::{SessionLogLevel, SetLevel};
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
+use super::site_directory::OwnSites;
 use super::subscriptions::{self, Subscriptions};
 use super::{elicit, methods, progress, prompts, resources, result};
 use crate::audit::CallId;
@@ -85,7 +86,12 @@ impl Handler {
         let unknown = || ErrorData::internal_error("the caller is unknown", None);
         if let Some(session) = &self.alone {
             let site = self.sites.find(None).ok_or_else(unknown)?;
-            return Ok(Arc::new(CallerContext::alone(site.app(), session.clone())));
+            let app = site.app();
+            let sites = OwnSites::new(Arc::clone(&app), &self.sites, session);
+            return Ok(Arc::new(CallerContext {
+                sites: Some(Arc::new(sites)),
+                ..CallerContext::alone(app, session.clone())
+            }));
         }
         let visit = context
             .extensions

@@ -11,6 +11,7 @@ pub(super) mod prompts;
 pub(super) mod resources;
 pub(super) mod result;
 pub(super) mod session_rules;
+pub(super) mod site_directory;
 pub(super) mod subscriptions;
 #[doc(hidden)]
 pub mod uri;

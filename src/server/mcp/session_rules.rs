@@ -179,7 +179,8 @@ impl IndexState {
         }
     }
 
-    fn in_words(self) -> String {
+    /// A sentence's part about it.
+    pub(in crate::server) fn in_words(self) -> String {
         match self {
             Self::Off => "the content of pages is not indexed".to_owned(),
             Self::NotBegun => "the content index is begun by the first search".to_owned(),

@@ -172,6 +172,26 @@ impl Wiki {
         }
     }
 
+    /// The same in words for people: `reads, writes`.
+    ///
+    /// # Errors
+    /// As for [`Self::rights`].
+    pub async fn rights_in_words(&self, page: Option<&PageReading>) -> Result<String, WikiError> {
+        let Some(page) = page else {
+            return Ok("sees no page".to_owned());
+        };
+        let rights = self.rights(page).await?;
+        let may = [
+            (Right::ReadPages, "reads"),
+            (Right::WritePages, "writes"),
+            (Right::DeletePages, "deletes"),
+        ];
+        let may = may
+            .into_iter()
+            .filter(|(right, _)| rights.has(*right) == Some(true));
+        Ok(may.map(|(_, word)| word).collect::<Vec<_>>().join(", "))
+    }
+
     /// The rights of a key with full access; `None` for all others, and where the wiki does not
     /// know the key, so that its own claims count for nothing (W4).
     pub async fn full_rights(&self) -> Option<PageRights> {

@@ -206,6 +206,7 @@ fn person() -> Caller {
         extent: Extent::Whole,
         proposes: false,
         family: None,
+        sites: None,
         asked: None,
         note: None,
         review: None,

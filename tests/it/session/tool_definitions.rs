@@ -148,7 +148,7 @@ async fn the_list_of_tools_stays_within_its_budget() {
 #[tokio::test]
 async fn each_further_tool_and_all_together_stay_within_their_budgets() {
     // Those of `delegate` are there over HTTP alone; tests/it/http/delegation.rs holds each to 850 bytes.
-    let toolsets = "pages,undo,proposals,drafts,memory,comments,assets,checks";
+    let toolsets = "pages,undo,proposals,drafts,memory,comments,assets,checks,sites";
     let tools = listed(&of_toolsets(toolsets).await).await;
     let bytes = |tool: &Value| serde_json::to_vec(tool).unwrap().len();
     let all: usize = tools.iter().map(bytes).sum();

@@ -1,5 +1,6 @@
 //! Several wikis on one server, and settings that change while it runs.
 
+mod as_tools;
 mod key_changes;
 mod site_commands;
 

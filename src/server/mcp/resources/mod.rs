@@ -27,6 +27,7 @@ use crate::write::Caller;
 
 pub(in crate::server) use complete::{complete, paths, values};
 pub(in crate::server) use page::TEMPLATE;
+pub(in crate::server) use status::status_of;
 
 /// Our own resources, in the order in which they are listed.
 const OWN: &[BuiltInResource] = &[

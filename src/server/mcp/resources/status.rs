@@ -30,11 +30,12 @@ pub(super) const STATUS: BuiltInResource = BuiltInResource {
     name: "status",
     title: "Status of this session: what may be written, key, index, open proposals",
     mime_type: "application/json",
-    text: ResourceText::Made(|reader| Box::pin(status(reader))),
+    text: ResourceText::Made(|reader| Box::pin(async { Ok(status_of(reader).await?.to_string()) })),
     about: None,
 };
 
-async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
+/// The status of a session.
+pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
     let wiki = &reader.visit.app.wiki;
     // Asked first, so that the terms can use the answer.
     let standing = wiki.standing().await;
@@ -92,7 +93,7 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
         "customTools": custom_tools(visit),
         "unavailable": if_any(unavailable),
     });
-    Ok(without_nulls(status).to_string())
+    Ok(without_nulls(status))
 }
 
 fn if_any<T>(all: Vec<T>) -> Option<Vec<T>> {
