@@ -98,6 +98,7 @@ pub(super) fn given(matches: &ArgMatches) -> CommandLineSettings {
     CommandLineSettings {
         config: innermost.get_one::<PathBuf>(CONFIG).cloned(),
         site: innermost.get_one::<SiteName>(SITE).cloned(),
+        sites: Vec::new(),
         flags: with_flag
             .filter_map(|setting| {
                 // `token new` has switches of its own in place of some of these.

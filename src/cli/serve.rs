@@ -11,9 +11,12 @@ use super::exit::Exit;
 use super::signals::{HangUps, Signals};
 use super::start::{self, Start};
 use super::{CommandResult, print};
-use crate::config::{Layers, ServeSettings, Settings, address_of};
+use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
-use crate::server::{App, Reload, Site, Sites, Unasked, serve_stdio, serve_tools_alone};
+use crate::server::{
+    App, Reload, Site, Sites, Unasked, check_sites, serve_sites, serve_stdio, serve_tools_alone,
+};
+use crate::site::SiteName;
 use crate::write::Timeouts;
 
 /// Arguments of `serve`.
@@ -22,12 +25,21 @@ pub(super) struct Arguments {
     /// Serve an embedded demo wiki in place of the configured one: writes on, each confirmed by
     /// its preview, all of it gone at the end
     #[cfg(feature = "demo")]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "sites")]
     demo: bool,
     /// Listen for HTTP at this address, such as 127.0.0.1:8765, in place of standard input and
     /// output (`WIKI_SERVE_ADDRESS`)
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
+    /// Serve several sites of the settings file to one client over standard input and output: each
+    /// tool once a site, as `docs_get_page_by_path`
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        conflicts_with = "http"
+    )]
+    sites: Vec<SiteName>,
 }
 
 /// The number of threads that calls run on. Many callers over HTTP need two, and one wiki is no
@@ -39,7 +51,7 @@ pub(super) fn threads(arguments: &Arguments) -> usize {
         .ok()
         .and_then(|layers| ServeSettings::read(&layers.source()).ok())
         .is_some_and(|serve| serve.address.is_some());
-    if arguments.http.is_some() || listens {
+    if arguments.http.is_some() || listens && arguments.sites.is_empty() {
         2
     } else {
         1
@@ -58,10 +70,26 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         let demo = super::demo::Embedded::start().await.map_err(Exit::failed)?;
         let mut settings = demo.settings()?;
         settings.serve = ServeSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
-        return serve(vec![settings], None, http, hang_ups).await;
+        return serve(vec![settings], None, start::given().clone(), http, hang_ups).await;
     }
     start::start_log(None)?;
-    let layers = start::layers()?;
+    let given = CommandLineSettings {
+        sites: arguments.sites,
+        ..start::given().clone()
+    };
+    let layers = start::layers_by(&given)?;
+    for site in &given.sites {
+        if layers.at(Some(site)).is_none() {
+            return Err(Exit::usage(format!("--sites: there is no site {site}")));
+        }
+    }
+    if !given.sites.is_empty() {
+        if given.site.is_some() {
+            return Err(Exit::usage("--site and --sites cannot be combined"));
+        }
+        let settings = start::settings_of(&layers, true)?;
+        return serve(settings, Some((layers, true)), given, None, hang_ups).await;
+    }
     let listens = http.is_some()
         || ServeSettings::read(&layers.source()).is_ok_and(|serve| serve.address.is_some());
     // Over standard input and output there is one client, and one wiki.
@@ -75,7 +103,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             Start::WithoutWiki(missing) => return serve_without_wiki(&layers, missing).await,
         }
     };
-    serve(settings, Some((layers, is_of_all)), http, hang_ups).await
+    serve(settings, Some((layers, is_of_all)), given, http, hang_ups).await
 }
 
 /// Lists the tools for a registry, or for somebody who only looks; each call says what to set.
@@ -96,6 +124,7 @@ async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> Comm
 async fn serve(
     settings: Vec<Settings>,
     layers: Option<(Layers, bool)>,
+    given: CommandLineSettings,
     http: Option<SocketAddr>,
     mut hang_ups: HangUps,
 ) -> CommandResult {
@@ -123,11 +152,15 @@ async fn serve(
     let default = layers
         .as_ref()
         .and_then(|(layers, _)| layers.default_site().cloned());
+    let has_many = !given.sites.is_empty();
+    if has_many {
+        check_sites(&all).map_err(Exit::usage)?;
+    }
     let sites = Sites::new(all, default);
     let (ask, asks) = mpsc::channel(1);
     let reload = layers.map(|(layers, is_of_all)| {
         let sites = Arc::clone(&sites);
-        Reload::new(start::given().clone(), layers, sites, is_of_all)
+        Reload::new(given, layers, sites, is_of_all)
     });
     let asked = Arc::clone(&sites);
     tokio::spawn(async move {
@@ -142,7 +175,7 @@ async fn serve(
     });
     let watching = Arc::clone(&sites);
     tokio::spawn(async move { watching.watch_key_ends().await });
-    match http.or(serve.address) {
+    match http.or(serve.address.filter(|_| !has_many)) {
         None => {
             if print::is_typed() {
                 print::note("waiting for an MCP client on standard input; Ctrl-C ends this");
@@ -152,7 +185,12 @@ async fn serve(
             }
             let own = Arc::clone(&sites);
             signals.at_end(move || own.close());
-            serve_stdio(sites, stop).await.map_err(Exit::failed)?;
+            let served = if has_many {
+                serve_sites(sites, stop).await
+            } else {
+                serve_stdio(sites, stop).await
+            };
+            served.map_err(Exit::failed)?;
         }
         Some(address) => {
             if let Some(why) = refused_start(&serve, address) {

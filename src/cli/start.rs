@@ -249,7 +249,15 @@ pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String
 /// # Errors
 /// The first fault of the settings file, with the exit code for it.
 pub(super) fn layers() -> Result<Layers, (Exit, String)> {
-    Layers::load(given()).map_err(|faults| first(&faults))
+    layers_by(given())
+}
+
+/// The same by another command line.
+///
+/// # Errors
+/// As [`layers`].
+pub(super) fn layers_by(given: &CommandLineSettings) -> Result<Layers, (Exit, String)> {
+    Layers::load(given).map_err(|faults| first(&faults))
 }
 
 /// The same for a site of the settings file.

@@ -22,6 +22,8 @@ pub struct CommandLineSettings {
     pub config: Option<PathBuf>,
     /// The site to use.
     pub site: Option<SiteName>,
+    /// The only sites that count among several; without them, all.
+    pub sites: Vec<SiteName>,
     /// Settings, by their names in the environment.
     pub flags: Vec<(&'static str, String)>,
 }
@@ -33,6 +35,8 @@ pub struct Layers {
     file: Option<File>,
     /// The site whose settings these are.
     site: Option<SiteName>,
+    /// The only sites of [`Self::every`]; without them, all.
+    only: Vec<SiteName>,
 }
 
 impl Layers {
@@ -53,6 +57,7 @@ impl Layers {
             flags: given.flags.clone(),
             file,
             site,
+            only: given.sites.clone(),
         })
     }
 
@@ -69,6 +74,7 @@ impl Layers {
             flags: given.flags.clone(),
             file: file.map(|(file, _)| file),
             site: None,
+            only: given.sites.clone(),
         })
     }
 
@@ -112,6 +118,7 @@ impl Layers {
     pub(super) fn of_file(file: File, given: &CommandLineSettings) -> Result<Self, FileFault> {
         let site = site_of(given, Some(&file))?;
         Ok(Self {
+            only: given.sites.clone(),
             flags: given.flags.clone(),
             file: Some(file),
             site,
@@ -133,12 +140,20 @@ impl Layers {
             ..self.clone()
         };
         let unnamed = of(None);
-        let is_there = unnamed.has_address();
+        let is_there = unnamed.has_address() && self.only.is_empty();
+        let is_meant = |name: &SiteName| self.only.is_empty() || self.only.contains(name);
         let sites = self.file.iter().flat_map(|file| &file.sites);
+        let sites = sites.filter(|site| is_meant(&site.name));
         let sites = sites.map(|site| of(Some(site.name.clone())));
         let mut every: Vec<Self> = is_there.then_some(unnamed).into_iter().collect();
         every.extend(sites);
         every
+    }
+
+    /// True if only some sites count, and none of them is there.
+    #[must_use]
+    pub fn lack_their_sites(&self) -> bool {
+        !self.only.is_empty() && self.every().is_empty()
     }
 
     /// True if these are the settings above the sites, and they name no wiki.

@@ -21,8 +21,9 @@ mod without_wiki;
 
 pub use app::App;
 pub use mcp::handler::Handler;
+pub use mcp::many_sites::{ManySites, check_sites};
 pub use mcp::site_directory::site_of;
 pub use own_tools::Unasked;
 pub use reload::Reload;
 pub use site::{Site, Sites};
-pub use stdio::serve::{StdioEnd, serve_stdio, serve_tools_alone};
+pub use stdio::serve::{StdioEnd, serve_sites, serve_stdio, serve_tools_alone};

@@ -70,6 +70,11 @@ impl OwnTools {
         added.map_err(|faults| told(&faults)).map(|()| registry)
     }
 
+    /// The names of all of them, whether they are offered yet or not.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.customs.names()
+    }
+
     /// The tools that are chosen.
     pub(super) const fn surface(&self) -> &ToolSelection {
         &self.surface

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::app::{App, Renewed};
 use super::http::HttpReload;
+use super::mcp::many_sites::check_names;
 use super::own_tools::Unasked;
 use super::site::{Site, Sites};
 use crate::audit::{AuditEntry, AuditEvent, CallId};
@@ -170,6 +171,9 @@ impl Reload {
             // A client must never find another wiki in its session.
             return Err("they mean another site now, which takes a restart".to_owned());
         }
+        if layers.lack_their_sites() {
+            return Err("none of the sites that are served is there".to_owned());
+        }
         let to_read = layers.clone();
         // Reading may run the command of a key.
         let read = tokio::task::spawn_blocking(move || read_every(&to_read, of_all)).await;
@@ -185,6 +189,12 @@ impl Reload {
         }
         for one in &made {
             one.ask_schema().await?;
+            if let (Some(name), false) = (one.site.name(), self.given.sites.is_empty()) {
+                match &one.renewed {
+                    Some(renewed) => check_names(name, renewed.app())?,
+                    None => check_names(name, &one.site.app())?,
+                }
+            }
         }
         for one in &made {
             one.put_on_record().await?;

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::app::App;
 use super::mcp::caller::CallerContext;
 use super::own_tools::Unasked;
+use crate::gates::SessionId;
 use crate::site::SiteName;
 
 /// The most sessions and requests of one site that are told of changed tools.
@@ -33,8 +34,8 @@ struct ToolListener {
 }
 
 /// The way to reach a listener.
-#[derive(Debug)]
-enum Ear {
+#[derive(Debug, Clone)]
+pub(super) enum Ear {
     /// A session, up to protocol 2025-11-25.
     Session(Peer<RoleServer>),
     /// A request that listens, from protocol 2026-07-28 on.
@@ -117,6 +118,11 @@ impl Site {
         heard
     }
 
+    fn tell_client_of_many(&self, ear: &Ear, session: &SessionId) {
+        let visit = CallerContext::alone(self.app(), session.clone());
+        self.add(ear.clone(), &visit);
+    }
+
     fn add(&self, ear: Ear, visit: &CallerContext) {
         let mut told = self.told.lock();
         told.retain(|one| one.ear.is_there());
@@ -168,6 +174,8 @@ impl Site {
 #[derive(Debug)]
 pub struct Sites {
     list: RwLock<SiteList>,
+    /// Clients with all of them, and their sessions.
+    told: Mutex<Vec<(Ear, SessionId)>>,
 }
 
 #[derive(Debug, Clone)]
@@ -188,6 +196,7 @@ impl Sites {
                 default,
                 fault: None,
             }),
+            told: Mutex::default(),
         })
     }
 
@@ -236,8 +245,36 @@ impl Sites {
 
     pub(super) fn set(&self, sites: Vec<Arc<Site>>, default: Option<SiteName>) {
         let mut list = self.list.write();
-        list.sites = sites.into();
+        let old = std::mem::replace(&mut list.sites, sites.into());
         list.default = default;
+        let new = Arc::clone(&list.sites);
+        drop(list);
+        let is_in = |all: &[Arc<Site>], one: &Arc<Site>| all.iter().any(|it| Arc::ptr_eq(it, one));
+        let came: Vec<_> = new.iter().filter(|one| !is_in(&old, one)).collect();
+        let mut told = self.told.lock();
+        told.retain(|(ear, _)| ear.is_there());
+        if came.is_empty() && old.iter().all(|one| is_in(&new, one)) {
+            return;
+        }
+        for (ear, session) in &*told {
+            for site in &came {
+                site.tell_client_of_many(ear, session);
+            }
+            ear.tell();
+        }
+    }
+
+    /// Has a client with all sites told when its tools change, or sites come and go.
+    pub(super) fn tell(&self, ear: &Ear, session: &SessionId) {
+        let mut told = self.told.lock();
+        told.retain(|(ear, _)| ear.is_there());
+        if told.len() < MOST_TOLD {
+            told.push((ear.clone(), session.clone()));
+            let all = self.all();
+            for site in all.iter() {
+                site.tell_client_of_many(ear, session);
+            }
+        }
     }
 
     /// Begins to settle what earlier runs left open, in the background.

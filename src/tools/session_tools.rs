@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::registry::{TOOLS, ToolDefinition};
 use super::toolset::Toolset;
 use crate::error::{Failure, capitalised};
+use crate::site::SiteName;
 
 /// Replaces a hint that says nothing without a tool that is not offered.
 const NOTHING_LEFT: &str =
@@ -30,12 +31,18 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The tools that a session is offered.
 #[derive(Debug, Clone, Default)]
-pub struct SessionTools(Vec<&'static str>);
+pub struct SessionTools(Vec<&'static str>, Option<SiteName>);
 
 impl SessionTools {
     /// These tools.
     pub fn new(names: impl IntoIterator<Item = &'static str>) -> Self {
-        Self(names.into_iter().collect())
+        Self(names.into_iter().collect(), None)
+    }
+
+    /// The same under the name of a site, which replaces `wikijs` in all texts.
+    #[must_use]
+    pub fn called(self, site: Option<SiteName>) -> Self {
+        Self(self.0, site)
     }
 
     /// True if a tool is offered.
@@ -61,6 +68,18 @@ impl SessionTools {
     /// left.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let told = self.of_offered(text);
+        match &self.1 {
+            Some(site) if told.contains("wikijs") => {
+                let told = told.replace("wikijs_", &format!("{site}_"));
+                told.replace("wikijs://", &format!("wikijs://{site}/"))
+                    .into()
+            }
+            _ => told,
+        }
+    }
+
+    fn of_offered<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(names) = NAMES.as_ref().filter(|_| text.contains("wikijs_")) else {
             return text.into();
         };

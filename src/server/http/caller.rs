@@ -182,6 +182,7 @@ impl Callers {
             address: Some(address.to_string()),
             family: delegations.clone().map(|own| -> Arc<dyn Family> { own }),
             sites: None,
+            called: None,
             review: page_host::url_for(&self.state, peer, headers),
             _held: None,
         };

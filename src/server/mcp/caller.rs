@@ -9,10 +9,11 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
-use super::result;
+use super::{many_sites, result};
 use crate::audit::{Client, Proposal};
 use crate::error::Failure;
 use crate::gates::{ClientLimits, SessionId};
+use crate::site::SiteName;
 use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see};
 use crate::write::{Asker, Caller, Extent, Family, SiteDirectory};
 
@@ -36,6 +37,8 @@ pub(in crate::server) struct CallerContext {
     pub(in crate::server) family: Option<Arc<dyn Family>>,
     /// The sites that it may see.
     pub(in crate::server) sites: Option<Arc<dyn SiteDirectory>>,
+    /// The site whose name its tools have, if its client has several.
+    pub(in crate::server) called: Option<SiteName>,
     /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
@@ -53,6 +56,7 @@ impl CallerContext {
             address: None,
             family: None,
             sites: None,
+            called: None,
             review: None,
             _held: None,
         }
@@ -104,16 +108,22 @@ impl CallerContext {
     pub(in crate::server) fn offered(&self) -> SessionTools {
         let registry = self.app.registry();
         let offered = registry.definitions().filter(|tool| self.offers(tool));
-        SessionTools::new(offered.map(|tool| tool.name))
+        SessionTools::new(offered.map(|tool| tool.name)).called(self.called.clone())
     }
 
     /// The definitions of those tools, as its `tools/list` has them.
     pub(in crate::server) fn listed(&self) -> Vec<Tool> {
         let (registry, offered) = (self.app.registry(), self.offered());
         let tools = registry.definitions().filter(|tool| offered.has(tool.name));
-        tools
-            .map(|tool| result::tool(&offered.definition(tool)))
-            .collect()
+        let listed = |tool: &ToolDefinition| {
+            let mut listed = result::tool(&offered.definition(tool));
+            if let Some(site) = &self.called {
+                listed.name = many_sites::shown(site, tool.name).into();
+                listed.title = Some(format!("{site}: {}", tool.title));
+            }
+            listed
+        };
+        tools.map(listed).collect()
     }
 
     /// Admits a client to resources if it may read pages by a tool.

@@ -33,6 +33,7 @@ use super::{elicit, methods, progress, prompts, resources, result};
 use crate::audit::CallId;
 use crate::gates::SessionId;
 use crate::notice::{self, Progress};
+use crate::site::SiteName;
 use crate::tools::{self, Arguments, ToolDefinition};
 use crate::write::{Asker, Caller};
 
@@ -47,6 +48,8 @@ pub struct Handler {
     sites: Arc<Sites>,
     /// The session of the connection's only caller; `None` if each request carries its own visit.
     alone: Option<SessionId>,
+    /// The only site that it answers for, if its client has several.
+    site: Option<SiteName>,
     /// The level of log messages that its client wants.
     level: SessionLogLevel,
     /// The pages that its client subscribed to.
@@ -66,6 +69,7 @@ impl Handler {
         Self {
             sites,
             alone: Some(session),
+            site: None,
             level: SessionLogLevel::default(),
             subscriptions: Subscriptions::default(),
         }
@@ -76,22 +80,46 @@ impl Handler {
         Self {
             sites,
             alone: None,
+            site: None,
             level: SessionLogLevel::default(),
             subscriptions: Subscriptions::default(),
         }
     }
 
+    /// A handler of one session with one of several sites, under the site's name.
+    pub(super) fn of_site(
+        sites: Arc<Sites>,
+        session: SessionId,
+        site: SiteName,
+        level: SessionLogLevel,
+    ) -> Self {
+        Self {
+            site: Some(site),
+            level,
+            ..Self::alone(sites, session)
+        }
+    }
+
+    /// The caller of a connection with one client.
+    pub(super) fn own_visit(&self) -> Option<CallerContext> {
+        let session = self.alone.as_ref()?;
+        let app = self
+            .sites
+            .find(self.site.as_ref().map(SiteName::as_str))?
+            .app();
+        let sites = OwnSites::new(Arc::clone(&app), &self.sites, session);
+        Some(CallerContext {
+            sites: Some(Arc::new(sites)),
+            called: self.site.clone(),
+            ..CallerContext::alone(app, session.clone())
+        })
+    }
+
     /// The caller; a request that did not pass the layers is refused.
     fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Arc<CallerContext>, ErrorData> {
         let unknown = || ErrorData::internal_error("the caller is unknown", None);
-        if let Some(session) = &self.alone {
-            let site = self.sites.find(None).ok_or_else(unknown)?;
-            let app = site.app();
-            let sites = OwnSites::new(Arc::clone(&app), &self.sites, session);
-            return Ok(Arc::new(CallerContext {
-                sites: Some(Arc::new(sites)),
-                ..CallerContext::alone(app, session.clone())
-            }));
+        if self.alone.is_some() {
+            return self.own_visit().map(Arc::new).ok_or_else(unknown);
         }
         let visit = context
             .extensions
@@ -169,7 +197,9 @@ impl Handler {
         let is_offered = |tool: &&ToolDefinition| offered.has(tool.name);
         let unknown = || {
             let meant = tools::meant(name, offered.names());
-            let meant = meant.map_or_else(String::new, |meant| format!("; call {meant}"));
+            let meant = meant.map_or_else(String::new, |meant| {
+                format!("; call {}", offered.text(&meant))
+            });
             let name = methods::printable(name);
             ErrorData::invalid_params(format!("unknown tool: {name}{meant}"), None)
         };

@@ -5,6 +5,7 @@ pub(super) mod caller;
 pub(super) mod elicit;
 pub(super) mod handler;
 pub(super) mod logging;
+pub(super) mod many_sites;
 pub(super) mod methods;
 pub(super) mod progress;
 pub(super) mod prompts;

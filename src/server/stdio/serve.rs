@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::mcp::handler::Handler;
+use super::super::mcp::many_sites::ManySites;
 use super::super::site::Sites;
 use super::super::without_wiki::WithoutWiki;
 use super::framing::{LineFramer, PayloadSlot};
@@ -63,6 +64,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// One sentence, where the handshake fails for another reason than an early end.
 pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
     let handler = Handler::alone(Arc::clone(&sites), SessionId::new("stdio"));
+    let ended = answer(handler, stop).await;
+    sites.finish().await;
+    ended
+}
+
+/// Serves several wikis to one client, each tool once a site, as [`serve_stdio`] does one.
+///
+/// # Errors
+/// As [`serve_stdio`].
+pub async fn serve_sites(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
+    let handler = ManySites::new(Arc::clone(&sites), SessionId::new("stdio"));
     let ended = answer(handler, stop).await;
     sites.finish().await;
     ended

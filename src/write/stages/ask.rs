@@ -111,7 +111,10 @@ impl Asking<'_> {
         let context = self.context;
         let limit = policy.thinking().unwrap_or(THINKING);
         let question = Question {
-            message: asked.message(),
+            message: match context.audit.site() {
+                Some(site) => format!("On the site {site}: {}", asked.message()),
+                None => asked.message(),
+            },
             scopes: ApprovalScope::offered(by, &asked.set),
         };
         match &self.caller.asker {

@@ -1,11 +1,31 @@
-//! Sites as tools.
+//! Sites as tools, and several sites for one client over standard input and output.
 
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use rmcp::ServiceExt as _;
+use rmcp::model::{
+    CallToolRequestParams, GetPromptRequestParams, PaginatedRequestParams,
+    ReadResourceRequestParams,
+};
+use rmcp::serve_server;
+use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::mpsc::{self, UnboundedReceiver, unbounded_channel};
+use tokio::sync::oneshot;
+use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
+use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::http::Grant;
+use wikijs_gate::server::{App, ManySites, Reload, Site, Sites, check_sites};
+use wikijs_gate::write::Timeouts;
 
-use super::{Many, site, three};
+use super::{Hearing, Many, config, put, site, three};
+use crate::command::Command;
+use crate::harness::{id_of, mutations, read};
+use crate::house::docs::generated;
 use crate::http::hosted::{Caller, Names};
-use crate::testkit::Shows as _;
+use crate::testkit::{Shows as _, lacks, says};
 
 const LIST_SITES: &str = "wikijs_list_sites";
 const STATUS: &str = "wikijs_site_status";
@@ -82,4 +102,305 @@ async fn a_dead_site_is_listed_as_one_that_does_not_answer() {
     let listed = many.call("/a", &nobody, LIST_SITES, json!({})).await;
     listed["sites"][1].shows(json!({ "name": "b", "answers": false, "pages": null }));
     assert!(listed["sites"][1]["fault"].is_string(), "{listed}");
+}
+
+/// A client of several sites, and the server's reload.
+struct OfSites {
+    client: RunningService<RoleClient, Hearing>,
+    heard: UnboundedReceiver<()>,
+    ask: mpsc::Sender<oneshot::Sender<()>>,
+    sites: Arc<Sites>,
+    dir: TempDir,
+}
+
+impl OfSites {
+    async fn start(text: &str, only: &[&str]) -> Self {
+        let dir = TempDir::new().unwrap();
+        put(&dir, text);
+        let given = CommandLineSettings {
+            config: Some(config(&dir)),
+            sites: only.iter().map(|name| name.parse().unwrap()).collect(),
+            ..CommandLineSettings::default()
+        };
+        let layers = Layers::load(&given).unwrap();
+        let all = Settings::load_every(&layers).unwrap().into_iter();
+        let all = all.map(|settings| {
+            let name = settings.site.clone();
+            Site::new(name, App::new(settings, Timeouts::default()).unwrap())
+        });
+        let all: Vec<_> = all.collect();
+        check_sites(&all).unwrap();
+        let sites = Sites::new(all, None);
+        let (ask, asked) = mpsc::channel(1);
+        tokio::spawn(Reload::new(given, layers, Arc::clone(&sites), true).run(asked));
+        let handler = ManySites::new(Arc::clone(&sites), SessionId::new("stdio"));
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+        let (told, heard) = unbounded_channel();
+        let client = Hearing(told).serve(ours).await.unwrap();
+        Self {
+            client,
+            heard,
+            ask,
+            sites,
+            dir,
+        }
+    }
+
+    async fn change(&self, text: &str) -> Option<String> {
+        put(&self.dir, text);
+        let (done, is_done) = oneshot::channel();
+        self.ask.send(done).await.unwrap();
+        is_done.await.unwrap();
+        self.sites.fault()
+    }
+
+    async fn names(&self) -> Vec<String> {
+        let tools = self.client.list_all_tools().await.unwrap();
+        tools
+            .into_iter()
+            .map(|tool| tool.name.into_owned())
+            .collect()
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
+        let Value::Object(arguments) = arguments else {
+            panic!("no arguments");
+        };
+        let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        read(&self.client.call_tool(call).await.unwrap())
+    }
+}
+
+#[tokio::test]
+async fn each_tool_is_there_once_a_site_and_acts_on_that_site_alone() {
+    let [docs, handbook, other] = three().await;
+    let sets = SETS.replace(", \"sites\"", "");
+    let text = format!(
+        "{sets}{}{}{}",
+        site("docs", &docs, ""),
+        site("hand-book", &handbook, "mutations_enabled = false"),
+        site("other", &other, "")
+    );
+    let server = OfSites::start(&text, &["docs", "hand-book"]).await;
+    let names = server.names().await;
+    assert_eq!(names.len(), 20);
+    assert!(
+        names
+            .iter()
+            .all(|name| name.starts_with("docs_") || name.starts_with("hand-book_"))
+    );
+    let tools = serde_json::to_string(&server.client.list_all_tools().await.unwrap()).unwrap();
+    lacks(&tools, "wikijs_");
+    says(&tools, "docs_get_page_by_path");
+    let instructions = server
+        .client
+        .peer_info()
+        .unwrap()
+        .instructions
+        .clone()
+        .unwrap();
+    says(&instructions, "Site docs (");
+    says(&instructions, "Site hand-book (");
+    for (tool, title) in [
+        ("docs_get_page_by_path", "first"),
+        ("hand-book_get_page_by_path", "second"),
+    ] {
+        let page = server.call(tool, json!({ "path": "home" })).await.unwrap();
+        assert_eq!(page["content"], title, "{tool}");
+    }
+    // A write goes to the wiki of its tool, and the gates are that site's.
+    let update = |wiki| json!({ "id": id_of(wiki, "home"), "title": "New" });
+    let mut confirmed = update(&docs);
+    let preview = server
+        .call("docs_update_page", update(&docs))
+        .await
+        .unwrap();
+    confirmed["confirm"] = preview["confirm"].clone();
+    let strayed = server
+        .call("hand-book_update_page", confirmed.clone())
+        .await;
+    assert_eq!(strayed.unwrap_err()["code"], "MUTATIONS_DISABLED");
+    server.call("docs_update_page", confirmed).await.unwrap();
+    assert_eq!((mutations(&docs).len(), mutations(&handbook).len()), (1, 0));
+    let error = server
+        .call("docs_get_page_by_path", json!({ "path": "no/such" }))
+        .await;
+    let hint = error.unwrap_err()["hint"].as_str().unwrap().to_owned();
+    says(&hint, "docs_search_pages");
+    lacks(&hint, "wikijs_");
+    // No site but these, and no tool without a site.
+    for name in [
+        "wikijs_list_pages",
+        "other_list_pages",
+        "docs",
+        "docs_",
+        "_list_pages",
+        "dócs_list_pages",
+        "docs_wikijs_list_pages",
+    ] {
+        let call = CallToolRequestParams::new(name.to_owned());
+        let error = server.client.call_tool(call).await.unwrap_err().to_string();
+        says(&error, "unknown tool");
+    }
+}
+
+#[tokio::test]
+async fn resources_and_prompts_say_which_site_they_are_of() {
+    let [docs, handbook, _] = three().await;
+    let text = format!(
+        "{SETS}{}{}",
+        site("docs", &docs, ""),
+        site("handbook", &handbook, "")
+    );
+    let server = OfSites::start(&text, &["docs", "handbook"]).await;
+    let mut uris = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        let list = server.client.list_resources(Some(page)).await.unwrap();
+        uris.extend(list.resources.into_iter().map(|resource| resource.uri));
+        cursor = list.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    for uri in [
+        "wikijs://docs/status",
+        "wikijs://handbook/status",
+        "wikijs://docs/en/home",
+    ] {
+        assert!(uris.iter().any(|own| own == uri), "{uris:?}");
+    }
+    for (site, title) in [("docs", "first"), ("handbook", "second")] {
+        let uri = format!("wikijs://{site}/status");
+        let read = ReadResourceRequestParams::new(&*uri);
+        let read = server.client.read_resource(read).await.unwrap();
+        let read = serde_json::to_value(&read).unwrap();
+        assert_eq!(read["contents"][0]["uri"], uri);
+        says(
+            read["contents"][0]["text"].as_str().unwrap(),
+            &format!("\"site\":\"{site}\""),
+        );
+        let page = ReadResourceRequestParams::new(format!("wikijs://{site}/en/home"));
+        let page =
+            serde_json::to_string(&server.client.read_resource(page).await.unwrap()).unwrap();
+        says(&page, title);
+    }
+    for uri in [
+        "wikijs://status",
+        "wikijs://other/status",
+        "https://docs/status",
+    ] {
+        let read = ReadResourceRequestParams::new(uri);
+        assert!(server.client.read_resource(read).await.is_err(), "{uri}");
+    }
+    let prompts = server.client.list_all_prompts().await.unwrap();
+    let (first, _) = prompts.split_at(1);
+    let name = &first[0].name;
+    says(name, "docs_");
+    let prompt = server
+        .client
+        .get_prompt(GetPromptRequestParams::new(name.clone()))
+        .await;
+    let prompt = serde_json::to_string(&prompt.unwrap()).unwrap();
+    says(&prompt, "docs_");
+    lacks(&prompt, "wikijs_");
+}
+
+#[tokio::test]
+async fn a_site_that_comes_or_goes_changes_the_list() {
+    let [docs, handbook, _] = three().await;
+    let one = format!("{SETS}{}", site("docs", &docs, ""));
+    let both = format!("{one}{}", site("handbook", &handbook, ""));
+    let mut server = OfSites::start(&both, &["docs", "handbook"]).await;
+    let count = server.names().await.len();
+    assert_eq!(server.change(&one).await, None);
+    server.heard.recv().await.unwrap();
+    assert_eq!(server.names().await.len(), count / 2);
+    assert_eq!(server.change(&both).await, None);
+    server.heard.recv().await.unwrap();
+    assert_eq!(server.names().await.len(), count);
+    // The tools of a site that came later are watched, too.
+    let fewer = both.replace(
+        "[sites.handbook]",
+        "[sites.handbook]\ntoolsets = [\"pages\"]",
+    );
+    assert_eq!(server.change(&fewer).await, None);
+    server.heard.recv().await.unwrap();
+    // Without any of its sites it keeps them, closed to writes.
+    let none = format!("{SETS}{}", site("elsewhere", &docs, ""));
+    assert!(server.change(&none).await.is_some());
+    let update = json!({ "id": id_of(&docs, "home"), "title": "New" });
+    let held = server.call("docs_update_page", update).await.unwrap_err();
+    assert_eq!(held["code"], "WRITES_PAUSED");
+}
+
+#[tokio::test]
+async fn names_that_clients_do_not_take_stop_the_start() {
+    let [docs, ..] = three().await;
+    let dir = TempDir::new().unwrap();
+    let tools = dir.path().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    let recipe = format!(
+        "name = \"custom_{}\"\ndescription = \"x\"\ntool = \"wikijs_list_tags\"\n[values]\nquery = \"a\"\n",
+        "x".repeat(55)
+    );
+    crate::cli::custom_tools::put(&tools, "long.toml", &recipe);
+    let long = format!(
+        "custom_tools_dir = {:?}\n{}",
+        tools.to_str().unwrap(),
+        site("docs", &docs, "")
+    );
+    for (text, sites, fault) in [
+        (
+            &*site("docs", &docs, ""),
+            "docs,nowhere",
+            "there is no site nowhere",
+        ),
+        (
+            &*site("docs", &docs, ""),
+            "docs,no.where",
+            "small letters, digits and hyphens",
+        ),
+        (
+            &*site("docs", &docs, ""),
+            "döcs",
+            "small letters, digits and hyphens",
+        ),
+        (&*long, "docs", "longer than the 64 bytes"),
+    ] {
+        put(&dir, text);
+        let command = Command::new(&["serve", "--sites", sites]);
+        let ended = command
+            .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
+            .end()
+            .await;
+        assert_eq!(ended.code, 2, "{}", ended.told);
+        says(&ended.told, fault);
+    }
+}
+
+#[tokio::test]
+async fn the_sizes_in_the_docs_are_those_of_the_list() {
+    let [docs, handbook, wiki] = three().await;
+    let text = format!(
+        "{}{}{}",
+        site("docs", &docs, ""),
+        site("handbook", &handbook, ""),
+        site("wiki", &wiki, "")
+    );
+    let mut table = String::from("| sites | tools | `tools/list`, kB |\n|---|---|---|\n");
+    for only in [
+        &["docs"][..],
+        &["docs", "handbook"],
+        &["docs", "handbook", "wiki"],
+    ] {
+        let server = OfSites::start(&text, only).await;
+        let listed = server.client.list_tools(None).await.unwrap();
+        let kilobytes = serde_json::to_vec(&listed).unwrap().len().div_ceil(1_000);
+        let (sites, tools) = (only.len(), listed.tools.len());
+        let _ = writeln!(table, "| {sites} | {tools} | {kilobytes} |");
+    }
+    generated("docs/sites.md", "sizes", &table, str::to_owned);
 }

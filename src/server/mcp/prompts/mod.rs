@@ -173,7 +173,8 @@ impl<'a> Offer<'a> {
             arguments: read(wiki, prompt, request.arguments.unwrap_or_default())?,
             today: wiki.now().date(),
         };
-        let text = PromptMessage::new_text(Role::User, (prompt.text)(&given));
+        let text = (prompt.text)(&given);
+        let text = PromptMessage::new_text(Role::User, self.tools.text(&text));
         Ok(GetPromptResult::new(vec![text]).with_description(prompt.description))
     }
 
