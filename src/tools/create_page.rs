@@ -30,13 +30,13 @@ pub(super) struct Input {
     title: String,
     #[garde(custom(rule::content_or_copied(self.from_page.is_some())))]
     content: Option<String>,
-    /// Id of a page to take content, description, tags and editor from, where not given.
+    /// Id of a page: gives content, description, tags, editor where you do not.
     #[garde(range(min = 1, max = 2_147_483_647))]
     from_page: Option<i64>,
     /// Of fromPage: this part alone, headings lifted.
     #[garde(custom(rule::optional(rule::selector)))]
     section: Option<String>,
-    /// In the content of fromPage, everywhere.
+    /// In fromPage, everywhere.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
     #[garde(skip)]
@@ -49,7 +49,7 @@ pub(super) struct Input {
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
-    /// Such as markdown; default: as configured.
+    /// Default: as configured.
     #[garde(custom(rule::optional(rule::editor)))]
     editor: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]

@@ -36,7 +36,7 @@ pub(super) fn add_folder_to(schema: &mut Map<String, Value>) {
     add(
         schema,
         PATH,
-        (FOLDER, "In place of path, which then follows the title."),
+        (FOLDER, "In place of path: the title makes the rest."),
     );
 }
 

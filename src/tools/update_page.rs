@@ -37,15 +37,15 @@ pub(super) struct Input {
     path: Option<String>,
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
-    /// With a new path or locale: mends the links to the page and its own, as one set.
+    /// With a new path or locale: mends links to the page and its own, as one set.
     #[garde(skip)]
     update_links: Option<bool>,
     #[garde(custom(rule::optional(rule::title)))]
     title: Option<String>,
-    /// All of it. Only one of content, edits, patch, section, fromVersion, frontMatter.
+    /// All of it; or one of edits, patch, section, fromVersion, frontMatter.
     #[garde(custom(rule::optional(rule::content)))]
     content: Option<String>,
-    /// Exact, in order; each oldText is in the page once (with replaceAll: anywhere).
+    /// Exact, in order; each oldText is once in the page (replaceAll: anywhere).
     #[garde(length(min = 1, max = 100), dive)]
     edits: Option<Vec<TextEdit>>,
     #[garde(skip)]
@@ -61,13 +61,13 @@ pub(super) struct Input {
     /// Of a Markdown page: h2[0], section[0] (before the first heading), block:table[0], a heading's text or path (Install/Linux).
     #[garde(custom(rule::optional(rule::selector)))]
     section: Option<String>,
-    /// Replace: with the heading. Append: rows or items join a last table or list.
+    /// Replace: heading too. Append: rows or items join a last table or list.
     #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
     section_content: Option<String>,
     /// Default replace.
     #[garde(skip)]
     section_mode: Option<Mode>,
-    /// versionId to restore content, title and description of, or the section alone.
+    /// versionId to restore: content, title and description, or the section.
     #[garde(range(min = 1, max = 2_147_483_647))]
     from_version: Option<i64>,
     #[garde(custom(rule::optional(rule::description)))]
@@ -92,7 +92,7 @@ pub(super) struct Input {
     /// After `FIELD_UNREADABLE`, if the user agrees.
     #[garde(length(max = 4))]
     accept_loss: Option<Vec<Losable>>,
-    /// Why, in one line: for whoever decides.
+    /// Why, for whoever decides.
     #[garde(custom(rule::optional(rule::note)))]
     note: Option<String>,
 }
@@ -164,7 +164,7 @@ impl From<Mode> for SectionMode {
 impl WriteTool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
-    const DESCRIPTION: &'static str = "Change fields of a page, move or rename it (path), restore a version (fromVersion); what is left out stays, \"\" or [] clears. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
+    const DESCRIPTION: &'static str = "Change fields of a page, move or rename it (path), restore a version; what is left out stays, \"\" or [] clears. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const TAKES_PAGE_NAME: bool = true;
     const EXPLAINED: Explained = &[
         (
@@ -242,54 +242,56 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
             format!("cannot be combined with {first}: name one way to change the content");
         return Err(input::invalid_argument(second, message));
     }
-    for (name, is_given, (needed, is_there)) in [
+    let (is_part, is_edited) = (input.section.is_some(), input.edits.is_some());
+    let is_everywhere = input.replace_all == Some(true);
+    for (name, is_given, needed, is_there) in [
         (
             "sectionContent",
             input.section_content.is_some(),
-            ("section", input.section.is_some()),
+            "section",
+            is_part,
         ),
         (
             "sectionMode",
             input.section_mode.is_some(),
-            ("section", input.section.is_some()),
+            "section",
+            is_part,
         ),
         (
             "replaceAll",
             input.replace_all.is_some(),
-            ("edits", input.edits.is_some()),
+            "edits",
+            is_edited,
         ),
         (
             "outsideCode",
             input.outside_code.is_some(),
-            ("replaceAll", input.replace_all == Some(true)),
+            "replaceAll",
+            is_everywhere,
         ),
     ] {
         if is_given && !is_there {
             return Err(input::invalid_argument(name, format!("needs {needed}")));
         }
     }
-    let edits = || input.edits.clone();
-    Ok(
-        match (
-            &input.content,
-            &input.patch,
-            &input.front_matter,
-            &input.section,
-        ) {
-            (Some(content), ..) => Some(NewContent::Whole(content.clone())),
-            (_, Some(patch), ..) => Some(NewContent::Patch(patch.clone())),
-            (_, _, Some(set), _) => Some(NewContent::FrontMatter(set.clone())),
-            (.., Some(section)) => Some(of_section(input, section)?),
-            _ if input.replace_all == Some(true) => Some(NewContent::Everywhere(everywhere(
-                edits(),
-                input.outside_code,
-            )?)),
-            _ => edits().map(|edits| {
-                let edits = edits.into_iter().map(page::TextReplacement::from);
-                NewContent::Edits(edits.collect())
-            }),
-        },
-    )
+    Ok(Some(if let Some(content) = &input.content {
+        NewContent::Whole(content.clone())
+    } else if let Some(patch) = &input.patch {
+        NewContent::Patch(patch.clone())
+    } else if let Some(set) = &input.front_matter {
+        NewContent::FrontMatter(set.clone())
+    } else if let Some(section) = &input.section {
+        of_section(input, section)?
+    } else if let Some(edits) = input.edits.clone() {
+        let all = everywhere(Some(edits), input.outside_code)?;
+        if is_everywhere {
+            NewContent::Everywhere(all)
+        } else {
+            NewContent::Edits(all.edits)
+        }
+    } else {
+        return Ok(None);
+    }))
 }
 
 /// The texts to replace everywhere.

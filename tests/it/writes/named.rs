@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Setup, id_of, mutations, wiki_of};
+use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
 use crate::testkit::{
-    ADD_COMMENT, DELETE, HISTORY, LIST_COMMENTS, Shows as _, UPDATE, call_ok, confirmed_ok, fails,
-    lacks, says,
+    ADD_COMMENT, BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST_COMMENTS, Shows as _, UPDATE,
+    call_ok, confirmed_ok, fails, lacks, says,
 };
 
 const PAGES: &[(&str, &str)] = &[
@@ -165,4 +165,54 @@ async fn an_invalid_name_is_refused_at_once() {
         );
         assert!(error.to_string().len() < 4_000, "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_name_without_a_page_says_whether_one_may_be_made_there() {
+    let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/secret/a", "S\n")]).await;
+    let place = async |served: &Served, tool: &'static str, arguments: Value| {
+        let error = fails(served, tool, arguments, "PAGE_NOT_FOUND").await;
+        error["details"]["place"].clone()
+    };
+    let at = |path: &str| json!({ "path": path });
+    let open = Setup::admin(&wiki).serve().await;
+    let free = place(&open, BY_PATH, at("docs/new")).await;
+    free.shows(json!({ "locale": "en", "path": "docs/new", "mayCreate": true }));
+    let named = json!({ "page": "docs/new", "title": "T" });
+    place(&open, UPDATE, named)
+        .await
+        .shows(json!({ "mayCreate": true }));
+    // What names no place of a new page has none, and an id has none.
+    assert_eq!(
+        place(&open, BY_PATH, at("No such title.")).await,
+        Value::Null
+    );
+    assert_eq!(
+        place(&open, BY_ID, json!({ "id": 4_711 })).await,
+        Value::Null
+    );
+
+    let off = Setup::admin(&wiki)
+        .with("WIKI_MUTATIONS_ENABLED", "false")
+        .serve()
+        .await;
+    let closed = place(&off, BY_PATH, at("docs/new")).await;
+    closed.shows(json!({ "mayCreate": false, "why": "MUTATIONS_DISABLED" }));
+    let bounded = Setup::admin(&wiki)
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/secret")
+        .serve()
+        .await;
+    let elsewhere = place(&bounded, BY_PATH, at("other/new")).await;
+    elsewhere.shows(json!({ "mayCreate": false, "why": "PATH_NOT_ALLOWED" }));
+    // A page that may not be read is told from none by nothing.
+    let unread = place(&bounded, BY_PATH, at("docs/secret/a")).await;
+    let none = place(&bounded, BY_PATH, at("docs/secret/b")).await;
+    assert_eq!(unread["why"], none["why"]);
+    assert_eq!(unread["mayCreate"], none["mayCreate"]);
+
+    let exists = json!({ "path": "docs/a", "title": "A", "content": "x\n" });
+    let error = fails(&open, CREATE, exists, "PAGE_EXISTS").await;
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.starts_with("Update the page"), "{hint}");
 }
