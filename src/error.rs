@@ -54,7 +54,7 @@ macro_rules! codes {
 codes! {
     /// Arguments are unknown, of a wrong type or out of range; `details.fields` names them, of several with a message each (the first twenty), `details.faults` says how many there are if more.
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
-    /// The wiki has no such page, or the key may not see it.
+    /// The wiki has no such page, or the key may not see it. For a path, `details.place` says whether a page may be made there (`mayCreate`, `why`).
     PageNotFound = "PAGE_NOT_FOUND", "Check the id or path. Look for the page with wikijs_search_pages or wikijs_list_pages.";
     /// Several pages go by that name; `details.candidates` names them.
     AmbiguousPage = "AMBIGUOUS_PAGE", "Call again with the id, or the path and locale, of one of details.candidates.";

@@ -134,6 +134,12 @@ impl OnRecord {
 }
 
 impl AuditLog {
+    /// The name of its wiki, made of its address.
+    #[must_use]
+    pub fn wiki_name(&self) -> &str {
+        &self.wiki
+    }
+
     /// The log of a wiki in this audit directory. Nothing on the disk is touched before the
     /// first event.
     #[must_use]

@@ -13,8 +13,8 @@ use crate::page::{
 
 use super::warning::{Warning, unchecked};
 
-/// The fault of a page whose code is not told.
-const CODE_UNKNOWN: &str = "Which text of this page is code is not told: it is too large, or neither Markdown nor HTML. Leave outsideCode out and look at the preview, or use edits";
+/// The fault if it is unknown which text of a page is code.
+const CODE_UNKNOWN: &str = "It cannot be told which text of this page is code: it is too large, or neither Markdown nor HTML. Leave outsideCode out and look at the preview, or use edits";
 /// The warning that text in code is replaced.
 const IN_CODE: &str = "in_code";
 /// The most characters of a tag in a warning.
@@ -132,7 +132,7 @@ pub enum ContentFault {
     /// A patch cannot be applied.
     #[error(transparent)]
     Patch(#[from] PatchFault),
-    /// A part is not there once, or cannot be changed so.
+    /// A part is missing or ambiguous, or cannot be changed in this way.
     #[error(transparent)]
     Part(#[from] PartFault),
     /// It cannot be changed in this way: what to do instead, as a sentence without its end.
@@ -147,7 +147,8 @@ pub enum ContentFault {
 }
 
 impl NewContent {
-    /// The new source; with a warning about what the change does not say of itself.
+    /// The new source, and a warning if text in code is replaced or appended text does not join the last
+    /// block.
     ///
     /// # Errors
     /// Why the source cannot become what was asked for.
@@ -204,7 +205,7 @@ impl ReplaceAll {
     /// Why the page is left out.
     pub fn where_found(&self, content: &str, editor: &str) -> Result<String, &'static str> {
         let code = self.kept(content, editor);
-        let code = code.ok_or("which of its text is code is not told")?;
+        let code = code.ok_or("it is unknown which of its text is code")?;
         let made = replaced(content, &self.edits, &code);
         made.map(|(made, _)| made)
             .map_err(|_| "it would be too large")

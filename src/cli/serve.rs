@@ -119,8 +119,8 @@ async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> Comm
     Ok(signals.exit().unwrap_or(Exit::Done))
 }
 
-/// Serves wikis. `layers` is where their settings are read from again, and whether all wikis of
-/// the settings file are served.
+/// Serves wikis. `layers` is where their settings are read from again, and whether several
+/// wikis are served (all, or those of `--sites`).
 async fn serve(
     settings: Vec<Settings>,
     layers: Option<(Layers, bool)>,

@@ -1,6 +1,7 @@
 //! Takes over changed settings while the server runs: whole, once they are on record, or not at
 //! all.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Reload {
     stamps: Stamps,
     sites: Arc<Sites>,
     serve: Option<HttpReload>,
+    /// The wiki of every site that was ever served.
+    wikis: BTreeMap<SiteName, String>,
     /// True if the present settings could not be taken over.
     is_refused: bool,
 }
@@ -51,6 +54,7 @@ impl Reload {
             stamps: layers.stamps(&given),
             given,
             layers,
+            wikis: wikis_by_site(&sites),
             sites,
             serve: None,
             is_refused: false,
@@ -200,6 +204,7 @@ impl Reload {
             one.put_on_record().await?;
         }
         self.put_into_force(made, layers.default_site().cloned());
+        self.wikis.extend(wikis_by_site(&self.sites));
         if let (Some(taker), Some(serve)) = (&self.serve, serve) {
             taker.take(serve);
         }
@@ -232,6 +237,14 @@ impl Reload {
             });
         }
         let name = settings.site.clone();
+        let known = name.as_ref().and_then(|name| self.wikis.get(name));
+        if !self.given.sites.is_empty() && known.is_some_and(|wiki| *wiki != settings.wiki.name) {
+            // Its tools were offered before: a client must never find another wiki behind them.
+            return Err(
+                "a site that was served comes back with another wiki, which takes a restart"
+                    .to_owned(),
+            );
+        }
         let app = App::new(settings, Timeouts::default())?;
         if let Some(place) = app.desk.audit().upkeep.writable_by_others().first() {
             return Err(format!("others may write {}", place.display()));
@@ -267,6 +280,17 @@ impl Reload {
             }
         }
     }
+}
+
+/// The wiki of each site.
+fn wikis_by_site(sites: &Sites) -> BTreeMap<SiteName, String> {
+    let all = sites.all();
+    let named = all
+        .iter()
+        .filter_map(|site| Some((site.name()?.clone(), site)));
+    named
+        .map(|(name, site)| (name, site.app().desk.audit().wiki_name().to_owned()))
+        .collect()
 }
 
 /// The update of one site, made ready.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{self, rule};
+use super::page_argument;
 use super::tool::ToolKind;
 use super::update_page::{TextEdit, everywhere};
 use super::write_tool::{RequestedWrite, WriteTool};
@@ -30,9 +31,9 @@ pub(super) struct Input {
     title: String,
     #[garde(custom(rule::content_or_copied(self.from_page.is_some())))]
     content: Option<String>,
-    /// Id of a page: gives content, description, tags, editor where you do not.
-    #[garde(range(min = 1, max = 2_147_483_647))]
-    from_page: Option<i64>,
+    /// Path or id: gives content, description, tags, editor where you do not.
+    #[garde(custom(rule::optional(rule::text)))]
+    from_page: Option<String>,
     /// Of fromPage: this part alone, headings lifted.
     #[garde(custom(rule::optional(rule::selector)))]
     section: Option<String>,
@@ -128,7 +129,12 @@ impl WriteTool for CreatePage {
             script_css: input.script_css.unwrap_or_default(),
             script_js: input.script_js.unwrap_or_default(),
         };
-        let plan = match input.from_page {
+        let from = page_argument::by_name_or_id(
+            context,
+            page_argument::FROM_PAGE,
+            input.from_page.as_deref(),
+        );
+        let plan = match from.await? {
             None => WriteRequest::Create(Box::new(page)),
             Some(from) => WriteRequest::Copy(Box::new(Copy {
                 page,

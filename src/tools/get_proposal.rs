@@ -26,7 +26,7 @@ pub(super) struct GetProposal;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// proposal of the write's answer.
+    /// The proposal's id, as `proposal` in the write's answer.
     #[garde(length(chars, max = 16))]
     id: String,
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
+use super::page_argument::{FROM_PAGE, LINKS_TO};
 use crate::error::Failure;
 pub(super) use places::{
     Locales, TagFilters, date, draft, known_locale, known_tags, memory_id, new_place, part, place,
@@ -96,7 +97,9 @@ fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) 
     {
         match arguments.get_mut(name) {
             Some(value) if is_whole(property) => read(value),
-            Some(Value::Number(id)) if name == "linksTo" && id.is_u64() => {
+            Some(Value::Number(id))
+                if [LINKS_TO, FROM_PAGE].contains(&name.as_str()) && id.is_u64() =>
+            {
                 let id = id.to_string();
                 arguments.insert(name.clone(), id.into());
             }

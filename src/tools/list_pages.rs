@@ -164,7 +164,12 @@ impl Tool for ListPages {
         )?;
         let tags = input::tag_filters(&context.wiki, input.tags, input.without_tags).await?;
         let mut choice = Choice::load(&context, input.links, input.property.as_deref()).await?;
-        let links_to = page_argument::linked(&context, input.links_to.as_deref()).await?;
+        let links_to = page_argument::by_name_or_id(
+            &context,
+            page_argument::LINKS_TO,
+            input.links_to.as_deref(),
+        )
+        .await?;
         let mut query = ListQuery {
             locale: locales.one,
             tags: tags.tags,

@@ -23,7 +23,9 @@ pub(super) const PATH: &str = "path";
 /// The most bytes of a name: more than any title or address has.
 const MOST_BYTES: usize = 4_096;
 /// The argument that names the page that others link to.
-const LINKS_TO: &str = "linksTo";
+pub(super) const LINKS_TO: &str = "linksTo";
+/// The argument that names the page from which a new one is made.
+pub(super) const FROM_PAGE: &str = "fromPage";
 const MEANING: &str = "In place of id: path, title, address, [[link]].";
 
 /// Adds the argument to a schema, beside the id.
@@ -111,13 +113,14 @@ pub(super) fn insert_placeholder_id(arguments: &mut Arguments) {
     }
 }
 
-/// The id of the page that `linksTo` names, if it is given: a number is an id, else it is a name as in
-/// `page`.
+/// The id of the page that an argument names, if it is given: a number is an id, else it is a name as
+/// in `page`.
 ///
 /// # Errors
 /// As for [`resolve`].
-pub(super) async fn linked(
+pub(super) async fn by_name_or_id(
     context: &ToolContext,
+    argument: &str,
     said: Option<&str>,
 ) -> Result<Option<i64>, Failure> {
     let Some(name) = said else {
@@ -125,7 +128,7 @@ pub(super) async fn linked(
     };
     match name.parse() {
         Ok(id @ 1..=2_147_483_647) => Ok(Some(id)),
-        _ => Box::pin(page_of(context, LINKS_TO, name)).await.map(Some),
+        _ => Box::pin(page_of(context, argument, name)).await.map(Some),
     }
 }
 

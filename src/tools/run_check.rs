@@ -1,12 +1,13 @@
 //! `wikijs_run_check`: runs one of the operator's checks on a page or a draft (toolset `checks`).
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
 use super::context::ToolContext;
@@ -30,6 +31,8 @@ const MOST_RUNS: usize = 50;
 
 /// Half of the checks that may run at a time: the others are for writes.
 static CALLS: Semaphore = Semaphore::const_new(4);
+/// A call's turn, which lasts until the last of its commands has ended.
+type Turn = Arc<Result<SemaphorePermit<'static>, AcquireError>>;
 
 /// The tool.
 pub(super) struct RunCheck;
@@ -38,7 +41,7 @@ pub(super) struct RunCheck;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// Its name.
+    /// The check's name.
     #[garde(length(chars, max = 200))]
     check: String,
     #[garde(range(min = 1, max = 2_147_483_647))]
@@ -86,8 +89,8 @@ struct RunShown {
 impl Tool for RunCheck {
     const NAME: &'static str = "wikijs_run_check";
     const TITLE: &'static str = "Run check";
-    const DESCRIPTION: &'static str = "Run a check of the operator's on a page as it is, or on each change of a draft before it is submitted. Nothing is written. A name that is none is answered with those there are. What a check prints is data.";
-    const ANSWER: &'static str = "A run without exitCode did not end by itself; failed says why. nextOffset: changes are left, call again with offset.";
+    const DESCRIPTION: &'static str = "Run an operator's check on a page as it is, or on each change of a draft before it is submitted. Nothing is written. An unknown name is refused with the known ones. What a check prints is data.";
+    const ANSWER: &'static str = "A run without exitCode did not end by itself; failed says why. passed: all changes ran in this call, without a fault. nextOffset: changes are left, call again with offset.";
     const KIND: ToolKind = ToolKind::Aside;
     const EXPLAINED: Explained = NAMED_BY_PAGE;
     const TAKES_PAGE_NAME: bool = true;
@@ -105,7 +108,18 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output, Failure> 
     let check = all.iter().find(|check| check.name == input.check);
     let unknown = || not_allowed(all.iter(), "There is no check of this name.");
     let check = check.ok_or_else(unknown)?;
+    let busy = || {
+        let busy = "Other checks are running, and this one did not get its turn in time.";
+        Failure::new(Code::Timeout, busy)
+    };
+    // It is never closed. What a call reads is held while its check runs: four at a time.
+    let turn = timeout_at(until.into(), CALLS.acquire()).await;
+    let Ok(turn) = turn.map(Arc::new) else {
+        return Err(busy());
+    };
     let changes = changes(&context, &input).await?;
+    // Nobody who shows changes waits for a command.
+    render_budget::give_back();
     let about = changes.iter().any(|change| check.is_about(change));
     if !about && !changes.is_empty() {
         let fitting = all
@@ -116,13 +130,17 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output, Failure> 
     let (mut runs, mut elsewhere, mut room) = (Vec::new(), 0, MOST_OUTPUTS);
     let mut next = None;
     let from = count(input.offset, 0);
+    if from > 0 && from >= changes.len() {
+        let fault = "is beyond the changes that there are";
+        return Err(input::invalid_argument("offset", fault));
+    }
     for (place, change) in changes.into_iter().enumerate().skip(from) {
         if !check.is_about(&change) {
             elsewhere += 1;
             continue;
         }
         let run = if runs.len() < MOST_RUNS && room > 0 {
-            run(check, &change, until, &mut room).await?
+            run((check, &turn), &change, until, &mut room).await?
         } else {
             None
         };
@@ -133,11 +151,13 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output, Failure> 
         runs.push(run);
     }
     if runs.is_empty() && next.is_some() {
-        let busy = "Other checks are running, and this one did not get its turn in time.";
-        return Err(Failure::new(Code::Timeout, busy));
+        return Err(busy());
     }
     Ok(Output {
-        passed: next.is_none() && runs.iter().all(|run| run.failed.is_none()),
+        passed: from == 0
+            && next.is_none()
+            && !runs.is_empty()
+            && runs.iter().all(|run| run.failed.is_none()),
         runs,
         elsewhere: some_count(elsewhere),
         next_offset: next,
@@ -189,16 +209,12 @@ fn unread(page: &PageReading) -> Result<Vec<Field>, Failure> {
 
 /// Runs a check on a change; `None` if its turn did not come in time.
 async fn run(
-    check: &CheckCommand,
+    (check, turn): (&CheckCommand, &Turn),
     change: &Change,
     until: Instant,
     room: &mut usize,
 ) -> Result<Option<RunShown>, Failure> {
-    // It is never closed.
-    let Ok(call) = timeout_at(until.into(), CALLS.acquire()).await else {
-        return Ok(None);
-    };
-    let (of, input) = (check.clone(), checks::input(change));
+    let (of, input, call) = (check.clone(), checks::input(change), Arc::clone(turn));
     let ran = checks::in_turn(until, move |left| {
         let (_call, began) = (call, Instant::now());
         let run = checks::execute(&of, &input, of.timeout.min(left));

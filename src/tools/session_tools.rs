@@ -23,6 +23,10 @@ const NOTHING_LEFT: &str =
 /// Marks a list of tools that has become empty. None of our texts contains it.
 const GONE: char = '\u{1}';
 
+/// A word that may be the name of a tool.
+static NAME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b[\w/.-]*wikijs_[\w/.-]*\b").ok());
+
 /// Names of tools, joined as in a sentence.
 static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let one = "`?wikijs_[a-z_]+`?";
@@ -71,7 +75,17 @@ impl SessionTools {
         let told = self.of_offered(text);
         match &self.1 {
             Some(site) if told.contains("wikijs") => {
-                let told = told.replace("wikijs_", &format!("{site}_"));
+                // Names of tools alone: a page may have `wikijs_` in its path.
+                let called = |found: &Captures| match found.get(0).map(|name| name.as_str()) {
+                    Some(name) if TOOLS.iter().any(|tool| tool.name == name) => {
+                        name.replacen("wikijs", site.as_str(), 1)
+                    }
+                    name => name.unwrap_or_default().to_owned(),
+                };
+                let told = match NAME.as_ref() {
+                    Some(name) => name.replace_all(&told, called),
+                    None => told,
+                };
                 told.replace("wikijs://", &format!("wikijs://{site}/"))
                     .into()
             }

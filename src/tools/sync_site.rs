@@ -14,7 +14,7 @@ impl Tool for SyncSite {
     const NAME: &'static str = "wikijs_sync_site";
     const TITLE: &'static str = "Sync site";
     const DESCRIPTION: &'static str = "Look at a site's pages now and bring its content index up to date, so that searches find what others changed meanwhile.";
-    const ANSWER: &'static str = "pages of of are indexed; isComplete false: more follow in the background, or cannot be read.";
+    const ANSWER: &'static str = "pages: how many are indexed; of: how many there are. isComplete false: the rest follows in the background, or cannot be read.";
     const KIND: ToolKind = ToolKind::Aside;
     type Input = Input;
     type Output = Value;

@@ -18,7 +18,7 @@ pub(super) struct WithdrawProposal;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// proposal of the write's answer.
+    /// The proposal's id, as `proposal` in the write's answer.
     #[garde(length(chars, max = 16))]
     id: String,
 }
@@ -33,10 +33,22 @@ impl Tool for WithdrawProposal {
     type Output = ProposalView;
 
     async fn run(context: ToolContext, input: Input) -> Result<ProposalView, Failure> {
-        let none = || input::invalid_argument("id", "names no proposal of this client");
+        let none = || {
+            input::invalid_argument(
+                "id",
+                "names no proposal of this client; a client without a token withdraws those of its session",
+            )
+        };
         let id: ProposalId = input.id.parse().map_err(|_| none())?;
-        let is_own = |proposal: &Proposal| may_see(&context.caller, proposal);
         let proposals = context.desk.proposals();
+        let (caller, session) = (
+            &context.caller,
+            proposals.session_word(&context.caller.session),
+        );
+        // Clients without names may have the same one: only their session tells them apart.
+        let is_own = |proposal: &Proposal| {
+            may_see(caller, proposal) && (caller.client.is_known() || proposal.session == session)
+        };
         match proposals.withdraw(&context.caller, id, is_own).await {
             Ok(proposal) => {
                 let has_title = context.desk.past().made(&proposal);

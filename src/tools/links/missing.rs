@@ -1,6 +1,6 @@
 //! Finds anchors and pictures that pages name and that are not there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::{BrokenLink, MAX_CHARS, PlaceLinks};
@@ -60,8 +60,11 @@ async fn anchors(
         let Some((_, anchor)) = link.split_once('#') else {
             return;
         };
+        if asked.len() >= MAX_ANCHORS {
+            return;
+        }
         let forms = anchor_forms(anchor);
-        if !forms.is_empty() && asked.len() < MAX_ANCHORS {
+        if !forms.is_empty() {
             asked.push((to, forms));
             let to = format!("/{}/{}#{anchor}", place.0, place.1);
             found.push((from, broken(link, &to, line, "anchor")));
@@ -112,9 +115,9 @@ async fn pictures(
         } else {
             Err(WikiError::NotFound)
         };
-        let listed = match listed {
-            Ok(listed) => listed.assets,
-            Err(WikiError::NoFolder) => Vec::new(),
+        let listed: HashSet<PagePath> = match listed {
+            Ok(listed) => listed.assets.into_iter().map(|asset| asset.path).collect(),
+            Err(WikiError::NoFolder) => HashSet::new(),
             Err(_) => {
                 left += pictures.len();
                 continue;
@@ -122,7 +125,7 @@ async fn pictures(
         };
         for (path, links) in pictures {
             let path = PagePath::as_stored(path);
-            if listed.iter().any(|asset| asset.path == path) {
+            if listed.contains(&path) {
                 continue;
             }
             asked += 1;

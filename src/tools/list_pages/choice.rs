@@ -71,8 +71,9 @@ impl Choice {
         property: Option<&str>,
     ) -> Result<Option<Chosen>, Failure> {
         if !context.index.is_on() {
+            let name = if links.is_some() { "links" } else { "property" };
             let fault = format!("needs the index: {SWITCHED_OFF}");
-            return Err(invalid_argument("links", fault));
+            return Err(invalid_argument(name, fault));
         }
         // What was written lately counts, too.
         context.index.outdated();

@@ -26,7 +26,12 @@ impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
     pub(super) async fn load(context: &ToolContext, input: &Input) -> Result<Self, Failure> {
         let wiki = &context.wiki;
-        let links_to = page_argument::linked(context, input.links_to.as_deref()).await?;
+        let links_to = page_argument::by_name_or_id(
+            context,
+            page_argument::LINKS_TO,
+            input.links_to.as_deref(),
+        )
+        .await?;
         let TagFilters { tags, patterns, .. } =
             input::tag_filters(wiki, input.tags.clone(), None).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;

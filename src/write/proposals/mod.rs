@@ -135,6 +135,7 @@ impl Proposals {
             return Err(AuditError::NoProposal.into());
         }
         let held = self.hold_open(id).await?;
+        self.untouched(id).await?;
         let call = CallId::current_or_new()?;
         let mut record = EntryBuilder::open(call, caller, self.past.key());
         record.decides_on(held.proposal());
@@ -149,6 +150,22 @@ impl Proposals {
             withdrawn_by,
         };
         self.end(held, &record, &why, state).await
+    }
+
+    /// Checks that no write of a proposal may have reached the wiki: an open attempt, one of unknown
+    /// outcome, or a set that was applied in part and can be gone on with.
+    async fn untouched(&self, id: ProposalId) -> Result<(), Failure> {
+        let on_record = self.past.audit.proposals.on_record(id).await?;
+        for call in on_record.attempts {
+            let story = self.past.story(&CallSelector::from(call), None).await?;
+            if story.outcome() != Some(Outcome::NotApplied) {
+                let message = "A person has decided to apply this proposal, and some of it may be written; it was not withdrawn.";
+                return Err(Failure::new(Code::ProposalOutdated, message)
+                    .detail("appliedBy", serde_json::json!(call))
+                    .hint("Read the page to see what became of it."));
+            }
+        }
+        Ok(())
     }
 
     /// Ends a proposal without a write: its record, then its file.
