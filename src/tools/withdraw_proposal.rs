@@ -33,12 +33,7 @@ impl Tool for WithdrawProposal {
     type Output = ProposalView;
 
     async fn run(context: ToolContext, input: Input) -> Result<ProposalView, Failure> {
-        let none = || {
-            input::invalid_argument(
-                "id",
-                "names no proposal of this client; a client without a token withdraws those of its session",
-            )
-        };
+        let none = || input::invalid_argument("id", "names no proposal of this client");
         let id: ProposalId = input.id.parse().map_err(|_| none())?;
         let proposals = context.desk.proposals();
         let (caller, session) = (

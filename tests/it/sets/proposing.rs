@@ -387,9 +387,11 @@ async fn nobody_withdraws_what_is_unknown_decided_or_somebody_elses() {
             none
         );
     }
-    // A second server and a later session of the same client may.
+    // Nothing but its session tells a client without a token from one of the same name.
     let second = setup(&wiki).in_dir_of(&served).serve().await;
-    withdraws(&second, &id).await;
+    let theirs = fails(&second, WITHDRAW, json!({ "id": id }), "INVALID_INPUT").await;
+    assert_eq!(theirs, none);
+    withdraws(&served, &id).await;
     assert_eq!(state(&served, &id).await, "withdrawn");
     let rejected = proposed(&served, UPDATE, json!({ "id": home, "title": "More" })).await;
     let reject = ["proposals", "reject", &rejected, "--why", "no"];

@@ -97,9 +97,12 @@ async fn each_change_of_a_draft_is_checked_and_no_other_draft() {
     answer["runs"][0].shows(json!({ "page": "en/docs/new", "exitCode": 1 }));
     answer["runs"][1].shows(json!({ "page": "en/home", "exitCode": 0 }));
     let rest = json!({ "check": "words", "draft": "d", "offset": 1 });
-    call_ok(&served, RUN, rest)
-        .await
-        .shows(json!({ "passed": true }));
+    let answer = call_ok(&served, RUN, rest).await;
+    answer["runs"][0].shows(json!({ "page": "en/home", "exitCode": 0 }));
+    // The first change was not checked by this call.
+    assert_eq!(answer["passed"], false);
+    let beyond = json!({ "check": "words", "draft": "d", "offset": 2 });
+    fails(&served, RUN, beyond, "INVALID_INPUT").await;
     for call in [
         json!({ "check": "words", "draft": "another" }),
         json!({ "check": "words" }),
