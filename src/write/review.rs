@@ -416,7 +416,7 @@ impl WriteContext {
         let Some(one) = proposal.changes().nth(number) else {
             return Ok(None);
         };
-        let change = self.proposals.change_of(&one, proposal.key).await?;
+        let change = self.proposals.change_of(one, proposal.key).await?;
         let after = change.after();
         Ok(after.and_then(|after| match &after.thing {
             Some(Attached::Asset(asset)) if is_picture(&after.path) => {

@@ -294,7 +294,7 @@ impl Proposals {
         if !proposal.is_open() || proposal.is_list || one.undoes.is_some() {
             return None;
         }
-        self.change_of(&one, proposal.key).await.ok()
+        self.change_of(one, proposal.key).await.ok()
     }
 
     /// The open proposal of the same undo: of the same writes, from the same pages to the same. Also

@@ -44,9 +44,10 @@ async fn conflicts(player: &mut Player<'_>) {
         let preview = player.call(UPDATE, mine.clone()).await;
         player.wiki.with_store(|store| {
             store.rewrite(id, |page| {
-                page.content = match other.starts_with("for") {
-                    true => page.content.replace("for 9 minutes", other),
-                    false => format!("{}\n{other}\n", page.content),
+                page.content = if other.starts_with("for") {
+                    page.content.replace("for 9 minutes", other)
+                } else {
+                    format!("{}\n{other}\n", page.content)
                 };
             });
         });
@@ -59,7 +60,7 @@ async fn conflicts(player: &mut Player<'_>) {
         if !other.starts_with("for") {
             player.wiki.with_store(|store| {
                 store.rewrite(id, |page| {
-                    page.content = page.content.replace("for 9 minutes", "for 7 minutes")
+                    page.content = page.content.replace("for 9 minutes", "for 7 minutes");
                 });
             });
         }

@@ -35,7 +35,7 @@ pub(super) async fn made() -> DemoWiki {
         ] {
             let id = store.page_at("en", path).unwrap().id;
             store.rewrite(id, |page| {
-                page.content = page.content.replace(before, after)
+                page.content = page.content.replace(before, after);
             });
         }
     });
@@ -108,9 +108,10 @@ fn services() -> Vec<PageRow> {
             runbook = number % 10 + 1,
         );
         let owner = format!("owner:team-{}", number % 3 + 1);
-        let tags: &[&str] = match WITHOUT_OWNER.contains(&number) {
-            true => &["service"],
-            false => &["service", &owner],
+        let tags: &[&str] = if WITHOUT_OWNER.contains(&number) {
+            &["service"]
+        } else {
+            &["service", &owner]
         };
         page(
             &format!("services/s{number:02}"),
