@@ -339,7 +339,7 @@ impl ServerHandler for ManySites {
 /// Checks the names of all tools of these sites.
 ///
 /// # Errors
-/// As [`check_names`].
+/// As `check_names`.
 pub fn check_sites(sites: &[Arc<Site>]) -> Result<(), String> {
     sites.iter().try_for_each(|site| match site.name() {
         Some(name) => check_names(name, &site.app()),
