@@ -13,6 +13,7 @@ use crate::testkit::{
     ADD_COMMENT, BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, SUBMIT, Shows as _, UNDO,
     UPDATE, UPLOAD, WITHDRAW, call_ok, confirmed_ok, fails, is_applied, lacks, says,
 };
+use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 const ALL: &str = "pages,undo,proposals,drafts,comments,assets";
 const TOKEN: &str = "open sesame, please";
@@ -406,6 +407,35 @@ async fn nobody_withdraws_what_is_unknown_decided_or_somebody_elses() {
     assert_eq!(refused["message"], "The proposal was rejected already.");
     says(&refused["hint"], "can be proposed anew");
     proposed(&served, UPDATE, json!({ "id": home, "title": "More" })).await;
+}
+
+#[tokio::test]
+async fn what_may_be_written_is_not_withdrawn() {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().admin)
+        .toolsets(ALL)
+        .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "500")
+        .serve()
+        .await;
+    let id = proposed(&served, UPDATE, json!({ "page": "home", "title": "Ours" })).await;
+    // It is sent, and nobody learns what became of it.
+    faulty.on_mutations(Fault::new(Reach::Never, Reply::Cut));
+    let apply = ["proposals", "apply", &id, "--yes"];
+    let applied = Command::operator(&wiki, served.dir.path(), &apply)
+        .with("WIKI_BASE_URL", &faulty.address())
+        .end()
+        .await;
+    assert_eq!(applied.code, 4, "{}", applied.told);
+    assert_eq!(state(&served, &id).await, "open");
+    let refused = fails(&served, WITHDRAW, json!({ "id": id }), "PROPOSAL_OUTDATED").await;
+    says(&refused["message"], "some of it may be written");
+    assert_eq!(state(&served, &id).await, "open");
+    let told = served.records();
+    assert!(
+        told.iter()
+            .all(|record| record.decision.as_deref() != Some("withdrawn"))
+    );
 }
 
 #[tokio::test]

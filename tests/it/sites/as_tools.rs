@@ -310,7 +310,7 @@ async fn resources_and_prompts_say_which_site_they_are_of() {
 
 #[tokio::test]
 async fn a_site_that_comes_or_goes_changes_the_list() {
-    let [docs, handbook, _] = three().await;
+    let [docs, handbook, third] = three().await;
     let one = format!("{SETS}{}", site("docs", &docs, ""));
     let both = format!("{one}{}", site("handbook", &handbook, ""));
     let mut server = OfSites::start(&both, &["docs", "handbook"]).await;
@@ -328,6 +328,13 @@ async fn a_site_that_comes_or_goes_changes_the_list() {
     );
     assert_eq!(server.change(&fewer).await, None);
     server.heard.recv().await.unwrap();
+    // One that left does not come back as another wiki.
+    assert_eq!(server.change(&one).await, None);
+    server.heard.recv().await.unwrap();
+    let other = format!("{one}{}", site("handbook", &third, ""));
+    let why = server.change(&other).await.unwrap();
+    says(&why, "comes back with another wiki");
+    assert_eq!(server.names().await.len(), count / 2);
     // Without any of its sites it keeps them, closed to writes.
     let none = format!("{SETS}{}", site("elsewhere", &docs, ""));
     assert!(server.change(&none).await.is_some());
