@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::customs::SourceFile;
-use super::query::{Query, UncheckedQuery};
+use super::query::UncheckedQuery;
 use super::schema::{Of, Schema, SchemaField, Type};
 use super::secrets::is_secret;
 use super::variables::schema_of;
@@ -40,7 +40,7 @@ pub fn generate(schema: &Schema, path: &str) -> Result<GeneratedQuery, String> {
         fields: 0,
     };
     let words: Vec<&str> = path.split('.').collect();
-    let mut calls = Vec::new();
+    let (mut calls, mut about) = (Vec::new(), "");
     for (place, name) in words.iter().enumerate() {
         let parent = draft.above.last().cloned().unwrap_or_default();
         let field = draft.field(&parent, name)?;
@@ -59,9 +59,10 @@ pub fn generate(schema: &Schema, path: &str) -> Result<GeneratedQuery, String> {
             }
             draft.above.push(leads_to.to_owned());
         }
-        calls.push((call, field.about.clone()));
+        calls.push(call);
+        about = &field.about;
     }
-    draft.written(path, &calls)
+    draft.written(path, &calls, about)
 }
 
 /// A query that is being written.
@@ -188,7 +189,12 @@ impl<'a> QueryDraft<'a> {
         text
     }
 
-    fn written(mut self, path: &str, calls: &[(String, String)]) -> Result<GeneratedQuery, String> {
+    fn written(
+        mut self,
+        path: &str,
+        calls: &[String],
+        about: &str,
+    ) -> Result<GeneratedQuery, String> {
         let name = snake_case(path);
         let levels = calls.len();
         let is_leaf = self.above.len() <= levels;
@@ -200,7 +206,7 @@ impl<'a> QueryDraft<'a> {
         if !is_leaf && inner.is_empty() {
             return Err(format!("{path} has no field that can be asked for"));
         }
-        for (place, (call, _)) in calls.iter().enumerate().rev() {
+        for (place, call) in calls.iter().enumerate().rev() {
             let pad = "  ".repeat(place + 1);
             inner = if inner.is_empty() {
                 format!("{pad}{call}\n")
@@ -208,7 +214,6 @@ impl<'a> QueryDraft<'a> {
                 format!("{pad}{call} {{\n{inner}{pad}}}\n")
             };
         }
-        let about = calls.last().map_or("", |(_, about)| about.as_str());
         let mut told = format!("Answers {path} of the wiki's API. {about}");
         for (name, of, about) in &self.variables {
             let _ = write!(told, " {name} ({of}): {about}");
@@ -234,20 +239,14 @@ impl<'a> QueryDraft<'a> {
             told.trim_end()
         );
         let file = format!("{name}.graphql");
-        let checked =
-            UncheckedQuery::parse(&file, &text).and_then(|query| query.check(self.schema));
-        let faults = |all: Vec<super::ToolFileFault>| {
-            all.iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("; ")
-        };
-        let touches_pages = checked.as_ref().is_ok_and(Query::touches_pages);
-        checked.map_err(faults)?;
-        let file = SourceFile { name: file, text };
+        let query = UncheckedQuery::parse(&file, &text).and_then(|query| query.check(self.schema));
+        let query = query.map_err(|faults| {
+            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            told.join("; ")
+        })?;
         Ok(GeneratedQuery {
-            file,
-            touches_pages,
+            touches_pages: query.touches_pages(),
+            file: SourceFile { name: file, text },
         })
     }
 }

@@ -2,13 +2,13 @@
 
 /// The prefix of every custom tool's name; none of ours has it.
 pub(super) const PREFIX: &str = "custom_";
-/// The longest name: clients refuse longer ones.
-const MOST: usize = 64;
+/// The longest name of a tool: clients refuse longer ones.
+pub const MOST_NAME: usize = 64;
 
 /// True if a text can be the name of a custom tool.
 #[must_use]
 pub fn is_custom_name(name: &str) -> bool {
-    name.len() <= MOST && name.strip_prefix(PREFIX).is_some_and(is_word)
+    name.len() <= MOST_NAME && name.strip_prefix(PREFIX).is_some_and(is_word)
 }
 
 /// True if a text is a word of small letters, digits and `_` that begins with a letter.
@@ -19,7 +19,7 @@ pub(super) fn is_word(text: &str) -> bool {
 
 /// True if a text can be the name of an argument.
 pub(super) fn is_argument(text: &str) -> bool {
-    text.len() <= MOST
+    text.len() <= MOST_NAME
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -19,7 +19,7 @@ type SdlText = String;
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(super) fn parse(file: &str, text: &str) -> Result<Schema, ToolFileFault> {
+pub fn parse(file: &str, text: &str) -> Result<Schema, ToolFileFault> {
     if is_too_deep(text) {
         return Err(ToolFileFault::new(file, "is nested too deep to be GraphQL"));
     }

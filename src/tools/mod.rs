@@ -78,7 +78,7 @@ pub use custom_tools::add_customs;
 pub use meant::meant;
 pub(crate) use proposal_view::may_see;
 pub use registry::{DuplicateTool, IMAGE, OfCustom, Registry, ToolDefinition, is_of_delegation};
-pub use session_tools::SessionTools;
+pub use session_tools::{SessionTools, name_at};
 pub use tool::{DescribedBy, Tool, ToolKind};
 pub use tool_selection::ToolSelection;
 pub use toolset::Toolset;

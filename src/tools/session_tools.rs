@@ -37,6 +37,12 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 #[derive(Debug, Clone, Default)]
 pub struct SessionTools(Vec<&'static str>, Option<SiteName>);
 
+/// The name of a tool as a client with several sites sees it.
+#[must_use]
+pub fn name_at(site: &SiteName, name: &str) -> String {
+    format!("{site}_{}", name.strip_prefix("wikijs_").unwrap_or(name))
+}
+
 impl SessionTools {
     /// These tools.
     pub fn new(names: impl IntoIterator<Item = &'static str>) -> Self {
@@ -77,9 +83,7 @@ impl SessionTools {
             Some(site) if told.contains("wikijs") => {
                 // Names of tools alone: a page may have `wikijs_` in its path.
                 let called = |found: &Captures| match found.get(0).map(|name| name.as_str()) {
-                    Some(name) if TOOLS.iter().any(|tool| tool.name == name) => {
-                        name.replacen("wikijs", site.as_str(), 1)
-                    }
+                    Some(name) if TOOLS.iter().any(|tool| tool.name == name) => name_at(site, name),
                     name => name.unwrap_or_default().to_owned(),
                 };
                 let told = match NAME.as_ref() {
@@ -345,6 +349,20 @@ mod tests {
             ),
         ] {
             let offered = SessionTools::new(offered.iter().copied());
+            assert_eq!(offered.text(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn under_a_sites_name_only_tools_are_called_otherwise() {
+        let offered = SessionTools::new([SEARCH]).called("docs".parse().ok());
+        for (text, told) in [
+            ("Call wikijs_search_pages.", "Call docs_search_pages."),
+            ("Read en/wikijs_setup.", "Read en/wikijs_setup."),
+            ("en/wikijs_search_pages", "en/wikijs_search_pages"),
+            ("my_wikijs_search_pages", "my_wikijs_search_pages"),
+            ("wikijs://status", "wikijs://docs/status"),
+        ] {
             assert_eq!(offered.text(text), told, "{text}");
         }
     }

@@ -8,7 +8,7 @@ use super::read;
 use crate::cli::exit::Exit;
 use crate::cli::{CommandResult, file_faults, print, start};
 use crate::config;
-use crate::custom::{Customs, SourceFile, generate};
+use crate::custom::{ToolFileFault, generate, parse_schema};
 use crate::private_files;
 
 /// The largest schema, in bytes.
@@ -52,13 +52,8 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             if text.len() > MOST_SCHEMA {
                 return Err(Exit::usage("the schema is larger than 2 MB"));
             }
-            let name = "schema.graphql".to_owned();
-            let (customs, faults) = Customs::read(&[SourceFile { name, text }]);
-            let fault = faults
-                .first()
-                .map(|fault| print::harmless(&fault.to_string()));
-            let schema = customs.schema().cloned();
-            schema.ok_or_else(|| Exit::usage(fault.unwrap_or_default()))?
+            let told = |fault: ToolFileFault| Exit::usage(print::harmless(&fault.to_string()));
+            parse_schema("schema.graphql", &text).map_err(told)?
         }
     };
     let made = generate(&schema, &arguments.field);

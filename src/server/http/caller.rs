@@ -261,16 +261,15 @@ impl SeenSites {
 }
 
 impl VisibleSites for SeenSites {
-    fn all(&self) -> Vec<CallerContext> {
+    fn all(&self) -> impl Iterator<Item = CallerContext> {
         let (all, client) = (&self.callers.state.sites, self.own.client.as_deref());
-        let is_other = |site: &&Arc<Site>| {
+        let is_other = move |site: &Arc<Site>| {
             let sees = client.is_none_or(|client| client.sees(site, all));
             sees && site.number() != self.site && !self.has_own_key
         };
-        let sites = all.all();
-        let others = sites.iter().filter(is_other);
-        let others = others.filter_map(|site| self.at(site));
-        std::iter::once(self.own.clone()).chain(others).collect()
+        let others = all.all().to_vec().into_iter().filter(is_other);
+        let others = others.filter_map(|site| self.at(&site));
+        std::iter::once(self.own.clone()).chain(others)
     }
 }
 

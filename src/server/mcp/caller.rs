@@ -9,12 +9,12 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
-use super::{many_sites, result};
+use super::result;
 use crate::audit::{Client, Proposal};
 use crate::error::Failure;
 use crate::gates::{ClientLimits, SessionId};
 use crate::site::SiteName;
-use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see};
+use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see, name_at};
 use crate::write::{Asker, Caller, Extent, Family, SiteDirectory};
 
 /// The tools without which a session may not read pages as resources either.
@@ -118,7 +118,7 @@ impl CallerContext {
         let listed = |tool: &ToolDefinition| {
             let mut listed = result::tool(&offered.definition(tool));
             if let Some(site) = &self.called {
-                listed.name = many_sites::shown(site, tool.name).into();
+                listed.name = name_at(site, tool.name).into();
                 listed.title = Some(format!("{site}: {}", tool.title));
             }
             listed

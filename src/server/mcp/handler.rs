@@ -51,7 +51,7 @@ pub struct Handler {
     /// The only site that it answers for, if its client has several.
     site: Option<SiteName>,
     /// The level of log messages that its client wants.
-    level: SessionLogLevel,
+    pub(super) level: SessionLogLevel,
     /// The pages that its client subscribed to.
     subscriptions: Subscriptions,
 }
@@ -86,17 +86,11 @@ impl Handler {
         }
     }
 
-    /// A handler of one session with one of several sites, under the site's name.
-    pub(super) fn of_site(
-        sites: Arc<Sites>,
-        session: SessionId,
-        site: SiteName,
-        level: SessionLogLevel,
-    ) -> Self {
+    /// The same for one of several sites, under the site's name.
+    pub(super) fn of_site(&self, site: SiteName) -> Self {
         Self {
             site: Some(site),
-            level,
-            ..Self::alone(sites, session)
+            ..self.clone()
         }
     }
 
@@ -197,8 +191,9 @@ impl Handler {
         let is_offered = |tool: &&ToolDefinition| offered.has(tool.name);
         let unknown = || {
             let meant = tools::meant(name, offered.names());
-            let meant = meant.map_or_else(String::new, |meant| {
-                format!("; call {}", offered.text(&meant))
+            let meant = meant.map_or_else(String::new, |meant| match &visit.called {
+                Some(site) => format!("; call {}", tools::name_at(site, &meant)),
+                None => format!("; call {}", offered.text(&meant)),
             });
             let name = methods::printable(name);
             ErrorData::invalid_params(format!("unknown tool: {name}{meant}"), None)

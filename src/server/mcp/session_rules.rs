@@ -167,7 +167,7 @@ impl Writes {
 }
 
 impl IndexState {
-    fn new(visit: &CallerContext) -> Self {
+    pub(in crate::server) fn new(visit: &CallerContext) -> Self {
         let index = &visit.app.index;
         if !index.is_on() {
             return Self::Off;

@@ -15,7 +15,7 @@ use super::super::json::without_nulls;
 use super::super::site::Sites;
 use super::caller::CallerContext;
 use super::resources::{ResourceReader, status_of};
-use super::session_rules::SessionRules;
+use super::session_rules::IndexState;
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::site::SiteName;
@@ -30,7 +30,7 @@ const SYNCING: Duration = Duration::from_secs(50);
 /// The sites that a caller may see, with what it is there; that of its session first.
 pub(in crate::server) trait VisibleSites: Debug + Send + Sync {
     /// All of them, as they are now.
-    fn all(&self) -> Vec<CallerContext>;
+    fn all(&self) -> impl Iterator<Item = CallerContext>;
 }
 
 /// The sites of a server without names for its callers.
@@ -52,13 +52,12 @@ impl OwnSites {
 }
 
 impl VisibleSites for OwnSites {
-    fn all(&self) -> Vec<CallerContext> {
-        let apps = self.sites.all();
-        let others = apps.iter().map(|site| site.app());
+    fn all(&self) -> impl Iterator<Item = CallerContext> {
+        let others = self.sites.all().to_vec().into_iter();
+        let others = others.map(|site| site.app());
         let others = others.filter(|app| !Arc::ptr_eq(app, &self.own));
         let all = std::iter::once(Arc::clone(&self.own)).chain(others);
         all.map(|app| CallerContext::alone(app, self.session.clone()))
-            .collect()
     }
 }
 
@@ -72,7 +71,7 @@ pub fn site_of(app: &Arc<App>, caller: &Caller) -> Arc<dyn SiteDirectory> {
 impl<T: VisibleSites> SiteDirectory for T {
     fn list<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Vec<Value>> {
         async move {
-            let all = self.all();
+            let all: Vec<CallerContext> = self.all().collect();
             join_all(all.iter().map(|visit| overview(visit, caller))).await
         }
         .boxed()
@@ -106,7 +105,7 @@ fn find(sites: &impl VisibleSites, name: Option<&str>) -> Option<CallerContext> 
         let own = visit.app.desk.audit().site();
         name.is_none() || own.map(SiteName::as_str) == name
     };
-    sites.all().into_iter().find(is_meant)
+    sites.all().find(is_meant)
 }
 
 /// A caller as it is on another site.
@@ -145,7 +144,7 @@ async fn overview(visit: &CallerContext, caller: &Caller) -> Value {
         "rights": rights,
         "keyEndsIn": wiki.key().left().map(in_words),
         "pages": pages,
-        "index": SessionRules::new(visit, false).index.in_words(),
+        "index": IndexState::new(visit).in_words(),
         "openSets": open.map(|open| open.len()),
     }))
 }

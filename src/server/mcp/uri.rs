@@ -4,7 +4,7 @@ use url::Url;
 
 use crate::page::{Locale, PagePath, percent_decoded_whole};
 
-const SCHEME: &str = "wikijs://";
+pub(super) const SCHEME: &str = "wikijs://";
 
 /// The address of a page; special characters in its path are percent-encoded.
 #[must_use]
