@@ -147,20 +147,15 @@ pub enum ContentFault {
 }
 
 impl NewContent {
-    /// The new source, and a warning if text in code is replaced or appended text does not join the last
-    /// block.
+    /// The new source.
     ///
     /// # Errors
     /// Why the source cannot become what was asked for.
-    pub fn onto(&self, before: &PageState) -> Result<(String, Option<Warning>), ContentFault> {
-        let mut warning = None;
+    fn onto(&self, before: &PageState) -> Result<String, ContentFault> {
         let content = match self {
-            Self::Whole(content) => return Ok((content.clone(), None)),
+            Self::Whole(content) => return Ok(content.clone()),
             Self::Edits(edits) => apply_edits(&before.content, edits)?,
-            Self::Everywhere(all) => {
-                warning = all.warning([(&*before.content, &*before.editor)]);
-                all.onto(&before.content, &before.editor)?
-            }
+            Self::Everywhere(all) => all.onto(&before.content, &before.editor)?,
             Self::Patch(patch) => apply_patch(&before.content, patch)?,
             Self::Section { .. } | Self::FrontMatter(_) if before.editor != "markdown" => {
                 return Err(ContentFault::NotMarkdown);
@@ -172,19 +167,33 @@ impl NewContent {
                 selector,
                 mode,
                 content,
-            } => {
-                let (content, kind) = edit_section(&before.content, selector, *mode, content)?;
-                warning = kind.map(|kind| {
-                    let message = format!("the section ends in a {kind}; the appended text is no part of it and stands behind it, as a block of its own.");
-                    Warning::new("not_in_block", message).at(Field::Content, None)
-                });
-                content
-            }
+            } => edit_section(&before.content, selector, *mode, content)?.0,
         };
         if content != before.content && check_content(&content).is_err() {
             return Err(ContentFault::Blank);
         }
-        Ok((content, warning))
+        Ok(content)
+    }
+
+    /// The warning that text in code is replaced, or that appended text does not join the last block.
+    #[must_use]
+    pub fn warning(&self, before: &PageState) -> Option<Warning> {
+        match self {
+            Self::Everywhere(all) => all.warning([(&*before.content, &*before.editor)]),
+            Self::Section {
+                selector,
+                mode: mode @ SectionMode::Append,
+                content,
+            } => {
+                let edited = edit_section(&before.content, selector, *mode, content);
+                let kind = edited.ok()?.1?;
+                let message = format!(
+                    "the section ends in a {kind}; the appended text is no part of it and stands behind it, as a block of its own."
+                );
+                Some(Warning::new("not_in_block", message).at(Field::Content, None))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -386,7 +395,7 @@ impl Edits {
         let mut after = PageState {
             id: before.id,
             content: match content {
-                Some(content) => content.onto(before)?.0,
+                Some(content) => content.onto(before)?,
                 None => before.content.clone(),
             },
             tags: match tags {

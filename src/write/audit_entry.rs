@@ -26,7 +26,6 @@ use super::caller::Caller;
 pub(super) struct EntryBuilder {
     began: Instant,
     entry: AuditEntry,
-    lines: LineCounts,
     /// The reason for the write: the note that was shown with the change, if it was shown.
     note: Option<Note>,
     /// The call of the tool, as it was given.
@@ -55,7 +54,6 @@ impl EntryBuilder {
         Self {
             began: Instant::now(),
             entry,
-            lines: LineCounts::default(),
             note: caller.note.clone(),
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
@@ -304,6 +302,7 @@ impl EntryBuilder {
     /// The change, as one of a proposed set.
     pub(super) fn as_proposed(&self, change: &Change) -> ProposedChange {
         let page = change.target();
+        let lines = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         ProposedChange {
             operation: change.operation(),
             page: page.id,
@@ -313,8 +312,8 @@ impl EntryBuilder {
             title: page.title.clone(),
             updated_at: change.before().and_then(|page| page.updated_at.clone()),
             fields: change.fields(),
-            lines_added: self.lines.added,
-            lines_removed: self.lines.removed,
+            lines_added: lines(self.entry.lines_added),
+            lines_removed: lines(self.entry.lines_removed),
             lost: change.lost().to_vec(),
             undoes: self.entry.undoes,
             before: self.entry.before,
@@ -382,7 +381,6 @@ impl EntryBuilder {
 
     /// The lines of the content's difference are counted.
     pub(super) fn counted(&mut self, lines: LineCounts) {
-        self.lines = lines;
         self.entry.set_lines(lines);
     }
 

@@ -34,7 +34,7 @@ fn a_source_is_changed_whole_by_replacements_by_a_patch_or_in_a_part() {
         (section("", SectionMode::Remove), "# A\n"),
     ] {
         let told = format!("{content:?}");
-        let (content, _) = content.onto(&before).unwrap();
+        let content = content.onto(&before).unwrap();
         assert_eq!(content.trim_end(), expected.trim_end(), "{told}");
     }
 }
@@ -58,7 +58,8 @@ fn no_page_is_left_without_content_by_a_change_of_its_parts() {
     // A page that was blank before may stay so.
     let blank = page(" \n");
     let kept = replaces(" ", " ").onto(&blank);
-    assert_eq!(kept, Ok((" \n".to_owned(), None)));
+    assert_eq!(kept, Ok(" \n".to_owned()));
+    assert_eq!(replaces(" ", " ").warning(&blank), None);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::audit::{AuditError, AuditLog, GRACE, Keep, ProposalId};
 use crate::change::Change;
+use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::page::PageState;
 
@@ -110,6 +111,15 @@ pub(super) fn bytes(change: &Change) -> u64 {
     let states = change.before().into_iter().chain(change.after());
     let bytes = states.map(text).sum::<usize>() + BESIDE;
     u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// The failure of a proposal for which its owner has no room.
+pub(super) fn no_room() -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        "The proposals of this client take their whole share of the audit directory; nothing was kept.",
+    )
+    .hint("Have the operator decide on proposals, or raise WIKI_AUDIT_KEEP_MB; what was decided gives its room back after an hour.")
 }
 
 #[cfg(test)]

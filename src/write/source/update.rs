@@ -119,11 +119,15 @@ impl Update {
             .is_ok_and(|asked| is_own && mending::is_asked(asked.with_loss_of(lost), only, shown))
     }
 
+    /// The change of the content, if one is asked for.
+    fn content(&self) -> Option<&NewContent> {
+        self.edits.as_ref()?.content.as_ref()
+    }
+
     fn known(&self) -> ConflictBasis<'_> {
-        let content = self.edits.as_ref().and_then(|edits| edits.content.as_ref());
         ConflictBasis {
             if_updated_at: self.if_updated_at.as_ref(),
-            concerns: content.map(|content| match content {
+            concerns: self.content().map(|content| match content {
                 NewContent::Whole(_) => Concerns::Whole,
                 NewContent::Section { selector, .. } => Concerns::Part(selector.to_string()),
                 NewContent::Edits(_)
@@ -159,8 +163,7 @@ impl ChangeSource for Update {
     }
 
     fn says_whole_content(&self) -> bool {
-        let content = self.edits.as_ref().and_then(|edits| edits.content.as_ref());
-        matches!(content, Some(NewContent::Whole(_)))
+        matches!(self.content(), Some(NewContent::Whole(_)))
     }
 
     fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
@@ -176,12 +179,9 @@ impl ChangeSource for Update {
             return Err(whole_page::unreadable(&reading).into());
         }
         let base = call.base(&read.page).await?;
-        let own = self.completed(wiki, base.as_ref().unwrap_or(&read.page));
-        let own = own.await?;
         let page = base.as_ref().unwrap_or(&read.page);
-        let content = own.edits.as_ref().and_then(|edits| edits.content.as_ref());
-        let made = content.and_then(|content| content.onto(page).ok());
-        let warning = made.and_then(|(_, warning)| warning);
+        let own = self.completed(wiki, page).await?;
+        let warning = own.content().and_then(|content| content.warning(page));
         let remake = |page| own.of(page).ok();
         let conflict = conflict::check(call, own.known(), &read, remake).await?;
         let change = match base {
