@@ -200,6 +200,19 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// A name in Rust as JSON has it.
+pub(crate) fn camel_case(path: &str) -> String {
+    let mut camel = String::with_capacity(path.len());
+    let mut chars = path.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '_' => camel.extend(chars.next().map(|c| c.to_ascii_uppercase())),
+            c => camel.push(c),
+        }
+    }
+    camel
+}
+
 /// A text of ours with a capital first letter.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();

@@ -166,11 +166,8 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
             let query = ListQuery {
                 locale: locales.one,
                 path,
-                tags: tags.tags,
-                tag_patterns: tags.patterns,
-                without_tags: tags.without,
                 chosen,
-                ..ListQuery::default()
+                ..tags
             };
             PageSelection::Listed(Box::new(query), links_to)
         }

@@ -28,7 +28,7 @@ pub(super) struct GetProposal;
 pub(super) struct Input {
     /// The proposal's id, as `proposal` in the write's answer.
     #[garde(length(chars, max = 16))]
-    id: String,
+    pub(super) id: String,
 }
 
 /// Its answer.
@@ -76,8 +76,12 @@ impl Tool for GetProposal {
     }
 }
 
+/// The failure for an id that names no proposal of the caller's.
+pub(super) fn none() -> Failure {
+    input::invalid_argument("id", "names no proposal of this client")
+}
+
 async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
-    let none = || input::invalid_argument("id", "names no proposal of this client");
     let id: ProposalId = input.id.parse().map_err(|_| none())?;
     let extent = context.caller.extent;
     let is_own = |proposal: &Proposal| may_see(&context.caller, proposal);

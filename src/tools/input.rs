@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use super::page_argument::{FROM_PAGE, LINKS_TO};
-use crate::error::Failure;
+use crate::error::{Failure, camel_case};
 pub(super) use places::{
-    Locales, TagFilters, date, draft, known_locale, known_tags, memory_id, new_place, part, place,
-    places, required_memory_id, tag_filters, tags,
+    Locales, date, draft, known_locale, known_tags, memory_id, new_place, part, place, places,
+    required_memory_id, tag_filters, tags,
 };
 pub(super) use shape::MISSING_ID;
 use shape::{check_ranges, check_shape};
@@ -115,17 +115,4 @@ fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) 
             _ => {}
         }
     }
-}
-
-/// garde names fields as Rust does; callers know them as JSON does.
-fn camel_case(path: &str) -> String {
-    let mut camel = String::with_capacity(path.len());
-    let mut chars = path.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '_' => camel.extend(chars.next().map(|c| c.to_ascii_uppercase())),
-            c => camel.push(c),
-        }
-    }
-    camel
 }

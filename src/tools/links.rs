@@ -41,6 +41,24 @@ pub(super) struct BrokenLink {
     missing: Option<&'static str>,
 }
 
+impl BrokenLink {
+    /// A link, as written if that is known, to a page that is not there, or to what is named.
+    fn new(
+        written: Option<&str>,
+        to: &str,
+        line: Option<i64>,
+        missing: Option<&'static str>,
+    ) -> Self {
+        let written = written.filter(|written| *written != to);
+        Self {
+            to: escaped(to, MAX_CHARS),
+            line,
+            link: written.map(|written| escaped(written, MAX_CHARS)),
+            missing,
+        }
+    }
+}
+
 /// A link from a page to a place.
 struct WikiLink {
     from: i64,
@@ -198,13 +216,8 @@ impl PlaceLinks {
                 continue;
             }
             let to = format!("/{}/{}", link.to.0, link.to.1);
-            let written = link.written.as_ref().filter(|written| **written != to);
-            broken.entry(link.from).or_default().push(BrokenLink {
-                link: written.map(|written| escaped(written, MAX_CHARS)),
-                to: escaped(&to, MAX_CHARS),
-                line: link.line,
-                missing: None,
-            });
+            let found = BrokenLink::new(link.written.as_deref(), &to, link.line, None);
+            broken.entry(link.from).or_default().push(found);
         }
         for (from, link) in &self.missing {
             broken.entry(*from).or_default().push(link.clone());

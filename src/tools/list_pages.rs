@@ -172,9 +172,6 @@ impl Tool for ListPages {
         .await?;
         let mut query = ListQuery {
             locale: locales.one,
-            tags: tags.tags,
-            tag_patterns: tags.patterns,
-            without_tags: tags.without,
             chosen: choice.chosen.take(),
             path,
             author: input.last_author_id,
@@ -187,7 +184,7 @@ impl Tool for ListPages {
                 None if is_ordered => PageOrderByDirection::default(),
                 None => direction,
             },
-            after: None,
+            ..tags
         };
         if let Some(cursor) = &input.cursor {
             let after = cursor::open(&query, cursor).ok_or_else(|| {

@@ -225,20 +225,15 @@ async fn run(
     };
     let broke_off = |_| Failure::new(Code::InternalError, "The check broke off.");
     let (run, took) = ran.map_err(broke_off)?;
-    let mut shown = RunShown::new(run, room);
     let place = change.places().last();
-    shown.page = place.map_or_else(String::new, |(locale, path)| format!("{locale}/{path}"));
-    shown.took_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
-    tracing::debug!(
-        check = check.name,
-        took_ms = shown.took_ms,
-        "a check was run"
-    );
-    Ok(Some(shown))
+    let page = place.map_or_else(String::new, |(locale, path)| format!("{locale}/{path}"));
+    let took_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
+    tracing::debug!(check = check.name, took_ms, "a check was run");
+    Ok(Some(RunShown::new(run, (page, took_ms), room)))
 }
 
 impl RunShown {
-    fn new(run: CheckRun, room: &mut usize) -> Self {
+    fn new(run: CheckRun, (page, took_ms): (String, i64), room: &mut usize) -> Self {
         let mut cut = false;
         let mut shown = |said: Option<Vec<u8>>| {
             // A process that outlived the check may hold its output open.
@@ -252,13 +247,13 @@ impl RunShown {
         };
         let (stdout, stderr) = (shown(run.stdout), shown(run.stderr));
         Self {
-            page: String::new(),
+            page,
             exit_code: run.exit_code,
             failed: run.fault,
             stdout,
             stderr,
             cut,
-            took_ms: 0,
+            took_ms,
         }
     }
 }

@@ -242,38 +242,20 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
             format!("cannot be combined with {first}: name one way to change the content");
         return Err(input::invalid_argument(second, message));
     }
-    let (is_part, is_edited) = (input.section.is_some(), input.edits.is_some());
     let is_everywhere = input.replace_all == Some(true);
-    for (name, is_given, needed, is_there) in [
-        (
-            "sectionContent",
-            input.section_content.is_some(),
-            "section",
-            is_part,
-        ),
-        (
-            "sectionMode",
-            input.section_mode.is_some(),
-            "section",
-            is_part,
-        ),
-        (
-            "replaceAll",
-            input.replace_all.is_some(),
-            "edits",
-            is_edited,
-        ),
-        (
-            "outsideCode",
-            input.outside_code.is_some(),
-            "replaceAll",
-            is_everywhere,
-        ),
+    let said = input.section_content.as_ref().map(|_| "sectionContent");
+    let of_part = said.or(input.section_mode.map(|_| "sectionMode"));
+    let of_edits = input.replace_all.map(|_| "replaceAll");
+    for (given, needed, is_there) in [
+        (of_part, "section", input.section.is_some()),
+        (of_edits, "edits", input.edits.is_some()),
     ] {
-        if is_given && !is_there {
+        if let Some(name) = given.filter(|_| !is_there) {
             return Err(input::invalid_argument(name, format!("needs {needed}")));
         }
     }
+    let edits = input.edits.clone();
+    let all = everywhere(edits.filter(|_| is_everywhere), input.outside_code)?;
     Ok(Some(if let Some(content) = &input.content {
         NewContent::Whole(content.clone())
     } else if let Some(patch) = &input.patch {
@@ -282,13 +264,10 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
         NewContent::FrontMatter(set.clone())
     } else if let Some(section) = &input.section {
         of_section(input, section)?
-    } else if let Some(edits) = input.edits.clone() {
-        let all = everywhere(Some(edits), input.outside_code)?;
-        if is_everywhere {
-            NewContent::Everywhere(all)
-        } else {
-            NewContent::Edits(all.edits)
-        }
+    } else if is_everywhere {
+        NewContent::Everywhere(all)
+    } else if let Some(edits) = &input.edits {
+        NewContent::Edits(edits.iter().cloned().map(Into::into).collect())
     } else {
         return Ok(None);
     }))

@@ -1,11 +1,7 @@
 //! `wikijs_withdraw_proposal`: takes back one's own open proposal (toolset `proposals`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::context::ToolContext;
-use super::input;
+use super::get_proposal::{Input, none};
 use super::proposal_view::{ProposalView, may_see};
 use super::tool::{Tool, ToolKind};
 use crate::audit::{Proposal, ProposalId};
@@ -13,15 +9,6 @@ use crate::error::{Code, Failure};
 
 /// The tool.
 pub(super) struct WithdrawProposal;
-
-/// Its arguments.
-#[derive(Debug, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Input {
-    /// The proposal's id, as `proposal` in the write's answer.
-    #[garde(length(chars, max = 16))]
-    id: String,
-}
 
 impl Tool for WithdrawProposal {
     const NAME: &'static str = "wikijs_withdraw_proposal";
@@ -33,7 +20,6 @@ impl Tool for WithdrawProposal {
     type Output = ProposalView;
 
     async fn run(context: ToolContext, input: Input) -> Result<ProposalView, Failure> {
-        let none = || input::invalid_argument("id", "names no proposal of this client");
         let id: ProposalId = input.id.parse().map_err(|_| none())?;
         let proposals = context.desk.proposals();
         let (caller, session) = (

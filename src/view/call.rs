@@ -11,6 +11,7 @@ use crate::audit::{
     Actor, ApprovalId, CallHistory, CallId, Client, Record, ShownMember, SpentApproval,
 };
 use crate::change::Operation;
+use crate::error::camel_case;
 use crate::page::{Field, Locale, PagePath, own_words};
 
 /// The most calls that one fact names.
@@ -211,17 +212,6 @@ fn shown(call: &CallHistory) -> impl Iterator<Item = (&'static ShownMember, Stri
         Some((member, text))
     };
     Record::SHOWN.iter().filter_map(latest)
-}
-
-/// A name of the command line as JSON has it.
-fn camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |camel, word| {
-        let mut letters = word.chars();
-        let head = letters.next().into_iter().flat_map(char::to_uppercase);
-        camel + &head.collect::<String>() + letters.as_str()
-    })
 }
 
 /// The kind of write, its page, and the page's id.

@@ -10,7 +10,8 @@ use crate::audit::{CallHistory, CallId, CallSelector};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, print, start};
-use crate::view::CallView;
+use crate::page::own_words;
+use crate::view::{CallView, whose};
 
 /// Arguments of `audit list`.
 #[derive(Debug, clap::Args)]
@@ -74,10 +75,11 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let older = found.older();
     let calls = found.into_calls();
     let next = calls.last().filter(|_| older > 0);
+    let rows: Vec<CallView<'_>> = calls.iter().map(CallView::new).collect();
     if arguments.json {
         let answer = AuditListOutput {
             wiki: log.wiki(),
-            calls: calls.iter().map(CallView::new).collect(),
+            calls: rows,
             older,
             next: next.map(|call| call.call),
         };
@@ -85,8 +87,8 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     } else if arguments.csv {
         // The form asks for both characters at the end of a line.
         print::line(&format!("{}\r", csv::head()));
-        for call in &calls {
-            print::line(&format!("{}\r", csv::line(&CallView::new(call))));
+        for row in &rows {
+            print::line(&format!("{}\r", csv::line(row)));
         }
         note_older(older, next);
     } else if calls.is_empty() {
@@ -102,13 +104,12 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             "outcome",
             "lines",
         ];
-        let has_notes = calls.iter().any(|call| CallView::new(call).note.is_some());
+        let has_notes = rows.iter().any(|row| row.note.is_some());
         if has_notes {
             head.push("why");
         }
         let mut table = Table::new(&head);
-        for call in &calls {
-            let row = CallView::new(call);
+        for (call, row) in calls.iter().zip(&rows) {
             let mut shown = vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
@@ -122,7 +123,8 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
                 row.lines().into(),
             ];
             if has_notes {
-                shown.push(row.why().unwrap_or_default().into());
+                let why = row.note.map(|note| own_words(whose(call), note));
+                shown.push(print::harmless(&why.unwrap_or_default()).into());
             }
             table.row(shown);
         }

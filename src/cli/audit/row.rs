@@ -3,7 +3,6 @@
 use crate::audit::{Actor, CallHistory, CallId, CallOutcome, Client};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
-use crate::page::{Whose, own_words};
 use crate::view::CallView;
 
 impl CallView<'_> {
@@ -21,17 +20,6 @@ impl CallView<'_> {
     fn decided_proposal(&self) -> Option<&str> {
         let is_decision = is_decision(self.actor, self.proposer, self.undoes);
         self.proposal.filter(|_| is_decision)
-    }
-
-    /// The reason for the write, marked as the operator's or the agent's words: in a decision on a
-    /// proposal, those of the client that proposed it.
-    pub(super) fn why(&self) -> Option<String> {
-        let whose = match (self.actor, self.proposer) {
-            (Some(_), None) => Whose::Operator,
-            (None, _) | (_, Some(_)) => Whose::Agent,
-        };
-        self.note
-            .map(|note| print::harmless(&own_words(whose, note)))
     }
 
     /// The page's place, and the new one.

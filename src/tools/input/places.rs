@@ -4,7 +4,7 @@ use super::invalid_argument;
 use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Failure;
 use crate::page::{Date, Locale, NewPath, PagePath, PartSelector, Reference, TagPattern};
-use crate::wiki::Wiki;
+use crate::wiki::{ListQuery, Wiki};
 
 /// Reads tags as the wiki stores them, without duplicates.
 pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
@@ -26,16 +26,6 @@ pub(in crate::tools) async fn known_tags(
     Ok(wiki.without_hash(tags(given.unwrap_or_default())?).await?)
 }
 
-/// The tags by which pages are listed.
-pub(in crate::tools) struct TagFilters {
-    /// All of these, by the wiki's own filter.
-    pub(in crate::tools) tags: Vec<String>,
-    /// A tag for each of these.
-    pub(in crate::tools) patterns: Vec<TagPattern>,
-    /// No tag for any of these.
-    pub(in crate::tools) without: Vec<TagPattern>,
-}
-
 /// Reads tags to list pages by, some of which may be patterns, and tags that they must not have.
 /// With a pattern or with the latter, the wiki is asked without tags, since it returns only the
 /// tags that it is asked for.
@@ -43,7 +33,7 @@ pub(in crate::tools) async fn tag_filters(
     wiki: &Wiki,
     given: Option<Vec<String>>,
     without: Option<Vec<String>>,
-) -> Result<TagFilters, Failure> {
+) -> Result<ListQuery, Failure> {
     let patterns = |tags: Vec<String>| tags.into_iter().map(TagPattern::new).collect();
     let (tags, without) = (
         known_tags(wiki, given).await?,
@@ -53,16 +43,16 @@ pub(in crate::tools) async fn tag_filters(
         check_exclusions(wiki, name, tags).await?;
     }
     let by_patterns = !without.is_empty() || tags.iter().any(|tag| TagPattern::is_one(tag));
-    let (tags, own) = if by_patterns {
-        (Vec::new(), patterns(tags))
-    } else {
-        (tags, Vec::new())
+    let mut query = ListQuery {
+        without_tags: patterns(without),
+        ..ListQuery::default()
     };
-    Ok(TagFilters {
-        tags,
-        patterns: own,
-        without: patterns(without),
-    })
+    if by_patterns {
+        query.tag_patterns = patterns(tags);
+    } else {
+        query.tags = tags;
+    }
+    Ok(query)
 }
 
 /// Refuses a tag with a sign of exclusion, unless the wiki has such a tag.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use super::{BrokenLink, MAX_CHARS, PlaceLinks};
+use super::{BrokenLink, PlaceLinks};
 use crate::error::Failure;
 use crate::index::IndexedLink;
-use crate::page::{LinkBase, LinkedSite, PagePath, anchor_forms, escaped, is_picture};
+use crate::page::{LinkBase, LinkedSite, PagePath, anchor_forms, is_picture};
 use crate::tools::context::ToolContext;
 use crate::wiki::{Wiki, WikiError};
 
@@ -39,15 +39,6 @@ pub(super) async fn find(
     Ok((missing, note))
 }
 
-fn broken(written: &str, to: &str, line: Option<i64>, missing: &'static str) -> BrokenLink {
-    BrokenLink {
-        link: (written != to).then(|| escaped(written, MAX_CHARS)),
-        to: escaped(to, MAX_CHARS),
-        line,
-        missing: Some(missing),
-    }
-}
-
 /// Anchors of pages whose headings are known.
 async fn anchors(
     context: &ToolContext,
@@ -67,7 +58,7 @@ async fn anchors(
         if !forms.is_empty() {
             asked.push((to, forms));
             let to = format!("/{}/{}#{anchor}", place.0, place.1);
-            found.push((from, broken(link, &to, line, "anchor")));
+            found.push((from, BrokenLink::new(Some(link), &to, line, Some("anchor"))));
         }
     };
     for link in &known.links {
@@ -133,9 +124,12 @@ async fn pictures(
                 left += 1;
             } else if matches!(wiki.asset_bytes(&path).await, Err(WikiError::NotFound)) {
                 let to = format!("/{path}");
-                let found = links
-                    .into_iter()
-                    .map(|link| (link.id, broken(&link.target, &to, Some(link.line), "image")));
+                let found = links.into_iter().map(|link| {
+                    (
+                        link.id,
+                        BrokenLink::new(Some(&link.target), &to, Some(link.line), Some("image")),
+                    )
+                });
                 missing.extend(found);
             }
         }

@@ -7,7 +7,7 @@ use super::Input;
 use crate::error::Failure;
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::tools::context::ToolContext;
-use crate::tools::input::{self, Locales, TagFilters};
+use crate::tools::input::{self, Locales};
 use crate::tools::page_argument;
 use crate::wiki::{AllPages, WikiError};
 
@@ -32,8 +32,8 @@ impl SearchScope {
             input.links_to.as_deref(),
         )
         .await?;
-        let TagFilters { tags, patterns, .. } =
-            input::tag_filters(wiki, input.tags.clone(), None).await?;
+        let by = input::tag_filters(wiki, input.tags.clone(), None).await?;
+        let (tags, patterns) = (by.tags, by.tag_patterns);
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
         let by_tags = !tags.is_empty() || !patterns.is_empty();
         let filters = by_tags || since.is_some() || links_to.is_some();
