@@ -79,7 +79,7 @@ pub struct LogParts {
     pub unsettled: UnsettledWrites,
     /// The anchors of this run, if heads are anchored.
     pub anchoring: Arc<Anchoring>,
-    /// The recipients of notices about what goes on record.
+    /// The recipients of notices.
     pub notices: NoticeSlot,
     /// Checks and copies all of it.
     pub upkeep: LogUpkeep,

@@ -150,7 +150,7 @@ impl Layers {
         every
     }
 
-    /// True if only some sites count, and none of them is there.
+    /// True if the server is bound to some sites and the settings file has none of them.
     #[must_use]
     pub fn lack_their_sites(&self) -> bool {
         !self.only.is_empty() && self.every().is_empty()

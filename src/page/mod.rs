@@ -41,7 +41,7 @@ pub use markdown::code::code_ranges;
 pub use markdown::index::{PageInventory, word_count};
 pub use markdown::outline::{Heading, Outline, SourceFormat};
 pub use markdown::properties::{Property, properties, set_properties};
-pub use markdown::sections::{Section, SectionCandidate, SectionFault, find_section};
+pub use markdown::sections::{Section, SectionCandidate, SectionFault};
 pub use markdown::signs::{MOST_SIGNS, has_too_many_signs};
 pub use model::active::{Active, ActiveKind, active, active_styles, has_unchecked_active};
 pub use model::asset::{

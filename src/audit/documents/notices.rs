@@ -12,7 +12,7 @@ use crate::notify::{Notifier, NotifyEvent as Notice};
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
 const MOST_COUNTED: usize = 64;
 
-/// The recipients of notices about what goes on record.
+/// The recipients of notices.
 #[derive(Debug)]
 pub struct NoticeSlot {
     wiki: String,

@@ -55,24 +55,16 @@ pub enum SectionFault {
     },
 }
 
-/// Finds the part of a page that a selector names.
-///
-/// A name is compared with whole heading texts, and one with a `/` with paths, too: a heading's
-/// text behind those of the headings that it stands under, from any of them on. So a heading with
-/// a `/` in its own text is found, alone or in a path. White space around texts does not count;
-/// letter case counts only where headings of that very case are there.
-///
-/// # Errors
-/// There is none, or there are several. White space alone before the first heading is no part.
-pub fn find_section(text: &str, selector: &Selector) -> Result<Section, SectionFault> {
-    Outline::new(text).find(selector)
-}
-
 impl Outline<'_> {
-    /// Finds the part that a selector names; see [`find_section`].
+    /// Finds the part that a selector names.
+    ///
+    /// A name is compared with whole heading texts, and one with a `/` with paths, too: a heading's
+    /// text behind those of the headings that it stands under, from any of them on. So a heading with
+    /// a `/` in its own text is found, alone or in a path. White space around texts does not count;
+    /// letter case counts only where headings of that very case are there.
     ///
     /// # Errors
-    /// There is none, or there are several.
+    /// There is none, or there are several. White space alone before the first heading is no part.
     pub fn find(&self, selector: &Selector) -> Result<Section, SectionFault> {
         match selector {
             Selector::Heading { level, index } => {

@@ -8,7 +8,7 @@ use wikijs_gate::error::Code;
 use wikijs_gate::page::{
     DroppedRules, HiddenText, Outline, Reference, SectionMode, Selector, SourceFormat, StyleSheet,
     TextReplacement, apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden,
-    find_section, plain_text, same_css, unified_diff,
+    plain_text, same_css, unified_diff,
 };
 use wikijs_gate::server::mcp::uri;
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset, cursor};
@@ -39,7 +39,7 @@ pub(crate) fn selector(selector: &str, text: &str) {
     let Ok(selector) = Selector::parse(selector) else {
         return;
     };
-    let Ok(section) = find_section(text, &selector) else {
+    let Ok(section) = Outline::new(text).find(&selector) else {
         return;
     };
     let part = text.get(section.range.clone()).expect("a part of the text");

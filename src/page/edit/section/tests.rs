@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::{PartFault, SectionMode, edit_section, page_of_part, part_as_in};
 use crate::page::BlockKind;
 use crate::page::markdown::sections::tests::{page, selectors};
-use crate::page::{Outline, PartSelector, find_section};
+use crate::page::{Outline, PartSelector};
 
 fn part(name: &str) -> PartSelector {
     PartSelector::for_edit(name).expect(name)
@@ -318,7 +318,7 @@ proptest! {
         let selectors = selectors(&text);
         prop_assume!(!selectors.is_empty());
         let selector = pick.get(&selectors);
-        let section = find_section(&text, selector).unwrap();
+        let section = Outline::new(&text).find(selector).unwrap();
         let end = section.range.end;
         for (mode, gone) in [
             (Replace, section.range.clone()),
@@ -363,7 +363,7 @@ proptest! {
             let (added, _) = edit_section(&text, &selector.clone().into(), mode, "plain words").unwrap();
             prop_assert_eq!(bare(headings(&added)), bare(headings(&text)), "{:?}", added);
         }
-        let gone = find_section(&text, selector).unwrap().range;
+        let gone = Outline::new(&text).find(selector).unwrap().range;
         let mut left = headings(&text);
         left.retain(|(_, _, start)| !gone.contains(start));
         let (cut, _) = edit_section(&text, &selector.clone().into(), SectionMode::Remove, "").unwrap();

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{SectionCandidate, SectionFault, find_section};
+use super::{SectionCandidate, SectionFault};
 use crate::page::{Outline, Selector};
 
 const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
@@ -10,7 +10,9 @@ fn selector(text: &str) -> Selector {
 }
 
 fn found<'a>(text: &'a str, name: &str) -> Result<&'a str, SectionFault> {
-    find_section(text, &selector(name)).map(|section| text.get(section.range).unwrap())
+    Outline::new(text)
+        .find(&selector(name))
+        .map(|section| text.get(section.range).unwrap())
 }
 
 #[test]
@@ -145,7 +147,7 @@ pub(in crate::page) fn selectors(text: &str) -> Vec<Selector> {
         (1..=6).flat_map(|level| (0..count).map(move |index| Selector::Heading { level, index }));
     sections
         .chain(headings)
-        .filter(|selector| find_section(text, selector).is_ok())
+        .filter(|selector| Outline::new(text).find(selector).is_ok())
         .collect()
 }
 
