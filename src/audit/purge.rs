@@ -195,8 +195,11 @@ impl PurgePlan {
         let index = std::fs::symlink_metadata(place.line_index());
         let index = index.map_or(0, |index| index.len()).min(most);
         let mut doomed = choose(items, keep.bytes.saturating_sub(index));
+        // They go before what they lose: a purge that breaks off leaves none that cannot be applied.
         let losing = losing(&all, &doomed, &survey).into_iter();
-        doomed.extend(losing.map(|it| of_proposal(&files, it, &survey, keep).0));
+        let losing = losing.map(|it| of_proposal(&files, it, &survey, keep).0);
+        let losing: Vec<Doomed> = losing.collect();
+        doomed.splice(0..0, losing);
         if doomed.is_empty() {
             return Ok(None);
         }
@@ -226,6 +229,10 @@ impl PurgePlan {
                 for doomed in &some {
                     doomed.remove(&place, spared, held.lease(), &mut purged)?;
                 }
+                place.store.sync_removed()?;
+                let runs = place.runs();
+                crate::store::local::fs::sync_dir(&runs)
+                    .map_err(|error| AuditError::at(&runs, "remove runs", &error))?;
                 Ok(purged)
             })
             .await?;

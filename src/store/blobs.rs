@@ -22,6 +22,10 @@ pub(crate) trait Blobs {
     /// All blobs, in no order.
     fn blobs(&self) -> Result<Vec<Listed>, StoreError>;
 
-    /// Removes one that was not put or renewed after this time; says whether it did.
+    /// Removes one that was not put or renewed after this time; says whether it did. It is gone for good
+    /// with [`Self::sync_removed`].
     fn remove_blob(&self, name: &str, not_since: SystemTime) -> Result<bool, StoreError>;
+
+    /// Sees to it that removed blobs do not come back after a power cut.
+    fn sync_removed(&self) -> Result<(), StoreError>;
 }

@@ -1,4 +1,7 @@
 //! Defines leases, which say who may do what now. All names of leases are made here.
+//!
+//! A lease has no time: it ends with its holder, a killed one's at once. What the holder had sent may still be
+//! under way at the wiki by then, so an open attempt on record counts, not the lease.
 
 use std::borrow::Cow;
 use std::fmt::Debug;

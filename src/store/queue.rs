@@ -2,13 +2,12 @@
 //!
 //! In a process, those who want a lease alone take turns. Among processes whoever finds it held
 //! takes a second lease beside it, *next*, and gets the first when it is free. Later ones queue
-//! behind that, the next of the process that just had it too. So no process starves another.
+//! behind that, the next of the process that just had it too. So among those who want a lease alone no
+//! process starves another. Who wants to share one stands in no line, and may keep them waiting.
 //!
-//! Who wants to share a lease stands in no line, and may keep those who want it alone waiting.
-//!
-//! Leases are taken in one order, so there is no deadlock: a proposal's or draft's, a page's, the
-//! tree's, then those that one step of work holds: `APPROVALS`, `MEMORIES`, `PURGE`, `PAUSE`, `RUNS`, `BLOBS`. Never
-//! two of a kind are held.
+//! Leases are taken in one order, so there is no deadlock: `RECOVERY`, a proposal's or draft's, a page's, the
+//! tree's, then those that one step of work holds: `DRAFTS`, `APPROVALS`, `MEMORIES`, `PURGE`, `PAUSE`, `INDEX`,
+//! `RUNS`, `BLOBS`. Never two of a kind are held.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -57,10 +57,12 @@ pub struct ProposalStore {
 }
 
 impl ProposalStore {
-    /// Keeps a new proposal, completely on the disk. Its making must be on record already.
+    /// Keeps a new proposal, completely on the disk. Its preview must be on record already; until its
+    /// making is, nobody else finds it.
     ///
     /// # Errors
-    /// If it is not surely kept; [`AuditError::Full`] beyond 10,000.
+    /// If it is not surely kept; [`AuditError::Full`] beyond 10,000, [`AuditError::TooLarge`] beyond what
+    /// is read again.
     pub async fn keep(&self, proposal: Proposal) -> Result<(), AuditError> {
         let place = self.place.clone();
         blocking(move || {
@@ -72,8 +74,8 @@ impl ProposalStore {
         .await
     }
 
-    /// All proposals of the wiki, oldest first; skips files that are not ours. Proposer and page
-    /// come from the records of their making, if there are any.
+    /// All proposals of the wiki, oldest first; skips files that are not ours, and open proposals whose
+    /// making is not on record. Proposer and page come from that record, if there is one.
     ///
     /// # Errors
     /// If the directory or the runs cannot be read; a missing directory has none.
@@ -85,11 +87,9 @@ impl ProposalStore {
                 return Ok(all);
             }
             let made = makings(&place)?;
-            let by_record = |proposal: Proposal| match made.get(&proposal.id.to_string()) {
-                Some(made) => proposal.by(made),
-                None => proposal,
-            };
-            Ok(all.into_iter().map(by_record).collect())
+            let by_record =
+                |proposal: Proposal| proposal_by(made.get(&proposal.id.to_string()), proposal);
+            Ok(all.into_iter().filter_map(by_record).collect())
         })
         .await
     }
@@ -102,10 +102,8 @@ impl ProposalStore {
         let place = self.place.clone();
         blocking(move || {
             let proposal = read(&place, id)?;
-            Ok(match on_record(&place, id)?.made {
-                Some(made) => proposal.by(&made),
-                None => proposal,
-            })
+            let made = on_record(&place, id)?.made;
+            proposal_by(made.as_ref(), proposal).ok_or(AuditError::NoProposal)
         })
         .await
     }
@@ -184,6 +182,15 @@ impl HeldProposal {
     }
 }
 
+/// A proposal by the record of its making; `None` if that is missing: an open one was not made to its
+/// end, or not by us, while a decided one may outlive its records.
+fn proposal_by(made: Option<&Record>, proposal: Proposal) -> Option<Proposal> {
+    match made {
+        Some(made) => Some(proposal.by(made)),
+        None => (proposal.state != ProposalState::Open).then_some(proposal),
+    }
+}
+
 /// The proposals on the disk.
 pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<Proposal>, AuditError> {
     let mut all = Vec::new();
@@ -245,6 +252,9 @@ fn write(place: &AuditLayout, proposal: &Proposal) -> Result<(), AuditError> {
     let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
     json.push(b'\n');
     let (kind, name) = (DocumentKind::Proposal, proposal.id.to_string());
+    if u64::try_from(json.len()).is_ok_and(|length| length > kind.most_bytes()) {
+        return Err(AuditError::TooLarge);
+    }
     Ok(place.store.write_document(kind, &name, &json)?)
 }
 

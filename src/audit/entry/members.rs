@@ -157,7 +157,7 @@ macro_rules! members {
             pub removed: Option<Vec<FileHead>>,
             /// Duration of the call so far, in milliseconds.
             pub ms: u64,
-            /// The hash of the line before, [`LineHash::FIRST`] in the first.
+            /// The hash of the previous line; 64 zeros in the first.
             pub prev: LineHash,
             /// The hash of this line's bytes before this member.
             pub hash: LineHash,
@@ -241,7 +241,7 @@ members! {
         decision: Option<String> = short, absent if "Option::is_none";
         /// The reason.
         reason: Option<String> = long, absent if "Option::is_none";
-        /// The fields that change, in [`Field`]'s order.
+        /// The fields that change, in the order of a kept state's.
         fields: Vec<Field> = fields;
         /// The lines of content that are new.
         lines_added: u64 = whole;

@@ -1,8 +1,11 @@
 //! The heads of files: what a later record holds of an earlier file.
+//!
+//! A head is told only of what is on the disk: after a power cut the file must be as long as told.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +15,9 @@ use super::lines::MAX_LINE;
 use super::reader::RunReader;
 use crate::store::local::fs;
 
+/// Time after which the system itself has written a file to the disk: half a minute is usual.
+const WRITTEN_BACK: Duration = Duration::from_mins(10);
+
 /// A file's state in a record: name, length and last hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHead {
@@ -20,8 +26,8 @@ pub struct FileHead {
     /// Its length in bytes; of a run, up to the end of its last whole line. So the line that ends
     /// there has this hash even if the run continued.
     pub length: u64,
-    /// The hash of the last whole line; `None` without such a line, for a kept state, whose name is
-    /// its hash, and for a proposal.
+    /// The hash of the last whole line. There is none without such a line, for a kept state, whose name
+    /// is its hash, and for a proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<LineHash>,
 }
@@ -73,10 +79,23 @@ impl RunReader {
     }
 }
 
-/// Offset of the end of a file's last whole line, and its hash; read from the file's end.
+/// Offset of the end of a file's last whole line, and its hash; read from the file's end, and written to
+/// the disk first if that may not have happened yet.
 pub(in crate::audit) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
     let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
+    let metadata = file.metadata()?;
+    let length = metadata.len();
+    let age = metadata.modified()?.elapsed().unwrap_or_default();
+    // A system without such a call, as of a copy that may only be read, has nothing to write.
+    if age < WRITTEN_BACK
+        && let Err(error) = file.sync_data()
+        && !matches!(
+            error.kind(),
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::InvalidInput
+        )
+    {
+        return Err(error);
+    }
     // No line end of ours is further back than the longest line.
     let Some(end) = fs::last_line_end(&mut file, length, MAX_LINE)? else {
         return Ok((0, None));

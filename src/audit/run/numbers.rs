@@ -106,12 +106,19 @@ impl RunCounter {
     }
 
     /// Says that this number was given. It has the same length each time, so that whoever reads it
-    /// meanwhile, or after a power cut, finds a number.
+    /// meanwhile finds a number; a new count is on the disk before the first run has a record.
     pub(in crate::audit) fn give(self, number: u64) -> Result<(), AuditError> {
         let text = format!("{number:020}\n");
-        self.file
-            .write_all_at(text.as_bytes(), 0)
-            .map_err(|error| AuditError::at(&self.path, "write the count of runs", &error))
+        let given = || {
+            let is_new = self.file.metadata()?.len() == 0;
+            self.file.write_all_at(text.as_bytes(), 0)?;
+            if is_new {
+                self.file.sync_all()?;
+                self.path.parent().map_or(Ok(()), fs::sync_dir)?;
+            }
+            Ok(())
+        };
+        given().map_err(|error| AuditError::at(&self.path, "write the count of runs", &error))
     }
 }
 

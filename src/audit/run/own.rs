@@ -9,6 +9,7 @@ use time::macros::format_description;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
 use super::super::disk::layout::AuditLayout;
+use super::super::documents::proposals::is_making_of_other;
 use super::super::entry::members::RecordStamp;
 use super::super::{AuditEntry, AuditError, AuditEvent, FileHead, LineHash, Record, RunId};
 use super::heads;
@@ -159,7 +160,9 @@ impl OwnRun {
         self.records = record.seq;
         self.last = record.hash;
         self.check_length()?;
-        if event.is_synced() {
+        // The preview of a proposal says that the file behind it is ours.
+        let is_begun = record.proposal.is_some() && !is_making_of_other(&record);
+        if event.is_synced() || is_begun {
             self.file
                 .sync_data()
                 .map_err(|error| self.failed("sync a record", &error))?;

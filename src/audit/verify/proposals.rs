@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::super::documents::proposals::{files, is_making, is_making_of_other};
-use super::super::entry::chain::RunFileEnd;
 use super::super::{
     AuditError, AuditEvent, Exclusions, LogFinding, Outcome, Proposal, ProposalId, ProposalState,
     Record,
@@ -13,11 +12,11 @@ use super::{Checking, runs, scan};
 /// The log's records of a proposal.
 #[derive(Debug, Default)]
 struct ProposalRecords {
-    /// The record of its making, its run's file and its line.
-    made: Option<(Record, String, u64)>,
+    /// The record of its making.
+    made: Option<Record>,
     /// The records of the making of a set's other changes, in order.
     others: Vec<Record>,
-    /// The records of decisions on it and of attempts to apply it.
+    /// The records of the preview before its making, of decisions on it and of attempts to apply it.
     later: Vec<Record>,
 }
 
@@ -33,8 +32,7 @@ impl<P> Checking<P> {
             };
             let told = told.entry(id).or_default();
             if is_making(&record) {
-                let run = found.run.name().to_owned();
-                told.made.get_or_insert((record, run, found.line));
+                told.made.get_or_insert(record);
             } else if is_making_of_other(&record) {
                 told.others.push(record);
             } else {
@@ -58,7 +56,7 @@ impl<P> Checking<P> {
         }
         for (id, told) in told {
             let Ok(id) = id.parse() else { continue };
-            if self.is_awaited(&told) && !self.is_purged(id) {
+            if is_awaited(&told) && !self.is_purged(id) {
                 wrong.push((id, LogFinding::MissingProposal { id }));
             }
         }
@@ -77,8 +75,12 @@ impl<P> Checking<P> {
             let mut purged = self.seen.purged.values();
             purged.any(|head| head.hash.is_some())
         };
-        let Some((made, ..)) = &told.made else {
-            return (!may_be_purged).then_some(LogFinding::UnrecordedProposal { id });
+        let Some(made) = &told.made else {
+            // It may be just being made, or its making broke off behind the file.
+            let is_begun = { told.later.iter() }.any(|record| record.event == AuditEvent::Preview);
+            let is_half_made = is_begun && proposal.state == ProposalState::Open;
+            let may_be = may_be_purged || is_half_made;
+            return (!may_be).then_some(LogFinding::UnrecordedProposal { id });
         };
         let mut members = proposal.differs_from(made, &told.others);
         if !may_be_purged && !is_told(&told.later, &proposal.state, proposal.changes().count()) {
@@ -87,27 +89,16 @@ impl<P> Checking<P> {
         (!members.is_empty()).then_some(LogFinding::ChangedProposal { id, members })
     }
 
-    /// True if there must be a file. Not if the proposal was decided or could not be kept, or if
-    /// the run ended or is now between the record and the file.
-    fn is_awaited(&self, told: &ProposalRecords) -> bool {
-        let Some((made, run, line)) = &told.made else {
-            return false;
-        };
-        let is_settled = |record: &Record| {
-            record.event == AuditEvent::Proposal
-                || record.event == AuditEvent::Refusal && record.call == made.call
-        };
-        let mut checked = self.checked.runs.iter();
-        let chain = checked.find(|checked| checked.file == *run);
-        let is_followed = chain.and_then(|run| run.chain.as_ref().ok());
-        let is_behind = is_followed
-            .is_some_and(|chain| chain.end == RunFileEnd::Closed || *line < chain.records);
-        is_behind && !told.later.iter().any(is_settled)
-    }
-
     fn is_purged(&self, id: ProposalId) -> bool {
         self.seen.purged.contains_key(&format!("{id}.json"))
     }
+}
+
+/// True if there must be a file, which was there before the record of its making: it was made, and not
+/// decided.
+fn is_awaited(told: &ProposalRecords) -> bool {
+    let is_decided = |record: &Record| record.event == AuditEvent::Proposal;
+    told.made.is_some() && !told.later.iter().any(is_decided)
 }
 
 /// True if these records agree with the state of a proposal's file. A file that is still open where
@@ -154,3 +145,6 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

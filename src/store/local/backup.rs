@@ -1,7 +1,8 @@
 //! Copies a wiki's state while servers work on it, and tidies what killed processes left.
 //!
 //! Documents are copied, then the runs that tell of them: both again if a document changed meanwhile, so
-//! that no run tells of one that is not there. Then come the kept states, which were there before the
+//! that no run tells of one that is not there. The newest run comes first, since a run tells how long
+//! the ones before it are. Then come the kept states, which were there before the
 //! lines that name them. Whoever copies holds the lease to purge.
 
 use std::fs::Metadata;
@@ -21,12 +22,9 @@ const KINDS: [DocumentKind; 4] = [
     DocumentKind::Memories,
     DocumentKind::Approval,
 ];
-/// Those of them that runs tell of. No run needs an approval, and each write under one changes it.
-const TOLD_BY_RUNS: [DocumentKind; 3] = [
-    DocumentKind::Proposal,
-    DocumentKind::Draft,
-    DocumentKind::Memories,
-];
+/// Those of them that runs tell of. No run needs an approval, which each write under it changes, or
+/// memories, which each recall changes.
+const TOLD_BY_RUNS: [DocumentKind; 2] = [DocumentKind::Proposal, DocumentKind::Draft];
 /// How often documents and runs are copied if documents change meanwhile.
 const TRIES: usize = 8;
 
@@ -75,7 +73,7 @@ impl LocalStore {
     }
 
     /// All documents that runs tell of, with their times.
-    fn documents_now(&self) -> Result<[Vec<Listed>; 3], StoreError> {
+    fn documents_now(&self) -> Result<[Vec<Listed>; 2], StoreError> {
         let mut all = TOLD_BY_RUNS.map(|_| Vec::new());
         for (listed, kind) in all.iter_mut().zip(TOLD_BY_RUNS) {
             *listed = self.documents(kind)?;
@@ -138,14 +136,19 @@ fn copy_into(to: &Path, from: &Path, copied: &mut BackedUp) -> Result<(), StoreE
 fn copy_directory(from: &Path, to: &Path, copied: &mut BackedUp) -> Result<(), StoreError> {
     let failed = |error: io::Error| StoreError::at(from, "copy a directory", &error);
     fs::make_dir(to).map_err(failed)?;
+    let mut names = Vec::new();
     for entry in fs::entries(from).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let name = entry.file_name();
-        let is_half = name.to_string_lossy().starts_with('.');
+        let is_half = entry.file_name().to_string_lossy().starts_with('.');
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         if is_file && !is_half {
-            copy(&entry.path(), &to.join(name), copied)?;
+            names.push(entry.file_name());
         }
+    }
+    // The name of a run begins with its start.
+    names.sort_unstable_by(|a, b| b.cmp(a));
+    for name in names {
+        copy(&from.join(&name), &to.join(&name), copied)?;
     }
     fs::sync_dir(to).map_err(failed)
 }

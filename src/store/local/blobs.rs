@@ -81,4 +81,10 @@ impl Blobs for LocalStore {
             removed.map_err(|error| StoreError::at(&path, "remove a kept state", &error))?;
         Ok(removed.unwrap_or(false))
     }
+
+    fn sync_removed(&self) -> Result<(), StoreError> {
+        let path = self.blob_directory();
+        let synced = if_there(fs::sync_dir(&path)).map(drop);
+        synced.map_err(|error| StoreError::at(&path, "remove kept states", &error))
+    }
 }

@@ -48,7 +48,7 @@ pub(crate) struct LineKey {
 pub(crate) struct IndexedRun {
     /// Up to this byte.
     pub(crate) length: u64,
-    /// The hash of the line that ends there.
+    /// The end of the run up to there, which has the hash of its last line.
     pub(crate) hash: Vec<u8>,
     /// Number of lines.
     pub(crate) lines: u64,

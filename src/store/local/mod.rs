@@ -15,8 +15,8 @@
 //!
 //! Beside these the room `audit` keeps `runs/`, `runs.count` and `index.sqlite`.
 //!
-//! Directories are 0700 and files 0600, whatever is written is there whole or not at all, and
-//! synced before a function returns.
+//! Directories are 0700 and files 0600. Whatever is written is there whole or not at all, and synced before
+//! a function returns; what is removed from the blobs, with `sync_removed`. Copies are made in a new directory.
 
 #![expect(
     clippy::disallowed_methods,

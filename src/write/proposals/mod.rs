@@ -174,12 +174,12 @@ impl Proposals {
         record.keep_states(&self.past.audit, change).await?;
         record.proposal(id);
         self.past.audit.record(record.preview(false)).await?;
-        self.past.audit.record(record.decided("made", None)).await?;
         let session = self.session_word(record.session());
         let proposal = record.as_proposal(id, session, change, None);
         let said = record.said(std::iter::once(one));
         let proposal = Proposal { said, ..proposal };
-        self.past.audit.proposals.keep(proposal).await
+        self.past.audit.proposals.keep(proposal).await?;
+        self.past.audit.record(record.decided("made", None)).await
     }
 
     /// Keeps a set as a proposal, each change like a proposal of its own; changes that do nothing
@@ -222,8 +222,6 @@ impl Proposals {
                 ..record.as_proposed(&one.change)
             });
         }
-        // The last of the records: without it, nothing was proposed.
-        audit.record(own.decided("made", None)).await?;
         let session = self.session_word(record.session());
         let proposal = own.as_proposal(id, session, &first.change, Some(others));
         let left = set.mending().map_or(&[][..], |mending| &mending.left);
@@ -234,7 +232,9 @@ impl Proposals {
             links_left_not_kept: left.len().saturating_sub(MAX_LINKS_LEFT),
             ..proposal
         };
-        audit.proposals.keep(proposal).await
+        audit.proposals.keep(proposal).await?;
+        // The last of the records: without it, nothing was proposed.
+        audit.record(own.decided("made", None)).await
     }
 
     /// The id of a new proposal of this size.

@@ -263,9 +263,6 @@ async fn a_directory_whose_documents_are_deleted_opens_nothing_and_says_what_is_
     let change = json!({ "id": docs, "title": "Proposed" });
     let open = dry.call(UPDATE, change).await.unwrap()["proposal"].clone();
     let open = open.as_str().unwrap().to_owned();
-    // Behind it on record, so that it is sure that its file was there.
-    let other = json!({ "id": id_of(&wiki, "glossary"), "title": "Proposed" });
-    dry.call(UPDATE, other).await.unwrap();
     command(&["pause", "restoring a backup"]).good().await;
     let title = || json!({ "id": id_of(&wiki, "home"), "title": "Theirs" });
     fails(&served, UPDATE, title(), "WRITES_PAUSED").await;
@@ -323,6 +320,10 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
             served.confirmed(UPDATE, change).await.unwrap();
             let all = json!({ "ids": [home], "addTags": [format!("t{count}")] });
             served.confirmed(BULK, all).await.unwrap();
+            // Another run, which tells how long this one is by now.
+            let other = Setup::admin(&wiki).in_dir(&served.dir).serve().await;
+            let change = json!({ "id": home, "title": format!("Other title {count}") });
+            confirmed_ok(&other, UPDATE, change).await;
             count += 1;
         }
     };

@@ -1,9 +1,11 @@
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use super::super::PurgePlan;
 use super::{NOW, Purged, YEAR, all_is_explained, days_ago, run, running, yesterday};
 use crate::audit::testing::{Script, keep_long_ago, page};
 use crate::audit::{
-    AuditEntry, AuditEvent, CallId, Keep, KeptState, Proposal, ProposalId, ProposalState,
+    AuditEntry, AuditEvent, AuditLog, CallId, Keep, KeptState, Proposal, ProposalId, ProposalState,
 };
 use crate::page::Date;
 
@@ -33,6 +35,14 @@ pub(super) fn proposal(day: i64, state: ProposalState, before: KeptState) -> Pro
     }
 }
 
+fn path(log: &AuditLog, id: ProposalId) -> PathBuf {
+    log.place.wiki.join(format!("proposals/{id}.json"))
+}
+
+fn is_kept(log: &AuditLog, id: ProposalId) -> bool {
+    path(log, id).exists()
+}
+
 #[tokio::test]
 async fn proposals_count_and_go_when_they_are_the_oldest() {
     let dir = tempfile::tempdir().unwrap();
@@ -42,12 +52,7 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
     let mut lengths = Vec::new();
     for proposal in &all {
         log.proposals.keep(proposal.clone()).await.unwrap();
-        let file = std::fs::File::open(
-            log.place
-                .wiki
-                .join(format!("proposals/{}.json", proposal.id)),
-        )
-        .unwrap();
+        let file = std::fs::File::open(path(&log, proposal.id)).unwrap();
         lengths.push(file.metadata().unwrap().len());
     }
     let keep = Keep {
@@ -57,18 +62,13 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
     // What was just written stays.
     assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
     for proposal in &all {
-        let file = std::fs::File::open(
-            log.place
-                .wiki
-                .join(format!("proposals/{}.json", proposal.id)),
-        )
-        .unwrap();
+        let file = std::fs::File::open(path(&log, proposal.id)).unwrap();
         let hours_ago = SystemTime::now() - Duration::from_hours(2);
         file.set_modified(hours_ago).unwrap();
     }
     let purged = log.purge_at(keep, NOW).await.unwrap();
     assert_eq!((purged.proposals, purged.bytes), (1, lengths[0]));
-    assert!(log.proposals.get(all[0].id).await.is_err());
+    assert!(!is_kept(&log, all[0].id));
 }
 
 #[tokio::test]
@@ -118,8 +118,7 @@ async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of
     drop(held);
     log.purge_at(YEAR, NOW).await.unwrap();
     for (proposal, stays) in &all {
-        let is_there = log.proposals.get(proposal.id).await.is_ok();
-        assert_eq!(is_there, *stays, "{proposal:?}");
+        assert_eq!(is_kept(&log, proposal.id), *stays, "{proposal:?}");
     }
     all_is_explained(&log);
 }
@@ -146,6 +145,24 @@ async fn a_clock_that_goes_back_an_hour_ends_no_proposal_early_and_brings_none_b
         (believed - hour, false),
     ] {
         log.purge_at(YEAR, now).await.unwrap();
-        assert_eq!(log.proposals.get(open.id).await.is_ok(), is_there, "{now}");
+        assert_eq!(is_kept(&log, open.id), is_there, "{now}");
     }
+}
+
+#[tokio::test]
+async fn open_proposals_go_before_what_they_are_made_of() {
+    let dir = tempfile::tempdir().unwrap();
+    yesterday(dir.path());
+    let log = running(dir.path()).await;
+    let old = keep_long_ago(&log, "old").await;
+    run(dir.path(), 400, &[old]);
+    let open = proposal(1, ProposalState::Open, old);
+    log.proposals.keep(open.clone()).await.unwrap();
+    let plan = PurgePlan::make(&log, YEAR, NOW).unwrap().unwrap();
+    let heads: Vec<String> = { plan.heads.iter() }
+        .map(|head| head.file.clone())
+        .collect();
+    let at = |file: String| heads.iter().position(|head| *head == file).unwrap();
+    // Broken off between the two, it leaves nothing that looks open and cannot be applied.
+    assert!(at(format!("{}.json", open.id)) < at(format!("{old}.json.gz")));
 }
