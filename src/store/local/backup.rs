@@ -35,7 +35,9 @@ impl LocalStore {
         if there > 0 {
             return Err(StoreError::Unfit("is not an empty directory"));
         }
-        let of_wiki = to.join(self.wiki.file_name().unwrap_or_default());
+        let name = self.wiki.file_name().unwrap_or_default();
+        // A copy that breaks off does not look like one.
+        let of_wiki = to.join(format!(".{}.partial", name.display()));
         fs::make_dir(&of_wiki).map_err(|error| failed(&error))?;
         let mut copied = BackedUp::default();
         copy_into(
@@ -66,9 +68,12 @@ impl LocalStore {
             }
         }
         copy_into(&of_wiki, &self.blob_directory(), &mut copied)?;
-        for directory in [&of_wiki, to] {
-            fs::sync_dir(directory).map_err(|error| failed(&error))?;
-        }
+        let ended = || {
+            fs::sync_dir(&of_wiki)?;
+            std::fs::rename(&of_wiki, to.join(name))?;
+            fs::sync_dir(to)
+        };
+        ended().map_err(|error| failed(&error))?;
         Ok(copied)
     }
 

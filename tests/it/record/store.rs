@@ -418,7 +418,11 @@ fn killed_while_writing(wiki: &DemoWiki, dir: &Path, ids: &[i64], after: Duratio
         program.begin(UPDATE, &change);
         let joined = json!({ "id": id, "description": title, "draft": "together" });
         program.begin(UPDATE, &joined);
+        let proposed = json!({ "id": id, "title": format!("P{title}"), "propose": true });
+        program.begin(UPDATE, &proposed);
     }
+    let proposed = json!({ "ids": ids, "addTags": [format!("p{title}")], "propose": true });
+    program.begin(BULK, &proposed);
     let all = json!({ "ids": ids, "addTags": [title], "confirm": TOKEN });
     program.begin(BULK, &all);
     program.begin(UNDO, &json!({ "call": "last", "confirm": TOKEN }));
