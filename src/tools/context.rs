@@ -9,7 +9,7 @@ use super::write_output::WriteOutput;
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
-use crate::notice::{Notice, Progress};
+use crate::notice::Progress;
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
 use crate::write::{Caller, Drafting, ReadExtent, WriteContext, WriteRequest, Writer};
@@ -48,12 +48,7 @@ impl ToolContext {
             let (done, of) = (count(done), count(of));
             self.progress.send_replace(Progress { done, of });
         };
-        let covered = self.index.ready(tell).await?;
-        if let Some(of) = covered.wanting() {
-            let pages = covered.pages;
-            Notice::StillIndexing { pages, of }.tell();
-        }
-        Ok(covered)
+        self.index.ready(tell).await
     }
 
     /// Waits for permission to look through all texts or all links.

@@ -10,7 +10,7 @@ use crate::audit::{
 };
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
-use crate::notice::{Invitation, Notice};
+use crate::notice::Invitation;
 use crate::notify::ReviewAddress;
 use crate::page::Date;
 
@@ -86,8 +86,11 @@ impl WriteContext {
         if let Some(limit) = limit
             && let Ok(_place) = self.house.waiting.0.try_acquire()
         {
-            if proposal.is_open() {
-                self.tell_of_waiting(caller, id);
+            if proposal.is_open()
+                && let Some(page) = self.review_for(caller).page_of(id)
+            {
+                let id = id.to_string();
+                Invitation { id, page }.give();
             }
             let until = Instant::now() + limit;
             while proposal.is_open() && Instant::now() < until {
@@ -112,16 +115,6 @@ impl WriteContext {
     /// The review page as a caller reaches it.
     fn review_for(&self, caller: &Caller) -> ReviewAddress {
         self.policy.review.seen_from(caller.review.as_ref())
-    }
-
-    fn tell_of_waiting(&self, caller: &Caller, id: ProposalId) {
-        let address = self.review_for(caller);
-        let review = address.for_set(id);
-        Notice::WaitsForPeople { review }.tell();
-        if let Some(page) = address.page_of(id) {
-            let id = id.to_string();
-            Invitation { id, page }.give();
-        }
     }
 
     async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {

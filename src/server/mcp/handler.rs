@@ -11,10 +11,10 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse,
-    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio::sync::{mpsc, watch};
@@ -24,7 +24,6 @@ use super::super::app::App;
 use super::super::call_metrics::Called;
 use super::super::site::{Site, Sites};
 use super::caller::CallerContext;
-use super::logging::{SessionLogLevel, SetLevel};
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
 use super::site_directory::OwnSites;
@@ -50,8 +49,6 @@ pub struct Handler {
     alone: Option<SessionId>,
     /// The only site that it answers for, if its client has several.
     site: Option<SiteName>,
-    /// The level of log messages that its client wants.
-    pub(super) level: SessionLogLevel,
     /// The pages that its client subscribed to.
     subscriptions: Subscriptions,
 }
@@ -70,7 +67,6 @@ impl Handler {
             sites,
             alone: Some(session),
             site: None,
-            level: SessionLogLevel::default(),
             subscriptions: Subscriptions::default(),
         }
     }
@@ -81,7 +77,6 @@ impl Handler {
             sites,
             alone: None,
             site: None,
-            level: SessionLogLevel::default(),
             subscriptions: Subscriptions::default(),
         }
     }
@@ -164,7 +159,6 @@ impl Handler {
         let opens_pages = elicit::opens_pages(&context, visit.session.lasts());
         let (host, invitations) = mpsc::channel(1);
         let answer = notice::invited_by(opens_pages.then_some(host), answer);
-        let answer = self.level.during(&context, answer);
         tokio::select! {
             answer = answer => answer.map(Into::into),
             never = elicit::invite(&context.peer, invitations) => match never {},
@@ -226,7 +220,6 @@ impl Handler {
             let broke_off = |_| Err(ErrorData::internal_error("the request broke off", None));
             let id = new_id()?;
             let read = id.during(AssertUnwindSafe(read).catch_unwind());
-            let read = self.level.during(context, read);
             tokio::select! {
                 answer = read.instrument(tracing::info_span!("request", %id)) => answer.unwrap_or_else(broke_off),
                 () = context.ct.cancelled() => {
@@ -246,7 +239,7 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder()
+        let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
@@ -254,7 +247,6 @@ impl ServerHandler for Handler {
             .enable_prompts()
             .enable_completions()
             .build();
-        capabilities.logging = Some(JsonObject::new());
         ServerConfig::new(capabilities)
             .with_server_info(methods::server_info())
             .with_instructions(INSTRUCTIONS)
@@ -402,15 +394,6 @@ impl ServerHandler for Handler {
         let offer = prompts::Offer::to(&visit, can_ask);
         let complete = offer.complete(&caller, request);
         self.answered(&context, complete).await
-    }
-
-    async fn set_level(
-        &self,
-        request: SetLevel,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let has_session = self.visit(&context)?.session.lasts();
-        self.level.set(&request, has_session, &context)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

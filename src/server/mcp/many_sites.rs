@@ -21,7 +21,6 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use super::super::app::App;
 use super::super::site::{Ear, Site, Sites};
 use super::handler::Handler;
-use super::logging::SetLevel;
 use super::methods;
 use super::result;
 use super::session_rules::SessionRules;
@@ -299,16 +298,6 @@ impl ServerHandler for ManySites {
         let (_, handler, rest) = found.ok_or_else(|| unknown("prompt", &request.name))?;
         request.name = rest.to_owned();
         handler.get_prompt(request, context).await
-    }
-
-    async fn set_level(
-        &self,
-        request: SetLevel,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.handler
-            .level
-            .set(&request, self.session.lasts(), &context)
     }
 
     async fn on_custom_request(

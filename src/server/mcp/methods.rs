@@ -11,7 +11,7 @@ use super::super::stdio::large_message::{Payload, PayloadContent};
 use crate::tools::Arguments;
 
 /// Requests of the protocol that we know; with malformed parameters they arrive as custom ones.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 12] = [
     "initialize",
     "tools/list",
     "tools/call",
@@ -24,16 +24,10 @@ const KNOWN: [&str; 13] = [
     "prompts/list",
     "prompts/get",
     "completion/complete",
-    "logging/setLevel",
 ];
 
 /// Those of them that protocol 2026-07-28 has no more.
-const DROPPED: [&str; 4] = [
-    "initialize",
-    "logging/setLevel",
-    "resources/subscribe",
-    "resources/unsubscribe",
-];
+const DROPPED: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 /// The name and version of this server.
 pub(in crate::server) fn server_info() -> Implementation {

@@ -4,7 +4,6 @@ pub(super) mod answer_limit;
 pub(super) mod caller;
 pub(super) mod elicit;
 pub(super) mod handler;
-pub(super) mod logging;
 pub(super) mod many_sites;
 pub(super) mod methods;
 pub(super) mod progress;

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use backoff::ExponentialBackoff;
 
 use super::super::error::WikiError;
-use crate::notice::Notice;
 
 /// Limits on the number and duration of a read's tries.
 #[derive(Debug, Clone, Copy)]
@@ -84,8 +83,6 @@ where
         },
         |error: WikiError, wait: Duration| {
             tracing::warn!(%error, wait_ms = wait.as_millis(), "a read is tried again");
-            let why = error.to_string();
-            Notice::TriedAgain { why, wait }.tell();
         },
     )
     .await

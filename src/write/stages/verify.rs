@@ -6,7 +6,6 @@ use time::OffsetDateTime;
 
 use crate::audit::Outcome;
 use crate::change::Proof;
-use crate::notice::Notice;
 use crate::page::Date;
 use crate::wiki::{MutationOutcome, Wiki, WikiError};
 
@@ -88,7 +87,6 @@ pub(in crate::write) async fn settle(
 impl Settling<'_> {
     async fn run(mut self) -> Settled {
         let mut stable: Option<(PageObservation, Instant)> = None;
-        let mut waits = false;
         let longest = self.patience.settling + self.patience.apart;
         loop {
             // A reading has retries of its own, which must not outlast the settling.
@@ -118,9 +116,6 @@ impl Settling<'_> {
             }
             if self.began.elapsed() >= longest {
                 return self.unsettled(stable);
-            }
-            if !std::mem::replace(&mut waits, true) {
-                Notice::Settling.tell();
             }
             tokio::time::sleep(self.patience.pause).await;
         }

@@ -25,19 +25,27 @@ fn request(method: &str, mut params: Value) -> (Caller, Value) {
 async fn what_is_not_served_or_no_longer_of_the_protocol_is_not_found() {
     let wiki = sample_wiki().await;
     let server = Setup::readonly(&wiki).host().await;
-    for method in ["initialize", "ping", "resources/subscribe", "no/such"] {
+    for method in [
+        "initialize",
+        "ping",
+        "resources/subscribe",
+        "logging/setLevel",
+        "no/such",
+    ] {
         let (caller, message) = request(method, json!({}));
         let answer = server.post(&caller, &message).await;
         assert_eq!(answer.status, 404, "{method}");
         assert_eq!(answer.message()["error"]["code"], -32601, "{method}");
     }
-    // Well-formed it is another matter to whoever reads it.
-    for level in [json!({}), json!({ "level": "info" })] {
-        let (caller, message) = request("logging/setLevel", level);
-        let answer = server.post(&caller, &message).await;
-        assert_eq!(answer.status, 404, "{message}");
-        assert_eq!(answer.message()["error"]["code"], -32601, "{message}");
-    }
+    // Well-formed it is another matter to whoever reads it, and of an older protocol one more.
+    let (caller, message) = request("logging/setLevel", json!({ "level": "info" }));
+    let answer = server.post(&caller, &message).await;
+    assert_eq!(answer.message()["error"]["code"], -32601, "{answer:?}");
+    let session = server.open(&Caller::default()).await;
+    let level = json!({ "jsonrpc": "2.0", "id": 5, "method": "logging/setLevel",
+        "params": { "level": "info" } });
+    let answer = server.post(&session, &level).await;
+    assert_eq!(answer.message()["error"]["code"], -32601, "{answer:?}");
 }
 
 #[tokio::test]

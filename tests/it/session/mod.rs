@@ -1,7 +1,6 @@
 //! What a client is told in a session: tools, prompts, resources, status, and answers to naive calls.
 
 mod conformance;
-mod logging;
 mod naive;
 mod naive_calls;
 mod offered;
