@@ -5,21 +5,23 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ContentBlock,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    RequestStateCodec, ResourceContents, Role, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, RequestStateCodec,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::task_manager::TaskManager;
 use serde_json::json;
 use tokio::sync::broadcast;
 
 use crate::ask::{self, argument};
 use crate::fixtures::Fixtures;
 use crate::rounds::{self, Brought, Round};
+use crate::tasks;
 
 /// What was changed, for those who listen.
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +31,11 @@ pub(crate) enum Changed {
 }
 
 /// What all requests share: from 2026-07-28 on each has a handler of its own.
-#[derive(Debug)]
 pub(crate) struct Shared {
     fixtures: Fixtures,
     codec: RequestStateCodec,
     changes: broadcast::Sender<Changed>,
+    tasks: TaskManager,
 }
 
 impl Shared {
@@ -44,12 +46,13 @@ impl Shared {
             fixtures: Fixtures::read()?,
             codec: RequestStateCodec::try_new(key)?,
             changes: broadcast::Sender::new(8),
+            tasks: TaskManager::new(),
         })
     }
 }
 
 /// Answers one connection.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Handler(Arc<Shared>);
 
 impl Handler {
@@ -69,6 +72,7 @@ impl ServerHandler for Handler {
             .enable_resources_subscribe()
             .enable_completions()
             .enable_logging()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
     }
@@ -97,6 +101,7 @@ impl ServerHandler for Handler {
             fixtures,
             codec,
             changes,
+            tasks: manager,
         } = &*self.0;
         let name = request.name.as_ref();
         let arguments = request.arguments.unwrap_or_default();
@@ -115,8 +120,14 @@ impl ServerHandler for Handler {
             };
             return Ok(match rounds::next(codec, name, all, &brought)? {
                 Round::Asks(questions) => questions.into(),
+                Round::Done(answer) if name == "test_tool_with_task" => {
+                    tasks::spawned(manager, |_| async { Ok(ask::text(answer)) })
+                }
                 Round::Done(answer) => ask::text(answer).into(),
             });
+        }
+        if let Some(answer) = tasks::call(manager, name, &arguments, &context).await {
+            return answer;
         }
         let answer = match name {
             "test_tool_with_logging" | "test_logging_tool" => ask::log(&context).await,
@@ -269,6 +280,34 @@ impl ServerHandler for Handler {
             }
         };
         Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.0
+            .tasks
+            .get_task(&request.task_id)
+            .map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let responses = request.input_responses;
+        self.0.tasks.update_task(&request.task_id, responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.tasks.cancel_task(&request.task_id)
     }
 
     async fn complete(

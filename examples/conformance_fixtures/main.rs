@@ -9,6 +9,7 @@ mod ask;
 mod fixtures;
 mod handler;
 mod rounds;
+mod tasks;
 
 use std::sync::Arc;
 

@@ -221,6 +221,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
             family: None,
             sites: None,
             note: None,
+            task: None,
             asked: None,
             review: None,
             session: SessionId::new("fidelity"),
