@@ -390,6 +390,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         proposes: false,
         family: None,
         sites: None,
+        task: None,
         asked: None,
         note: None,
         review: None,

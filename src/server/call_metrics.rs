@@ -99,8 +99,10 @@ impl Metrics {
 
 /// The outcome of a write that was sent.
 fn written(answer: &Result<CallToolResponse, ErrorData>) -> Option<String> {
-    let Ok(CallToolResponse::Complete(result)) = answer else {
-        return None;
+    let result = match answer {
+        Ok(CallToolResponse::Complete(result)) => result,
+        Ok(CallToolResponse::Task(_)) => return Some("waiting".to_owned()),
+        _ => return None,
     };
     if result.is_error == Some(true) {
         // Of all errors these alone are of writes that were sent.
@@ -127,7 +129,7 @@ fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
         Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
             error_code(result).unwrap_or("error")
         }
-        Ok(CallToolResponse::Complete(_)) => "ok",
+        Ok(CallToolResponse::Complete(_) | CallToolResponse::Task(_)) => "ok",
         Ok(_) => "asked",
         Err(_) if tool.is_empty() => "unknown_tool",
         Err(_) => "cancelled",

@@ -1,18 +1,22 @@
 //! Gives tools access to the wiki, its index, the way to write, and the caller.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::input;
 use super::write_output::WriteOutput;
+use crate::audit::{AuditError, ProposalId};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::Progress;
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Caller, Drafting, ReadExtent, WriteContext, WriteRequest, Writer};
+use crate::write::{
+    Became, Caller, Drafting, PendingSet, ReadExtent, WriteContext, WriteRequest, Writer,
+};
 
 /// The context of a tool's call: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
@@ -85,6 +89,27 @@ impl ToolContext {
         }))
     }
 
+    /// The state of a set that was left to people, after waiting at most this long for them. A caller
+    /// that takes a task for an answer does not wait.
+    ///
+    /// # Errors
+    /// As for [`WriteContext::became_of`].
+    pub(super) async fn became_of(
+        &self,
+        set: ProposalId,
+        limit: Option<Duration>,
+    ) -> Result<PendingSet, Failure> {
+        let Some(task) = &self.caller.task else {
+            return self.desk.became_of(&self.caller, set, limit).await;
+        };
+        let left = self.desk.polled(&self.caller, set, |_| true).await?;
+        let left = left.ok_or(AuditError::NoProposal)?;
+        if let Became::Waiting(_) | Became::Applying { .. } = left.became {
+            task.fill(set);
+        }
+        Ok(left)
+    }
+
     /// Takes a plan through the gates, with the caller's reason; if that leaves it to people, waits
     /// for them.
     ///
@@ -112,7 +137,7 @@ impl ToolContext {
         if (limit.is_some() || is_submitted)
             && let Some((set, notes)) = answer.left_to_people()
         {
-            match self.desk.became_of(&self.caller, set, limit).await {
+            match self.became_of(set, limit).await {
                 Ok(left) => return Ok(WriteOutput::left_open(left, std::mem::take(notes))),
                 // The set is left open all the same, and the preview names it.
                 Err(failure) => notes

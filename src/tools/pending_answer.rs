@@ -7,6 +7,10 @@ use crate::change::Warning;
 use crate::page::escaped;
 use crate::write::{Became, LinkedFrom, Notes, PROPOSED, PendingSet, SetAnswer, WAITS};
 
+/// The words for a set that nobody has decided on.
+pub(super) const UNDECIDED: &str =
+    "Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew.";
+
 /// The state of a write that was left to people and not applied.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,16 +57,21 @@ impl PendingAnswer {
             call_id: proposal.call.to_string(),
             ..Self::default()
         };
+        let attempt = if let Became::Waiting(attempt) = &became {
+            *attempt
+        } else {
+            None
+        };
         Ok(match became {
             Became::Applied(set) => return Err(*set),
-            Became::Waiting(attempt) => Self {
+            Became::Waiting(_) | Became::Applying { .. } => Self {
                 outcome: "waiting",
                 review: Some(review),
                 linked_from: notes.linked_from,
                 warnings: warnings(notes.warnings, attempt),
                 replaces: notes.replaces.map(|id| id.to_string()),
                 hint: format!(
-                    "Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew. To hear what became of it, call again with confirm {id}."
+                    "{UNDECIDED} To hear what became of it, call again with confirm {id}."
                 ),
                 ..base
             },
@@ -92,12 +101,14 @@ impl PendingAnswer {
 /// The warnings of a set that waits: what else its answer says is left out.
 fn warnings(mut said: Vec<Warning>, attempt: Option<(CallId, Outcome)>) -> Vec<Warning> {
     said.retain(|warning| warning.code != PROPOSED && warning.code != WAITS);
-    said.extend(attempt.map(|(call, outcome)| {
-        let outcome = outcome.as_str();
-        let message = format!("a person tried to apply it with the call {call}: {outcome}.");
-        Warning::new("tried", message)
-    }));
+    said.extend(attempt.map(|attempt| Warning::new("tried", tried(attempt))));
     said
+}
+
+/// The sentence about an attempt to apply a set that did not decide it.
+pub(super) fn tried((call, outcome): (CallId, Outcome)) -> String {
+    let outcome = outcome.as_str();
+    format!("a person tried to apply it with the call {call}: {outcome}.")
 }
 
 /// Number of changes in a set, if there are others beside the first.

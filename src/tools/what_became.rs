@@ -44,7 +44,7 @@ pub(super) async fn what_became(
             let refused = desk.refuse_input(&context.caller, None, failure);
             return Err(refused.await);
         }
-        let left = desk.became_of(&context.caller, id, limit).await?;
+        let left = context.became_of(id, limit).await?;
         return Ok(Some(WriteOutput::left_open(left, Notes::default())));
     }
     match limit {

@@ -296,6 +296,7 @@ impl EntryBuilder {
             others: others.unwrap_or_default(),
             links_left: Vec::new(),
             links_left_not_kept: 0,
+            is_begun: false,
         }
     }
 

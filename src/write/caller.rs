@@ -4,14 +4,14 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::audit::{Actor, Client};
+use crate::audit::{Actor, Client, ProposalId};
 use crate::change::{BRIEF_DIFF, BRIEF_VALUE, MAX_DIFF_BYTES, MAX_VALUE_BYTES};
 use crate::error::Failure;
 use crate::gates::{ApprovalScope, Asked, ClientLimits, SessionId};
@@ -42,6 +42,8 @@ pub struct Caller {
     pub extent: Extent,
     /// True if it leaves the change to people, whoever could confirm it.
     pub proposes: bool,
+    /// The place for the set that waits for people, if the caller takes a task for an answer.
+    pub task: Option<TaskSlot>,
     /// The call of the tool, as it was given; `None` without a tool.
     pub asked: Option<Asked>,
     /// The reason for the write, in their own words.
@@ -77,6 +79,23 @@ impl Caller {
                 "not_named",
             )),
         }
+    }
+}
+
+/// The set that a call left to people, for a caller that asks later what became of it.
+#[derive(Debug, Clone, Default)]
+pub struct TaskSlot(Arc<OnceLock<ProposalId>>);
+
+impl TaskSlot {
+    /// The set, if there is one.
+    #[must_use]
+    pub fn set(&self) -> Option<ProposalId> {
+        self.0.get().copied()
+    }
+
+    /// Notes the set; a call leaves one.
+    pub(crate) fn fill(&self, set: ProposalId) {
+        let _ = self.0.set(set);
     }
 }
 

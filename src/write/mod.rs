@@ -38,7 +38,7 @@ pub use answer::{
     SetLine, SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
 };
 pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
-pub use caller::{Caller, Extent, SiteDirectory};
+pub use caller::{Caller, Extent, SiteDirectory, TaskSlot};
 pub use context::WriteContext;
 pub use delegates::delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
 pub use drafts::Discarded;

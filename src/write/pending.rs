@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::audit::{
-    CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
+    AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
@@ -50,6 +50,11 @@ pub struct PendingSet {
 pub enum Became {
     /// Nobody has decided yet. A call of a person may have tried to apply it, with this outcome.
     Waiting(Option<(CallId, Outcome)>),
+    /// A person is applying it: so many of its changes are made.
+    Applying {
+        /// Number of changes made.
+        made: usize,
+    },
     /// A person applied it, perhaps without some of its changes.
     Applied(Box<SetAnswer>),
     /// A person said no.
@@ -112,6 +117,37 @@ impl WriteContext {
         })
     }
 
+    /// The state of a set of the caller's own, for a client that asks often: as long as nobody has
+    /// begun to decide on it, its document alone is read. `None` if the caller has none of this id.
+    ///
+    /// # Errors
+    /// What the record or the wiki says.
+    pub async fn polled(
+        &self,
+        caller: &Caller,
+        id: ProposalId,
+        is_own: impl Fn(&Proposal) -> bool,
+    ) -> Result<Option<PendingSet>, Failure> {
+        let document = match self.audit.proposals.document(id).await {
+            Ok(document) if is_own(&document) => document,
+            Ok(_) | Err(AuditError::NoProposal) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if document.is_open() && !document.is_begun {
+            return Ok(Some(PendingSet {
+                review: self.review_for(caller).for_set(id),
+                proposal: document,
+                became: Became::Waiting(None),
+            }));
+        }
+        match self.became_of(caller, id, None).await {
+            Ok(left) => Ok(Some(left).filter(|left| is_own(&left.proposal))),
+            // It is gone, or its pages may not be read any more.
+            Err(failure) if failure.code == Code::InvalidInput => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// The review page as a caller reaches it.
     fn review_for(&self, caller: &Caller) -> ReviewAddress {
         self.policy.review.seen_from(caller.review.as_ref())
@@ -127,6 +163,10 @@ impl WriteContext {
                 let Some(call) = on_record.attempts.last().copied() else {
                     return Ok(Became::Waiting(None));
                 };
+                if self.audit.proposals.is_held(proposal.id).await? {
+                    let made = on_record.applied.len();
+                    return Ok(Became::Applying { made });
+                }
                 let story = self.past.story(&CallSelector::from(call), None).await;
                 let outcome = story.ok().and_then(|story| story.outcome());
                 Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))

@@ -323,6 +323,9 @@ impl<'a> Pipeline<'a> {
     ) -> Result<Passed, Refusal> {
         let (context, caller) = (self.context, self.caller);
         self.take(cleared.set()).await?;
+        if let Some(proposal) = &mut self.held.proposal {
+            proposal.begin().await?;
+        }
         let (previews, session) = (&context.memory.previews, &caller.session);
         let wrote_whole =
             self.request.says_whole_content() || warrant.wrote_whole(previews, session);

@@ -150,6 +150,7 @@ pub(super) fn caller(asker: Asker) -> Caller {
         proposes: false,
         family: None,
         sites: None,
+        task: None,
         asked: None,
         note: None,
         review: None,

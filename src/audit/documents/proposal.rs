@@ -75,6 +75,9 @@ pub struct Proposal {
     /// Number of further such links.
     #[serde(skip_serializing_if = "is_none_left", default)]
     pub links_left_not_kept: usize,
+    /// True if somebody has begun to apply it: the log says how far that came.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_begun: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

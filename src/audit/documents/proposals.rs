@@ -108,6 +108,29 @@ impl ProposalStore {
         .await
     }
 
+    /// One proposal as its document alone says it, for whoever asks often; nothing else is read.
+    ///
+    /// # Errors
+    /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if it cannot be read.
+    pub(crate) async fn document(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+        let place = self.place.clone();
+        blocking(move || read(&place, id)).await
+    }
+
+    /// True if somebody is deciding on a proposal now.
+    ///
+    /// # Errors
+    /// If that cannot be found out.
+    pub(crate) async fn is_held(&self, id: ProposalId) -> Result<bool, AuditError> {
+        let place = self.place.clone();
+        blocking(move || {
+            let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
+            let lease = place.store.try_lease(&name, LeaseMode::Alone)?;
+            Ok(lease.is_none())
+        })
+        .await
+    }
+
     /// Those of these proposals whose files say that they are open.
     ///
     /// # Errors
@@ -170,6 +193,16 @@ impl HeldProposal {
     #[must_use]
     pub const fn proposal(&self) -> &Proposal {
         &self.proposal
+    }
+
+    /// Notes that it begins to be applied.
+    ///
+    /// # Errors
+    /// If that is not surely on the disk.
+    pub async fn begin(&mut self) -> Result<(), AuditError> {
+        self.proposal.is_begun = true;
+        let (place, proposal) = (self.place.clone(), self.proposal.clone());
+        blocking(move || write(&place, &proposal)).await
     }
 
     /// Sets its state.

@@ -133,6 +133,7 @@ fn caller(client: &ClientRecord) -> Caller {
         proposes: false,
         family: None,
         sites: None,
+        task: None,
         asked: None,
         note: None,
         review: None,

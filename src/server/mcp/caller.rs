@@ -171,6 +171,7 @@ impl CallerContext {
             proposes: false,
             family: self.family.clone(),
             sites: self.sites.clone(),
+            task: None,
             asked: None,
             note: None,
             review: self.review.clone(),

@@ -10,20 +10,22 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
-    GetPromptResponse, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ResourceContents, ServerConfig,
-    SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ResourceContents, ServerConfig, SubscriptionFilter, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 
 use super::super::app::App;
 use super::super::site::{Ear, Site, Sites};
-use super::handler::Handler;
+use super::caller::CallerContext;
+use super::handler::{Handler, answered};
 use super::methods;
 use super::result;
 use super::session_rules::SessionRules;
+use super::tasks;
 use super::uri::SCHEME;
 use crate::custom::{MOST_NAME, is_custom_name};
 use crate::gates::SessionId;
@@ -57,6 +59,13 @@ impl ManySites {
         let all = self.sites.all();
         let named = all.iter().filter_map(|site| site.name());
         named.map(|name| (name.clone(), self.of(name))).collect()
+    }
+
+    /// The caller at each site.
+    fn visits(&self) -> Vec<CallerContext> {
+        let handlers = self.handlers();
+        let visits = handlers.iter().map(|(_, handler)| handler.own_visit());
+        visits.flatten().collect()
     }
 
     fn of(&self, site: &SiteName) -> Handler {
@@ -143,7 +152,9 @@ impl ServerHandler for ManySites {
         context.peer.set_peer_info(request.clone());
         self.sites
             .tell(&Ear::Session(context.peer.clone()), &self.session);
-        self.negotiate_initialize(&request)
+        let mut told = self.negotiate_initialize(&request)?;
+        told.capabilities.extensions = None;
+        Ok(told)
     }
 
     async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {
@@ -155,11 +166,8 @@ impl ServerHandler for ManySites {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let handlers = self.handlers();
-        let visits = handlers
-            .iter()
-            .filter_map(|(_, handler)| handler.own_visit());
-        let tools = visits.flat_map(|visit| visit.listed()).collect();
+        let visits = self.visits();
+        let tools = visits.iter().flat_map(CallerContext::listed).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(result::KEPT_MS))
     }
 
@@ -298,6 +306,36 @@ impl ServerHandler for ManySites {
         let (_, handler, rest) = found.ok_or_else(|| unknown("prompt", &request.name))?;
         request.name = rest.to_owned();
         handler.get_prompt(request, context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let visits = self.visits();
+        let get = tasks::get(&visits, &context, &request.task_id);
+        let task = answered(&context, get).await;
+        task.map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let asked = GetTaskParams::new(request.task_id);
+        self.get_task(asked, context).await.map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let visits = self.visits();
+        let cancel = tasks::cancel(&visits, &context, &request.task_id);
+        answered(&context, cancel).await
     }
 
     async fn on_custom_request(

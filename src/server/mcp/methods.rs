@@ -11,7 +11,7 @@ use super::super::stdio::large_message::{Payload, PayloadContent};
 use crate::tools::Arguments;
 
 /// Requests of the protocol that we know; with malformed parameters they arrive as custom ones.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 15] = [
     "initialize",
     "tools/list",
     "tools/call",
@@ -24,6 +24,9 @@ const KNOWN: [&str; 12] = [
     "prompts/list",
     "prompts/get",
     "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
 ];
 
 /// Those of them that protocol 2026-07-28 has no more.

@@ -13,5 +13,6 @@ pub(super) mod result;
 pub(super) mod session_rules;
 pub(super) mod site_directory;
 pub(super) mod subscriptions;
+pub(super) mod tasks;
 #[doc(hidden)]
 pub mod uri;

@@ -18,6 +18,7 @@ use crate::audit::{
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
+use crate::page::Date;
 
 use super::audit_entry::{EntryBuilder, now};
 use super::undo::history::WriteHistory;
@@ -88,6 +89,17 @@ impl Proposals {
         let made = proposal.created.instant();
         made.filter(|_| proposal.state == ProposalState::Open)?
             .checked_add(kept)
+    }
+
+    /// The time from its making for which a proposal is kept at least.
+    #[must_use]
+    pub fn ttl(&self, proposal: &Proposal) -> Duration {
+        let days = u64::from(self.room.keep().proposal_days);
+        let made = proposal.created.instant();
+        let decided = proposal.state.decided().and_then(Date::instant);
+        let since = decided.zip(made).map(|(decided, made)| decided - made);
+        let since = since.and_then(|since| Duration::try_from(since).ok());
+        Duration::from_secs(days * 86_400).saturating_add(since.unwrap_or_default())
     }
 
     /// The word for a session in proposals.

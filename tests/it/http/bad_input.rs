@@ -191,6 +191,7 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
         ("an unknown tool of a long name", Told::Protocol, calling(&bytes("x"), "{}")),
         ("a long method", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":{text}}}")),
         ("a long address", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"resources/read\",\"params\":{{\"uri\":{text}}}}}")),
+        ("a long id of a task", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tasks/get\",\"params\":{{\"taskId\":{text}}}}}")),
         ("a long id", Told::Nothing, format!("{{\"jsonrpc\":\"2.0\",\"id\":{text},\"method\":\"ping\"}}")),
         ("a long member beside", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\",\"x\":{members}}}")),
         ("a long notification", Told::Nothing, format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{members}}}")),
@@ -306,6 +307,10 @@ impl Listening {
         };
         std::thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
         Self { child, address }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) const fn address(&self) -> SocketAddr {

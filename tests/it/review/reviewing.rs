@@ -207,6 +207,7 @@ fn person() -> Caller {
         proposes: false,
         family: None,
         sites: None,
+        task: None,
         asked: None,
         note: None,
         review: None,

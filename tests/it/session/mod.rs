@@ -11,5 +11,6 @@ mod resources;
 pub(crate) mod status;
 pub(crate) mod subscriptions;
 mod surface;
+mod tasks;
 pub(crate) mod tool_definitions;
 mod usual;

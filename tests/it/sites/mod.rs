@@ -115,7 +115,7 @@ impl Many {
         self.sites.fault()
     }
 
-    async fn post(&self, place: &str, caller: &Caller, message: &Value) -> Answer {
+    pub(crate) async fn post(&self, place: &str, caller: &Caller, message: &Value) -> Answer {
         let path = format!("/mcp{place}");
         self.hosted
             .send("POST", &path, &speaking(caller), &message.to_string())
@@ -159,7 +159,7 @@ impl Many {
     }
 }
 
-async fn three() -> [DemoWiki; 3] {
+pub(crate) async fn three() -> [DemoWiki; 3] {
     [
         wiki_of(&[("home", "first")]).await,
         wiki_of(&[("home", "second")]).await,
