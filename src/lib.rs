@@ -28,6 +28,7 @@ pub mod meter;
 mod nearest;
 pub mod notice;
 pub mod notify;
+pub mod oauth;
 pub mod page;
 mod private_files;
 mod render_budget;

@@ -60,7 +60,7 @@ pub use documents::proposals::{HeldProposal, ProposalOnRecord, ProposalStore};
 pub use documents::states::StateStore;
 pub use entry::changed::ChangeDetails;
 pub use entry::ending::CallOutcome;
-pub use entry::event::{Actor, AuditEvent, Client, Outcome};
+pub use entry::event::{Actor, AuditEvent, Client, Outcome, PersonId};
 pub use entry::exclusions::Exclusions;
 pub use entry::ids::{
     ApprovalId, ArgumentDigest, CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash,

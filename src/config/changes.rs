@@ -107,6 +107,9 @@ impl Layers {
         if new.notify != old.notify {
             changes.note("notify".to_owned(), Touches::Nothing);
         }
+        if new.oauth != old.oauth {
+            changes.note("oauth".to_owned(), Touches::Nothing);
+        }
         changes
     }
 

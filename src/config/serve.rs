@@ -2,12 +2,16 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
 
 use super::address_range::AddressRange;
+use super::network::network;
 use super::parse::{SettingError, SettingsSource, choose};
+use crate::oauth::OauthSettings;
+use crate::wiki::Network;
 
 /// Settings of the server over HTTP.
 #[derive(Debug, Clone)]
@@ -28,6 +32,10 @@ pub struct ServeSettings {
     pub rate: u32,
     /// The time to wait for a person whose confirmation one client's own limits demand.
     pub person_limit: Duration,
+    /// People's sign-in.
+    pub oauth: Option<Arc<OauthSettings>>,
+    /// The network between this program and their issuer.
+    pub issuer_network: Network,
 }
 
 impl ServeSettings {
@@ -47,8 +55,21 @@ impl ServeSettings {
             trusted_proxies: list(source, "WIKI_SERVE_TRUSTED_PROXIES", AddressRange::parse)?,
             rate: source.number("WIKI_SERVE_RATE")?,
             person_limit: Duration::from_secs(seconds.into()),
+            issuer_network: issuer_network(source)?,
+            oauth: source.tables().oauth.map(Arc::new),
         })
     }
+}
+
+/// The network towards the issuer: proxy and authorities are those for the wiki.
+fn issuer_network(source: &SettingsSource<'_>) -> Result<Network, SettingError> {
+    let oauth = source.tables().oauth;
+    let url = oauth.and_then(|oauth| OauthSettings::issuer_url(&oauth.issuer).ok());
+    let Some(url) = url else {
+        return Ok(Network::default());
+    };
+    // What there is to be warned of is said with the wiki's settings.
+    network(&source.of_server(), Some(&url), &mut Vec::new())
 }
 
 /// The file of named clients, which must be there or not as `WIKI_SERVE_CLIENTS` says.

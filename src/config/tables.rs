@@ -1,8 +1,9 @@
-//! The tables of the settings file: `[[rules]]`, `[[checks]]` and `[[notify]]`, and which built-in
-//! rules are switched off. Only a file has them.
+//! The tables of the settings file: `[[rules]]`, `[[checks]]`, `[[notify]]` and `[oauth]`, and which
+//! built-in rules are switched off. Only a file has them.
 
 mod check;
 mod notify;
+mod oauth;
 mod row;
 
 use std::path::Path;
@@ -11,29 +12,32 @@ use toml::de::DeTable;
 
 use self::check::check;
 pub(super) use self::check::{LONGEST_TIMEOUT, USUAL_TIMEOUT};
+pub(super) use self::oauth::ROLES;
 pub(super) use self::row::TableFault;
 use self::row::{ArrayTable, Sift, prefix, rows, texts, word};
 use crate::change::{CODES, Operation};
 use crate::checks::CheckCommand;
 use crate::nearest::{did_you_mean, nearest};
 use crate::notify::NotifyTarget;
+use crate::oauth::OauthSettings;
 use crate::page::{Field, TagPattern};
 use crate::rules::{BUILT_IN, Rule, RuleBook, RuleCondition, Then};
 
 /// The largest number that a rule may count to.
 pub(super) const LARGEST_COUNT: u64 = 1_000_000;
 /// The names of the tables, as the file has them.
-pub(super) const TABLES: [&str; 6] = [
+pub(super) const TABLES: [&str; 7] = [
     "rules",
     "checks",
     "rules_off",
     "notify",
+    "oauth",
     "sites",
     "default_site",
 ];
 
 /// The members of a rule.
-pub(super) const RULE_MEMBERS: [&str; 13] = [
+pub(super) const RULE_MEMBERS: [&str; 14] = [
     "name",
     "then",
     "why",
@@ -42,6 +46,7 @@ pub(super) const RULE_MEMBERS: [&str; 13] = [
     "fields",
     "tags",
     "clients",
+    "people",
     "warnings",
     "lines_removed_over",
     "pages_over",
@@ -61,6 +66,8 @@ pub struct Tables {
     pub checks: Vec<CheckCommand>,
     /// The targets notified when something waits for people or went wrong.
     pub notify: Vec<NotifyTarget>,
+    /// People's sign-in.
+    pub oauth: Option<OauthSettings>,
 }
 
 /// Reads the tables of a settings file.
@@ -86,6 +93,7 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Table
         faults.push((None, format!("there are more than {MOST_CHECKS} checks")));
     }
     let notify = notify::read(table, file, &mut faults);
+    let oauth = oauth::read(table, file, &mut faults);
     let mut rules = Vec::new();
     let mut first = None;
     for one in rows(table, "rules", &mut faults) {
@@ -114,6 +122,7 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Table
             rules,
             checks,
             notify,
+            oauth,
         })
     } else {
         Err(faults)
@@ -145,6 +154,7 @@ fn rule(row: &ArrayTable<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<T
         filled(text).map(|tag| TagPattern::new(tag.to_lowercase()))
     }));
     when.clients = sift.take(row.list("clients", filled));
+    when.people = sift.take(row.list("people", filled));
     when.warnings = sift.take(row.list("warnings", |text| warning(text, checks)));
     when.lines_removed_over = sift.take(row.number("lines_removed_over", LARGEST_COUNT));
     when.pages_over = sift.take(row.number("pages_over", LARGEST_COUNT));

@@ -45,7 +45,8 @@ impl RuleCondition {
         let about = || facts.changes.iter().filter(|change| self.is_about(change));
         let asked_for = || about().filter(|change| change.is_asked_for);
         let deletes = || asked_for().filter(|change| change.operation == Operation::Delete);
-        self.is_of_client(&facts.clients)
+        is_one_of(self.clients.as_ref(), &facts.clients)
+            && is_one_of(self.people.as_ref(), &facts.people)
             && self.writes_per_day_over.is_none_or(is_busy)
             && about().next().is_some()
             && is_over(self.pages_over, asked_for().count())
@@ -53,17 +54,18 @@ impl RuleCondition {
     }
 }
 
-impl RuleCondition {
-    fn is_of_client(&self, names: &[String]) -> bool {
-        self.clients.as_ref().is_none_or(|wanted| {
-            let is_wanted = |name: &String| {
-                let name = name.to_lowercase();
-                wanted.iter().any(|wanted| wanted.to_lowercase() == name)
-            };
-            names.iter().any(is_wanted)
-        })
-    }
+/// True if one of these names is wanted, whatever the letter case; `None` wants all.
+fn is_one_of(wanted: Option<&Vec<String>>, names: &[String]) -> bool {
+    wanted.is_none_or(|wanted| {
+        let is_wanted = |name: &String| {
+            let name = name.to_lowercase();
+            wanted.iter().any(|wanted| wanted.to_lowercase() == name)
+        };
+        names.iter().any(is_wanted)
+    })
+}
 
+impl RuleCondition {
     /// True if every condition on a single change holds for this change.
     fn is_about(&self, change: &ChangeFacts) -> bool {
         fn any<T>(wanted: Option<&Vec<T>>, is_it: impl Fn(&T) -> bool) -> bool {
@@ -95,11 +97,19 @@ impl RuleCondition {
         place: Option<(Option<&Locale>, &PagePath)>,
         operation: Option<Operation>,
     ) -> Could {
+        let is_it = |wanted: Option<&Vec<String>>| {
+            client.is_some_and(|client| is_one_of(wanted, &[client.to_owned()]))
+        };
         let of_client = match (&self.clients, client) {
             (None, _) => Could::Holds,
-            (Some(_), Some(client)) if self.is_of_client(&[client.to_owned()]) => Could::Holds,
+            (Some(_), Some(_)) if is_it(self.clients.as_ref()) => Could::Holds,
             (Some(_), Some(_)) => Could::Never,
             (Some(_), None) => Could::May,
+        };
+        // A rule may name a person by their subject, which is not known here.
+        let of_person = match &self.people {
+            Some(_) if !is_it(self.people.as_ref()) => Could::May,
+            _ => Could::Holds,
         };
         let of_place = match (&self.paths, place) {
             (None, _) => Could::Holds,
@@ -136,7 +146,7 @@ impl RuleCondition {
             || self.writes_per_day_over.is_some()
             || self.grave_secret;
         let more = if asks_more { Could::May } else { Could::Holds };
-        let all = [of_client, of_place, of_operation, more];
+        let all = [of_client, of_person, of_place, of_operation, more];
         all.into_iter().max().unwrap_or(Could::May)
     }
 }

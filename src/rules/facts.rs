@@ -8,6 +8,8 @@ use crate::page::{Field, LineCounts, Locale, PagePath};
 pub struct Facts {
     /// The names that the client goes by.
     pub clients: Vec<String>,
+    /// The name and the subject of the person behind it, if there is one.
+    pub people: Vec<String>,
     /// The number of writes that the client made in the last 24 hours; counted only if a rule needs
     /// it.
     pub writes_of_day: u64,

@@ -49,6 +49,9 @@ pub struct RuleCondition {
     pub tags: Option<Vec<TagPattern>>,
     /// A client with one of these names asks for it; letter case is ignored.
     pub clients: Option<Vec<String>>,
+    /// A person who signed in with one of these names or subjects asks for it; letter case of a name
+    /// is ignored.
+    pub people: Option<Vec<String>>,
     /// A check warns of the change with one of these codes.
     pub warnings: Option<Vec<String>>,
     /// More lines of the page's content are removed than this.

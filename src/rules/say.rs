@@ -64,6 +64,9 @@ impl fmt::Display for RuleCondition {
         if let Some(clients) = &self.clients {
             parts.push(format!("by {}", either(clients)));
         }
+        if let Some(people) = &self.people {
+            parts.push(format!("by the person {}", either(people)));
+        }
         if let Some(warnings) = &self.warnings {
             parts.push(format!("with the warning {}", either(warnings)));
         }

@@ -82,6 +82,6 @@ pub use registry::{DuplicateTool, IMAGE, OfCustom, Registry, ToolDefinition, is_
 pub use session_tools::{SessionTools, name_at};
 pub(crate) use task::{TaskState, WriteTask, task, withdraw};
 pub use tool::{DescribedBy, Tool, ToolKind};
-pub use tool_selection::ToolSelection;
+pub use tool_selection::{ToolSelection, tools_of};
 pub use toolset::Toolset;
 pub(crate) use withdraw_proposal::WITHDRAW;

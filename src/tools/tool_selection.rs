@@ -29,6 +29,12 @@ pub(super) struct CustomChoice {
     pub(super) only_reading: bool,
 }
 
+/// The names of the tools of some toolsets.
+pub fn tools_of(toolsets: &[Toolset]) -> impl Iterator<Item = &'static str> {
+    let is_wanted = |tool: &&ToolDescriptor| toolsets.contains(&tool.toolset);
+    TOOLS.iter().filter(is_wanted).map(|tool| tool.name)
+}
+
 impl ToolSelection {
     /// The tools of some toolsets.
     #[must_use]

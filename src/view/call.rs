@@ -224,11 +224,15 @@ fn write(call: &CallHistory, joint: char) -> Option<String> {
     })
 }
 
-/// A client, and from where it called.
+/// A client, the person behind it, and from where it called.
 fn with_address(known: &Client) -> String {
+    let mut words = client(known);
+    if let Some(person) = &known.person {
+        words = format!("{words}, {} at {}", person.subject, person.issuer);
+    }
     match &known.address {
-        Some(address) => format!("{}, from {address}", client(known)),
-        None => client(known),
+        Some(address) => format!("{words}, from {address}"),
+        None => words,
     }
 }
 

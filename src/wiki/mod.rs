@@ -43,6 +43,7 @@ pub use rights::key::{ApiKey, KeySetting, in_words};
 pub use rights::key_state::KeyStatus;
 pub use rights::pages::{PageRights, Right};
 pub use rights::site::{SiteLocales, UnknownLocale};
+pub(crate) use transport::http_client;
 pub(crate) use transport::is_loopback;
 pub use transport::network::{Network, Proxy};
 pub(crate) use transport::network::{authorities, headers};

@@ -80,12 +80,15 @@ pub fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// The HTTP client for a wiki behind this network.
+/// The HTTP client for a server behind this network: it follows no redirect and sends nothing twice.
 #[expect(
     clippy::disallowed_types,
     reason = "this is the room that speaks HTTP to the wiki"
 )]
-fn client(endpoint: &Url, network: &Network) -> Result<reqwest::Client, &'static str> {
+pub(crate) fn http_client(
+    endpoint: &Url,
+    network: &Network,
+) -> Result<reqwest::Client, &'static str> {
     provide_tls();
     let mut builder = reqwest::Client::builder()
         .default_headers(network.headers.clone())
@@ -104,14 +107,14 @@ fn client(endpoint: &Url, network: &Network) -> Result<reqwest::Client, &'static
         builder.tls_certs_only([])
     };
     if let Some(proxy) = &network.proxy {
-        tracing::info!(%proxy, "requests to the wiki go through a proxy");
+        tracing::info!(%proxy, to = endpoint.host_str(), "requests go through a proxy");
         let proxy = proxy
             .to_client()
             .ok_or("the proxy's address cannot be used")?;
         builder = builder.proxy(proxy);
     }
     builder.build().map_err(|_| match network.authorities.len() {
-        0 => "this system has no certificate authorities that could vouch for the wiki; install its trust store (ca-certificates), or name a file of them in WIKI_CA_FILE",
+        0 => "this system has no certificate authorities that could vouch for a server; install its trust store (ca-certificates), or name a file of them in WIKI_CA_FILE",
         _ => "WIKI_CA_FILE holds a certificate that cannot be used as an authority's",
     })
 }
@@ -126,7 +129,7 @@ impl Transport {
         traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
         let way = SharedTransport {
-            client: client(&endpoint, network)?,
+            client: http_client(&endpoint, network)?,
             endpoint,
             run,
             count: Arc::default(),
@@ -147,7 +150,7 @@ impl Transport {
         network: &Network,
     ) -> Result<Self, String> {
         let way = SharedTransport {
-            client: client(&endpoint, network)?,
+            client: http_client(&endpoint, network)?,
             endpoint,
             run: self.run.clone(),
             count: Arc::clone(&self.count),

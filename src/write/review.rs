@@ -339,6 +339,7 @@ impl WriteContext {
         let checked = checked.map_err(|refusal| refusal.failure)?;
         let facts = Facts {
             clients: proposal.client.names(),
+            people: proposal.client.people(),
             writes_of_day: 0,
             changes: checked.facts.clone(),
         };

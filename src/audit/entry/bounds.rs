@@ -5,7 +5,7 @@
     reason = "each takes a member of an entry as it stands there"
 )]
 
-use super::super::{Actor, Client};
+use super::super::{Actor, Client, PersonId};
 use crate::page::{Field, Locale, PagePath};
 
 /// The longest path and reason, in characters.
@@ -53,6 +53,10 @@ pub(super) fn client(client: &Option<Client>) -> Option<Client> {
         subject: short(&client.subject),
         address: short(&client.address),
         parent: client.parent,
+        person: client.person.as_ref().map(|person| PersonId {
+            issuer: cut(&person.issuer, MAX_SHORT),
+            subject: cut(&person.subject, MAX_SHORT),
+        }),
     })
 }
 

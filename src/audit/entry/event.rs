@@ -128,6 +128,18 @@ pub struct Client {
     /// The named client that made this one, if it is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ClientId>,
+    /// The person who signed in, or who made this delegate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<PersonId>,
+}
+
+/// A person by what an issuer vouches for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonId {
+    /// The issuer.
+    pub issuer: String,
+    /// The person's subject there.
+    pub subject: String,
 }
 
 impl Client {
@@ -156,6 +168,18 @@ impl Client {
             .collect();
         names.dedup();
         names
+    }
+
+    /// The name and the subject of the person behind it; nothing without one.
+    #[must_use]
+    pub fn people(&self) -> Vec<String> {
+        let Some(person) = &self.person else {
+            return Vec::new();
+        };
+        let name = self.subject.as_deref();
+        let name = name.and_then(|subject| subject.split('/').next());
+        let name = name.map(str::to_owned);
+        name.into_iter().chain([person.subject.clone()]).collect()
     }
 
     /// True if it was authenticated, so that calls and proposals can be its own.

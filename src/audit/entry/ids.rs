@@ -216,13 +216,12 @@ typed_name!(RunId);
 random_name!(RunId);
 
 hex_name! {
-    /// The id of a named client, which outlives its name and its token: 16 hex characters.
+    /// The id of a named client, which outlives its name and its token, or of a person: 16 hex characters.
     ClientId, 8
 }
 typed_name!(ClientId);
 random_name!(ClientId);
 
-#[cfg(test)]
 impl ClientId {
     /// The same id for the same text.
     pub(crate) fn derived(text: &str) -> Self {

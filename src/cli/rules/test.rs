@@ -166,6 +166,7 @@ impl Replay<'_> {
         });
         let facts = Facts {
             clients: names(call),
+            people: call.client().map(Client::people).unwrap_or_default(),
             writes_of_day,
             changes: change.into_iter().collect(),
         };

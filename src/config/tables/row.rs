@@ -48,6 +48,30 @@ pub(super) fn rows<'a, 'b>(
     rows
 }
 
+/// One table of a name.
+pub(super) fn table_of<'a, 'b>(
+    table: &'a DeTable<'b>,
+    name: &'static str,
+    faults: &mut Vec<TableFault>,
+) -> Option<ArrayTable<'a, 'b>> {
+    let (key, value) = table.iter().find(|(key, _)| key.get_ref() == name)?;
+    let found = value.get_ref().as_table();
+    if found.is_none() {
+        faults.push((Some(key.span()), format!("{name} must be a table")));
+    }
+    Some(ArrayTable {
+        what: name,
+        table: found?,
+        at: key.span(),
+    })
+}
+
+impl<'a, 'b> ArrayTable<'a, 'b> {
+    pub(super) const fn table(&self) -> &'a DeTable<'b> {
+        self.table
+    }
+}
+
 impl ArrayTable<'_, '_> {
     pub(super) fn span(&self) -> Range<usize> {
         self.at.clone()
@@ -110,6 +134,13 @@ impl ArrayTable<'_, '_> {
             number
                 .filter(|number| *number <= most)
                 .ok_or_else(|| format!("must be a whole number from 0 to {most}, without quotes"))
+        })
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, TableFault> {
+        self.read(name, |value| {
+            let fault = "must be true or false, without quotes";
+            value.as_bool().ok_or_else(|| fault.to_owned())
         })
     }
 

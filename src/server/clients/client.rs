@@ -292,6 +292,7 @@ impl NamedClient {
             sites: self.may.own_sites()?,
             may: self.may.clone(),
             bond: None,
+            person: None,
             rights: CallerRights {
                 narrowing: Arc::new(self.may.narrowing(thinking)?),
                 tools: self.may.tools.clone().map(Into::into),

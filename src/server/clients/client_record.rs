@@ -5,8 +5,9 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 use super::super::site::{Site, Sites};
+use super::person::SignedInPerson;
 use super::secret::is_same;
-use crate::audit::{ClientId, Role};
+use crate::audit::{ClientId, PersonId, Role};
 use crate::gates::{ClientLimits, Grant, ends_soon};
 use crate::site::SiteName;
 use crate::tools::ToolDefinition;
@@ -35,6 +36,8 @@ pub struct ClientRecord {
     pub(in crate::server) may: Grant,
     /// Its tie to its maker, if it is a delegate.
     pub(in crate::server) bond: Option<Bond>,
+    /// The person, if one signed in.
+    pub(in crate::server) person: Option<SignedInPerson>,
 }
 
 /// The limits of a named client.
@@ -129,6 +132,20 @@ impl ClientRecord {
         &self.rights.narrowing
     }
 
+    /// The person behind it, as the issuer names them; a delegate's is its maker's.
+    pub(in crate::server) fn person(&self) -> Option<&PersonId> {
+        self.counted().person.as_ref().map(|person| &person.id)
+    }
+
+    /// True if the delegate that it made with a token of this digest may go on. A person's tokens
+    /// come and go; the delegate ends with the one with which it was made in any case.
+    pub(in crate::server) fn backs(&self, digest: &str) -> bool {
+        match &self.person {
+            Some(_) => !self.has_ended(),
+            None => self.takes(digest) == Some(Ok(())),
+        }
+    }
+
     /// True if it may apply what waits although the server is in a dry run.
     #[must_use]
     pub const fn may_apply_in_dry_run(&self) -> bool {
@@ -146,8 +163,9 @@ impl ClientRecord {
 
     /// Time at which it ends, if that is soon enough to be said.
     pub(in crate::server) fn ends_soon(&self) -> Option<OffsetDateTime> {
-        self.expires
-            .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
+        // A person's client gets its next token by itself.
+        let lasting = self.expires.filter(|_| self.person.is_none());
+        lasting.filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
     }
 
     pub(in crate::server) fn has_ended(&self) -> bool {

@@ -12,11 +12,13 @@ use super::super::delegates::file::DelegatesFile;
 use super::super::delegates::live::LiveDelegate;
 use super::client_record::{ClientRecord, Unwelcome};
 use super::last_seen::LastSeenTimes;
+use super::person::PresentPeople;
 use super::secret::{ClientToken, LinkSecret, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
 use crate::audit::ClientId;
 use crate::config::{FileStamp, stamp_of};
+use crate::oauth::{NoGrant, OauthSettings, PersonClaims};
 use crate::wiki::in_words;
 
 /// The least time between two looks at the file for tokens that are nobody's.
@@ -38,6 +40,8 @@ struct ClientsState {
     is_stale: bool,
     thinking: Duration,
     fault: Option<TokensFileError>,
+    /// The people who signed in.
+    people: PresentPeople,
     /// The delegates of these clients, and the state of their file.
     family: Arc<[Arc<LiveDelegate>]>,
     family_stamp: ClientsFileStamp,
@@ -70,6 +74,7 @@ impl ClientRegistry {
         let delegates = file.delegates();
         let mut state = ClientsState {
             stamp: stamp(file.path()),
+            people: PresentPeople::default(),
             family: Arc::default(),
             family_stamp: None,
             clients: known(&file, thinking)?,
@@ -131,6 +136,42 @@ impl ClientRegistry {
         self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
     }
 
+    /// Lets a person in whose token was verified: their client for this call.
+    ///
+    /// # Errors
+    /// [`NoGrant`].
+    pub(in crate::server) fn admit(
+        &self,
+        claims: PersonClaims,
+        settings: &OauthSettings,
+    ) -> Result<Arc<ClientRecord>, NoGrant> {
+        let mut state = self.now();
+        let thinking = state.thinking;
+        let (client, has_changed) = state.people.admit(claims, settings, thinking)?;
+        if has_changed
+            && state
+                .family
+                .iter()
+                .any(|it| it.line.parent() == Some(client.id))
+        {
+            state.read_family(&self.delegates);
+        }
+        Ok(client)
+    }
+
+    /// Takes over other grants of people.
+    pub(in crate::server) fn take_grants(&self, settings: Option<&OauthSettings>) {
+        let mut state = self.state.lock();
+        let thinking = state.thinking;
+        state.people.follow(settings, thinking);
+        state.read_family(&self.delegates);
+    }
+
+    /// Number of people whose tokens have not ended.
+    pub(in crate::server) fn people(&self) -> usize {
+        self.state.lock().people.clients().count()
+    }
+
     /// The client or delegate whose token has this digest, by the files as they were last read.
     fn find(&self, digest: &str) -> Option<Result<Arc<ClientRecord>, Unwelcome>> {
         let (clients, family) = {
@@ -189,8 +230,17 @@ impl ClientRegistry {
         Arc::clone(&self.within(Duration::ZERO).family)
     }
 
-    /// True if a delegate may call at this moment.
-    pub(in crate::server) fn has_delegate(&self, id: ClientId) -> bool {
+    /// True if a delegate or a person may call at this moment.
+    pub(in crate::server) fn still_has(&self, id: ClientId) -> bool {
+        if self
+            .state
+            .lock()
+            .people
+            .clients()
+            .any(|client| client.id == id)
+        {
+            return true;
+        }
         let family = self.family();
         let mut own = family.iter().filter(|member| member.line.id() == id);
         own.next().is_some_and(|member| member.standing().is_some())
@@ -232,6 +282,11 @@ impl ClientRegistry {
     #[must_use]
     pub fn by_id(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
         let client = self.anew().into_iter().find(|client| client.id == id);
+        let client = client.or_else(|| {
+            let state = self.state.lock();
+            let mut people = state.people.clients();
+            people.find(|client| client.id == id).cloned()
+        });
         client.as_ref().map(|client| self.came(client))
     }
 
@@ -331,9 +386,11 @@ impl ClientsState {
             tracing::error!(%error, "no delegate is let in");
             Vec::new()
         });
+        let makers = self.clients.iter().chain(self.people.clients());
+        let makers: Vec<&Arc<ClientRecord>> = makers.collect();
         let members = lines.into_iter().filter_map(|line| {
             let name = line.name();
-            match LiveDelegate::of(line, &self.clients, thinking) {
+            match LiveDelegate::of(line, &makers, thinking) {
                 Ok(member) => Some(Arc::new(member)),
                 Err(fault) => {
                     tracing::error!(delegate = %name, %fault, "a delegate is not let in");
@@ -341,7 +398,8 @@ impl ClientsState {
                 }
             }
         });
-        self.family = members.collect();
+        let family = members.collect();
+        self.family = family;
     }
 }
 

@@ -99,7 +99,12 @@ impl Delegations {
         let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
         // As its file has it at this moment.
         let maker = self.clients.by_id(self.client.id);
-        let maker = maker.filter(|maker| maker.takes(&self.by) == Some(Ok(())));
+        let maker = maker.filter(|maker| maker.backs(&self.by));
+        // The token of the call bounds what a person hands on.
+        let maker = maker.map(|maker| match maker.person {
+            Some(_) => Arc::clone(&self.client),
+            None => maker,
+        });
         let maker = maker.ok_or_else(|| denied("This client was revoked.", "ended"))?;
         let tools = tools(&site.app().registry(), &maker, &wanted)?;
         let (may, prefixes) = grant(&maker, &wanted, &tools)?;

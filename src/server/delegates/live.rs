@@ -24,7 +24,7 @@ impl LiveDelegate {
     /// A delegate among these clients.
     pub(in crate::server) fn of(
         line: DelegateRecord,
-        clients: &[Arc<ClientRecord>],
+        clients: &[&Arc<ClientRecord>],
         thinking: Duration,
     ) -> Result<Self, String> {
         let maker = clients
@@ -50,7 +50,7 @@ impl LiveDelegate {
     pub(in crate::server) fn standing(&self) -> Option<&Arc<ClientRecord>> {
         let known = self.known.as_ref()?;
         let maker = &known.bond.as_ref()?.maker;
-        let is_of_maker = maker.takes(&self.line.by.to_lowercase()) == Some(Ok(()));
+        let is_of_maker = maker.backs(&self.line.by.to_lowercase());
         (is_of_maker && self.end_reason().is_none()).then_some(known)
     }
 

@@ -62,10 +62,10 @@ impl HttpCaller {
         client.map(|client| &*client.counted().identity)
     }
 
-    /// Its id, if it is a delegate.
-    pub(super) fn delegate(&self) -> Option<ClientId> {
+    /// Its id, if it is a delegate or a person, who can end at any time.
+    pub(super) fn ending(&self) -> Option<ClientId> {
         let client = self.client.as_ref()?;
-        client.bond.as_ref().map(|_| client.id)
+        (client.bond.is_some() || client.person.is_some()).then_some(client.id)
     }
 }
 

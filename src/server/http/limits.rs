@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::quota::{self, MessageQuota};
+use crate::oauth::IssuerTimes;
 
 /// Bounds of one server over HTTP.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,8 @@ pub struct HttpLimits {
     pub asked: Duration,
     /// Time for which an answer of `/readyz` is valid, and between checks of the tokens file.
     pub fresh: Duration,
+    /// The times of the issuer's keys.
+    pub issuer: IssuerTimes,
 }
 
 impl HttpLimits {
@@ -72,6 +75,7 @@ impl Default for HttpLimits {
             reached: Duration::from_secs(30),
             asked: Duration::from_secs(5),
             fresh: Duration::from_secs(1),
+            issuer: IssuerTimes::default(),
         }
     }
 }

@@ -22,8 +22,9 @@ use super::limits::HttpLimits;
 use super::mcp::Mcp;
 use super::page_host;
 use super::router::router;
-use super::state::HttpState;
+use super::state::{HttpState, issuer};
 use crate::config::ServeSettings;
+use crate::oauth::IssuerTimes;
 
 /// A server over HTTP that has not begun.
 pub struct HttpServer {
@@ -44,6 +45,7 @@ impl HttpReload {
     /// # Errors
     /// One sentence about what would stop the start.
     pub(in crate::server) fn check(&self, settings: &ServeSettings) -> Result<(), String> {
+        issuer(settings, self.0.limits.issuer)?;
         refused_start(settings, self.0.listening).map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
@@ -72,6 +74,10 @@ impl HttpReload {
 pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'static str> {
     if settings.tokens_file.is_some() {
         None
+    } else if settings.oauth.is_some() {
+        Some(
+            "people who sign in have delegates, which stand beside the named clients: set WIKI_SERVE_TOKENS_FILE; the file may be missing or empty",
+        )
     } else if !address.ip().to_canonical().is_loopback() {
         Some(
             "an address that is not loopback needs named clients: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-gate token new`",
@@ -91,6 +97,7 @@ pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'
 /// # Errors
 /// One sentence about what would stop the start.
 pub fn check_start(settings: &ServeSettings, address: SocketAddr) -> Result<(), String> {
+    issuer(settings, IssuerTimes::default())?;
     let file = TokensFile::for_operator;
     clients_at_start(settings, address, file, Duration::ZERO).map(drop)
 }
@@ -110,7 +117,8 @@ fn clients_at_start(
         .clone()
         .map(|path| ClientRegistry::open(file(path), settings.person_limit, fresh));
     let clients = clients.transpose().map_err(|error| error.to_string())?;
-    let is_empty = clients.as_ref().is_some_and(|clients| clients.count() == 0);
+    let is_empty =
+        clients.as_ref().is_some_and(|clients| clients.count() == 0) && settings.oauth.is_none();
     if is_empty && !address.ip().to_canonical().is_loopback() {
         return Err(
             "WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-gate token new`"
@@ -149,7 +157,9 @@ impl HttpServer {
     ) -> Result<Self, String> {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let clients = clients_at_start(&settings, address, TokensFile::new, limits.fresh)?;
-        if let Some(clients) = clients.as_ref().filter(|clients| clients.count() == 0) {
+        let issuer = issuer(&settings, limits.issuer)?;
+        let nobody = clients.as_ref().filter(|clients| clients.count() == 0);
+        if let Some(clients) = nobody.filter(|_| issuer.is_none()) {
             tracing::warn!(
                 clients = clients.count(),
                 "nobody may call yet: WIKI_SERVE_TOKENS_FILE names no client"
@@ -164,6 +174,7 @@ impl HttpServer {
             settings: RwLock::new(Arc::new(settings)),
             limits,
             clients: clients.map(Arc::new),
+            issuer: RwLock::new(issuer),
             listening: address,
         });
         let mcp = Mcp::new(&state, handler, &streams);
@@ -211,6 +222,10 @@ impl HttpServer {
         } = self;
         let (sites, limits) = (Arc::clone(&state.sites), state.limits);
         sites.begin_recovery();
+        if let Some((issuer, _)) = state.oauth() {
+            // So that the first person need not wait, and an issuer that is away is told of at once.
+            tokio::spawn(async move { issuer.look().await });
+        }
         let watching = state.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
             tokio::spawn(watch(clients, sites, stop.clone()))

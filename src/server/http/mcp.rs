@@ -126,7 +126,7 @@ pub(super) async fn answer(
     }
     let is_stream = is_listening || message.is_none();
     let end = caller.client.as_ref().and_then(|client| client.expires);
-    let delegate = mcp.clients.clone().zip(caller.delegate());
+    let ending = mcp.clients.clone().zip(caller.ending());
     let is_initializing = message.as_ref().is_some_and(Message::is_initializing);
     let response = if caller.session.is_none() && is_initializing {
         mcp.open(request, caller, &place).await?
@@ -144,10 +144,11 @@ pub(super) async fn answer(
     if !is_stream {
         return Ok(response);
     }
-    // A stream ends with its client, as every call does; a delegate's ends with it, whoever ends it.
+    // A stream ends with its client, as every call does; a delegate's or a person's ends with them,
+    // whoever ends them.
     let response = until(end, response);
-    Ok(match delegate {
-        Some((clients, id)) => while_so(move || clients.has_delegate(id), response),
+    Ok(match ending {
+        Some((clients, id)) => while_so(move || clients.still_has(id), response),
         None => response,
     })
 }

@@ -10,6 +10,7 @@ use super::super::site::Sites;
 use super::address::is_trusted;
 use super::limits::HttpLimits;
 use crate::config::ServeSettings;
+use crate::oauth::{Issuer, IssuerTimes, OauthSettings};
 
 /// What the routes and layers of one server share.
 pub(super) struct HttpState {
@@ -18,6 +19,8 @@ pub(super) struct HttpState {
     pub(super) limits: HttpLimits,
     /// The named clients; `None` if callers need no name.
     pub(super) clients: Option<Arc<ClientRegistry>>,
+    /// The issuer that vouches for people.
+    pub(super) issuer: RwLock<Option<Arc<Issuer>>>,
     /// The address at which the server listens.
     pub(super) listening: SocketAddr,
 }
@@ -32,8 +35,31 @@ impl HttpState {
     pub(super) fn take_settings(&self, settings: ServeSettings) {
         if let Some(clients) = &self.clients {
             clients.take_person_limit(settings.person_limit);
+            clients.take_grants(settings.oauth.as_deref());
+        }
+        if !self.has_issuer_of(&settings) {
+            // It was made once already, to check the settings.
+            let issuer = issuer(&settings, self.limits.issuer).unwrap_or_else(|fault| {
+                tracing::error!("nobody signs in: {fault}");
+                None
+            });
+            *self.issuer.write() = issuer;
         }
         *self.settings.write() = Arc::new(settings);
+    }
+
+    /// The issuer and the settings of people's sign-in.
+    pub(super) fn oauth(&self) -> Option<(Arc<Issuer>, Arc<OauthSettings>)> {
+        let settings = self.settings().oauth.clone()?;
+        Some((self.issuer.read().clone()?, settings))
+    }
+
+    /// True if the issuer is the one of these settings, reached in the same way.
+    fn has_issuer_of(&self, new: &ServeSettings) -> bool {
+        let now = self.settings();
+        let name = |settings: &ServeSettings| settings.oauth.as_ref().map(|it| it.issuer.clone());
+        let network = |settings: &ServeSettings| format!("{:?}", settings.issuer_network);
+        name(&now) == name(new) && network(&now) == network(new)
     }
 
     /// True if only this machine reaches it.
@@ -45,4 +71,18 @@ impl HttpState {
     pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
         is_trusted(peer.to_canonical(), &self.settings().trusted_proxies)
     }
+}
+
+/// The issuer of these settings, if people sign in.
+///
+/// # Errors
+/// One sentence about its address, or this system's certificate authorities.
+pub(super) fn issuer(
+    settings: &ServeSettings,
+    times: IssuerTimes,
+) -> Result<Option<Arc<Issuer>>, String> {
+    let oauth = settings.oauth.as_deref();
+    let issuer = oauth.map(|oauth| Issuer::new(oauth, &settings.issuer_network, times));
+    let issuer = issuer.transpose();
+    issuer.map_err(|fault| format!("[oauth] cannot be used: {fault}"))
 }

@@ -161,6 +161,7 @@ impl CallerContext {
                 subject: self.subject.clone(),
                 address: self.address.clone(),
                 parent: own.and_then(|own| Some(own.bond.as_ref()?.maker.id)),
+                person: own.and_then(|own| own.person().cloned()),
                 ..client
             },
             actor: None,

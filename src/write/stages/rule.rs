@@ -66,6 +66,7 @@ pub(in crate::write) async fn facts(
     };
     Ok(Facts {
         clients,
+        people: client.people(),
         writes_of_day,
         changes: changes.to_vec(),
     })

@@ -38,7 +38,12 @@ fn known(client: &NamedClient) -> Arc<ClientRecord> {
 }
 
 fn member(line: &DelegateRecord, clients: &[Arc<ClientRecord>]) -> LiveDelegate {
-    LiveDelegate::of(line.clone(), clients, Duration::ZERO).unwrap()
+    LiveDelegate::of(
+        line.clone(),
+        &clients.iter().collect::<Vec<_>>(),
+        Duration::ZERO,
+    )
+    .unwrap()
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! `[oauth]`: the issuer that vouches for people, and which of their claims get which grant.
+
+use std::path::Path;
+use std::time::Duration;
+
+use toml::de::DeTable;
+
+use super::row::{ArrayTable, Sift, TableFault, rows, table_of, word};
+use crate::audit::Role;
+use crate::gates::{ClientConfirm, Grant};
+use crate::oauth::{OauthScopes, OauthSettings, PersonGrant};
+use crate::tools::{Toolset, tools_of};
+
+/// The members of `[oauth]`.
+const OAUTH_MEMBERS: [&str; 7] = [
+    "issuer",
+    "audiences",
+    "scopes",
+    "groups_claim",
+    "grants",
+    "review_client_id",
+    "review_secret_file",
+];
+/// The members of `oauth.scopes`.
+const SCOPE_MEMBERS: [&str; 2] = ["read", "write"];
+/// The members of `[[oauth.grants]]`.
+const GRANT_MEMBERS: [&str; 18] = [
+    "groups",
+    "subjects",
+    "email_domains",
+    "everybody",
+    "role",
+    "write",
+    "decides_own",
+    "toolsets",
+    "tools",
+    "sites",
+    "prefixes",
+    "read_prefixes",
+    "denied_read_prefixes",
+    "denied_read_tags",
+    "dry_run",
+    "confirm",
+    "may_apply_in_dry_run",
+    "rate",
+];
+/// The roles that a person can have.
+pub(in crate::config) const ROLES: [(&str, Role); 3] = [
+    ("agent", Role::Agent),
+    ("reviewer", Role::Reviewer),
+    ("auditor", Role::Auditor),
+];
+/// The most grants.
+const MOST_GRANTS: usize = 200;
+
+/// Reads `[oauth]`, if it is there.
+pub(super) fn read(
+    table: &DeTable<'_>,
+    file: &Path,
+    faults: &mut Vec<TableFault>,
+) -> Option<OauthSettings> {
+    let own = table_of(table, "oauth", faults)?;
+    let before = faults.len();
+    faults.extend(own.unknown(&OAUTH_MEMBERS));
+    let grants = grants(&own, faults);
+    let scopes = scopes(&own, faults);
+    own.needs(&["issuer", "audiences"], faults);
+    let mut sift = Sift(faults);
+    let issuer = sift.take(own.read("issuer", |value| {
+        let issuer = value.as_str().unwrap_or_default();
+        OauthSettings::issuer_url(issuer).map(|_| issuer.to_owned())
+    }));
+    let audiences = sift.take(own.list("audiences", filled));
+    let groups_claim = sift.take(own.read("groups_claim", |value| {
+        filled(value.as_str().unwrap_or_default())
+    }));
+    let client_id = sift.take(own.read("review_client_id", |value| {
+        filled(value.as_str().unwrap_or_default())
+    }));
+    let secret_file = sift.take(own.read("review_secret_file", |value| {
+        let path = filled(value.as_str().unwrap_or_default())?;
+        // A relative path starts at the file's directory, as those of settings do.
+        Ok(file.parent().unwrap_or(Path::new("")).join(path))
+    }));
+    if let (Some(id), Some(audiences)) = (&client_id, &audiences)
+        && audiences.contains(id)
+    {
+        let fault = "audiences has the review page's client id, so that its id tokens would open /mcp; leave it out";
+        faults.push((Some(own.span()), fault.to_owned()));
+    }
+    if secret_file.is_some() && client_id.is_none() {
+        let fault = "review_secret_file means nothing without review_client_id";
+        faults.push((Some(own.span()), fault.to_owned()));
+    }
+    if faults.len() > before {
+        return None;
+    }
+    Some(OauthSettings {
+        issuer: issuer?,
+        audiences: audiences?,
+        scopes,
+        groups_claim: groups_claim.unwrap_or_else(|| "groups".to_owned()),
+        grants,
+        review_client_id: client_id,
+        review_secret_file: secret_file,
+    })
+}
+
+fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes {
+    let usual = OauthScopes::default();
+    let Some(scopes) = table_of(own.table(), "scopes", faults) else {
+        return usual;
+    };
+    faults.extend(scopes.unknown(&SCOPE_MEMBERS));
+    let mut sift = Sift(faults);
+    let mut scope = |name, usual| {
+        let scope = sift.take(scopes.read(name, |value| {
+            let text = value.as_str().ok_or("must be a text in quotes")?;
+            // RFC 6749, 3.3; none may end a header's quoted text.
+            let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
+            if text.chars().all(is_plain) {
+                return Ok(text.to_owned());
+            }
+            Err("must be one scope without spaces, or empty".to_owned())
+        }));
+        scope.unwrap_or(usual)
+    };
+    OauthScopes {
+        read: scope("read", usual.read),
+        write: scope("write", usual.write),
+    }
+}
+
+fn grants(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> Vec<PersonGrant> {
+    let mut grants = Vec::new();
+    for row in rows(own.table(), "grants", faults) {
+        match grant(&row) {
+            Ok(grant) => grants.push(grant),
+            Err(found) => faults.extend(found),
+        }
+    }
+    if grants.len() > MOST_GRANTS {
+        faults.push((
+            Some(own.span()),
+            format!("there are more than {MOST_GRANTS} grants"),
+        ));
+    }
+    grants
+}
+
+fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
+    let mut faults = row.unknown(&GRANT_MEMBERS);
+    let mut sift = Sift(&mut faults);
+    let mut texts = |name| sift.take(row.list(name, filled));
+    let (groups, subjects) = (texts("groups"), texts("subjects"));
+    let mut may = Grant {
+        sites: texts("sites"),
+        prefixes: texts("prefixes"),
+        read_prefixes: texts("read_prefixes"),
+        denied_read_prefixes: texts("denied_read_prefixes"),
+        denied_read_tags: texts("denied_read_tags"),
+        tools: texts("tools"),
+        ..Grant::default()
+    };
+    let email_domains = sift.take(row.list("email_domains", domain));
+    let role = sift.take(row.read("role", |value| {
+        word(value.as_str().unwrap_or_default(), ROLES)
+    }));
+    let toolsets = sift.take(row.list("toolsets", Toolset::parse_list));
+    may.confirm = sift.take(row.read("confirm", |value| {
+        let text = value.as_str().unwrap_or_default();
+        word(text, [("person", ClientConfirm::Person)])
+    }));
+    let rate = sift.take(row.number("rate", u32::MAX.into()));
+    may.rate = rate.and_then(|rate| u32::try_from(rate).ok());
+    let mut flag = |name| sift.take(row.flag(name)).unwrap_or_default();
+    let (everybody, write) = (flag("everybody"), flag("write"));
+    let decides_own = flag("decides_own");
+    may.dry_run = flag("dry_run");
+    may.may_apply_in_dry_run = flag("may_apply_in_dry_run");
+    if let Some(sets) = toolsets {
+        let sets: Vec<Toolset> = sets.into_iter().flatten().collect();
+        let tools = tools_of(&sets).map(str::to_owned);
+        may.tools.get_or_insert_default().extend(tools);
+    }
+    row.needs(&["role"], &mut faults);
+    let names_any = groups.is_some() || subjects.is_some() || email_domains.is_some();
+    let role = role.unwrap_or_default();
+    may.read_only = role == Role::Agent && !write;
+    let wrong = [
+        (
+            names_any == everybody,
+            "a grant names groups, subjects or email_domains, or says everybody = true",
+        ),
+        (
+            write && role != Role::Agent,
+            "write is for the role agent alone",
+        ),
+        (
+            decides_own && role != Role::Reviewer,
+            "decides_own is for the role reviewer alone",
+        ),
+    ];
+    let wrong = wrong.into_iter().filter(|(is_wrong, _)| *is_wrong);
+    let wrong = wrong.map(|(_, fault)| fault.to_owned());
+    let of_limits = [
+        may.fits(role),
+        may.narrowing(Duration::ZERO).map(drop),
+        may.own_sites().map(drop),
+    ];
+    let of_limits = of_limits.into_iter().filter_map(Result::err);
+    let of_limits = of_limits.map(|fault| format!("a grant's {}", fault.trim_start_matches("--")));
+    let at = row.span();
+    faults.extend(
+        wrong
+            .chain(of_limits)
+            .map(|fault| (Some(at.clone()), fault)),
+    );
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(PersonGrant {
+        groups: groups.unwrap_or_default(),
+        subjects: subjects.unwrap_or_default(),
+        email_domains: email_domains.unwrap_or_default(),
+        role,
+        may,
+        decides_own,
+    })
+}
+
+fn filled(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("must be a text that is not empty".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn domain(text: &str) -> Result<String, String> {
+    let is_domain = text.contains('.') && !text.contains(['@', ' ', '*']);
+    is_domain
+        .then(|| text.to_owned())
+        .ok_or_else(|| format!("has {text:?}, which must be a domain such as example.com"))
+}

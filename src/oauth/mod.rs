@@ -1,0 +1,16 @@
+//! People's sign-in: the issuer that vouches for them, the tokens that it signs, and which of their
+//! claims get which grant. Knows neither requests nor sessions.
+
+mod claims;
+mod discovery;
+mod issuer;
+mod jwt;
+mod keys;
+mod settings;
+mod verify;
+
+pub use claims::PersonClaims;
+pub use discovery::IssuerDocument;
+pub use issuer::{Issuer, IssuerTimes};
+pub use settings::{NoGrant, OauthScopes, OauthSettings, PersonGrant};
+pub use verify::TokenFault;

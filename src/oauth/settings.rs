@@ -1,0 +1,142 @@
+//! Holds the settings of `[oauth]`, and finds the grant of a person.
+
+use std::path::PathBuf;
+
+use url::Url;
+
+use super::claims::PersonClaims;
+use crate::audit::Role;
+use crate::gates::Grant;
+use crate::wiki::is_loopback;
+
+/// The settings of people's sign-in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OauthSettings {
+    /// The issuer, letter for letter as its document and its tokens name it.
+    pub issuer: String,
+    /// The audiences of which a token must name one.
+    pub audiences: Vec<String>,
+    /// The scopes that a token needs.
+    pub scopes: OauthScopes,
+    /// The claim that holds a person's groups; dots lead into objects.
+    pub groups_claim: String,
+    /// Which claims get which grant; the first that matches holds.
+    pub grants: Vec<PersonGrant>,
+    /// The client id of the review page at the issuer.
+    pub review_client_id: Option<String>,
+    /// The file with the secret of that client.
+    pub review_secret_file: Option<PathBuf>,
+}
+
+/// The scopes that a token needs; an empty one is not asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OauthScopes {
+    /// For every call.
+    pub read: String,
+    /// For a tool that writes.
+    pub write: String,
+}
+
+impl Default for OauthScopes {
+    fn default() -> Self {
+        Self {
+            read: "wiki:read".to_owned(),
+            write: "wiki:write".to_owned(),
+        }
+    }
+}
+
+/// The grant of the people who match all that it names; of a list, one member must match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonGrant {
+    /// Groups.
+    pub groups: Vec<String>,
+    /// Subjects, letter for letter.
+    pub subjects: Vec<String>,
+    /// Domains of verified e-mail addresses.
+    pub email_domains: Vec<String>,
+    /// The role.
+    pub role: Role,
+    /// The limits beyond the server's.
+    pub may: Grant,
+    /// True if a reviewer may decide on sets of their own clients.
+    pub decides_own: bool,
+}
+
+/// The reason why no grant holds for a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoGrant {
+    /// None matches.
+    #[error("no grant of this server is for this account; its operator adds one")]
+    NoMatch,
+    /// The issuer left the groups out of the token.
+    #[error(
+        "the issuer left this account's groups out of the token, as it does with too many, so no grant by groups holds; let it send only the groups that this server needs"
+    )]
+    GroupsLeftOut,
+    /// The issuer does not vouch for the e-mail address.
+    #[error(
+        "the issuer does not say that this account's e-mail address is verified, so no grant by its domain holds"
+    )]
+    EmailNotVerified,
+}
+
+impl OauthSettings {
+    /// The issuer's address.
+    ///
+    /// # Errors
+    /// One fragment about the address.
+    pub fn issuer_url(issuer: &str) -> Result<Url, String> {
+        let fault = "must be an https address without a query, or an http address on loopback";
+        let url = Url::parse(issuer).map_err(|_| fault.to_owned())?;
+        let is_bare = url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        (is_bare && is_safe(&url))
+            .then_some(url)
+            .ok_or_else(|| fault.to_owned())
+    }
+
+    /// The grant of a person: the first that matches.
+    ///
+    /// # Errors
+    /// [`NoGrant`].
+    pub fn grant_for(&self, claims: &PersonClaims) -> Result<&PersonGrant, NoGrant> {
+        if let Some(grant) = self.grants.iter().find(|grant| grant.matches(claims)) {
+            return Ok(grant);
+        }
+        let any = |names: fn(&PersonGrant) -> bool| self.grants.iter().any(names);
+        Err(
+            if claims.groups_left_out && any(|it| !it.groups.is_empty()) {
+                NoGrant::GroupsLeftOut
+            } else if claims.has_unverified_email && any(|it| !it.email_domains.is_empty()) {
+                NoGrant::EmailNotVerified
+            } else {
+                NoGrant::NoMatch
+            },
+        )
+    }
+}
+
+impl PersonGrant {
+    fn matches(&self, claims: &PersonClaims) -> bool {
+        let domain = || claims.email.as_ref()?.rsplit_once('@').map(|(_, it)| it);
+        let is_of_domain = |own: &str| {
+            let mut wanted = self.email_domains.iter();
+            wanted.any(|wanted| wanted.eq_ignore_ascii_case(own))
+        };
+        (self.groups.is_empty() || self.groups.iter().any(|it| claims.groups.contains(it)))
+            && (self.subjects.is_empty() || self.subjects.contains(&claims.subject))
+            && (self.email_domains.is_empty() || domain().is_some_and(is_of_domain))
+    }
+}
+
+/// True if secrets and keys may travel by this address: by TLS, or on this machine.
+pub(super) fn is_safe(url: &Url) -> bool {
+    match url.scheme() {
+        "https" => url.has_host(),
+        "http" => is_loopback(url),
+        _ => false,
+    }
+}

@@ -1,0 +1,201 @@
+//! Makes a client of a person who signed in: their claims, and the grant that holds for them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::client_record::{CallerRights, ClientRecord};
+use crate::audit::{ClientId, PersonId, Role};
+use crate::gates::Grant;
+use crate::oauth::{NoGrant, OauthScopes, OauthSettings, PersonClaims, PersonGrant};
+
+/// The most people who are known at a time; whoever's token ends first is forgotten first.
+const MOST_PEOPLE: usize = 4096;
+
+/// A person behind a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::server) struct SignedInPerson {
+    /// The person, as the issuer names them.
+    pub(in crate::server) id: PersonId,
+    /// True if they may decide on sets of their own clients.
+    pub(in crate::server) decides_own: bool,
+    /// What the token's scopes leave out of the grant.
+    pub(in crate::server) lacks: LackedScopes,
+}
+
+/// The scopes that a token lacks for what its person's grant allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::server) struct LackedScopes {
+    pub(in crate::server) read: bool,
+    pub(in crate::server) write: bool,
+}
+
+impl LackedScopes {
+    /// The scopes by name.
+    pub(in crate::server) fn names(self, scopes: &OauthScopes) -> Vec<&str> {
+        let both = [(self.read, &scopes.read), (self.write, &scopes.write)];
+        let lacked = both.into_iter().filter(|(is_lacked, _)| *is_lacked);
+        lacked.map(|(_, name)| name.as_str()).collect()
+    }
+}
+
+/// The id of a person's client: the same for the same issuer and subject, whatever their name.
+fn client_id(claims: &PersonClaims) -> ClientId {
+    // An issuer is an address, and has no line break.
+    ClientId::derived(&format!("{}\n{}", claims.issuer, claims.subject))
+}
+
+/// The client of a person with a grant.
+///
+/// # Errors
+/// One sentence about the grant.
+fn record(
+    claims: &PersonClaims,
+    grant: &PersonGrant,
+    thinking: Duration,
+) -> Result<ClientRecord, String> {
+    let person = PersonId {
+        issuer: claims.issuer.clone(),
+        subject: claims.subject.clone(),
+    };
+    let id = client_id(claims);
+    let may = Grant {
+        expires: claims.expires.format(&Rfc3339).ok(),
+        ..grant.may.clone()
+    };
+    Ok(ClientRecord {
+        id,
+        name: claims.name.clone(),
+        role: grant.role,
+        // A person may be called otherwise tomorrow, and owns the same things then.
+        identity: format!("person#{id}"),
+        sha256: None,
+        old: None,
+        link: None,
+        links: 0,
+        expires: Some(claims.expires),
+        sites: may.own_sites()?,
+        rights: CallerRights {
+            narrowing: Arc::new(may.narrowing(thinking)?),
+            tools: may.tools.clone().map(Into::into),
+        },
+        may,
+        bond: None,
+        person: Some(SignedInPerson {
+            id: person,
+            decides_own: grant.decides_own,
+            lacks: LackedScopes::default(),
+        }),
+    })
+}
+
+/// The client of a person for a call: no more than the scopes of its token allow.
+fn scoped(
+    claims: &PersonClaims,
+    grant: &PersonGrant,
+    (scopes, thinking): (&OauthScopes, Duration),
+) -> Result<ClientRecord, String> {
+    let may_write = grant.role == Role::Agent && !grant.may.read_only;
+    let lacks = LackedScopes {
+        read: !claims.has_scope(&scopes.read),
+        write: may_write && !claims.has_scope(&scopes.write),
+    };
+    let mut grant = grant.clone();
+    grant.may.read_only |= lacks.write;
+    let mut client = record(claims, &grant, thinking)?;
+    if let Some(person) = &mut client.person {
+        person.lacks = lacks;
+    }
+    Ok(client)
+}
+
+/// The people whose tokens came, until these end, with all that they were granted. They are the
+/// makers of their delegates.
+#[derive(Debug, Default)]
+pub(in crate::server) struct PresentPeople(HashMap<ClientId, PresentPerson>);
+
+#[derive(Debug)]
+struct PresentPerson {
+    claims: PersonClaims,
+    client: Arc<ClientRecord>,
+}
+
+impl PresentPeople {
+    /// Lets a person in: their client for this call, and whether they are new or changed.
+    ///
+    /// # Errors
+    /// [`NoGrant`].
+    pub(in crate::server) fn admit(
+        &mut self,
+        claims: PersonClaims,
+        settings: &OauthSettings,
+        thinking: Duration,
+    ) -> Result<(Arc<ClientRecord>, bool), NoGrant> {
+        let id = client_id(&claims);
+        let before = self.0.get(&id).map(|before| &before.claims);
+        let is_latest = before.is_none_or(|before| before.expires <= claims.expires);
+        let is_news = is_latest && before != Some(&claims);
+        let grant = settings.grant_for(&claims);
+        if grant.is_err() && is_latest {
+            self.0.remove(&id);
+        }
+        let grant = grant?;
+        // The grants were checked when the settings were read.
+        let wrong = |fault: String| {
+            tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
+            NoGrant::NoMatch
+        };
+        let call = scoped(&claims, grant, (&settings.scopes, thinking)).map_err(wrong)?;
+        if is_news {
+            let client = Arc::new(record(&claims, grant, thinking).map_err(wrong)?);
+            self.make_room();
+            self.0.insert(id, PresentPerson { claims, client });
+        }
+        Ok((Arc::new(call), is_news))
+    }
+
+    /// Takes over other settings: whoever has no grant any more is gone.
+    pub(in crate::server) fn follow(
+        &mut self,
+        settings: Option<&OauthSettings>,
+        thinking: Duration,
+    ) {
+        self.0.retain(|_, person| {
+            let settings = settings.filter(|it| it.issuer == person.claims.issuer);
+            let grant = settings.and_then(|it| it.grant_for(&person.claims).ok());
+            let client = grant.and_then(|grant| record(&person.claims, grant, thinking).ok());
+            let stays = client.is_some();
+            if let Some(client) = client {
+                person.client = Arc::new(client);
+            }
+            stays
+        });
+    }
+
+    /// The clients of all whose tokens have not ended.
+    pub(in crate::server) fn clients(&self) -> impl Iterator<Item = &Arc<ClientRecord>> {
+        let all = self.0.values().map(|person| &person.client);
+        all.filter(|client| !client.has_ended())
+    }
+
+    fn make_room(&mut self) {
+        if self.0.len() < MOST_PEOPLE {
+            return;
+        }
+        let now = OffsetDateTime::now_utc();
+        self.0.retain(|_, person| person.claims.expires > now);
+        if self.0.len() < MOST_PEOPLE {
+            return;
+        }
+        let first = self
+            .0
+            .iter()
+            .min_by_key(|(_, person)| person.claims.expires);
+        if let Some(first) = first.map(|(id, _)| *id) {
+            self.0.remove(&first);
+        }
+    }
+}
