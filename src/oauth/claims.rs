@@ -7,7 +7,7 @@ use url::Url;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// What a verified token says about a person.
+/// The statements of a verified token about a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonClaims {
     /// The issuer; with the subject it is who the person is.

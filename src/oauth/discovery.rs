@@ -111,8 +111,11 @@ impl IssuerHttp {
                 self.get(url).await.map_err(|_| fault)?
             }
         };
-        let document: IssuerDocument = serde_json::from_slice(&document)
-            .map_err(|error| format!("its document is not that of an issuer: {error}"))?;
+        let document: IssuerDocument = serde_json::from_slice(&document).map_err(|error| {
+            // What it quotes is the issuer's, and of any length.
+            let why: String = error.to_string().chars().take(160).collect();
+            format!("its document is not that of an issuer: {why}")
+        })?;
         if document.issuer != issuer {
             return Err(
                 "its document names another issuer; oauth.issuer must be the same to the letter"

@@ -13,7 +13,7 @@ use super::discovery::{IssuerDocument, IssuerHttp};
 use super::jwt::SignedJwt;
 use super::keys::KeySet;
 use super::settings::OauthSettings;
-use super::verify::TokenFault;
+use super::token_fault::TokenFault;
 use crate::wiki::Network;
 
 /// The times of an issuer's keys.
@@ -92,10 +92,12 @@ impl Issuer {
         }))
     }
 
-    /// True if it is the issuer of these settings.
-    #[must_use]
-    pub fn is_of(&self, settings: &OauthSettings) -> bool {
-        self.issuer == settings.issuer
+    /// Takes over what is known from another, if it is the same issuer, reached in another way.
+    pub fn adopt(&self, other: &Self) {
+        if self.issuer == other.issuer {
+            let known = other.state.lock().known.clone();
+            self.state.lock().known = known;
+        }
     }
 
     /// The reason why it is away, if it is; asks it first, if that is due.
@@ -154,7 +156,7 @@ impl Issuer {
         }
     }
 
-    /// What is known now; waits for a fetch only if it is too old or there is nothing yet.
+    /// The document and keys as they are known now; waits for a fetch only if it is too old or there is nothing yet.
     async fn known(self: &Arc<Self>) -> Result<Known, TokenFault> {
         let age = |known: &Known| known.since.elapsed();
         let now = || self.state.lock().known.clone();

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::verify::TokenFault;
+use super::token_fault::TokenFault;
 
 /// The most bytes of a token.
 const MOST_BYTES: usize = 16 * 1024;

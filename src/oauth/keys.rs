@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::jwt::SignedJwt;
-use super::verify::TokenFault;
+use super::token_fault::TokenFault;
 
 /// The most keys of a set that are taken.
 const MOST_KEYS: usize = 100;

@@ -7,10 +7,12 @@ mod issuer;
 mod jwt;
 mod keys;
 mod settings;
+mod token_fault;
 mod verify;
 
 pub use claims::PersonClaims;
 pub use discovery::IssuerDocument;
 pub use issuer::{Issuer, IssuerTimes};
 pub use settings::{NoGrant, OauthScopes, OauthSettings, PersonGrant};
-pub use verify::TokenFault;
+pub use token_fault::TokenFault;
+pub use verify::is_of_issuer;

@@ -20,7 +20,7 @@ pub struct OauthSettings {
     pub scopes: OauthScopes,
     /// The claim that holds a person's groups; dots lead into objects.
     pub groups_claim: String,
-    /// Which claims get which grant; the first that matches holds.
+    /// The grants; the first that matches holds.
     pub grants: Vec<PersonGrant>,
     /// The client id of the review page at the issuer.
     pub review_client_id: Option<String>,
@@ -64,21 +64,30 @@ pub struct PersonGrant {
 }
 
 /// The reason why no grant holds for a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoGrant {
     /// None matches.
-    #[error("no grant of this server is for this account; its operator adds one")]
     NoMatch,
     /// The issuer left the groups out of the token.
-    #[error(
-        "the issuer left this account's groups out of the token, as it does with too many, so no grant by groups holds; let it send only the groups that this server needs"
-    )]
     GroupsLeftOut,
     /// The issuer does not vouch for the e-mail address.
-    #[error(
-        "the issuer does not say that this account's e-mail address is verified, so no grant by its domain holds"
-    )]
     EmailNotVerified,
+}
+
+impl NoGrant {
+    /// One sentence about it.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::NoMatch => "no grant of this server is for this account; its operator adds one",
+            Self::GroupsLeftOut => {
+                "the issuer left this account's groups out of the token, as it does with too many, so no grant by groups holds; let it send only the groups that this server needs"
+            }
+            Self::EmailNotVerified => {
+                "the issuer does not say that this account's e-mail address is verified, so no grant by its domain holds"
+            }
+        }
+    }
 }
 
 impl OauthSettings {

@@ -8,6 +8,7 @@ use super::claims::PersonClaims;
 use super::issuer::Issuer;
 use super::jwt::SignedJwt;
 use super::settings::OauthSettings;
+use super::token_fault::TokenFault;
 
 /// The difference of clocks that is put up with, in seconds.
 const LEEWAY: i64 = 30;
@@ -17,59 +18,6 @@ const LONGEST: i64 = 48 * 60 * 60;
 const ALGORITHMS: [&str; 10] = [
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA", "Ed25519",
 ];
-
-/// The reason why a token does not count. None repeats anything of the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TokenFault {
-    /// It is larger than any real one.
-    #[error("the token is larger than 16 kB")]
-    TooLarge,
-    /// It is no signed token.
-    #[error("this is no signed token (JWT) of the issuer")]
-    Malformed,
-    /// Its head asks for an extension.
-    #[error("the token's head has crit, which is not supported")]
-    Critical,
-    /// Its key is not for its algorithm, or nothing is.
-    #[error("the token's algorithm is not one of its key's")]
-    Algorithm,
-    /// No key of the issuer has its id.
-    #[error("the token is signed with a key that is not in the issuer's key set")]
-    UnknownKey,
-    /// The signature is wrong.
-    #[error("the token's signature is wrong")]
-    Signature,
-    /// It is another issuer's.
-    #[error("the token is of another issuer")]
-    Issuer,
-    /// It was made for somebody else.
-    #[error("the token was made for another audience; ask the issuer for one for this server")]
-    Audience,
-    /// It is another kind of token.
-    #[error("this kind of token (typ) does not count here")]
-    Kind,
-    /// Its time is up.
-    #[error("the token has expired")]
-    Expired,
-    /// Its time has not come.
-    #[error("the token does not count yet")]
-    NotYet,
-    /// It says no end, or one too far away.
-    #[error("the token must end within two days")]
-    NoEnd,
-    /// It names nobody.
-    #[error("the token names no subject")]
-    NoSubject,
-    /// Its client has to prove that it holds a key.
-    #[error("the token is bound to a key of its client (cnf), which is not supported")]
-    Bound,
-    /// It belongs to another sign-in.
-    #[error("the token belongs to another sign-in")]
-    Nonce,
-    /// No key set could be fetched, and none is recent enough.
-    #[error("the issuer does not answer, so that nobody's token can be verified")]
-    IssuerAway,
-}
 
 impl Issuer {
     /// Verifies an access token for one of the audiences.
@@ -146,6 +94,12 @@ impl Issuer {
             groups,
         ))
     }
+}
+
+/// True if a text is a token that says it is this issuer's.
+#[must_use]
+pub fn is_of_issuer(text: &str, issuer: &str) -> bool {
+    SignedJwt::parse(text).is_ok_and(|jwt| jwt.text("iss") == Some(issuer))
 }
 
 /// Checks a token's times; returns its end.

@@ -38,7 +38,7 @@ macro_rules! metrics {
 
 metrics! {
     CALLS = "wikijs_gate_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
-    CLIENT_CALLS = "wikijs_gate_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `unnamed`, or `other` beyond the first 50.";
+    CLIENT_CALLS = "wikijs_gate_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `people` for all who signed in, `unnamed`, or `other` beyond the first 50.";
     CLIENT_WRITES = "wikijs_gate_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by outcome: `applied`, `partly_applied`, `unknown` and the like.";
     CALL_TIME = "wikijs_gate_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
     CALLS_NOW = "wikijs_gate_calls_in_flight", "gauge", "", "Calls under way.";
@@ -54,6 +54,8 @@ metrics! {
     INDEXED = "wikijs_gate_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
     OF = "wikijs_gate_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
     INDEXING = "wikijs_gate_index_running", "gauge", "", "Whether pages are being indexed: 1 or 0.";
+    PEOPLE = "wikijs_gate_people", "gauge", "", "People whose tokens came and have not ended.";
+    ISSUER_AWAY = "wikijs_gate_issuer_away", "gauge", "", "Whether the issuer of people's tokens did not answer when last asked: 1 or 0.";
 }
 
 /// The table of metrics, as the documentation shows it.
@@ -80,6 +82,15 @@ pub fn tell(sites: &[Arc<Site>]) -> String {
         [(None, text)] => text.clone(),
         of_each => merged(of_each),
     }
+}
+
+/// The metrics of people's sign-in, which are the whole server's.
+#[must_use]
+pub fn tell_of_people(people: usize, is_away: bool) -> String {
+    let mut text = String::new();
+    number(&mut text, PEOPLE, u64::try_from(people).unwrap_or(u64::MAX));
+    number(&mut text, ISSUER_AWAY, u64::from(is_away));
+    text
 }
 
 /// One text of those of several sites: each metric once, with the lines of all.

@@ -9,6 +9,7 @@ mod finding;
 mod key;
 mod memory;
 mod notify;
+mod people;
 mod policy;
 mod report;
 mod rights;
@@ -147,6 +148,7 @@ async fn look(
     let remembers = surface.has_any_of(Toolset::Memory);
     let source = settings.key_source;
     let customs = settings.customs;
+    let serve = settings.serve;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
@@ -187,6 +189,9 @@ async fn look(
         report.add("memory", [memory::found(&log, settings.memory).await]);
     }
     report.add("clients", clients::found(surface.has("wikijs_delegate")));
+    if serve.oauth.is_some() {
+        report.add("people", Box::pin(people::found(&serve)).await);
+    }
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())
 }

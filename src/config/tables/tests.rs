@@ -86,6 +86,85 @@ argv = ["vale"]
 }
 
 #[test]
+fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
+    let start = "[oauth]\nissuer = \"https://id.example.com\"\naudiences = [\"https://g/mcp\"]\n";
+    let text = format!(
+        "{start}review_client_id = \"page\"\nreview_secret_file = \"page.secret\"\n[[oauth.grants]]\n\
+         groups = [\"docs\"]\nrole = \"agent\"\nwrite = true\ntoolsets = [\"undo\"]\ntools = [\"x\"]\nrate = 9\n\
+         [[oauth.grants]]\neverybody = true\nrole = \"reviewer\"\ndecides_own = true\n"
+    );
+    let oauth = read(&text).unwrap().oauth.unwrap();
+    let secret = oauth.review_secret_file.as_deref();
+    assert_eq!(secret, Some(Path::new("/etc/x/page.secret")));
+    assert_eq!(
+        (&*oauth.groups_claim, &*oauth.scopes.read),
+        ("groups", "wiki:read")
+    );
+    let [writer, reviewer] = oauth.grants.as_slice() else {
+        panic!("{:?}", oauth.grants);
+    };
+    let tools = writer.may.tools.as_ref().unwrap();
+    assert!(tools.contains(&"x".to_owned()) && tools.contains(&"wikijs_undo_write".to_owned()));
+    assert!(!writer.may.read_only && writer.may.rate == Some(9));
+    assert!(reviewer.decides_own && !reviewer.may.read_only);
+    for (more, fault) in [
+        (
+            "issuers = 1\n",
+            "4: \"issuers\" is no member of a oauth; did you mean issuer?",
+        ),
+        (
+            "review_secret_file = \"x\"\n",
+            "1: review_secret_file means nothing without review_client_id",
+        ),
+        (
+            "review_client_id = \"https://g/mcp\"\n",
+            "1: audiences has the review page's client id, so that its id tokens would open /mcp; leave it out",
+        ),
+        (
+            "scopes = { read = \"a b\" }\n",
+            "4: read must be one scope without spaces, or empty",
+        ),
+        (
+            "[[oauth.grants]]\ngroups = [\"a\"]\nrole = \"metrics\"\n",
+            "6: role has \"metrics\", which is none of agent, reviewer, auditor",
+        ),
+        (
+            "[[oauth.grants]]\nrole = \"agent\"\n",
+            "4: a grant names groups, subjects or email_domains, or says everybody = true",
+        ),
+        (
+            "[[oauth.grants]]\neverybody = true\n",
+            "4: a grant needs role",
+        ),
+        (
+            "[[oauth.grants]]\neverybody = true\nrole = \"auditor\"\nwrite = true\n",
+            "4: write is for the role agent alone",
+        ),
+        (
+            "[[oauth.grants]]\neverybody = true\nrole = \"auditor\"\nprefixes = [\"a\"]\n",
+            "4: a grant's prefixes means nothing to a client of the role auditor",
+        ),
+        (
+            "[[oauth.grants]]\nemail_domains = [\"@x.org\"]\nrole = \"agent\"\n",
+            "5: email_domains has \"@x.org\", which must be a domain such as example.com",
+        ),
+    ] {
+        assert_eq!(faults(&format!("{start}{more}")), [fault], "{more}");
+    }
+    for (issuer, audiences) in [
+        ("http://id.example.com", "[\"a\"]"),
+        ("https://id.example.com?x", "[\"a\"]"),
+        ("https://u@id.example.com", "[\"a\"]"),
+        ("https://id.example.com", "[]"),
+    ] {
+        let text = format!("[oauth]\nissuer = {issuer:?}\naudiences = {audiences}\n");
+        assert_eq!(faults(&text).len(), 1, "{text}");
+    }
+    assert_eq!(faults("[oauth]\n").len(), 2);
+    assert!(read("[oauth]\nissuer = \"http://127.0.0.1:1\"\naudiences = \"a\"\n").is_ok());
+}
+
+#[test]
 fn what_is_misspelt_is_told_with_the_line_and_the_nearest_known_word() {
     for (text, fault) in [
         (

@@ -20,6 +20,7 @@ fn change(operation: Operation, path: &str) -> ChangeFacts {
 fn facts(changes: Vec<ChangeFacts>) -> Facts {
     Facts {
         clients: vec!["ci".to_owned(), "Claude-Code".to_owned()],
+        people: vec!["ada@id.example.com".to_owned(), "s-1".to_owned()],
         writes_of_day: 5,
         changes,
     }
@@ -50,7 +51,7 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
     };
     let word = |text: &str| Some(vec![text.to_owned()]);
     let tag = |text: &str| Some(vec![TagPattern::new(text)]);
-    let cases: [(RuleCondition, bool); 22] = [
+    let cases: [(RuleCondition, bool); 24] = [
         (RuleCondition::default(), true),
         (
             RuleCondition {
@@ -132,6 +133,20 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
         (
             RuleCondition {
                 clients: word("claude"),
+                ..RuleCondition::default()
+            },
+            false,
+        ),
+        (
+            RuleCondition {
+                people: word("ADA@id.example.com"),
+                ..RuleCondition::default()
+            },
+            true,
+        ),
+        (
+            RuleCondition {
+                people: word("ci"),
                 ..RuleCondition::default()
             },
             false,

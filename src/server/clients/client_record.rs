@@ -5,7 +5,6 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 use super::super::site::{Site, Sites};
-use super::person::SignedInPerson;
 use super::secret::is_same;
 use crate::audit::{ClientId, PersonId, Role};
 use crate::gates::{ClientLimits, Grant, ends_soon};
@@ -69,6 +68,24 @@ pub(in crate::server) struct Bond {
     pub(in crate::server) task: Arc<str>,
 }
 
+/// A person behind a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::server) struct SignedInPerson {
+    /// The person, as the issuer names them.
+    pub(in crate::server) id: PersonId,
+    /// True if they may decide on sets of their own clients.
+    pub(in crate::server) decides_own: bool,
+    /// The part of the grant that the token's scopes leave out.
+    pub(in crate::server) lacks: LackedScopes,
+}
+
+/// The scopes that a token lacks for what its person's grant allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::server) struct LackedScopes {
+    pub(in crate::server) read: bool,
+    pub(in crate::server) write: bool,
+}
+
 /// The reason a token is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum Unwelcome {
@@ -96,6 +113,13 @@ impl ClientRecord {
     /// The client whose shares, rate and guesses it uses: its maker, if it is a delegate.
     pub(in crate::server) fn counted(&self) -> &Self {
         self.bond.as_ref().map_or(self, |bond| &bond.maker)
+    }
+
+    /// The name under which metrics count it: people only as a number.
+    pub(in crate::server) fn counted_as(&self) -> &str {
+        let counted = self.counted();
+        let person = counted.person.as_ref();
+        person.map_or(&counted.name, |_| "people")
     }
 
     /// The name under which its calls are on record: that of a delegate begins with its maker's.

@@ -7,40 +7,13 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::client_record::{CallerRights, ClientRecord};
+use super::client_record::{CallerRights, ClientRecord, LackedScopes, SignedInPerson};
 use crate::audit::{ClientId, PersonId, Role};
 use crate::gates::Grant;
 use crate::oauth::{NoGrant, OauthScopes, OauthSettings, PersonClaims, PersonGrant};
 
 /// The most people who are known at a time; whoever's token ends first is forgotten first.
 const MOST_PEOPLE: usize = 4096;
-
-/// A person behind a client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::server) struct SignedInPerson {
-    /// The person, as the issuer names them.
-    pub(in crate::server) id: PersonId,
-    /// True if they may decide on sets of their own clients.
-    pub(in crate::server) decides_own: bool,
-    /// What the token's scopes leave out of the grant.
-    pub(in crate::server) lacks: LackedScopes,
-}
-
-/// The scopes that a token lacks for what its person's grant allows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::server) struct LackedScopes {
-    pub(in crate::server) read: bool,
-    pub(in crate::server) write: bool,
-}
-
-impl LackedScopes {
-    /// The scopes by name.
-    pub(in crate::server) fn names(self, scopes: &OauthScopes) -> Vec<&str> {
-        let both = [(self.read, &scopes.read), (self.write, &scopes.write)];
-        let lacked = both.into_iter().filter(|(is_lacked, _)| *is_lacked);
-        lacked.map(|(_, name)| name.as_str()).collect()
-    }
-}
 
 /// The id of a person's client: the same for the same issuer and subject, whatever their name.
 fn client_id(claims: &PersonClaims) -> ClientId {
@@ -197,5 +170,94 @@ impl PresentPeople {
         if let Some(first) = first.map(|(id, _)| *id) {
             self.0.remove(&first);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use time::OffsetDateTime;
+
+    use super::{MOST_PEOPLE, PresentPeople};
+    use crate::audit::Role;
+    use crate::gates::Grant;
+    use crate::oauth::{NoGrant, OauthScopes, OauthSettings, PersonClaims, PersonGrant};
+
+    fn settings() -> OauthSettings {
+        let grant = |group: &str, read_only| PersonGrant {
+            groups: vec![group.to_owned()],
+            subjects: Vec::new(),
+            email_domains: Vec::new(),
+            role: Role::Agent,
+            may: Grant {
+                read_only,
+                ..Grant::default()
+            },
+            decides_own: false,
+        };
+        OauthSettings {
+            issuer: "https://id.example".to_owned(),
+            audiences: Vec::new(),
+            scopes: OauthScopes::default(),
+            groups_claim: "groups".to_owned(),
+            grants: vec![grant("writers", false), grant("readers", true)],
+            review_client_id: None,
+            review_secret_file: None,
+        }
+    }
+
+    fn claims(subject: &str, group: &str, minutes: i64) -> PersonClaims {
+        PersonClaims {
+            issuer: settings().issuer,
+            subject: subject.to_owned(),
+            name: format!("{subject}@x"),
+            email: None,
+            has_unverified_email: false,
+            groups: vec![group.to_owned()],
+            groups_left_out: false,
+            scopes: vec!["wiki:read".to_owned()],
+            session: None,
+            expires: OffsetDateTime::now_utc() + time::Duration::minutes(minutes),
+        }
+    }
+
+    #[test]
+    fn the_token_that_ends_last_says_what_a_person_may() {
+        let (mut people, settings) = (PresentPeople::default(), settings());
+        let admit = |people: &mut PresentPeople, group, minutes| {
+            people.admit(claims("ada", group, minutes), &settings, Duration::ZERO)
+        };
+        let may_write = |people: &PresentPeople| {
+            let mut all = people.clients();
+            all.next().map(|client| !client.may.read_only)
+        };
+        // The scope for writes bounds the call and not the person.
+        let (call, is_new) = admit(&mut people, "writers", 5).unwrap();
+        assert!(is_new && call.may.read_only && call.person.as_ref().unwrap().lacks.write);
+        assert_eq!(may_write(&people), Some(true));
+        admit(&mut people, "readers", 6).unwrap();
+        assert_eq!(may_write(&people), Some(false));
+        // A token of before brings nothing back.
+        assert!(!admit(&mut people, "writers", 5).unwrap().1);
+        assert_eq!(may_write(&people), Some(false));
+        assert_eq!(admit(&mut people, "none", 5).err(), Some(NoGrant::NoMatch));
+        assert!(may_write(&people).is_some());
+        assert_eq!(admit(&mut people, "none", 7).err(), Some(NoGrant::NoMatch));
+        assert_eq!(may_write(&people), None);
+    }
+
+    #[test]
+    fn people_are_bounded_and_whoever_ends_first_is_forgotten_first() {
+        let (mut people, settings) = (PresentPeople::default(), settings());
+        for number in 0..=MOST_PEOPLE {
+            let minutes = i64::try_from(number).unwrap() + 1;
+            let claims = claims(&format!("s{number}"), "readers", minutes);
+            people.admit(claims, &settings, Duration::ZERO).unwrap();
+        }
+        assert_eq!(people.clients().count(), MOST_PEOPLE);
+        assert!(people.clients().all(|client| client.name != "s0@x"));
+        people.follow(None, Duration::ZERO);
+        assert_eq!(people.clients().count(), 0);
     }
 }

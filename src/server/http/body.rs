@@ -15,6 +15,7 @@ use super::super::stdio::large_message::{MOST_BESIDE, Payload, Scan};
 use super::caller::HttpCaller;
 use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
+use super::scope;
 use super::sessions::RequestId;
 
 const TOO_LARGE: HttpRefusal =
@@ -69,11 +70,14 @@ pub(super) async fn body(
     if request.method() != Method::POST {
         return Ok(request);
     }
-    let owner = HttpCaller::get(&request)?.counted().map(str::to_owned);
+    let caller = request.extensions().get::<Arc<HttpCaller>>().cloned();
+    let caller = caller.ok_or(HttpRefusal::BROKE_OFF)?;
+    let owner = caller.counted().map(str::to_owned);
     let (head, body) = request.into_parts();
     let reading = tokio::time::timeout(limits.time, limits.read(body, owner.as_deref())).await;
     let (body, payload) = reading
         .map_err(|_| HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
+    scope::check(&caller, &body)?;
     // What is no message is for rmcp to refuse.
     let message: Message = serde_json::from_slice(&body).unwrap_or_default();
     let mut request = Request::from_parts(head, Body::from(body));

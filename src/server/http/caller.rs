@@ -23,6 +23,7 @@ use super::state::HttpState;
 use super::{page_host, token};
 use crate::audit::{ClientId, Role};
 use crate::gates::SessionId;
+use crate::oauth::is_of_issuer;
 use crate::write::Family;
 
 /// The header that carries the caller's own key of the wiki.
@@ -84,10 +85,16 @@ pub(super) async fn client(
     mut request: Request,
 ) -> Result<Request, HttpRefusal> {
     let client = token::authenticate(&callers.state, request.headers()).await?;
-    if client.as_ref().is_some_and(|it| it.role != Role::Agent) {
-        return Err(HttpRefusal::forbidden(
-            "this token is for /metrics alone; tools are called with the token of an agent",
-        ));
+    if let Some(client) = client.as_ref().filter(|it| it.role != Role::Agent) {
+        return Err(HttpRefusal::forbidden(if client.person.is_some() {
+            "your grant is for the review page, at /review; tools are for those with the role agent"
+        } else {
+            "this token is for /metrics alone; tools are called with the token of an agent"
+        }));
+    }
+    let person = client.as_ref().and_then(|client| client.person.as_ref());
+    if let Some(person) = person.filter(|person| person.lacks.read) {
+        return Err(HttpRefusal::lacking_scope(person.lacks.write));
     }
     let site = callers.site(site.as_ref().map(|site| &*site.0), client.as_deref())?;
     let caller = callers.identify(peer, site, client, request.headers())?;
@@ -139,6 +146,13 @@ impl Callers {
         let (apps, app) = self.apps(&site);
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
         let named = client.as_ref().map(|client| client.subject());
+        if let (Some(oauth), Some(key)) = (&settings.oauth, headers.get(CALLER_KEY))
+            && is_of_issuer(key.to_str().unwrap_or_default(), &oauth.issuer)
+        {
+            return Err(HttpRefusal::bad_request(
+                "X-Wiki-Api-Token holds a token of the issuer, which goes into Authorization and never to the wiki; it takes a key of the wiki",
+            ));
+        }
         let own = own_key(&apps, name, headers, settings.has_caller_keys)?;
         let (app, owner, subject) = match own {
             None => (app, name.to_owned(), named),

@@ -10,6 +10,7 @@ use tokio::sync::Mutex;
 
 use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
+use super::super::clients::tokens_fault::TokensFileError;
 use super::super::json::without_nulls;
 use super::refusal::respond;
 use super::state::HttpState;
@@ -85,6 +86,8 @@ struct ReadinessReport {
     sites: Vec<OfSite>,
     /// Number of named clients that end soon.
     ending: usize,
+    /// The reason why the issuer of people is away: those who are known are served on.
+    issuer: Option<String>,
 }
 
 /// The faults of one site.
@@ -101,7 +104,16 @@ struct OfSite {
 
 async fn look(state: &HttpState) -> ReadinessReport {
     let limits = state.limits;
+    let oauth = state.oauth();
     let clients = state.clients.as_deref().and_then(ClientRegistry::fault);
+    // Where people sign in, no client need be named.
+    let clients = clients.filter(|fault| oauth.is_none() || *fault != TokensFileError::NoClient);
+    let issuer = async {
+        match &oauth {
+            Some((issuer, _)) => issuer.look().await,
+            None => None,
+        }
+    };
     let all = state.sites.all();
     let sites = all.iter().map(|site| {
         let (name, app) = (site.name().cloned(), site.app());
@@ -120,10 +132,12 @@ async fn look(state: &HttpState) -> ReadinessReport {
             }
         }
     });
+    let (sites, issuer) = tokio::join!(futures_util::future::join_all(sites), issuer);
     ReadinessReport {
         clients: clients.map(|error| error.to_string()),
         settings: state.sites.fault(),
-        sites: futures_util::future::join_all(sites).await,
+        sites,
+        issuer,
         ending: state.clients.as_deref().map_or(0, ClientRegistry::ending),
     }
 }
@@ -190,6 +204,7 @@ impl ReadinessReport {
             body.insert("settingsNotTaken".to_owned(), json!(self.settings));
             let ending = (self.ending > 0).then_some(self.ending);
             body.insert("clientsEndingSoon".to_owned(), json!(ending));
+            body.insert("issuerAway".to_owned(), json!(self.issuer));
         }
         without_nulls(body)
     }
@@ -247,6 +262,7 @@ mod tests {
                 key: Value::Null,
             }],
             ending: 0,
+            issuer: None,
         };
         let mut known = ReadinessCache::default();
         for (wiki, is_logged) in [

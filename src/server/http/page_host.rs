@@ -147,7 +147,7 @@ pub(super) fn announce_url(state: &HttpState) {
     let settings = state.settings();
     let by_name = settings.allowed_hosts.first();
     let by_name = by_name.map(|host| format!("https://{host}/review"));
-    let address = by_name.unwrap_or_else(|| own_url(state));
+    let address = by_name.unwrap_or_else(|| own_address(state) + "/review");
     for site in state.sites.all().iter() {
         site.app().serve_review_at(&address);
     }
@@ -166,19 +166,19 @@ pub(super) fn url_for(
         .and_then(|host| host.to_str().ok());
     let listed = host.filter(|host| origin::is_listed(host, &settings.allowed_hosts));
     let Some(host) = listed else {
-        return Some(own_url(state).into());
+        return Some((own_address(state) + "/review").into());
     };
     let is_by_tls = is_forwarded_by_tls(Some(peer.ip()), headers, &settings.trusted_proxies);
     let scheme = if is_by_tls { "https" } else { "http" };
     Some(format!("{scheme}://{}/review", host.to_lowercase()).into())
 }
 
-/// The address where this server listens.
-fn own_url(state: &HttpState) -> String {
+/// The address where this server listens, without a path.
+pub(super) fn own_address(state: &HttpState) -> String {
     let mut at = state.listening;
     // What listens everywhere is reached from this machine at least.
     if at.ip().is_unspecified() {
         at.set_ip(Ipv4Addr::LOCALHOST.into());
     }
-    format!("http://{at}/review")
+    format!("http://{at}")
 }

@@ -39,9 +39,11 @@ pub(super) fn rate(rates: &Rates, request: Request) -> Result<Request, HttpRefus
     match rates.take(Instant::now(), name, caller.rate) {
         Ok(()) => Ok(request),
         Err(wait) => Err(HttpRefusal {
-            status: StatusCode::TOO_MANY_REQUESTS,
-            message: "too many requests; slow down",
             wait: Some(wait),
+            ..HttpRefusal::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many requests; slow down",
+            )
         }),
     }
 }

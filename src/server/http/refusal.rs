@@ -19,6 +19,23 @@ pub(super) struct HttpRefusal {
     pub(super) status: StatusCode,
     pub(super) message: &'static str,
     pub(super) wait: Option<Duration>,
+    pub(super) challenge: Challenge,
+}
+
+/// The kind of token that would mend a refusal, for `WWW-Authenticate` where people sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Challenge {
+    /// None would.
+    None,
+    /// No token came.
+    NoToken,
+    /// Another token is needed.
+    InvalidToken,
+    /// A token with more scopes is needed; `write` if with the one for writes, too.
+    Scope {
+        /// True for the scope of writes.
+        write: bool,
+    },
 }
 
 impl HttpRefusal {
@@ -31,6 +48,7 @@ impl HttpRefusal {
             status,
             message,
             wait: None,
+            challenge: Challenge::None,
         }
     }
 
@@ -46,12 +64,21 @@ impl HttpRefusal {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
+    /// A token lacks scopes: that for reading, and for writing if the grant allows writes.
+    pub(super) const fn lacking_scope(write: bool) -> Self {
+        Self {
+            challenge: Challenge::Scope { write },
+            ..Self::forbidden(
+                "the token lacks a scope for this; scope in WWW-Authenticate names all that are needed",
+            )
+        }
+    }
+
     /// The server is busy; worth trying again soon.
     pub(super) const fn busy(message: &'static str) -> Self {
         Self {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            message,
             wait: Some(Duration::from_secs(1)),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
         }
     }
 }

@@ -17,6 +17,7 @@ use super::health::{self, Readiness};
 use super::mcp::{self, Mcp};
 use super::page_host::{self, PageHost};
 use super::refusal::{HttpRefusal, respond};
+use super::resource::{self, METADATA};
 use super::reviewers::Reviewers;
 use super::state::HttpState;
 use super::{body, caller, concurrency, origin, rate, refusal, sessions, token};
@@ -34,6 +35,18 @@ pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrand
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz).with_state(readiness))
         .route("/metrics", get(tell_metrics))
+        .route(
+            METADATA,
+            get(resource::metadata).options(resource::metadata),
+        )
+        .route(
+            &format!("{METADATA}/mcp"),
+            get(resource::metadata).options(resource::metadata),
+        )
+        .route(
+            &format!("{METADATA}/mcp/{{site}}"),
+            get(resource::metadata).options(resource::metadata),
+        )
         .with_state(Arc::clone(state))
         .merge(protocol(state, mcp));
     Ok(match review_page(state)? {
@@ -48,6 +61,7 @@ fn protocol(state: &Arc<HttpState>, mcp: Mcp) -> Router {
     let bodies = Arc::new(BodyLimits::new(&state.limits));
     let layers = (
         from_fn_with_state(Arc::clone(state), refusal::count),
+        from_fn_with_state(Arc::clone(state), resource::challenge),
         check(state, origin::host),
         from_fn_with_state(Arc::clone(state), origin::origin),
         check(&bodies, body::length),
@@ -120,6 +134,9 @@ async fn tell_metrics(
         if client.bond.is_some() {
             return refused("a delegate has tools and nothing else");
         }
+        if client.person.is_some() {
+            return refused("people have tools and the review page; metrics are for a client");
+        }
         if !client.rights.narrowing.reads.is_open() {
             return refused("the metrics count pages that this client may not read");
         }
@@ -131,6 +148,14 @@ async fn tell_metrics(
     Ok(respond(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",
-        metrics::tell(&sites),
+        metrics::tell(&sites) + &of_people(&state),
     ))
+}
+
+/// The metrics of people's sign-in.
+fn of_people(state: &HttpState) -> String {
+    let people = state.clients.as_ref().map_or(0, |clients| clients.people());
+    let oauth = state.oauth();
+    let is_away = oauth.is_some_and(|(issuer, _)| issuer.fault().is_some());
+    metrics::tell_of_people(people, is_away)
 }

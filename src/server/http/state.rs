@@ -37,14 +37,17 @@ impl HttpState {
             clients.take_person_limit(settings.person_limit);
             clients.take_grants(settings.oauth.as_deref());
         }
-        if !self.has_issuer_of(&settings) {
-            // It was made once already, to check the settings.
-            let issuer = issuer(&settings, self.limits.issuer).unwrap_or_else(|fault| {
-                tracing::error!("nobody signs in: {fault}");
-                None
-            });
-            *self.issuer.write() = issuer;
+        // It was made once already, to check the settings.
+        let new = issuer(&settings, self.limits.issuer).unwrap_or_else(|fault| {
+            tracing::error!("nobody signs in: {fault}");
+            None
+        });
+        let mut now = self.issuer.write();
+        if let (Some(old), Some(new)) = (&*now, &new) {
+            new.adopt(old);
         }
+        *now = new;
+        drop(now);
         *self.settings.write() = Arc::new(settings);
     }
 
@@ -52,14 +55,6 @@ impl HttpState {
     pub(super) fn oauth(&self) -> Option<(Arc<Issuer>, Arc<OauthSettings>)> {
         let settings = self.settings().oauth.clone()?;
         Some((self.issuer.read().clone()?, settings))
-    }
-
-    /// True if the issuer is the one of these settings, reached in the same way.
-    fn has_issuer_of(&self, new: &ServeSettings) -> bool {
-        let now = self.settings();
-        let name = |settings: &ServeSettings| settings.oauth.as_ref().map(|it| it.issuer.clone());
-        let network = |settings: &ServeSettings| format!("{:?}", settings.issuer_network);
-        name(&now) == name(new) && network(&now) == network(new)
     }
 
     /// True if only this machine reaches it.

@@ -6,10 +6,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::super::clients::client_record::{ClientRecord, Unwelcome};
 use super::super::clients::secret::LINK_PREFIX;
-use super::refusal::HttpRefusal;
+use super::refusal::{Challenge, HttpRefusal};
 use super::state::HttpState;
+use crate::oauth::{NoGrant, TokenFault};
 
-/// The named client whose token a request carries; `None` if no names are needed.
+/// The client whose token a request carries: a named client, a delegate or a person who signed in;
+/// `None` if no names are needed.
 pub(super) async fn authenticate(
     state: &HttpState,
     headers: &HeaderMap,
@@ -18,6 +20,15 @@ pub(super) async fn authenticate(
         return Ok(None);
     };
     let token = bearer(headers);
+    let oauth = state.oauth();
+    if let Some((issuer, settings)) = &oauth
+        && is_signed(&token)
+    {
+        let claims = issuer.verify_access(&token, settings).await;
+        let claims = claims.map_err(of_token)?;
+        let admitted = clients.admit(claims, settings);
+        return admitted.map(Some).map_err(without_grant);
+    }
     let message = if token.starts_with(LINK_PREFIX) {
         "this is the secret of a sign-in link, which opens the review page in a browser and nothing here"
     } else {
@@ -29,12 +40,45 @@ pub(super) async fn authenticate(
             Err(Unwelcome::DelegateEnded) => {
                 "this delegate has ended, or its maker may not call any more; only its maker makes another"
             }
+            Err(Unwelcome::Unknown) if oauth.is_some() => {
+                "a token is needed, as Authorization: Bearer: of the issuer that WWW-Authenticate leads to, or of a client, wjs_…; this one is missing or unknown"
+            }
             Err(Unwelcome::Unknown) => {
                 "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing or unknown"
             }
         }
     };
-    Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, message))
+    let challenge = if token.is_empty() {
+        Challenge::NoToken
+    } else {
+        Challenge::InvalidToken
+    };
+    Err(HttpRefusal {
+        challenge,
+        ..HttpRefusal::new(StatusCode::UNAUTHORIZED, message)
+    })
+}
+
+/// True if a text has the form of a signed token, which no client's own has.
+fn is_signed(token: &str) -> bool {
+    token.split('.').count() == 3
+}
+
+/// The refusal of a token that does not count.
+fn of_token(fault: TokenFault) -> HttpRefusal {
+    // Another token would not help.
+    if fault == TokenFault::IssuerAway {
+        return HttpRefusal::busy(fault.message());
+    }
+    HttpRefusal {
+        challenge: Challenge::InvalidToken,
+        ..HttpRefusal::new(StatusCode::UNAUTHORIZED, fault.message())
+    }
+}
+
+/// The refusal of a person without a grant, whom another token does not help.
+const fn without_grant(why: NoGrant) -> HttpRefusal {
+    HttpRefusal::forbidden(why.message())
 }
 
 /// The token that a request carries; empty if there is none.

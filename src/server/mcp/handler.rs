@@ -405,10 +405,7 @@ impl ServerHandler for Handler {
         let called = Called {
             tool,
             can_write: registry.find(tool).is_some_and(ToolDefinition::can_write),
-            client: visit
-                .client
-                .as_ref()
-                .map(|client| client.counted().name.as_str()),
+            client: visit.client.as_ref().map(|client| client.counted_as()),
         };
         let timed = visit.app.metrics.call(called, id.during(call));
         timed.instrument(span).await

@@ -503,6 +503,7 @@ async fn tables_and_files_that_are_named_hold_at_once_too() {
         "[[rules]]\nname = \"no\"\nthen = \"deny\"\n",
         "[[checks]]\nname = \"ok\"\nargv = [\"true\"]\n",
         "[[notify]]\nname = \"a\"\nargv = [\"true\"]\n",
+        "[oauth]\nissuer = \"https://id.example.com\"\naudiences = [\"a\"]\n",
         "[sites.b]\nbase_url = \"http://127.0.0.1:11\"\napi_token = \"key\"\n",
     ] {
         let (without, with) = (format!("{top}{sites}"), format!("{top}{table}{sites}"));

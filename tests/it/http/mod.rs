@@ -4,8 +4,10 @@ pub(crate) mod bad_input;
 mod clients;
 mod delegation;
 pub(crate) mod hosted;
+pub(crate) mod issuer;
 mod memory;
 mod notify;
+mod people;
 mod roles;
 mod shares;
 

@@ -36,6 +36,7 @@ fn full_entry() -> AuditEntry {
             subject: text("alice"),
             address: text("127.0.0.1"),
             parent: None,
+            person: None,
         }),
         actor: Some(Actor::user("root", Some("alice"))),
         tool: text("wikijs_update_page"),
@@ -191,6 +192,7 @@ fn any_client() -> impl Strategy<Value = Option<Client>> {
         subject,
         address,
         parent: None,
+        person: None,
     }))
 }
 

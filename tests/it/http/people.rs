@@ -1,0 +1,718 @@
+//! People sign in: their clients come with tokens of the operator's issuer, and every token that is
+//! not one for this server is refused.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use ring::hmac;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use time::OffsetDateTime;
+use wikijs_gate::audit::Record;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::oauth::IssuerTimes;
+use wikijs_gate::server::http::{Grant, HttpLimits, refused_start};
+
+use crate::command::Command;
+use crate::harness::{Setup, id_of, wiki_of};
+use crate::http::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize};
+use crate::http::issuer::{AUDIENCE, IssuerKey, TestIssuer, bearer, jwt};
+use crate::sites::{Many, site};
+use crate::testkit::{
+    BY_PATH, CREATE, DELEGATE, RECALL, REMEMBER, Shows as _, TREE, UPDATE, lacks, says,
+};
+
+/// The grant of the team that writes.
+const TEAM: &str = "[[oauth.grants]]\ngroups = [\"docs-team\"]\nrole = \"agent\"\nwrite = true\n\
+    prefixes = [\"docs\"]\ntoolsets = [\"pages\", \"delegate\", \"memory\"]\n";
+
+async fn wiki() -> DemoWiki {
+    wiki_of(&[("home", "# Home\n"), ("docs/a", "A\n")]).await
+}
+
+fn setup(wiki: &DemoWiki, issuer: &TestIssuer, names: &Names, grants: &str) -> Setup {
+    Setup::editor(wiki)
+        .toolsets("pages,delegate,memory,undo")
+        .naming(names)
+        .with_tables(&issuer.table(grants))
+}
+
+/// A server for the team.
+async fn serve(wiki: &DemoWiki, issuer: &TestIssuer) -> Hosted {
+    setup(wiki, issuer, &Names::new(), TEAM).host().await
+}
+
+fn within(issuer: IssuerTimes) -> HttpLimits {
+    HttpLimits { issuer, ..LIMITS() }
+}
+
+/// Times with which keys are asked for again at every occasion.
+fn eager() -> IssuerTimes {
+    IssuerTimes {
+        apart: Duration::ZERO,
+        ..IssuerTimes::default()
+    }
+}
+
+async fn ask(server: &Hosted, caller: &Caller) -> Answer {
+    server.post(caller, &call(TREE, json!({}))).await
+}
+
+fn message(answer: &Answer) -> String {
+    let body: Value = serde_json::from_str(&answer.body).unwrap();
+    body["error"]["message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_person_reads_and_writes_within_their_grant_and_stands_on_record() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let named = names.add("ci", Grant::default());
+    let server = setup(&wiki, &issuer, &names, TEAM).host().await;
+    let token = issuer.token(json!({}));
+    let ada = server.open(&bearer(&token)).await;
+    let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    let preview = server.call(&ada, UPDATE, change.clone()).await.unwrap();
+    let mut confirmed = change;
+    confirmed["confirm"] = preview["confirm"].clone();
+    let done = server.call(&ada, UPDATE, confirmed).await.unwrap();
+    assert_eq!(done["outcome"], "applied");
+    let outside = json!({ "id": id_of(&wiki, "home"), "title": "New" });
+    let outside = server.call(&ada, UPDATE, outside).await.unwrap_err();
+    assert_eq!(outside["code"], "PATH_NOT_ALLOWED");
+    let tools = server.tools(&ada).await;
+    assert!(
+        !tools.contains(&"wikijs_undo_write".to_owned()),
+        "{tools:?}"
+    );
+    // Named clients go on beside.
+    assert_eq!(ask(&server, &named).await.status, 200);
+
+    let records: Vec<Record> = server.records();
+    let of_ada: Vec<_> = records
+        .iter()
+        .filter(|record| record.tool.is_some())
+        .collect();
+    assert!(!of_ada.is_empty());
+    for record in of_ada {
+        let client = record.client.as_ref().unwrap();
+        let person = client.person.as_ref().unwrap();
+        assert_eq!((&*person.issuer, &*person.subject), (&*issuer.url, "s-ada"));
+        assert_eq!(client.subject.as_deref(), Some("ada@127.0.0.1"));
+    }
+    let call = records
+        .iter()
+        .find_map(|record| record.tool.as_ref().and(record.call));
+    let call = call.unwrap().to_string();
+    let shown = Command::operator(&wiki, server.dir.path(), &["audit", "show", &call]);
+    says(
+        &shown.good().await.stdout,
+        &format!("s-ada at {}", issuer.url),
+    );
+    // The bearer stays here.
+    for request in wiki.requests() {
+        lacks(&format!("{:?}", request.headers), &token);
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_a_token_learns_where_to_get_one() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let hosts = "gate.example.com, other.example.com";
+    let setup = setup(&wiki, &issuer, &names, TEAM);
+    let server = setup.with("WIKI_SERVE_ALLOWED_HOSTS", hosts).host().await;
+    let local = format!("http://{}", server.address);
+    for (host, base) in [
+        (&*server.address.to_string(), &*local),
+        // The operator's own audience says how this name is reached.
+        ("gate.example.com", "https://gate.example.com"),
+        ("other.example.com", "http://other.example.com"),
+        ("localhost:9000", "http://localhost:9000"),
+    ] {
+        for (path, place) in [("/mcp", ""), ("/mcp", "/mcp"), ("/mcp/docs", "/mcp/docs")] {
+            let caller = Caller::default().with("host", host);
+            let metadata = format!("/.well-known/oauth-protected-resource{place}");
+            let answer = server.send("GET", &metadata, &caller, "").await;
+            assert_eq!(answer.status, 200, "{host}{metadata}");
+            assert_eq!(answer.headers["access-control-allow-origin"], "*");
+            assert_eq!(
+                serde_json::from_str::<Value>(&answer.body).unwrap(),
+                json!({
+                    "resource": format!("{base}{path}"),
+                    "authorization_servers": [issuer.url],
+                    "scopes_supported": ["wiki:read", "wiki:write"],
+                    "bearer_methods_supported": ["header"],
+                    "resource_name": "wikijs-gate",
+                })
+            );
+            let refused = server.send("POST", path, &caller, "").await;
+            assert_eq!(refused.status, 401);
+            assert_eq!(
+                refused.headers["www-authenticate"],
+                format!(
+                    "Bearer resource_metadata=\"{base}/.well-known/oauth-protected-resource{path}\", \
+                     scope=\"wiki:read wiki:write\""
+                )
+            );
+        }
+    }
+    let forged = Caller::default().with("host", "evil.example.com");
+    for path in ["/mcp", "/.well-known/oauth-protected-resource/mcp"] {
+        let answer = server.send("GET", path, &forged, "").await;
+        assert_eq!(answer.status, 403);
+        lacks(&format!("{answer:?}"), "evil");
+    }
+    let asked = server
+        .send(
+            "OPTIONS",
+            "/.well-known/oauth-protected-resource/mcp",
+            &Caller::default(),
+            "",
+        )
+        .await;
+    assert_eq!(
+        asked.headers["access-control-allow-headers"],
+        "mcp-protocol-version"
+    );
+    let plain = Setup::readonly(&wiki).host().await;
+    let nothing = plain.get("/.well-known/oauth-protected-resource/mcp").await;
+    assert_eq!(nothing.status, 404);
+}
+
+#[tokio::test]
+async fn every_algorithm_of_the_key_set_is_taken_and_no_other() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let rsa = || IssuerKey::new("rsa", "RS256");
+    let own: [(&str, IssuerKey); 9] = [
+        ("RS256", rsa()),
+        ("RS384", rsa()),
+        ("RS512", rsa()),
+        ("PS256", rsa()),
+        ("PS384", rsa()),
+        ("PS512", rsa()),
+        ("ES256", IssuerKey::new("p256", "ES256")),
+        ("ES384", IssuerKey::new("p384", "ES384")),
+        ("EdDSA", IssuerKey::new("ed", "EdDSA")),
+    ];
+    let keys: Vec<Value> = own.iter().skip(5).map(|(_, key)| key.public()).collect();
+    *issuer.answers.keys.lock() = json!({ "keys": keys });
+    let server = serve(&wiki, &issuer).await;
+    for (algorithm, key) in &own {
+        let token = issuer.signed(key, algorithm, &issuer.claims(json!({})));
+        assert_eq!(
+            ask(&server, &bearer(&token)).await.status,
+            200,
+            "{algorithm}"
+        );
+    }
+    // A key that says what it is for is for nothing else.
+    let mut only = rsa().public();
+    only["alg"] = json!("RS256");
+    *issuer.answers.keys.lock() = json!({ "keys": [only] });
+    let server = serve(&wiki, &issuer).await;
+    for (algorithm, status) in [("RS256", 200), ("PS256", 401)] {
+        let token = issuer.signed(&rsa(), algorithm, &issuer.claims(json!({})));
+        assert_eq!(
+            ask(&server, &bearer(&token)).await.status,
+            status,
+            "{algorithm}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_the_issuers_own_for_this_server_is_refused() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let server = serve(&wiki, &issuer).await;
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    let with = |claims| issuer.token(claims);
+    let good = with(json!({}));
+    let claims = issuer.claims(json!({}));
+    let unsigned = |header: Value| jwt(&header, &claims, |_| Vec::new());
+    // The public key as the shared secret of an HMAC.
+    let public = issuer.key.public();
+    let by_hmac = |secret: &str| {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+        let header = json!({ "alg": "HS256", "kid": "first" });
+        jwt(&header, &claims, |message| {
+            hmac::sign(&key, message).as_ref().to_vec()
+        })
+    };
+    let stranger = IssuerKey::new("first", "ES256");
+    let other = TestIssuer::start().await;
+    let other_claims = json!({ "iss": other.url });
+    let (mut changed, _) = good
+        .rsplit_once('.')
+        .map(|(a, b)| (a.to_owned(), b))
+        .unwrap();
+    changed.push_str(".AAAA");
+    for (token, why) in [
+        (
+            with(json!({ "aud": "https://other.example.com/mcp" })),
+            "another audience",
+        ),
+        // An id token is for its client.
+        (with(json!({ "aud": "review-page" })), "another audience"),
+        (with(json!({ "aud": [] })), "another audience"),
+        (with(json!({ "aud": null })), "another audience"),
+        (
+            with(json!({ "aud": [AUDIENCE], "iss": format!("{}/", issuer.url) })),
+            "another issuer",
+        ),
+        (with(json!({ "iss": null })), "another issuer"),
+        (other.token(json!({})), "another issuer"),
+        (
+            other.signed(
+                &other.key,
+                "ES256",
+                &other.claims(json!({ "iss": issuer.url })),
+            ),
+            "signature",
+        ),
+        (issuer.signed(&stranger, "ES256", &claims), "signature"),
+        (issuer.token(other_claims), "another issuer"),
+        (changed, "signature"),
+        (unsigned(json!({ "alg": "none" })), "algorithm"),
+        (
+            unsigned(json!({ "alg": "None", "kid": "first" })),
+            "algorithm",
+        ),
+        (by_hmac(&public.to_string()), "algorithm"),
+        (by_hmac(public["x"].as_str().unwrap()), "algorithm"),
+        (issuer.headed(json!({ "alg": "RS256" })), "algorithm"),
+        (issuer.headed(json!({ "alg": "ES384" })), "algorithm"),
+        (issuer.headed(json!({ "crit": ["exp"] })), "crit"),
+        (issuer.headed(json!({ "typ": "logout+jwt" })), "kind"),
+        // A key in the head is nobody's.
+        (
+            jwt(
+                &json!({ "alg": "ES256", "jwk": stranger.public(), "kid": "x" }),
+                &claims,
+                |_| vec![0; 64],
+            ),
+            "key set",
+        ),
+        (with(json!({ "exp": now - 31 })), "expired"),
+        (with(json!({ "exp": null })), "two days"),
+        (with(json!({ "exp": now + 3 * 86_400 })), "two days"),
+        (with(json!({ "exp": "tomorrow" })), "no signed token"),
+        (with(json!({ "nbf": now + 60 })), "does not count yet"),
+        (with(json!({ "iat": now + 60 })), "does not count yet"),
+        (with(json!({ "sub": null })), "no subject"),
+        (with(json!({ "sub": "" })), "no subject"),
+        (with(json!({ "cnf": { "jkt": "x" } })), "bound to a key"),
+        (with(json!({ "more": "x".repeat(20_000) })), "16 kB"),
+        (format!("{good}x"), "no signed token"),
+        ("a.b.c".to_owned(), "no signed token"),
+    ] {
+        let answer = ask(&server, &bearer(&token)).await;
+        assert_eq!(answer.status, 401, "{why}: {answer:?}");
+        says(&message(&answer), why);
+        let challenge = &answer.headers["www-authenticate"];
+        says(challenge, "error=\"invalid_token\", error_description=\"");
+        says(challenge, "resource_metadata=");
+    }
+    // What differs by a clock or by form counts.
+    for claims in [
+        json!({ "exp": now - 5 }),
+        json!({ "iat": now + 5, "nbf": now + 5 }),
+        json!({ "aud": ["x", AUDIENCE] }),
+        json!({ "exp": 0.5 + f64::from(u32::try_from(now).unwrap() + 60) }),
+    ] {
+        assert_eq!(
+            ask(&server, &bearer(&with(claims.clone()))).await.status,
+            200,
+            "{claims}"
+        );
+    }
+    let without = issuer.headed(json!({ "kid": null, "typ": null }));
+    assert_eq!(ask(&server, &bearer(&without)).await.status, 200);
+}
+
+#[tokio::test]
+async fn unknown_keys_cause_no_more_than_one_fetch_a_minute() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let names = Names::new();
+    let setup = setup(&wiki, &issuer, &names, TEAM).with("WIKI_SERVE_RATE", "10000");
+    let server = setup.host().await;
+    assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 200);
+    let callers: Vec<Caller> = (0..2_000)
+        .map(|number| bearer(&issuer.headed(json!({ "kid": format!("k{number}") }))))
+        .collect();
+    for some in callers.chunks(100) {
+        let answers = join_all(some.iter().map(|caller| ask(&server, caller))).await;
+        assert!(answers.iter().all(|answer| answer.status == 401));
+    }
+    assert_eq!(issuer.answers.fetched.load(Ordering::Relaxed), 1);
+    assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 200);
+}
+
+#[tokio::test]
+async fn keys_that_were_rotated_are_fetched_and_those_that_went_count_no_more() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let setup = setup(&wiki, &issuer, &Names::new(), TEAM);
+    let server = setup.host_within(within(eager())).await;
+    assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 200);
+    let second = IssuerKey::new("second", "EdDSA");
+    *issuer.answers.keys.lock() = json!({ "keys": [second.public()] });
+    let token = issuer.signed(&second, "EdDSA", &issuer.claims(json!({})));
+    assert_eq!(ask(&server, &bearer(&token)).await.status, 200);
+    assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 401);
+}
+
+#[tokio::test]
+async fn while_the_issuer_is_away_its_keys_count_on_for_a_bounded_time() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let names = Names::new();
+    let times = IssuerTimes {
+        fresh: Duration::ZERO,
+        ..eager()
+    };
+    let server = setup(&wiki, &issuer, &names, TEAM)
+        .host_within(within(times))
+        .await;
+    let short = IssuerTimes {
+        stale: Duration::ZERO,
+        kept: Duration::from_millis(300),
+        ..times
+    };
+    let forgetful = setup(&wiki, &issuer, &names, TEAM)
+        .host_within(within(short))
+        .await;
+    let ada = issuer.caller(json!({}));
+    assert_eq!(ask(&server, &ada).await.status, 200);
+    assert_eq!(ask(&forgetful, &ada).await.status, 200);
+    let ready = server.get("/readyz").await;
+    lacks(&ready.body, "issuerAway");
+    says(
+        &server_metrics(&server, &names).await,
+        "wikijs_gate_issuer_away 0\n",
+    );
+
+    issuer.answers.is_away.store(true, Ordering::Relaxed);
+    let ready = server.get("/readyz").await;
+    assert_eq!(ready.status, 200, "{ready:?}");
+    let ready: Value = serde_json::from_str(&ready.body).unwrap();
+    ready.shows(json!({ "ready": true, "issuerAway": "it answered 502" }));
+    says(
+        &server_metrics(&server, &names).await,
+        "wikijs_gate_issuer_away 1\n",
+    );
+    assert_eq!(ask(&server, &ada).await.status, 200);
+    let refused = async {
+        loop {
+            let answer = ask(&forgetful, &ada).await;
+            if answer.status != 200 {
+                return answer;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(30), refused)
+        .await
+        .unwrap();
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.headers.contains_key("retry-after"));
+
+    issuer.answers.is_away.store(false, Ordering::Relaxed);
+    assert_eq!(ask(&forgetful, &ada).await.status, 200);
+    lacks(&server.get("/readyz").await.body, "issuerAway");
+}
+
+/// The metrics, read by a named client.
+async fn server_metrics(server: &Hosted, names: &Names) -> String {
+    let reader = names.add(
+        &format!("m{}", names.file().read().unwrap().len()),
+        Grant::default(),
+    );
+    server.send("GET", "/metrics", &reader, "").await.body
+}
+
+#[tokio::test]
+async fn an_issuer_that_says_something_else_is_away_and_named() {
+    let wiki = wiki().await;
+    for (document, why) in [
+        (
+            json!({ "issuer": "https://id.example.com" }),
+            "names another issuer",
+        ),
+        (
+            json!({ "jwks_uri": "http://id.example.com/keys" }),
+            "neither https nor on loopback",
+        ),
+        (
+            json!({ "token_endpoint": "ftp://x" }),
+            "neither https nor on loopback",
+        ),
+        (
+            json!({ "redirect": "https://id.example.com" }),
+            "it answered 302",
+        ),
+        (json!({ "more": "x".repeat(300_000) }), "larger than 256 kB"),
+    ] {
+        let issuer = TestIssuer::start().await;
+        for (name, value) in document.as_object().unwrap() {
+            issuer.answers.document.lock()[name] = value.clone();
+        }
+        let server = serve(&wiki, &issuer).await;
+        let refused = ask(&server, &issuer.caller(json!({}))).await;
+        assert_eq!(refused.status, 503, "{why}");
+        says(&server.get("/readyz").await.body, why);
+    }
+    let issuer = TestIssuer::start().await;
+    *issuer.answers.keys.lock() = json!({ "keys": [{ "kty": "oct", "k": "AAAA" }] });
+    let server = serve(&wiki, &issuer).await;
+    assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 503);
+    says(&server.get("/readyz").await.body, "no key that can be used");
+}
+
+#[tokio::test]
+async fn scopes_bound_a_grant_and_all_that_are_missing_are_named_at_once() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let server = serve(&wiki, &issuer).await;
+    let change = call(
+        UPDATE,
+        json!({ "id": id_of(&wiki, "docs/a"), "title": "New" }),
+    );
+    let insufficient = |answer: &Answer, scopes: &str| {
+        assert_eq!(answer.status, 403, "{answer:?}");
+        let challenge = &answer.headers["www-authenticate"];
+        says(challenge, "error=\"insufficient_scope\"");
+        says(challenge, &format!("scope=\"{scopes}\""));
+    };
+    let nothing = issuer.caller(json!({ "scope": "openid" }));
+    insufficient(&ask(&server, &nothing).await, "wiki:read wiki:write");
+    let reader = issuer.caller(json!({ "scope": "wiki:read" }));
+    assert_eq!(ask(&server, &reader).await.status, 200);
+    let tools = server.tools(&reader).await;
+    assert!(!tools.contains(&UPDATE.to_owned()), "{tools:?}");
+    insufficient(&server.post(&reader, &change).await, "wiki:read wiki:write");
+    // What the grant does not allow, no scope brings.
+    let grants = "[[oauth.grants]]\neverybody = true\nrole = \"agent\"\n";
+    let reading = setup(&wiki, &issuer, &Names::new(), grants).host().await;
+    insufficient(&ask(&reading, &nothing).await, "wiki:read");
+    let all = issuer.caller(json!({}));
+    assert!(!reading.tools(&all).await.contains(&UPDATE.to_owned()));
+    assert_eq!(reading.post(&all, &change).await.status, 200);
+    // Scopes have other names, or none.
+    let grants = format!("scopes = {{ read = \"\", write = \"api://gate/edit\" }}\n{TEAM}");
+    let other = setup(&wiki, &issuer, &Names::new(), &grants).host().await;
+    let editor = issuer.caller(json!({ "scope": null, "scp": "edit" }));
+    assert!(other.tools(&editor).await.contains(&UPDATE.to_owned()));
+    insufficient(&other.post(&nothing, &change).await, "api://gate/edit");
+}
+
+#[tokio::test]
+async fn the_first_grant_holds_that_a_person_matches_whole() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let grants = "[[oauth.grants]]\ngroups = [\"docs-team\"]\nemail_domains = [\"x.org\"]\nrole = \"agent\"\nwrite = true\n\
+        [[oauth.grants]]\nsubjects = [\"s-eve\"]\nrole = \"reviewer\"\n\
+        [[oauth.grants]]\ngroups = [\"docs-team\", \"guests\"]\nrole = \"agent\"\ntools = [\"wikijs_get_page_tree\"]\n";
+    let server = setup(&wiki, &issuer, &Names::new(), grants).host().await;
+    let verified = |is: bool| json!({ "email": "ada@X.ORG", "email_verified": is });
+    let tools = async |claims| server.tools(&issuer.caller(claims)).await.len();
+    assert!(tools(verified(true)).await > 1);
+    assert_eq!(tools(verified(false)).await, 1);
+    assert_eq!(tools(json!({})).await, 1);
+    for (claims, why) in [
+        (json!({ "sub": "s-eve" }), "review page"),
+        (
+            json!({ "groups": ["Docs-Team"] }),
+            "no grant of this server",
+        ),
+        (json!({ "groups": null }), "no grant of this server"),
+        (
+            json!({ "groups": null, "_claim_names": { "groups": "src1" } }),
+            "left this account's groups out",
+        ),
+        (
+            json!({ "groups": null, "hasgroups": true }),
+            "left this account's groups out",
+        ),
+        (
+            json!({ "groups": null, "email": "a@x.org", "email_verified": "true" }),
+            "is verified",
+        ),
+    ] {
+        let answer = ask(&server, &issuer.caller(claims)).await;
+        assert_eq!(answer.status, 403, "{why}: {answer:?}");
+        says(&message(&answer), why);
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_owns_is_theirs_by_subject_and_not_by_name() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let server = setup(&wiki, &issuer, &names, TEAM).host().await;
+    let ada = server.open(&issuer.caller(json!({}))).await;
+    let fact = json!({ "content": "The office is in Turin.", "type": "fact" });
+    server.call(&ada, REMEMBER, fact).await.unwrap();
+    let recall = async |claims: Value| {
+        let caller = issuer.caller(claims);
+        let found = server.call(&caller, RECALL, json!({})).await;
+        found.unwrap()["memories"].as_array().unwrap().len()
+    };
+    assert_eq!(recall(json!({ "preferred_username": "countess" })).await, 1);
+    assert_eq!(recall(json!({ "sub": "s-bob" })).await, 0);
+    // So is a session.
+    let session = ada
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap();
+    let thief = issuer
+        .caller(json!({ "sub": "s-bob" }))
+        .with("mcp-session-id", &session.1);
+    assert_eq!(ask(&server, &thief).await.status, 404);
+    let again = issuer.caller(json!({})).with("mcp-session-id", &session.1);
+    assert_eq!(ask(&server, &again).await.status, 200);
+    // Metrics count people, and name nobody.
+    let told = server_metrics(&server, &names).await;
+    says(&told, "wikijs_gate_people 2\n");
+    says(&told, "client=\"people\"");
+    lacks(&told, "ada");
+    let own = server
+        .send("GET", "/metrics", &issuer.caller(json!({})), "")
+        .await;
+    assert_eq!(own.status, 403);
+}
+
+#[tokio::test]
+async fn a_rule_is_for_a_person_by_name_or_subject() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let rules =
+        "[[rules]]\nname = \"people\"\nthen = \"deny\"\npeople = [\"s-ada\", \"BOB@x.org\"]\n";
+    let server = setup(&wiki, &issuer, &Names::new(), &format!("{TEAM}{rules}"))
+        .host()
+        .await;
+    let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    for (claims, is_denied) in [
+        (json!({}), true),
+        (
+            json!({ "sub": "s-2", "preferred_username": "bob@x.org" }),
+            true,
+        ),
+        (
+            json!({ "sub": "s-3", "preferred_username": "eve@x.org" }),
+            false,
+        ),
+    ] {
+        let answer = server
+            .call(&issuer.caller(claims.clone()), UPDATE, change.clone())
+            .await;
+        let code = answer.map_or_else(|error| error["code"].clone(), |_| Value::Null);
+        assert_eq!(code == "RULE_DENIED", is_denied, "{claims}: {code}");
+    }
+}
+
+#[tokio::test]
+async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let text = |grants: &str| {
+        let (path, table) = (names.path(), issuer.table(grants));
+        let sets = "toolsets = [\"pages\", \"delegate\", \"memory\"]\nmutations_enabled = true\nmutation_dry_run = false";
+        format!(
+            "serve_tokens_file = {path:?}\n{sets}\ndefault_site = \"a\"\n{table}\n{}",
+            site("a", &wiki, "")
+        )
+    };
+    let server = Many::start(&text(TEAM)).await;
+    let hosted = &server.hosted;
+    let end = OffsetDateTime::now_utc().unix_timestamp() + 120;
+    let ada = issuer.caller(json!({ "exp": end }));
+    let wanted = json!({ "task": "write", "writes": 3, "sends": true, "minutes": 60 });
+    let made = hosted.call(&ada, DELEGATE, wanted.clone()).await.unwrap();
+    let line = names.file().delegates().read().unwrap().remove(0);
+    let ends = OffsetDateTime::parse(
+        line.may().expires.as_deref().unwrap(),
+        &time::format_description::well_known::Rfc3339,
+    );
+    assert!(ends.unwrap().unix_timestamp() <= end + 30, "{line:?}");
+    says(&line.name(), "ada@127.0.0.1/delegate-");
+    let delegate = bearer(made["token"].as_str().unwrap());
+    let page = json!({ "path": "docs/b", "title": "B", "content": "B\n" });
+    let shown = hosted.call(&delegate, CREATE, page).await.unwrap();
+    assert_eq!(shown["preview"], true);
+    // With a token that may not write, nobody hands writes on.
+    let reader = issuer.caller(json!({ "scope": "wiki:read" }));
+    let refused = hosted.call(&reader, DELEGATE, wanted).await.unwrap_err();
+    says(&refused["code"], "DELEGATION_DENIED");
+    assert_eq!(ask(hosted, &delegate).await.status, 200);
+
+    let gone = TEAM.replace("docs-team", "others");
+    assert_eq!(server.change(&text(&gone)).await, None);
+    assert_eq!(ask(hosted, &ada).await.status, 403);
+    assert_eq!(ask(hosted, &delegate).await.status, 401);
+    // Grants come back as they went.
+    assert_eq!(server.change(&text(TEAM)).await, None);
+    assert_eq!(ask(hosted, &ada).await.status, 200);
+    assert_eq!(ask(hosted, &delegate).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_token_of_the_issuer_in_the_place_of_a_key_goes_nowhere() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let setup = setup(&wiki, &issuer, &Names::new(), TEAM).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.host().await;
+    let ada = issuer.caller(json!({}));
+    let token = issuer.token(json!({}));
+    let mixed = ask(&server, &ada.clone().with("x-wiki-api-token", &token)).await;
+    assert_eq!(mixed.status, 400);
+    says(
+        &message(&mixed),
+        "goes into Authorization and never to the wiki",
+    );
+    let key = &wiki.keys().editor;
+    let both = ada.with("x-wiki-api-token", key);
+    assert_eq!(
+        server.post(&both, &initialize("2025-11-25")).await.status,
+        200
+    );
+    assert!(
+        server
+            .call(&both, BY_PATH, json!({ "path": "home" }))
+            .await
+            .is_ok()
+    );
+    // And a key of the wiki is no token.
+    let swapped = ask(&server, &bearer(key)).await;
+    assert_eq!(swapped.status, 401);
+    for request in wiki.requests() {
+        lacks(&format!("{:?}", request.headers), &token);
+    }
+}
+
+#[tokio::test]
+async fn people_need_a_place_for_the_tokens_of_their_delegates() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let settings = |setup: Setup| setup.with_tables(&issuer.table(TEAM)).app().1;
+    let address = "127.0.0.1:8765".parse().unwrap();
+    let without = settings(Setup::readonly(&wiki));
+    says(
+        refused_start(&without, address).unwrap(),
+        "WIKI_SERVE_TOKENS_FILE",
+    );
+    let with = settings(Setup::readonly(&wiki).naming(&Names::new()));
+    assert_eq!(
+        refused_start(&with, "192.0.2.1:8765".parse().unwrap()),
+        None
+    );
+}
+
+#[tokio::test]
+async fn doctor_names_an_issuer_that_is_away() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, issuer.table("")).unwrap();
+    let arguments = ["--config", file.to_str().unwrap(), "doctor"];
+    let told = Command::operator(&wiki, dir.path(), &arguments).end().await;
+    says(
+        &told.stdout,
+        &format!("the issuer {} answers, and has keys", issuer.url),
+    );
+    says(&told.stdout, "there are no grants, so nobody signs in");
+    issuer.answers.is_away.store(true, Ordering::Relaxed);
+    let told = Command::operator(&wiki, dir.path(), &arguments).end().await;
+    says(&told.stdout, "is away: it answered 502");
+    assert_ne!(told.code, 0);
+}
