@@ -9,6 +9,7 @@ use super::file_trust::{FileStamp, stamp_of};
 use super::layers::{CommandLineSettings, Layers, file_place};
 use super::parse::SettingsSource;
 use super::setting::{InSite, Setting, Touches};
+use super::tls;
 use crate::gates::Policy;
 
 /// The differences between two readings of one wiki's settings.
@@ -29,7 +30,14 @@ pub struct SettingsDiff {
 pub struct Stamps(Vec<(&'static str, PathBuf, Option<FileStamp>)>);
 
 /// The settings that name a file whose contents are read together with them.
-const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
+const FILES: [&str; 6] = [
+    "WIKI_CA_FILE",
+    "WIKI_EXTRA_HEADERS_FILE",
+    tls::CLIENT[0],
+    tls::CLIENT[1],
+    tls::SERVER[0],
+    tls::SERVER[1],
+];
 
 /// The settings that name a file which can make all settings good or bad by itself.
 const WATCHED: [&str; 2] = ["WIKI_API_TOKEN_FILE", "WIKI_AUDIT_SIGNING_KEY"];

@@ -96,6 +96,10 @@ settings! {
         "A file of certificate authorities in PEM that the wiki's certificate may be signed by, beside the system's.";
     "WIKI_EXTRA_HEADERS_FILE" (Path, Own, Wiki) = "none",
         "A file of headers for every request to the wiki, one `Name: value` a line, as access gateways ask for; their values are secrets.";
+    "WIKI_CLIENT_CERT_FILE" (Path, Own, Wiki) = "none",
+        "The certificate that is shown to the wiki where it asks for one, in PEM, with `WIKI_CLIENT_KEY_FILE`; taken over when the files change.";
+    "WIKI_CLIENT_KEY_FILE" (Path, Own, Wiki) = "none",
+        "The private key of `WIKI_CLIENT_CERT_FILE` in PEM, in a file that its owner alone may read.";
     "WIKI_AUDIT_DIR" (Path, Server, Restart) = "`wikijs-gate/audit` in the user's state directory",
         "Where the audit log and the kept pages lie.";
     "WIKI_AUDIT_KEEP_DAYS" (Number(1, 36_500), Inherited, Nothing) = "`365`",
@@ -118,6 +122,10 @@ settings! {
         "Where indexes on the disk lie, one for each wiki and key.";
     "WIKI_SERVE_ADDRESS" (Text, Server, Restart) = "none: standard input and output",
         "Where the server listens for HTTP, such as `127.0.0.1:8765`, as `serve --http` does; another address than loopback needs named clients.";
+    "WIKI_SERVE_CERT_FILE" (Path, Server, Restart) = "none: plain HTTP",
+        "The server's certificate in PEM, with those that vouch for it, for TLS without a proxy; needs `WIKI_SERVE_KEY_FILE`. New contents of both files are taken over while it runs, unless they do not fit each other.";
+    "WIKI_SERVE_KEY_FILE" (Path, Server, Restart) = "none",
+        "The private key of `WIKI_SERVE_CERT_FILE` in PEM, in a file that its owner alone may read.";
     "WIKI_SERVE_TOKENS_FILE" (Path, Server, Restart) = "none",
         "The file of named clients, as `wikijs-gate token new` writes it; without it callers need no name.";
     "WIKI_SERVE_CLIENTS" (Choice(&["named", "anyone"]), Server, Restart) = "`named` with `WIKI_SERVE_TOKENS_FILE`, else `anyone`",

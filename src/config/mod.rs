@@ -35,6 +35,7 @@ mod storage;
 mod stricter;
 mod table;
 mod tables;
+mod tls;
 mod token_command;
 mod write_policy;
 
@@ -65,4 +66,5 @@ pub use shown::SettingView;
 pub use site_file::{NewSite, remove_site};
 pub use table::table;
 pub use tables::Tables;
+pub use tls::ServerTls;
 pub use write_policy::ResolvedPolicy;

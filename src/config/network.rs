@@ -1,4 +1,4 @@
-//! Reads the network settings: proxy, certificate authorities, extra headers.
+//! Reads the network settings: proxy, certificates, extra headers.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -83,7 +83,7 @@ fn first(
 
 /// A file's bytes and metadata. A file that others may write is refused: they could send the key
 /// elsewhere.
-fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, Metadata), SettingError> {
+pub(super) fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, Metadata), SettingError> {
     let (bytes, metadata) = read_trusted(Path::new(path), MOST + 1)
         .map_err(|fault| SettingError::new(name, format!("names a file that {fault}")))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {

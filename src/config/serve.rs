@@ -10,6 +10,7 @@ use url::Url;
 use super::address_range::AddressRange;
 use super::network::network;
 use super::parse::{SettingError, SettingsSource, choose};
+use super::tls::{self, ServerTls};
 use crate::oauth::OauthSettings;
 use crate::wiki::Network;
 
@@ -24,6 +25,8 @@ pub struct ServeSettings {
     pub allowed_origins: Vec<String>,
     /// The file of named clients.
     pub tokens_file: Option<PathBuf>,
+    /// Its own TLS; without it, it speaks plain HTTP.
+    pub tls: Option<ServerTls>,
     /// True if each caller brings a key of its own.
     pub has_caller_keys: bool,
     /// Proxies that are trusted to name a caller's address.
@@ -44,13 +47,13 @@ impl ServeSettings {
     /// # Errors
     /// The first setting that is bad.
     pub fn read(source: &SettingsSource<'_>) -> Result<Self, SettingError> {
-        let address = source.filled("WIKI_SERVE_ADDRESS")?;
         let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
         Ok(Self {
-            address: address.map(|text| address_of(&text)).transpose()?,
+            address: Self::asked_at(source)?.0,
             allowed_hosts: list(source, "WIKI_SERVE_ALLOWED_HOSTS", host)?,
             allowed_origins: list(source, "WIKI_SERVE_ALLOWED_ORIGINS", origin)?,
             tokens_file: tokens_file(source)?,
+            tls: tls::server(source)?,
             has_caller_keys: source.flag("WIKI_SERVE_CALLER_KEYS")?,
             trusted_proxies: list(source, "WIKI_SERVE_TRUSTED_PROXIES", AddressRange::parse)?,
             rate: source.number("WIKI_SERVE_RATE")?,
@@ -58,6 +61,24 @@ impl ServeSettings {
             issuer_network: issuer_network(source)?,
             oauth: source.tables().oauth.map(Arc::new),
         })
+    }
+
+    /// Where a server listens, and whether by TLS, for whoever only asks it: no file is read.
+    ///
+    /// # Errors
+    /// The setting that is bad.
+    pub fn asked_at(
+        source: &SettingsSource<'_>,
+    ) -> Result<(Option<SocketAddr>, bool), SettingError> {
+        let address = source.filled("WIKI_SERVE_ADDRESS")?;
+        let address = address.map(|text| address_of(&text)).transpose()?;
+        Ok((address, source.filled(tls::SERVER[0])?.is_some()))
+    }
+
+    /// The scheme by which it is called.
+    #[must_use]
+    pub const fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
     }
 }
 

@@ -8,7 +8,7 @@ use super::key_source::{self, KeySource};
 use super::layers::{Layers, with_misspelt};
 use super::parse::{SettingError, SettingsSource, choose};
 use super::serve::ServeSettings;
-use super::{anchors, connection, custom, network, policy, storage};
+use super::{anchors, connection, custom, network, policy, storage, tls};
 use crate::audit::{AnchorSettings, Keep};
 use crate::custom::Customs;
 use crate::gates::Policy;
@@ -20,7 +20,7 @@ use crate::rules::Rule;
 use crate::site::SiteName;
 use crate::tools::ToolSelection;
 use crate::watch::WatchPace;
-use crate::wiki::{WikiSettings, is_loopback};
+use crate::wiki::{Network, WikiSettings, is_loopback};
 
 /// The indentation of JSON in answers: spaces per level, or 0 for one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -180,6 +180,7 @@ impl Settings {
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
         let serve = faults.sift(ServeSettings::read(source));
         let network = faults.sift(network::network(source, base_url.as_ref(), &mut more));
+        let certificate = faults.sift(tls::client(source));
         let (key, key_source) = key.unzip();
         let reads = policy.as_ref().map(|policy| policy.reads.clone());
         let wiki = (|| {
@@ -191,7 +192,10 @@ impl Settings {
                 default_editor: default_editor?,
                 time: time?,
                 retry: retry?,
-                network: Box::new(network?),
+                network: Box::new(Network {
+                    certificate: certificate?,
+                    ..network?
+                }),
                 reads: reads?,
                 base_url,
                 key: key?,

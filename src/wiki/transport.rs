@@ -106,6 +106,9 @@ pub(crate) fn http_client(
         // Plain HTTP needs no roots; without this, an image without any refuses to start.
         builder.tls_certs_only([])
     };
+    if let Some(certificate) = &network.certificate {
+        builder = builder.identity(certificate.identity.clone());
+    }
     if let Some(proxy) = &network.proxy {
         tracing::info!(%proxy, to = endpoint.host_str(), "requests go through a proxy");
         let proxy = proxy

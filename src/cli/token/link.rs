@@ -70,7 +70,7 @@ impl At {
             if at.ip().is_unspecified() {
                 at.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
             }
-            format!("http://{at}")
+            format!("{}://{at}", settings.scheme())
         });
         by_name.or(at).ok_or_else(|| {
             Exit::usage("--url must say where a browser reaches the server: neither WIKI_SERVE_ALLOWED_HOSTS nor WIKI_SERVE_ADDRESS does")

@@ -11,8 +11,10 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -20,6 +22,7 @@ use super::limits::HttpLimits;
 use super::open_connections::{ConnectionPlace, OpenConnections};
 use super::refusal::HttpRefusal;
 use super::stall::Stalling;
+use crate::config::ServerTls;
 
 /// The most bytes of a connection that are read before they are wanted, its head among them.
 const MOST_UNREAD: usize = 64 * 1024;
@@ -30,9 +33,13 @@ const SHORTLY: Duration = Duration::from_secs(1);
 /// Time for which nothing is accepted when the system has nothing left to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Gives the TLS that the next connection begins with; none for plain HTTP.
+type TlsInForce = Box<dyn Fn() -> Option<ServerTls> + Send + Sync>;
+
 /// The connections of one listener.
 pub(super) struct Connections {
     limits: HttpLimits,
+    tls: TlsInForce,
     open: Arc<OpenConnections>,
     all: TaskTracker,
     /// Ends each of them when its answer has gone out.
@@ -41,7 +48,7 @@ pub(super) struct Connections {
 
 /// Serves routes at a listener until `stop` is cancelled; requests under way then have a second.
 pub async fn serve_routes(listener: TcpListener, routes: Router, stop: CancellationToken) {
-    let connections = Connections::new(&HttpLimits::default());
+    let connections = Connections::new(&HttpLimits::default(), Box::new(|| None));
     // It is one person's own page: no peer is kept to a share.
     connections
         .accept(&listener, &routes, &|_| true, &stop)
@@ -51,9 +58,10 @@ pub async fn serve_routes(listener: TcpListener, routes: Router, stop: Cancellat
 }
 
 impl Connections {
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(super) fn new(limits: &HttpLimits, tls: TlsInForce) -> Self {
         Self {
             limits: *limits,
+            tls,
             open: OpenConnections::new(limits.connections),
             all: TaskTracker::new(),
             closing: CancellationToken::new(),
@@ -85,16 +93,26 @@ impl Connections {
             // Small answers must not wait for more data.
             let _ = stream.set_nodelay(true);
             let counted = peer.ip().to_canonical();
-            match self.open.take((!is_proxy(counted)).then_some(counted)) {
-                Some(place) => {
-                    let routes = routes.clone().layer(Extension(peer));
-                    let closing = self.closing.clone();
-                    let served = serve(stream, routes, self.limits, closing, place);
-                    self.all.spawn(served);
+            let place = self.open.take((!is_proxy(counted)).then_some(counted));
+            let routes = routes.clone().layer(Extension(peer));
+            let (limits, closing) = (self.limits, self.closing.clone());
+            match (place, (self.tls)()) {
+                (Some(place), None) => {
+                    self.all
+                        .spawn(serve(stream, routes, limits, closing, place));
                 }
-                None => {
+                (Some(place), Some(tls)) => {
+                    self.all.spawn(async move {
+                        if let Some(stream) = shake_hands(stream, tls, &limits, &place).await {
+                            serve(stream, routes, limits, closing, place).await;
+                        }
+                    });
+                }
+                (None, None) => {
                     self.all.spawn(turn_away(stream));
                 }
+                // Without a handshake nothing can be told.
+                (None, Some(_)) => drop(stream),
             }
         }
         self.all.close();
@@ -107,10 +125,32 @@ impl Connections {
     }
 }
 
+/// Begins TLS, unless that takes too long or the connection gives way to another one: handshakes
+/// are bounded with the connections that have sent no head.
+async fn shake_hands(
+    stream: TcpStream,
+    tls: ServerTls,
+    limits: &HttpLimits,
+    place: &ConnectionPlace,
+) -> Option<TlsStream<TcpStream>> {
+    let shaken = TlsAcceptor::from(tls.config).accept(stream);
+    tokio::select! {
+        shaken = tokio::time::timeout(limits.handshake, shaken) => match shaken {
+            Ok(Ok(stream)) => Some(stream),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection began no TLS");
+                None
+            }
+            Err(_) => None,
+        },
+        () = place.gives_way() => None,
+    }
+}
+
 /// Serves one connection until it ends, gives way to another one, or is ended when its answer has
 /// gone out.
 async fn serve(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
     limits: HttpLimits,
     closing: CancellationToken,

@@ -24,6 +24,8 @@ pub struct HttpLimits {
     pub keys: usize,
     /// Timeout for the head of a connection's next request.
     pub idle: Duration,
+    /// Timeout for the beginning of TLS.
+    pub handshake: Duration,
     /// Timeout for the body of a request.
     pub request: Duration,
     /// Time for which a connection may accept nothing of what is written to it.
@@ -67,6 +69,7 @@ impl Default for HttpLimits {
             shares: 4,
             keys: 32,
             idle: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
             request: Duration::from_secs(30),
             stalled: Duration::from_mins(1),
             // Longer than the longest time that a person can have.

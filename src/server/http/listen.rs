@@ -230,7 +230,9 @@ impl HttpServer {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
             tokio::spawn(watch(clients, sites, stop.clone()))
         });
-        let connections = Connections::new(&limits);
+        let in_force = Arc::clone(&state);
+        let tls = Box::new(move || in_force.settings().tls.clone());
+        let connections = Connections::new(&limits, tls);
         let is_proxy = |peer| state.is_proxy(peer);
         connections
             .accept(&listener, &router, &is_proxy, &stop)

@@ -46,6 +46,8 @@ impl PageHost {
     fn is_on_loopback_alone(&self, settings: &ServeSettings) -> bool {
         self.state.is_on_loopback()
             && settings.trusted_proxies.is_empty()
+            // A certificate is for the name that the browser used.
+            && settings.tls.is_none()
             && set_url(&self.state).is_none()
     }
 
@@ -60,8 +62,10 @@ impl PageHost {
             let url = set_url(&self.state);
             url.is_some_and(|url| url.starts_with("https:"))
         };
-        // Off loopback, only a proxy that speaks TLS stands between a browser and this server.
+        // Off loopback, only a proxy that speaks TLS stands between a browser and a server without
+        // TLS of its own.
         !self.state.is_on_loopback()
+            || settings.tls.is_some()
             || is_public()
             || is_forwarded_by_tls(peer, headers, &settings.trusted_proxies)
     }
@@ -169,7 +173,11 @@ pub(super) fn url_for(
         return Some((own_address(state) + "/review").into());
     };
     let is_by_tls = is_forwarded_by_tls(Some(peer.ip()), headers, &settings.trusted_proxies);
-    let scheme = if is_by_tls { "https" } else { "http" };
+    let scheme = if is_by_tls {
+        "https"
+    } else {
+        settings.scheme()
+    };
     Some(format!("{scheme}://{}/review", host.to_lowercase()).into())
 }
 
@@ -180,5 +188,5 @@ pub(super) fn own_address(state: &HttpState) -> String {
     if at.ip().is_unspecified() {
         at.set_ip(Ipv4Addr::LOCALHOST.into());
     }
-    format!("http://{at}")
+    format!("{}://{at}", state.settings().scheme())
 }

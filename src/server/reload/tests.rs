@@ -137,6 +137,14 @@ fn samples() -> Vec<Sample<'static>> {
         ),
         of("ca_file", "", "\"ca.pem\""),
         of("extra_headers_file", "\"headers1\"", "\"headers2\""),
+        beside(
+            of("client_cert_file", "\"cert1\"", "\"cert2\""),
+            &[("client_key_file", "\"tlskey1\"")],
+        ),
+        beside(
+            of("client_key_file", "\"tlskey1\"", "\"tlskey2\""),
+            &[("client_cert_file", "\"cert1\"")],
+        ),
         restart("audit_dir", "\"audit\"", "\"audit2\""),
         of("audit_keep_days", "10", "20"),
         of("audit_keep_mb", "10", "20"),
@@ -151,6 +159,14 @@ fn samples() -> Vec<Sample<'static>> {
         of("index_load", "20", "30"),
         of("index_dir", "\"index1\"", "\"index2\""),
         restart("serve_address", "", "\"127.0.0.1:1\""),
+        beside(
+            restart("serve_cert_file", "\"cert1\"", "\"cert2\""),
+            &[("serve_key_file", "\"tlskey1\"")],
+        ),
+        beside(
+            restart("serve_key_file", "\"tlskey1\"", "\"tlskey2\""),
+            &[("serve_cert_file", "\"cert1\"")],
+        ),
         restart("serve_tokens_file", "\"tokens\"", "\"tokens2\""),
         restart("serve_clients", "", "\"named\""),
         of("serve_allowed_hosts", "", "[\"wiki.example.com\"]"),
@@ -185,6 +201,13 @@ impl Place {
             ("headers2", "X-Two: 1\n"),
             ("custom2/x.toml", recipe),
             ("ca.pem", &certificate.cert.pem()),
+            ("cert1", &certificate.cert.pem()),
+            ("cert2", &format!("{0}{0}", certificate.cert.pem())),
+            ("tlskey1", &certificate.key_pair.serialize_pem()),
+            (
+                "tlskey2",
+                &format!("\n{}", certificate.key_pair.serialize_pem()),
+            ),
             ("signing", signing.expose_secret()),
         ] {
             fs::write(path.join(name), text).unwrap();
@@ -442,6 +465,8 @@ fn is_felt(wikis: Wikis, at: At, name: &str) -> bool {
         "mutation_confirm_token",
         "ca_file",
         "extra_headers_file",
+        "client_cert_file",
+        "client_key_file",
         "upload_dir",
     ];
     !(at == At::Top && wikis == Wikis::Named && of_sites.contains(&name))

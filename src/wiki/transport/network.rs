@@ -1,10 +1,10 @@
-//! Configures the network between this program and the wiki: a proxy, certificate authorities of
-//! one's own, headers that a gateway asks for.
+//! Configures the network between this program and the wiki: a proxy, certificates of one's own,
+//! headers that a gateway asks for.
 
 use std::fmt;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, NoProxy};
+use reqwest::{Certificate, Identity, NoProxy};
 use url::Url;
 
 /// The network between this program and the wiki; nothing special, by default.
@@ -14,8 +14,32 @@ pub struct Network {
     pub proxy: Option<Proxy>,
     /// Authorities that may have signed the wiki's certificate, beside the system's own.
     pub authorities: Vec<Certificate>,
+    /// The certificate that is shown to a wiki that asks for one.
+    pub certificate: Option<ClientCertificate>,
     /// Headers of every request to the wiki. Their values are marked as secret.
     pub headers: HeaderMap,
+}
+
+/// A certificate with its key, which never shows.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    pub(in crate::wiki) identity: Identity,
+    digest: String,
+}
+
+impl ClientCertificate {
+    /// A certificate, with those that vouch for it, and its key, in PEM; the digest tells it from
+    /// others.
+    pub(crate) fn new(pem: &[u8], digest: String) -> Option<Self> {
+        let identity = Identity::from_pem(pem).ok()?;
+        Some(Self { identity, digest })
+    }
+}
+
+impl fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClientCertificate({})", self.digest)
+    }
 }
 
 /// An HTTP proxy. The user and password in its address never show.

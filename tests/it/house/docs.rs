@@ -73,6 +73,7 @@ fn the_settings_are_those_that_are_read() {
         include_str!("../../../src/config/custom.rs"),
         include_str!("../../../src/config/serve.rs"),
         include_str!("../../../src/config/network.rs"),
+        include_str!("../../../src/config/tls.rs"),
         include_str!("../../../src/wiki/rights/key.rs"),
     ]
     .concat();

@@ -10,6 +10,7 @@ mod notify;
 mod people;
 mod roles;
 mod shares;
+mod wire;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;

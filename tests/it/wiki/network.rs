@@ -14,7 +14,7 @@ use crate::cli::process::Program;
 use crate::command::Command;
 use crate::harness::{Served, Setup, new_page, sample_wiki};
 use crate::testkit::{
-    BY_PATH, CREATE, TAGS, UPDATE, begins, confirmed_ok, fails, is_applied, says,
+    BY_PATH, CREATE, TAGS, UPDATE, begins, confirmed_ok, fails, is_applied, lacks, says,
 };
 use crate::wiki::relay::{Authority, Relay, socket_of};
 
@@ -113,6 +113,33 @@ async fn tls_goes_through_a_tunnel_in_which_the_proxy_sees_nothing() {
     for inside in [&wiki.keys().admin, "graphql", SECRET, "x-gateway"] {
         assert!(!told.contains(inside), "{inside}");
     }
+}
+
+#[tokio::test]
+async fn a_wiki_that_asks_for_a_certificate_is_shown_the_sites_own() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let (ours, strangers) = (Authority::of("gate"), Authority::of("gate"));
+    let asking = Authority::asking("localhost", &ours);
+    let tls = Relay::tls(socket_of(&wiki), &asking).await;
+    let setup = || {
+        let address = format!("https://localhost:{}", tls.address.port());
+        of(&wiki, &address).with("WIKI_CA_FILE", &file(&dir, "ca", &asking.pem))
+    };
+    let shown = |by: &Authority| {
+        let [certificate, key] = &by.signed;
+        setup()
+            .with("WIKI_CLIENT_CERT_FILE", &file(&dir, "cert", certificate))
+            .with("WIKI_CLIENT_KEY_FILE", &file(&dir, "key", key))
+    };
+    for without in [setup(), shown(&strangers)] {
+        assert_eq!(reading_fails(without).await["code"], "WIKI_UNAVAILABLE");
+        assert_eq!(tls.told(), "");
+    }
+    let served = shown(&ours).serve().await;
+    reads_and_writes(&served).await;
+    let settings = format!("{:?}", served.app);
+    lacks(&settings, "PRIVATE KEY");
 }
 
 #[tokio::test]

@@ -13,8 +13,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wikijs_gate::demo::DemoWiki;
 
@@ -30,6 +33,8 @@ pub(crate) struct Relay {
 pub(crate) struct Authority {
     /// The authority's certificate in PEM.
     pub(crate) pem: String,
+    /// The certificate that it signed, and its key, in PEM.
+    pub(crate) signed: [String; 2],
     acceptor: TlsAcceptor,
 }
 
@@ -143,8 +148,22 @@ impl Authority {
         Self::dated(host, 2_200)
     }
 
+    /// The same, for a server that asks for certificates which another one signed.
+    pub(crate) fn asking(host: &str, clients: &Self) -> Self {
+        let mut roots = RootCertStore::empty();
+        let root = CertificateDer::from_pem_slice(clients.pem.as_bytes()).unwrap();
+        roots.add(root).unwrap();
+        let verifier = WebPkiClientVerifier::builder(Arc::new(roots));
+        Self::made(host, 2_200, verifier.build().unwrap())
+    }
+
     /// The same, whose certificate ended with a year.
     pub(crate) fn dated(host: &str, year: i32) -> Self {
+        Self::made(host, year, WebPkiClientVerifier::no_client_auth())
+    }
+
+    fn made(host: &str, year: i32, clients: Arc<dyn ClientCertVerifier>) -> Self {
+        wikijs_gate::wiki::provide_tls();
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -161,7 +180,7 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let shown = params.signed_by(&key, &ca.cert, &ca.key_pair).unwrap();
         let config = ServerConfig::builder()
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients)
             .with_single_cert(
                 vec![shown.der().clone()],
                 PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
@@ -169,6 +188,7 @@ impl Authority {
             .unwrap();
         Self {
             pem: ca.cert.pem(),
+            signed: [shown.pem(), key.serialize_pem()],
             acceptor: TlsAcceptor::from(Arc::new(config)),
         }
     }

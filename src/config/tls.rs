@@ -1,0 +1,123 @@
+//! Reads certificates with their private keys: the server's own, and those shown to the wiki.
+
+use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use sha2::{Digest as _, Sha256};
+
+use super::network::read;
+use super::parse::{SettingError, SettingsSource};
+use crate::hex;
+use crate::wiki::ClientCertificate;
+
+/// The settings of the server's own certificate.
+pub(super) const SERVER: [&str; 2] = ["WIKI_SERVE_CERT_FILE", "WIKI_SERVE_KEY_FILE"];
+/// The settings of the certificate for the wiki.
+pub(super) const CLIENT: [&str; 2] = ["WIKI_CLIENT_CERT_FILE", "WIKI_CLIENT_KEY_FILE"];
+
+/// The TLS of a server: its certificate and key, ready for use.
+#[derive(Clone)]
+pub struct ServerTls {
+    /// The configuration of each connection.
+    pub config: Arc<ServerConfig>,
+    digest: String,
+}
+
+impl fmt::Debug for ServerTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerTls({})", self.digest)
+    }
+}
+
+/// A certificate and its key in PEM, each of the other.
+struct CheckedPair {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    pem: Vec<u8>,
+    /// Of the whole text, so that two pairs can be told apart and neither shows.
+    digest: String,
+}
+
+/// The server's TLS, if it has one of its own.
+pub(super) fn server(source: &SettingsSource<'_>) -> Result<Option<ServerTls>, SettingError> {
+    let Some(pair) = pair(source, SERVER)? else {
+        return Ok(None);
+    };
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map(|builder| builder.with_no_client_auth())
+        .and_then(|builder| builder.with_single_cert(pair.chain, pair.key));
+    let mut config =
+        config.map_err(|_| SettingError::new(SERVER[0], "cannot be used with this key"))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Some(ServerTls {
+        config: Arc::new(config),
+        digest: pair.digest,
+    }))
+}
+
+/// The certificate that is shown to the wiki, if there is one.
+pub(super) fn client(
+    source: &SettingsSource<'_>,
+) -> Result<Option<ClientCertificate>, SettingError> {
+    let pair = pair(source, CLIENT)?;
+    let made = pair.map(|pair| {
+        ClientCertificate::new(&pair.pem, pair.digest)
+            .ok_or_else(|| SettingError::new(CLIENT[0], "cannot be used with this key"))
+    });
+    made.transpose()
+}
+
+/// The certificate and key that two settings name: both or none.
+fn pair(
+    source: &SettingsSource<'_>,
+    [of_certificate, of_key]: [&'static str; 2],
+) -> Result<Option<CheckedPair>, SettingError> {
+    let (certificate, key) = match (source.filled(of_certificate)?, source.filled(of_key)?) {
+        (None, None) => return Ok(None),
+        (Some(certificate), Some(key)) => (certificate, key),
+        (Some(_), None) => {
+            let fault = format!("needs the certificate's key: set {of_key}, too");
+            return Err(SettingError::new(of_certificate, fault));
+        }
+        (None, Some(_)) => {
+            let fault = format!("needs the key's certificate: set {of_certificate}, too");
+            return Err(SettingError::new(of_key, fault));
+        }
+    };
+    let (mut pem, _) = read(of_certificate, &certificate)?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let chain = chain.ok().filter(|chain| !chain.is_empty());
+    let chain = chain.ok_or_else(|| {
+        let fault = "names a file that holds no certificate in PEM (-----BEGIN CERTIFICATE-----)";
+        SettingError::new(of_certificate, fault)
+    })?;
+    let (secret, metadata) = read(of_key, &key)?;
+    if metadata.mode() & 0o044 != 0 {
+        let fault = "names a file that may be read by others than its owner; take that away with chmod 600, and get another certificate";
+        return Err(SettingError::new(of_key, fault));
+    }
+    let key = PrivateKeyDer::from_pem_slice(&secret).map_err(|_| {
+        let fault = "names a file that holds no private key in PEM (-----BEGIN PRIVATE KEY-----)";
+        SettingError::new(of_key, fault)
+    })?;
+    // Also refuses a key that is not the certificate's.
+    CertifiedKey::from_der(chain.clone(), key.clone_key(), &default_provider()).map_err(|_| {
+        let fault = format!("names a file whose key is not that of {of_certificate}");
+        SettingError::new(of_key, fault)
+    })?;
+    pem.push(b'\n');
+    pem.extend_from_slice(&secret);
+    Ok(Some(CheckedPair {
+        chain,
+        key,
+        digest: hex::encode(&Sha256::digest(&pem)),
+        pem,
+    }))
+}
