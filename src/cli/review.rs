@@ -31,7 +31,10 @@ use super::{CommandResult, level, print, start};
 use crate::gates::PolicyLevel;
 use crate::hex;
 use crate::private_files;
-use crate::review::{Authenticator, ReviewOrigin, Reviewer, Reviews, SignInId, WikiHandle, router};
+use crate::review::{
+    Authenticator, ReviewOrigin, Reviewer, Reviews, SignInBy, SignInId, SignedOut, WikiHandle,
+    router,
+};
 use crate::server::http::serve_routes;
 
 /// Programs that open a file in the user's browser.
@@ -83,8 +86,14 @@ impl Authenticator for OperatorsDoor {
         ready(is_link.then(|| self.operator.clone())).boxed()
     }
 
-    fn still(&self, of: &SignInId, _: Option<&str>) -> Option<Reviewer> {
-        (*of == self.operator.id).then(|| self.operator.clone())
+    fn still<'a>(
+        &'a self,
+        of: &'a SignInId,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
+        let is_operator = *of == self.operator.id;
+        let still = is_operator.then(|| self.operator.clone());
+        ready(still.ok_or(SignedOut::Over)).boxed()
     }
 }
 
@@ -118,7 +127,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let operator = Reviewer {
         id: SignInId {
             person: "operator".to_owned(),
-            link: 1,
+            by: SignInBy::Link(1),
         },
         name: caller
             .actor
@@ -129,6 +138,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         may_decide: true,
         may_apply: true,
         sees_all: true,
+        decides_own: false,
+        notice: None,
         prefixes: None,
         bench: WikiHandle {
             wiki: Arc::clone(&app.wiki),
@@ -143,7 +154,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     };
     let place = ReviewOrigin {
         host: Some(host.clone()),
-        is_secure: false,
+        ..ReviewOrigin::default()
     };
     let then = first.map_or_else(String::new, |id| format!("&then={id}"));
     let link = format!("http://{host}/review/sign-in?link={secret}{then}");

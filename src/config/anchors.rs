@@ -1,13 +1,10 @@
 //! Reads the settings of audit anchors: their destination and the signing key.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::SecretString;
-
-use super::file_trust::read_trusted_text;
+use super::file_trust::read_secret;
 use super::parse::{SettingError, SettingsSource};
 use crate::audit::{AnchorSettings, AnchorsTo, SigningKey};
 use crate::checks::CheckCommand;
@@ -16,8 +13,6 @@ const ANCHORS: &str = "WIKI_AUDIT_ANCHORS";
 const KEY: &str = "WIKI_AUDIT_SIGNING_KEY";
 /// The longest time for the anchor command.
 const LIMIT: Duration = Duration::from_secs(10);
-/// The most bytes read of a signing key's file: no key is longer.
-const MOST: u64 = 4096;
 
 pub(super) fn anchors(source: &SettingsSource<'_>) -> Result<Option<AnchorSettings>, SettingError> {
     let key = source.filled(KEY)?.map(PathBuf::from);
@@ -85,9 +80,5 @@ fn command(source: &SettingsSource<'_>, argv: &[String]) -> CheckCommand {
 /// # Errors
 /// What is wrong with the file, without any of its contents.
 pub fn signing_key(path: &Path) -> Result<SigningKey, String> {
-    let (text, metadata) = read_trusted_text(path, MOST)?;
-    if metadata.mode() & 0o044 != 0 {
-        return Err("may be read by others than its owner; take that away with chmod 600, and make another key".to_owned());
-    }
-    SigningKey::parse(&SecretString::from(text)).map_err(|fault| fault.to_string())
+    SigningKey::parse(&read_secret(path)?).map_err(|fault| fault.to_string())
 }

@@ -6,6 +6,11 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use secrecy::SecretString;
+
+/// The most bytes of a secret's file.
+const MOST_OF_SECRET: u64 = 4096;
+
 /// The state of a file: its change time in seconds and nanoseconds, its length, its inode.
 pub(crate) type FileStamp = (i64, i64, u64, u64);
 
@@ -39,6 +44,18 @@ pub(super) fn read_trusted_text(path: &Path, most: u64) -> Result<(String, Metad
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| format!("cannot be read: {}", why_unread(ErrorKind::InvalidData)));
     Ok((text?, metadata))
+}
+
+/// The secret in a file to which only its owner has access.
+///
+/// # Errors
+/// What is wrong with the file, as the end of a sentence, without any of its contents.
+pub fn read_secret(path: &Path) -> Result<SecretString, String> {
+    let (text, metadata) = read_trusted_text(path, MOST_OF_SECRET)?;
+    if metadata.mode() & 0o044 != 0 {
+        return Err("may be read by others than its owner; take that away with chmod 600, and make another key".to_owned());
+    }
+    Ok(text.into())
 }
 
 /// The text after "cannot be read: ".

@@ -180,6 +180,7 @@ fn oauth() -> Value {
             "groups_claim": { "type": "string", "default": "groups" },
             "review_client_id": text(),
             "review_secret_file": text(),
+            "review_key_file": text(),
             "grants": {
                 "type": "array",
                 "description": "The first that matches holds; all that it names must match.",

@@ -63,7 +63,7 @@ impl ServeSettings {
         })
     }
 
-    /// Where a server listens, and whether by TLS, for whoever only asks it: no file is read.
+    /// The address of a server, and whether it speaks TLS, for a probe: no file is read.
     ///
     /// # Errors
     /// The setting that is bad.

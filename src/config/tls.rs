@@ -51,8 +51,10 @@ pub(super) fn server(source: &SettingsSource<'_>) -> Result<Option<ServerTls>, S
     };
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
-        .map(|builder| builder.with_no_client_auth())
-        .and_then(|builder| builder.with_single_cert(pair.chain, pair.key));
+        .and_then(|builder| {
+            let builder = builder.with_no_client_auth();
+            builder.with_single_cert(pair.chain, pair.key)
+        });
     let mut config =
         config.map_err(|_| SettingError::new(SERVER[0], "cannot be used with this key"))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -35,6 +35,9 @@ pub struct IssuerDocument {
     /// The address where a refresh token is ended.
     #[serde(default, deserialize_with = "some_safe")]
     pub revocation_endpoint: Option<Url>,
+    /// The scopes that it knows, if it says so.
+    #[serde(default)]
+    pub scopes_supported: Vec<String>,
     /// True if its answers to browsers name it (`iss`, RFC 9207).
     #[serde(default)]
     pub authorization_response_iss_parameter_supported: bool,

@@ -2,6 +2,7 @@
 //! claims get which grant. Knows neither requests nor sessions.
 
 mod claims;
+mod code;
 mod discovery;
 mod issuer;
 mod jwt;
@@ -11,6 +12,7 @@ mod token_fault;
 mod verify;
 
 pub use claims::PersonClaims;
+pub use code::{CodeFault, CodeSecrets, IssuedTokens, PageClient};
 pub use discovery::IssuerDocument;
 pub use issuer::{Issuer, IssuerTimes};
 pub use settings::{NoGrant, OauthScopes, OauthSettings, PersonGrant};

@@ -26,6 +26,8 @@ pub struct OauthSettings {
     pub review_client_id: Option<String>,
     /// The file with the secret of that client.
     pub review_secret_file: Option<PathBuf>,
+    /// The file with the secret that seals what is kept of people's sessions at the review page.
+    pub review_key_file: Option<PathBuf>,
 }
 
 /// The scopes that a token needs; an empty one is not asked for.

@@ -48,9 +48,22 @@ impl Issuer {
         if jwt.text("nonce") != Some(nonce) {
             return Err(TokenFault::Nonce);
         }
-        let is_for = |jwt: &SignedJwt<'_>| {
-            jwt.is_for(client_id) && jwt.text("azp").is_none_or(|party| party == client_id)
-        };
+        let is_for = |jwt: &SignedJwt<'_>| is_for_client(jwt, client_id);
+        self.verify(jwt, settings, &["jwt"], is_for).await
+    }
+
+    /// Verifies an id token that came with a refresh token's answer, which may lack a nonce.
+    ///
+    /// # Errors
+    /// [`TokenFault`].
+    pub async fn verify_renewed_id(
+        self: &Arc<Self>,
+        token: &str,
+        client_id: &str,
+        settings: &OauthSettings,
+    ) -> Result<PersonClaims, TokenFault> {
+        let jwt = SignedJwt::parse(token)?;
+        let is_for = |jwt: &SignedJwt<'_>| is_for_client(jwt, client_id);
         self.verify(jwt, settings, &["jwt"], is_for).await
     }
 
@@ -100,6 +113,11 @@ impl Issuer {
 #[must_use]
 pub fn is_of_issuer(text: &str, issuer: &str) -> bool {
     SignedJwt::parse(text).is_ok_and(|jwt| jwt.text("iss") == Some(issuer))
+}
+
+/// True if an id token is for a client, and was made at its request.
+fn is_for_client(jwt: &SignedJwt<'_>, client_id: &str) -> bool {
+    jwt.is_for(client_id) && jwt.text("azp").is_none_or(|party| party == client_id)
 }
 
 /// Checks a token's times; returns its end.

@@ -14,7 +14,7 @@ use crate::wiki::Wiki;
 use crate::write::{Caller, WriteContext, Writer};
 
 /// Lets reviewers in. The operator's command lets its operator in; a server over HTTP lets in
-/// reviewers by their links.
+/// reviewers by their links, and people for whom an issuer vouches.
 pub trait Authenticator: Debug + Send + Sync {
     /// The reviewer of a sign-in link, without using it up.
     fn of_link(&self, secret: &str) -> Option<Reviewer>;
@@ -24,21 +24,125 @@ pub trait Authenticator: Debug + Send + Sync {
 
     /// The reviewer of a session as they are now; nobody once they may not decide any more, or got
     /// another link. They work on the site of this name, or on the first that they see.
-    fn still(&self, of: &SignInId, site: Option<&str>) -> Option<Reviewer>;
+    fn still<'a>(
+        &'a self,
+        of: &'a SignInId,
+        site: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Reviewer, SignedOut>>;
+
+    /// The way in by an issuer, where there is one.
+    fn issuer(&self) -> Option<&dyn IssuerDoor> {
+        None
+    }
 }
 
-/// The sign-in to which a session belongs: who signed in, and with which of their links. Another
-/// link ends it.
+/// Lets people in for whom an issuer vouches.
+pub trait IssuerDoor: Debug + Send + Sync {
+    /// The name of the issuer: its host.
+    fn name(&self) -> String;
+
+    /// Begins a sign-in at the page of this address, which leads to a set in the end.
+    fn begin<'a>(
+        &'a self,
+        page: &'a str,
+        then: &'a str,
+    ) -> BoxFuture<'a, Result<BegunSignIn, IssuerRefusal>>;
+
+    /// Ends a sign-in.
+    fn finish<'a>(
+        &'a self,
+        answer: IssuerAnswer<'a>,
+    ) -> BoxFuture<'a, Result<FinishedSignIn, IssuerRefusal>>;
+
+    /// The sign-in of a cookie that this process has not seen yet.
+    fn resumed(&self, cookie: &str) -> Option<SignInId>;
+
+    /// Ends a session; gives the address at the issuer where the person signs out there, too.
+    fn leave<'a>(&'a self, of: &'a SignInId) -> BoxFuture<'a, Option<String>>;
+}
+
+/// A sign-in that has begun.
+#[derive(Debug)]
+pub struct BegunSignIn {
+    /// The address at the issuer.
+    pub location: String,
+    /// The sealed text that the browser brings back.
+    pub cookie: String,
+}
+
+/// The answer of the issuer, as a browser brings it.
+#[derive(Debug)]
+pub struct IssuerAnswer<'a> {
+    /// The address of the page.
+    pub page: &'a str,
+    /// The cookie with which the sign-in began.
+    pub cookie: &'a str,
+    /// The `state`.
+    pub state: &'a str,
+    /// The code, empty without one.
+    pub code: &'a str,
+    /// The issuer that the answer names (RFC 9207).
+    pub issuer: Option<&'a str>,
+    /// The error, empty without one. It may be anybody's text.
+    pub error: &'a str,
+}
+
+/// A sign-in that came to its end.
+#[derive(Debug)]
+pub struct FinishedSignIn {
+    /// The sign-in.
+    pub id: SignInId,
+    /// The person's name.
+    pub name: String,
+    /// The secret of the session.
+    pub cookie: String,
+    /// The set that the person came for, as it was told; empty without one.
+    pub then: String,
+}
+
+/// The reason why somebody is not signed in, in plain words and without anything that came from
+/// elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuerRefusal {
+    /// True if trying again may help.
+    pub is_away: bool,
+    /// The sentence.
+    pub why: String,
+}
+
+/// The reason why a session counts no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignedOut {
+    /// Its time is up, or somebody ended it.
+    Over,
+    /// Another reason, in a sentence.
+    Because(String),
+}
+
+/// The sign-in to which a session belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInId {
     /// The identifier of the person, for as long as they may decide.
     pub person: String,
-    /// The number of their link.
-    pub link: u32,
+    /// The way in which they signed in.
+    pub by: SignInBy,
+}
+
+/// The way of a sign-in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignInBy {
+    /// The link of this number; another link ends the session.
+    Link(u32),
+    /// The issuer; the name under which the sign-in is kept.
+    Issuer(String),
 }
 
 /// A person who decides.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a right of its own, given by another setting"
+)]
 pub struct Reviewer {
     /// Their sign-in.
     pub id: SignInId,
@@ -54,6 +158,10 @@ pub struct Reviewer {
     pub may_apply: bool,
     /// True if they see all of the record, and may have it checked.
     pub sees_all: bool,
+    /// True if they may decide on sets of their own clients.
+    pub decides_own: bool,
+    /// A sentence about their session that they should know.
+    pub notice: Option<String>,
     /// Below which prefixes they decide; everywhere if none.
     pub prefixes: Option<Vec<Prefix>>,
     /// The wiki on which their decisions are made.

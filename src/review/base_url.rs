@@ -12,12 +12,19 @@ pub struct ReviewOrigin {
     /// True if browsers reach it by TLS: the cookie then goes no other way. A server before the
     /// page may put a `ReviewOrigin` for one request into its extensions, which then counts.
     pub is_secure: bool,
+    /// The address of the page, up to `/review`, where people sign in at an issuer.
+    pub url: Option<String>,
 }
 
 impl ReviewOrigin {
     /// True if this request came by TLS.
     pub(super) fn is_secure_for(&self, request: &Extensions) -> bool {
         request.get::<Self>().unwrap_or(self).is_secure
+    }
+
+    /// The address of the page for this request.
+    pub(super) fn url_for(request: &Extensions) -> Option<&str> {
+        request.get::<Self>()?.url.as_deref()
     }
 
     /// True if a request was sent to this host.
@@ -69,7 +76,7 @@ mod tests {
     fn a_place_answers_under_its_own_name_alone() {
         let place = ReviewOrigin {
             host: Some("k3j9.localhost:8123".to_owned()),
-            is_secure: false,
+            ..ReviewOrigin::default()
         };
         assert!(place.is_meant(&headers(&[("host", "K3J9.localhost:8123")])));
         for other in [

@@ -139,8 +139,7 @@ impl SentDecision<'_> {
             let what = "Somebody else decided it before you; what they decided stands below.";
             return says(StatusCode::CONFLICT, what);
         }
-        if decision::is_of_own_family(reviewer, &review.proposal) {
-            let what = "It is of your own client, or of a delegate of it: somebody else decides.";
+        if let Some(what) = decision::own_family(reviewer, &review.proposal) {
             return says(StatusCode::FORBIDDEN, what);
         }
         if form.text("digest") != review.digest {

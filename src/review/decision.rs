@@ -275,11 +275,14 @@ fn none() -> Failure {
     Failure::new(Code::InvalidInput, "There is no such proposal.")
 }
 
-/// True if a set is of the reviewer's own client, or of a delegate of it: somebody else decides.
-pub(super) fn is_of_own_family(reviewer: &Reviewer, proposal: &Proposal) -> bool {
+/// The reason why a reviewer may not decide on a set of their own client, or of a delegate of it, if it
+/// is one. A person's client is the same wherever they sign in.
+pub(super) fn own_family(reviewer: &Reviewer, proposal: &Proposal) -> Option<&'static str> {
     let own = reviewer.caller.client.id;
     let whose = &proposal.client;
-    own.is_some() && (whose.id == own || whose.parent == own)
+    let is_own = own.is_some() && (whose.id == own || whose.parent == own);
+    (is_own && !reviewer.decides_own)
+        .then_some("It is of your own client, or of a delegate of it: somebody else decides.")
 }
 
 /// Tells whether a reviewer decides about all places of a set, and none of its pages is outside

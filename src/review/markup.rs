@@ -27,6 +27,8 @@ pub(super) struct Frame {
     pub wiki: Option<String>,
     /// The news of the last decision.
     pub news: Option<News>,
+    /// A sentence about the session, for whoever is signed in.
+    pub notice: Option<String>,
     /// After how many seconds the page is loaded again.
     pub again_in: Option<u32>,
     /// True if the page is one of the record.
@@ -94,6 +96,7 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                         }
                     }
                 }
+                @if let Some(notice) = &frame.notice { p.news.bad role="status" { (notice) } }
                 (body)
             }
         }

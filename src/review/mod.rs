@@ -12,6 +12,7 @@ mod deletion;
 mod difference;
 mod fields;
 mod form;
+mod issuer;
 mod markup;
 mod narrowing;
 mod part;
@@ -30,7 +31,10 @@ mod under_way;
 mod undoing;
 mod visitor;
 
-pub use auth::{Authenticator, Reviewer, SignInId, WikiHandle};
+pub use auth::{
+    Authenticator, BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, Reviewer,
+    SignInBy, SignInId, SignedOut, WikiHandle,
+};
 pub use base_url::ReviewOrigin;
 pub use record::{NoReport, ReadReport, ReportCounts, ReportRequest};
 pub use routes::router;

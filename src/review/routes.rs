@@ -9,10 +9,12 @@ use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{get, post};
 
+use super::auth::{IssuerDoor, SignInBy};
 use super::base_url::ReviewOrigin;
 use super::deciding::{self, DECIDED};
 use super::decision;
 use super::form::FormFields;
+use super::issuer;
 use super::narrowing::QueueFilter;
 use super::queue;
 use super::record;
@@ -22,7 +24,7 @@ use super::reply::{
     trouble,
 };
 use super::set_view::{self, ReviewerInput};
-use super::sign_in;
+use super::sign_in::{self, SignInWays};
 use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
 use crate::audit::ProposalId;
@@ -34,6 +36,8 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
     Router::new()
         .route("/review", get(show_queue))
         .route("/review/sign-in", get(ask_sign_in).post(sign_in))
+        .route(sign_in::AT_ISSUER, get(issuer::begin))
+        .route(sign_in::BACK, get(issuer::finish))
         .route("/review/sign-out", post(sign_out))
         .route("/review/sets/{id}", get(show_set).post(deciding::decide))
         .route(
@@ -175,7 +179,11 @@ async fn ask_sign_in(State(reviews): ReviewRouteState, uri: Uri) -> BrowserResul
     let query = FormFields::of_query(uri.query());
     let secret = query.text("link");
     if secret.is_empty() {
-        return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed()));
+        let ways = SignInWays {
+            issuer: reviews.doors.issuer().map(IssuerDoor::name),
+            then: query.text("then").parse().ok(),
+        };
+        return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed(&ways)));
     }
     let reviewer = reviews
         .doors
@@ -198,10 +206,7 @@ async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserR
     let opened = reviews.sessions.open(&reviewer.id);
     let opened = opened.map_err(|error| broken(&error.to_string()))?;
     tracing::info!(reviewer = %reviewer.name, "signed in to the review page");
-    // Only to one of our own sets.
-    let then = form.text("then").parse::<ProposalId>().ok();
-    let then = then.map_or_else(|| "/review".to_owned(), |id| format!("/review/sets/{id}"));
-    let mut reply = see_other(&then);
+    let mut reply = see_other(&sign_in::leads_to(form.text("then")));
     let is_secure = reviews.place.is_secure_for(&request.extensions);
     let cookie = sign_in::cookie(&opened, is_secure);
     set(&mut reply, header::SET_COOKIE, &cookie);
@@ -216,6 +221,15 @@ async fn sign_out(
     let is_secure = reviews.place.is_secure_for(&extensions);
     reviews.sessions.close(&visitor.session);
     let mut reply = see_other("/review/sign-in");
+    let of = &visitor.session.reviewer;
+    let issuer = reviews.doors.issuer();
+    let issuer = issuer.filter(|_| matches!(of.by, SignInBy::Issuer(_)));
+    if let Some(issuer) = issuer
+        && let Some(there) = issuer.leave(of).await
+    {
+        // A form must not lead to another site, and a link may.
+        reply = page(StatusCode::OK, sign_in::signed_out(&issuer.name(), &there));
+    }
     let cookie = sign_in::no_cookie(is_secure);
     set(&mut reply, header::SET_COOKIE, &cookie);
     Ok(reply)

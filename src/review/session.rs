@@ -78,7 +78,8 @@ impl SignedIn {
     }
 }
 
-/// All signed-in browsers of one page; they end with the process.
+/// All signed-in browsers of one page; they end with the process, but for those of people for whom an
+/// issuer vouches, which begin anew.
 #[derive(Debug, Default)]
 pub(super) struct BrowserSessions(Mutex<Vec<Session>>);
 
@@ -88,7 +89,29 @@ impl BrowserSessions {
     /// # Errors
     /// If the system gives no random numbers.
     pub(super) fn open(&self, reviewer: &SignInId) -> Result<String, getrandom::Error> {
-        let (cookie, form_token, secret) = (random()?, random()?, random()?);
+        let cookie = random()?;
+        self.open_as(&cookie, reviewer)?;
+        Ok(cookie)
+    }
+
+    /// Opens a session whose cookie has this value.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub(super) fn open_as(
+        &self,
+        cookie: &str,
+        reviewer: &SignInId,
+    ) -> Result<SignedIn, getrandom::Error> {
+        let (form_token, secret) = (random()?, random()?);
+        let signed_in = SignedIn {
+            cookie: digest(cookie),
+            reviewer: reviewer.clone(),
+            form_token,
+            secret,
+            is_side_by_side: false,
+            site: None,
+        };
         let now = Instant::now();
         let mut all = self.0.lock();
         if all.len() >= MOST_SESSIONS {
@@ -96,20 +119,13 @@ impl BrowserSessions {
             all.remove(0);
         }
         all.push(Session {
-            signed_in: SignedIn {
-                cookie: digest(&cookie),
-                reviewer: reviewer.clone(),
-                form_token,
-                secret,
-                is_side_by_side: false,
-                site: None,
-            },
+            signed_in: signed_in.clone(),
             seen: HashSet::new(),
             news: None,
             opened: now,
             used: now,
         });
-        Ok(cookie)
+        Ok(signed_in)
     }
 
     /// The session of a cookie.
@@ -215,12 +231,14 @@ fn digest(cookie: &str) -> [u8; 32] {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use super::super::auth::SignInBy;
     use super::{BrowserSessions, IDLE, LONGEST, MOST_SESSIONS, SignInId, digest};
     use crate::audit::ProposalId;
 
     fn sign_in_id(person: &str) -> SignInId {
         let person = person.to_owned();
-        SignInId { person, link: 1 }
+        let by = SignInBy::Link(1);
+        SignInId { person, by }
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
         main #main.set data-set=(proposal.id) {
             (head(shown))
             @if let Some(wrong) = shown.given.wrong { p.news.bad role="alert" #wrong { (text(wrong)) } }
+            @if let Some(why) = shown.left_to_others() { p.news.bad { (why) } }
             (hindrance(shown))
             @if shown.can_decide() {
                 @let address = format!("/review/sets/{}{}", proposal.id, frame.at_site());

@@ -6,6 +6,7 @@ use std::ops::Range;
 use maud::{Markup, html};
 
 use super::auth::Reviewer;
+use super::decision;
 use super::difference::plain_rows;
 use super::fields::{self, FieldChange, FieldDiff};
 use super::part::{self, DiffPart, Unseen};
@@ -164,7 +165,17 @@ impl SetPageModel<'_> {
     /// Tells whether the person can decide on it now.
     pub(super) fn can_decide(&self) -> bool {
         let review = self.sheet.review;
-        self.reviewer.may_decide && review.proposal.is_open() && !self.is_being_decided()
+        self.reviewer.may_decide
+            && review.proposal.is_open()
+            && !self.is_being_decided()
+            && self.left_to_others().is_none()
+    }
+
+    /// The reason why somebody else has to decide on it, if it is so.
+    pub(super) fn left_to_others(&self) -> Option<&'static str> {
+        let proposal = &self.sheet.review.proposal;
+        let own = decision::own_family(self.reviewer, proposal);
+        own.filter(|_| self.reviewer.may_decide && proposal.is_open())
     }
 
     /// Tells whether somebody decides on it at this moment, or a decision is carried out.

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use parking_lot::Mutex;
 
 use super::markup::{self, Frame};
+use crate::audit::ProposalId;
 
 /// The name of the cookie where the page is reached without TLS.
 const COOKIE: &str = "wikijs_review";
@@ -55,26 +56,74 @@ pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
     markup::page("Sign in", &Frame::none(), &body)
 }
 
+/// The ways to sign in.
+pub(super) struct SignInWays {
+    /// The name of an issuer.
+    pub issuer: Option<String>,
+    /// The set that somebody came for.
+    pub then: Option<ProposalId>,
+}
+
 /// Says that nobody is signed in, and how to.
-pub(super) fn needed() -> Markup {
+pub(super) fn needed(ways: &SignInWays) -> Markup {
     let why = "This page shows nothing to whoever is not signed in.";
-    how_to("Sign in to review changes", why)
+    how_to("Sign in to review changes", why, ways)
+}
+
+/// Says that a session counts no more, and why.
+pub(super) fn put_out(why: &str, ways: &SignInWays) -> Markup {
+    how_to("You are signed out", why, ways)
 }
 
 /// Says that a session is over, and how to begin another one.
-pub(super) fn ended() -> Markup {
-    let why = "It ends after twelve hours without use, after seven days, when the server is started \
-               anew, when the operator makes another link, and when they take the right to review \
-               away. What was decided before stays decided.";
-    how_to("Your session has ended", why)
+pub(super) fn ended(ways: &SignInWays) -> Markup {
+    let why = if ways.issuer.is_some() {
+        "It ends after twelve hours without use, after seven days, after an hour if the issuer cannot \
+         be asked about you again, and when the operator ends it. What was decided before stays \
+         decided."
+    } else {
+        "It ends after twelve hours without use, after seven days, when the server is started anew, \
+         when the operator makes another link, and when they take the right to review away. What was \
+         decided before stays decided."
+    };
+    how_to("Your session has ended", why, ways)
 }
 
-fn how_to(title: &str, why: &str) -> Markup {
+/// Says that somebody is signed out, and where they sign out at the issuer.
+pub(super) fn signed_out(issuer: &str, address: &str) -> Markup {
+    let body = html! {
+        main #main.narrow {
+            h1 { "You are signed out here" }
+            p { "At " (issuer) " you are still signed in: whoever uses this browser next may come in with it." }
+            p { a.primary href=(address) rel="noreferrer" { "Sign out at " (issuer) ", too" } }
+            p.quiet { a href="/review" { "Sign in again" } }
+        }
+    };
+    markup::page("Signed out", &Frame::none(), &body)
+}
+
+/// Says that somebody is signed in, and goes on by itself: on a redirect from another site a browser
+/// would leave the session's strict cookie at home.
+pub(super) fn signed_in(name: &str, then: &str) -> Markup {
+    let body = html! {
+        main.narrow {
+            p { "You are signed in as " strong { (name) } ". " a href=(then) { "Go on" } }
+        }
+        meta http-equiv="refresh" content=(format!("0; url={then}"));
+    };
+    markup::page("Signed in", &Frame::none(), &body)
+}
+
+fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
     let body = html! {
         main #main.narrow {
             h1 { (title) }
             p { (why) }
             h2 { "How to sign in" }
+            @if let Some(issuer) = &ways.issuer {
+                @let then = ways.then.map_or_else(String::new, |set| format!("?then={set}"));
+                p { a.button.primary href=(format!("{AT_ISSUER}{then}")) { "Sign in with " (issuer) } }
+            }
             ul {
                 li { "Operators run " code { "wikijs-gate review" } " in a terminal, which opens it." }
                 li {
@@ -86,6 +135,41 @@ fn how_to(title: &str, why: &str) -> Markup {
         }
     };
     markup::page("Sign in", &Frame::none(), &body)
+}
+
+/// The page to which a sign-in leads: only to one of our own sets, or to the queue.
+pub(super) fn leads_to(then: &str) -> String {
+    let then = then.parse::<ProposalId>().ok();
+    then.map_or_else(|| "/review".to_owned(), |id| format!("/review/sets/{id}"))
+}
+
+/// The address that leads to the issuer.
+pub(super) const AT_ISSUER: &str = "/review/sign-in/issuer";
+/// The address to which the issuer leads back.
+pub(super) const BACK: &str = "/review/signed-in";
+/// Seconds for which a sign-in that has begun may take.
+const BEGUN: u32 = 600;
+
+/// The name of the cookie of a sign-in that has begun.
+pub(super) const fn begun_name(is_secure: bool) -> &'static str {
+    if is_secure {
+        "__Host-wikijs_sign_in"
+    } else {
+        "wikijs_sign_in"
+    }
+}
+
+/// The `Set-Cookie` value of a sign-in that has begun; an empty one removes it. It comes along when the
+/// issuer leads a browser back, as a strict one would not.
+pub(super) fn begun(value: &str, is_secure: bool) -> String {
+    let name = begun_name(is_secure);
+    let (path, secure) = if is_secure {
+        ("/", "; Secure")
+    } else {
+        (BACK, "")
+    };
+    let age = if value.is_empty() { 0 } else { BEGUN };
+    format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{secure}; Max-Age={age}")
 }
 
 /// The name of a session's cookie.

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use parking_lot::Mutex;
 
-use super::auth::{Authenticator, Reviewer};
+use super::auth::{Authenticator, IssuerDoor, Reviewer, SignedOut};
 use super::base_url::ReviewOrigin;
 use super::decision::{self, ReviewedSet};
 use super::form::FormFields;
@@ -21,7 +21,7 @@ use super::reply::{BrowserResponse, page, set, trouble};
 use super::session::{BrowserSessions, SignedIn};
 use super::set_page;
 use super::set_view::{ReviewerInput, SetPageModel, SetView};
-use super::sign_in::{self, WrongLinks};
+use super::sign_in::{self, SignInWays, WrongLinks};
 use super::under_way::RunningSets;
 use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
@@ -60,7 +60,7 @@ impl FromRequestParts<Arc<Reviews>> for Visitor {
         request: &mut Parts,
         reviews: &Arc<Reviews>,
     ) -> Result<Self, BrowserResponse> {
-        reviews.enter(request)
+        reviews.enter(request).await
     }
 }
 
@@ -78,7 +78,7 @@ impl FromRequest<Arc<Reviews>> for SentForm {
         reviews: &Arc<Reviews>,
     ) -> Result<Self, BrowserResponse> {
         let (request, body) = request.into_parts();
-        let visitor = reviews.enter(&request)?;
+        let visitor = reviews.enter(&request).await?;
         let is_own = ReviewOrigin::is_own(&request.headers);
         let form = FormFields::read(body).await?;
         if is_own && visitor.session.is_own_form(form.text("form_token")) {
@@ -109,17 +109,32 @@ impl Reviews {
     }
 
     /// Identifies the reviewer of a request; an error is the response to send.
-    fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
+    async fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
         let query = FormFields::of_query(request.uri.query());
-        if let Some(session) = cookie.and_then(|cookie| self.sessions.find(cookie)) {
+        let session = match cookie.map(|cookie| self.session(cookie)).transpose() {
+            Ok(session) => session.flatten(),
+            Err(error) => return Err(broken(&error.to_string())),
+        };
+        if let Some(session) = session {
             let asked = Some(query.text("site")).filter(|site| !site.is_empty());
             let site = asked.or(session.site.as_deref());
-            let Some(reviewer) = self.doors.still(&session.reviewer, site) else {
+            let still = self.doors.still(&session.reviewer, site).await;
+            let reviewer = still.map_err(|signed_out| {
                 self.sessions.close(&session);
-                return Err(page(StatusCode::UNAUTHORIZED, sign_in::ended()));
-            };
+                let (status, markup) = match signed_out {
+                    SignedOut::Over => (
+                        StatusCode::UNAUTHORIZED,
+                        sign_in::ended(&self.ways(request)),
+                    ),
+                    SignedOut::Because(why) => (
+                        StatusCode::FORBIDDEN,
+                        sign_in::put_out(&why, &self.ways(request)),
+                    ),
+                };
+                page(status, markup)
+            })?;
             let own = reviewer.site.as_ref().map(SiteName::as_str);
             if let Some(asked) = asked.filter(|_| request.method == Method::GET)
                 && own == Some(asked)
@@ -133,10 +148,31 @@ impl Reviews {
             return Err(page(StatusCode::OK, again(request)));
         }
         let markup = match cookie {
-            Some(_) => sign_in::ended(),
-            None => sign_in::needed(),
+            Some(_) => sign_in::ended(&self.ways(request)),
+            None => sign_in::needed(&self.ways(request)),
         };
         Err(page(StatusCode::UNAUTHORIZED, markup))
+    }
+
+    /// The session of a cookie: one that this process has open, or that is kept.
+    fn session(&self, cookie: &str) -> Result<Option<SignedIn>, getrandom::Error> {
+        if let Some(session) = self.sessions.find(cookie) {
+            return Ok(Some(session));
+        }
+        let issuer = self.doors.issuer();
+        let resumed = issuer.and_then(|issuer| issuer.resumed(cookie));
+        let opened = resumed.map(|of| self.sessions.open_as(cookie, &of));
+        opened.transpose()
+    }
+
+    /// The ways to sign in, for whoever asked for this page.
+    fn ways(&self, request: &Parts) -> SignInWays {
+        let set = request.uri.path().strip_prefix("/review/sets/");
+        let set = set.and_then(|rest| rest.split('/').next());
+        SignInWays {
+            issuer: self.doors.issuer().map(IssuerDoor::name),
+            then: set.and_then(|set| set.parse().ok()),
+        }
     }
 
     /// Refuses a request that was sent to another host.
@@ -160,6 +196,7 @@ impl Reviews {
             )),
             wiki: Some(visitor.reviewer.bench.desk.audit().wiki().to_owned()),
             news: self.sessions.take_news(&visitor.session),
+            notice: visitor.reviewer.notice.clone(),
             again_in: None,
             is_record: false,
             site: visitor.reviewer.site.clone(),
@@ -231,8 +268,8 @@ impl Reviews {
     }
 }
 
-/// The value of our cookie.
-fn cookie<'a>(headers: &'a HeaderMap, own: &str) -> Option<&'a str> {
+/// The value of a cookie of ours.
+pub(super) fn cookie<'a>(headers: &'a HeaderMap, own: &str) -> Option<&'a str> {
     let all = headers.get_all(header::COOKIE).iter();
     all.filter_map(|cookies| cookies.to_str().ok())
         .flat_map(|cookies| cookies.split(';'))

@@ -17,6 +17,9 @@ pub(crate) enum DocumentKind {
     Memories,
     /// A person's yes for several writes, by its id. Nobody else may be able to change it.
     Approval,
+    /// A person's sign-in at the review page, by the digest of its secret. Nobody else may be able to
+    /// change it.
+    SignIn,
 }
 
 impl DocumentKind {
@@ -29,6 +32,7 @@ impl DocumentKind {
             Self::AnchorFault => "anchor-fault",
             Self::Memories => "memories",
             Self::Approval => "approval",
+            Self::SignIn => "sign-in",
         }
     }
 
@@ -39,6 +43,8 @@ impl DocumentKind {
             Self::Proposal => 4 << 20,
             Self::Draft | Self::Memories => 32 << 20,
             Self::Pause | Self::AnchorFault | Self::Approval => 16 << 10,
+            // Groups, and a refresh token.
+            Self::SignIn => 128 << 10,
         }
     }
 }

@@ -14,7 +14,9 @@ use super::super::when::{from_now, minute};
 use super::failed;
 use crate::audit::ClientId;
 use crate::gates::ends_soon;
-use crate::server::http::{ClientConfirm, DelegateRecord, Grant, NamedClient, TokensFile};
+use crate::server::http::{
+    ClientConfirm, DelegateRecord, Grant, NamedClient, SignInRecord, SignIns, TokensFile,
+};
 
 pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
     let clients = file.read().map_err(failed(file))?;
@@ -23,6 +25,7 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
         print::note(&format!("No delegate is let in: {error}."));
         Vec::new()
     });
+    let sessions = sessions(file);
     if is_json {
         let shown = clients.iter().map(|client| {
             json!({
@@ -38,7 +41,9 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
         });
         let shown: Vec<_> = shown.collect();
         let family: Vec<_> = delegates.iter().map(|one| used.as_json(one)).collect();
-        print::line(&json!({ "clients": shown, "delegates": family }).to_string());
+        let sessions: Vec<_> = sessions.iter().map(session_as_json).collect();
+        let all = json!({ "clients": shown, "delegates": family, "sessions": sessions });
+        print::line(&all.to_string());
         return Ok(Exit::Done);
     }
     let head = [
@@ -85,6 +90,9 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
     for one in delegates.iter().filter(is_left) {
         table.row(used.row(one));
     }
+    for session in &sessions {
+        table.row(session_row(session));
+    }
     table.print();
     for client in &clients {
         if let Some(end) = soon(client) {
@@ -95,6 +103,48 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The sessions of people at the review page, by the names that `token revoke` takes, the newest first.
+fn sessions(file: &TokensFile) -> Vec<(String, SignInRecord)> {
+    let all = file.sign_ins().all().unwrap_or_else(|error| {
+        print::note(&format!("The sessions of people cannot be read: {error}."));
+        Vec::new()
+    });
+    let now = OffsetDateTime::now_utc();
+    let open = all.into_iter().filter(|(_, record)| !record.is_over(now));
+    let named =
+        open.map(|(id, record)| (format!("{}/{}", record.name(), SignIns::short(&id)), record));
+    let mut named: Vec<_> = named.collect();
+    named.sort_by_key(|(_, record)| std::cmp::Reverse(record.opened()));
+    named
+}
+
+/// A session in the list.
+fn session_row((name, record): &(String, SignInRecord)) -> Vec<Cell> {
+    let told = |at: Option<OffsetDateTime>| at.map_or_else(String::new, from_now);
+    let ends = record.ends();
+    let ends = ends.map(|end| format!("{}, {}", from_now(end), minute(end)));
+    let created = record.opened().and_then(|at| at.format(&Rfc3339).ok());
+    vec![
+        print::harmless(name).into(),
+        "session".into(),
+        "".into(),
+        created.unwrap_or_default().into(),
+        told(record.used()).into(),
+        ends.unwrap_or_default().into(),
+        "the review page".into(),
+    ]
+}
+
+fn session_as_json((name, record): &(String, SignInRecord)) -> Value {
+    let shown = |at: Option<OffsetDateTime>| at.and_then(|at| at.format(&Rfc3339).ok());
+    json!({
+        "name": name,
+        "created": shown(record.opened()),
+        "lastUse": shown(record.used()),
+        "ends": shown(record.ends()),
+    })
 }
 
 /// The time of each client's last call, if a server noted it.

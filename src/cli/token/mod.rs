@@ -30,7 +30,8 @@ enum TokenCommand {
     /// Give a client another token and another end; its id stays, and its old token counts on for
     /// a time
     Rotate(rotate::Rotate),
-    /// List the clients, when each ends, and when it came last
+    /// List the clients and the sessions of people at the review page, when each ends, and when it
+    /// came last
     #[command(after_help = "Examples:\n  wikijs-gate token list\n  wikijs-gate token list --json")]
     List {
         /// Answer in JSON
@@ -38,12 +39,12 @@ enum TokenCommand {
         json: bool,
     },
     /// Remove a client, with all its delegates, or end one delegate; its token counts for nothing
-    /// from the next second on
+    /// from the next second on. Or end the sessions of a person at the review page, or one of them
     #[command(
-        after_help = "Examples:\n  wikijs-gate token revoke ci\n  wikijs-gate token revoke ci/writer-1a2b3c4d"
+        after_help = "Examples:\n  wikijs-gate token revoke ci\n  wikijs-gate token revoke ci/writer-1a2b3c4d\n  wikijs-gate token revoke anna@example.com"
     )]
     Revoke {
-        /// The client, or the delegate
+        /// The client, the delegate, the person, or the session as `token list` shows it
         name: String,
         /// Answer in JSON
         #[arg(long)]
@@ -74,11 +75,17 @@ pub(super) fn run(arguments: Arguments) -> CommandResult {
         TokenCommand::Rotate(rotate) => rotate.make(&file, &settings),
         TokenCommand::List { json } => list::list(&file, json),
         TokenCommand::Revoke { name, json } => {
-            if name.contains('/') {
+            // The names of people have an @, and no client's has.
+            let sessions = if name.contains('@') {
+                file.sign_ins().revoke(&name).map_err(Exit::failed)?
+            } else {
+                0
+            };
+            if sessions == 0 && name.contains('/') {
                 // The name of a delegate begins with its maker's.
                 let delegates = file.delegates();
                 delegates.revoke(&name).map_err(Exit::failed)?;
-            } else {
+            } else if sessions == 0 {
                 file.remove(&name).map_err(failed(&file))?;
             }
             print::line(&if json {

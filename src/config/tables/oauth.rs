@@ -12,7 +12,7 @@ use crate::oauth::{OauthScopes, OauthSettings, PersonGrant};
 use crate::tools::{Toolset, tools_of};
 
 /// The members of `[oauth]`.
-const OAUTH_MEMBERS: [&str; 7] = [
+const OAUTH_MEMBERS: [&str; 8] = [
     "issuer",
     "audiences",
     "scopes",
@@ -20,6 +20,7 @@ const OAUTH_MEMBERS: [&str; 7] = [
     "grants",
     "review_client_id",
     "review_secret_file",
+    "review_key_file",
 ];
 /// The members of `oauth.scopes`.
 const SCOPE_MEMBERS: [&str; 2] = ["read", "write"];
@@ -77,19 +78,23 @@ pub(super) fn read(
     let client_id = sift.take(own.read("review_client_id", |value| {
         filled(value.as_str().unwrap_or_default())
     }));
-    let secret_file = sift.take(own.read("review_secret_file", |value| {
-        let path = filled(value.as_str().unwrap_or_default())?;
-        // A relative path starts at the file's directory, as those of settings do.
-        Ok(file.parent().unwrap_or(Path::new("")).join(path))
-    }));
+    let mut path = |name| {
+        sift.take(own.read(name, |value| {
+            let path = filled(value.as_str().unwrap_or_default())?;
+            // A relative path starts at the file's directory, as those of settings do.
+            Ok(file.parent().unwrap_or(Path::new("")).join(path))
+        }))
+    };
+    let secret_file = path("review_secret_file");
+    let key_file = path("review_key_file");
     if let (Some(id), Some(audiences)) = (&client_id, &audiences)
         && audiences.contains(id)
     {
         let fault = "audiences has the review page's client id, so that its id tokens would open /mcp; leave it out";
         faults.push((Some(own.span()), fault.to_owned()));
     }
-    if secret_file.is_some() && client_id.is_none() {
-        let fault = "review_secret_file means nothing without review_client_id";
+    if (secret_file.is_some() || key_file.is_some()) && client_id.is_none() {
+        let fault = "review_secret_file and review_key_file mean nothing without review_client_id";
         faults.push((Some(own.span()), fault.to_owned()));
     }
     if faults.len() > before {
@@ -103,6 +108,7 @@ pub(super) fn read(
         grants,
         review_client_id: client_id,
         review_secret_file: secret_file,
+        review_key_file: key_file,
     })
 }
 

@@ -65,6 +65,23 @@ fn record(
     })
 }
 
+/// The client of a person at the review page, for as long as their claims count.
+///
+/// # Errors
+/// [`NoGrant`].
+pub(in crate::server) fn person_at_page(
+    claims: &PersonClaims,
+    settings: &OauthSettings,
+    thinking: Duration,
+) -> Result<ClientRecord, NoGrant> {
+    let grant = settings.grant_for(claims)?;
+    // The grants were checked when the settings were read.
+    record(claims, grant, thinking).map_err(|fault| {
+        tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
+        NoGrant::NoMatch
+    })
+}
+
 /// The client of a person for a call: no more than the scopes of its token allow.
 fn scoped(
     claims: &PersonClaims,

@@ -13,6 +13,7 @@ use super::client::{NamedClient, Rotation};
 use super::last_seen::LastSeenTimes;
 use super::lines_file::{LinesFile, read_lines};
 use super::secret::LinkSecret;
+use super::sign_ins::SignIns;
 use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
 
@@ -48,6 +49,12 @@ impl TokensFile {
     #[must_use]
     pub fn delegates(&self) -> DelegatesFile {
         DelegatesFile::new(self.0.beside("delegates"))
+    }
+
+    /// The sign-ins of people beside it.
+    #[must_use]
+    pub fn sign_ins(&self) -> SignIns {
+        SignIns::new(self.0.beside("sign-ins").path())
     }
 
     /// The time of each client's last use, to the minute; `None` if no server noted that yet.

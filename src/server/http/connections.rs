@@ -96,15 +96,17 @@ impl Connections {
             let place = self.open.take((!is_proxy(counted)).then_some(counted));
             let routes = routes.clone().layer(Extension(peer));
             let (limits, closing) = (self.limits, self.closing.clone());
+            let times = [limits.idle, limits.stalled];
             match (place, (self.tls)()) {
                 (Some(place), None) => {
-                    self.all
-                        .spawn(serve(stream, routes, limits, closing, place));
+                    self.all.spawn(serve(stream, routes, times, closing, place));
                 }
                 (Some(place), Some(tls)) => {
                     self.all.spawn(async move {
-                        if let Some(stream) = shake_hands(stream, tls, &limits, &place).await {
-                            serve(stream, routes, limits, closing, place).await;
+                        if let Some(stream) =
+                            shake_hands(stream, tls, limits.handshake, &place).await
+                        {
+                            serve(stream, routes, times, closing, place).await;
                         }
                     });
                 }
@@ -130,12 +132,12 @@ impl Connections {
 async fn shake_hands(
     stream: TcpStream,
     tls: ServerTls,
-    limits: &HttpLimits,
+    limit: Duration,
     place: &ConnectionPlace,
 ) -> Option<TlsStream<TcpStream>> {
     let shaken = TlsAcceptor::from(tls.config).accept(stream);
     tokio::select! {
-        shaken = tokio::time::timeout(limits.handshake, shaken) => match shaken {
+        shaken = tokio::time::timeout(limit, shaken) => match shaken {
             Ok(Ok(stream)) => Some(stream),
             Ok(Err(error)) => {
                 tracing::debug!(%error, "a connection began no TLS");
@@ -152,7 +154,7 @@ async fn shake_hands(
 async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    limits: HttpLimits,
+    [idle, stalled]: [Duration; 2],
     closing: CancellationToken,
     place: ConnectionPlace,
 ) {
@@ -164,10 +166,10 @@ async fn serve(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         // From the end of one request to the end of the next one's head.
-        .header_read_timeout(limits.idle)
+        .header_read_timeout(idle)
         .max_headers(MOST_HEADERS)
         .max_buf_size(MOST_UNREAD)
-        .serve_connection(TokioIo::new(Stalling::new(stream, limits.stalled)), service);
+        .serve_connection(TokioIo::new(Stalling::new(stream, stalled)), service);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -51,6 +51,21 @@ impl PageHost {
             && set_url(&self.state).is_none()
     }
 
+    /// The address of the page for this request, whose host was checked. It is the one that the issuer
+    /// knows: on loopback alone that of `localhost`, from which a browser is led to the page's own.
+    fn url(&self, headers: &HeaderMap, is_own: bool, is_secure: bool) -> Option<String> {
+        if let Some(url) = set_url(&self.state) {
+            return Some(url);
+        }
+        let host = origin::host_of(headers).ok()?;
+        if is_own {
+            let port = host.port_u16()?;
+            return Some(format!("http://localhost:{port}/review"));
+        }
+        let scheme = if is_secure { "https" } else { "http" };
+        Some(format!("{scheme}://{host}/review"))
+    }
+
     /// True if this request came by TLS, as far as that can be known.
     fn is_by_tls(
         &self,
@@ -99,6 +114,7 @@ pub(super) async fn check(
     let place = ReviewOrigin {
         host: None,
         is_secure,
+        url: page.url(request.headers(), is_own, is_secure),
     };
     request.extensions_mut().insert(place);
     next.run(request).await

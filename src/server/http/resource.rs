@@ -136,6 +136,7 @@ fn base(state: &HttpState, oauth: &OauthSettings, peer: SocketAddr, headers: &He
     let settings = state.settings();
     if origin::is_listed(host.as_str(), &settings.allowed_hosts) {
         let is_by_tls = !state.is_on_loopback()
+            || settings.tls.is_some()
             || is_forwarded_by_tls(Some(peer.ip()), headers, &settings.trusted_proxies);
         let scheme = if is_by_tls { "https" } else { "http" };
         let declared = oauth.audiences.iter().find_map(of_host);
@@ -143,7 +144,8 @@ fn base(state: &HttpState, oauth: &OauthSettings, peer: SocketAddr, headers: &He
     }
     // A tunnel may have changed the port.
     if state.is_on_loopback() && origin::is_loopback_name(&host) && !host.as_str().contains('@') {
-        return format!("http://{}", host.as_str().to_lowercase());
+        let scheme = settings.scheme();
+        return format!("{scheme}://{}", host.as_str().to_lowercase());
     }
     own_address(state)
 }

@@ -1,18 +1,26 @@
-//! Lets reviewers and auditors into the review page, by the file of named clients.
+//! Lets reviewers and auditors into the review page, by the file of named clients and by what an issuer
+//! says of people.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
+use url::Url;
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
-use super::super::site::{Site, Sites};
+use super::super::site::Site;
+use super::people::{NewSession, People, name_of};
+use super::state::HttpState;
 use crate::audit::{Actor, Client, ClientId, Role};
 use crate::gates::{PolicyLevel, SessionId};
-use crate::review::{Authenticator, Reviewer, SignInId, WikiHandle};
+use crate::review::{
+    Authenticator, BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, Reviewer,
+    SignInBy, SignInId, SignedOut, WikiHandle,
+};
 use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
 
@@ -23,33 +31,53 @@ const MOST_BENCHES: usize = 32;
 type ReviewerAccess = (Arc<ClientRecord>, Arc<App>, WikiHandle);
 
 /// The doors of a server's review page.
-#[derive(Debug)]
 pub(super) struct Reviewers {
-    sites: Arc<Sites>,
+    state: Arc<HttpState>,
     clients: Arc<ClientRegistry>,
+    people: People,
     /// The handles for decisions, the one used last at the end; a client that was read anew has
     /// another, and so has a site whose settings changed.
     benches: Mutex<Vec<ReviewerAccess>>,
 }
 
+impl fmt::Debug for Reviewers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reviewers").finish_non_exhaustive()
+    }
+}
+
 impl Reviewers {
-    pub(super) const fn new(sites: Arc<Sites>, clients: Arc<ClientRegistry>) -> Self {
-        Self {
-            sites,
+    /// Those of a server.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub(super) fn new(
+        state: Arc<HttpState>,
+        clients: Arc<ClientRegistry>,
+    ) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            people: People::new(Arc::clone(&state))?,
+            state,
             clients,
             benches: Mutex::new(Vec::new()),
-        }
+        })
     }
 
     /// A client as a reviewer of the site of this name, or of the first that they see.
-    fn reviewer(&self, client: &Arc<ClientRecord>, site: Option<&str>) -> Option<Reviewer> {
+    fn reviewer(
+        &self,
+        client: &Arc<ClientRecord>,
+        by: SignInBy,
+        site: Option<&str>,
+    ) -> Option<Reviewer> {
         let may_decide = match client.role() {
             Role::Reviewer => true,
             Role::Auditor => false,
             Role::Agent | Role::Metrics => return None,
         };
-        let all = self.sites.all();
-        let seen = || all.iter().filter(|site| client.sees(site, &self.sites));
+        let sites = &self.state.sites;
+        let all = sites.all();
+        let seen = || all.iter().filter(|site| client.sees(site, sites));
         let is_asked =
             |one: &&Arc<Site>| site.is_some() && one.name().map(SiteName::as_str) == site;
         let site = seen().find(is_asked).or_else(|| seen().next())?;
@@ -59,7 +87,7 @@ impl Reviewers {
         Some(Reviewer {
             id: SignInId {
                 person: client.id().to_string(),
-                link: client.links,
+                by,
             },
             name: client.name().to_owned(),
             site: site.name().cloned(),
@@ -67,6 +95,11 @@ impl Reviewers {
             may_decide,
             may_apply: may_decide && !is_dry_run,
             sees_all: client.role() == Role::Auditor,
+            decides_own: client
+                .person
+                .as_ref()
+                .is_some_and(|person| person.decides_own),
+            notice: None,
             prefixes: client.narrowing().prefixes.clone(),
             bench,
             caller: caller(client),
@@ -77,7 +110,7 @@ impl Reviewers {
         let mut benches = self.benches.lock();
         let known = benches
             .iter()
-            .position(|(own, of, _)| Arc::ptr_eq(own, client) && Arc::ptr_eq(of, app));
+            .position(|(own, of, _)| is_same(own, client) && Arc::ptr_eq(of, app));
         let (own, of, bench) = if let Some(at) = known {
             benches.remove(at)
         } else {
@@ -93,24 +126,115 @@ impl Reviewers {
     }
 }
 
+/// True if two readings of a client let it do the same: a person's is made anew for each request.
+fn is_same(one: &Arc<ClientRecord>, other: &Arc<ClientRecord>) -> bool {
+    let is_same_person = one.person.is_some()
+        && (one.id(), one.role(), &one.may) == (other.id(), other.role(), &other.may);
+    Arc::ptr_eq(one, other) || is_same_person
+}
+
 impl Authenticator for Reviewers {
     fn of_link(&self, secret: &str) -> Option<Reviewer> {
         let client = self.clients.of_link(secret)?;
-        self.reviewer(&client, None)
+        self.reviewer(&client, SignInBy::Link(client.links), None)
     }
 
     fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>> {
         async {
             let client = self.clients.sign_in(secret).await?;
-            self.reviewer(&client, None)
+            self.reviewer(&client, SignInBy::Link(client.links), None)
         }
         .boxed()
     }
 
-    fn still(&self, of: &SignInId, site: Option<&str>) -> Option<Reviewer> {
-        let id: ClientId = of.person.parse().ok()?;
-        let client = self.clients.by_id(id)?;
-        (client.links == of.link).then(|| self.reviewer(&client, site))?
+    fn still<'a>(
+        &'a self,
+        of: &'a SignInId,
+        site: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
+        async move {
+            let (client, notice) = match &of.by {
+                SignInBy::Link(link) => {
+                    let id: Option<ClientId> = of.person.parse().ok();
+                    let client = id.and_then(|id| self.clients.by_id(id));
+                    let client = client.filter(|client| client.links == *link);
+                    (client.ok_or(SignedOut::Over)?, None)
+                }
+                SignInBy::Issuer(name) => {
+                    let standing = self.people.standing(name).await?;
+                    (standing.client, standing.notice)
+                }
+            };
+            let reviewer = self.reviewer(&client, of.by.clone(), site);
+            let reviewer = reviewer.ok_or(SignedOut::Over)?;
+            Ok(Reviewer { notice, ..reviewer })
+        }
+        .boxed()
+    }
+
+    fn issuer(&self) -> Option<&dyn IssuerDoor> {
+        let door: &dyn IssuerDoor = self;
+        self.people.settings().map(|_| door)
+    }
+}
+
+impl IssuerDoor for Reviewers {
+    fn name(&self) -> String {
+        let settings = self.people.settings();
+        let url = settings.and_then(|settings| Url::parse(&settings.issuer).ok());
+        let host = url.as_ref().and_then(Url::host_str);
+        host.unwrap_or("the issuer").to_owned()
+    }
+
+    fn begin<'a>(
+        &'a self,
+        page: &'a str,
+        then: &'a str,
+    ) -> BoxFuture<'a, Result<BegunSignIn, IssuerRefusal>> {
+        self.people.begin(page, then).boxed()
+    }
+
+    fn finish<'a>(
+        &'a self,
+        answer: IssuerAnswer<'a>,
+    ) -> BoxFuture<'a, Result<FinishedSignIn, IssuerRefusal>> {
+        async {
+            let NewSession {
+                client,
+                cookie,
+                then,
+            } = self.people.finish(answer).await?;
+            Ok(FinishedSignIn {
+                id: sign_in_id(&client, &cookie),
+                name: client.name().to_owned(),
+                cookie,
+                then,
+            })
+        }
+        .boxed()
+    }
+
+    fn resumed(&self, cookie: &str) -> Option<SignInId> {
+        let client = self.people.resumed(cookie)?;
+        Some(sign_in_id(&client, cookie))
+    }
+
+    fn leave<'a>(&'a self, of: &'a SignInId) -> BoxFuture<'a, Option<String>> {
+        async {
+            match &of.by {
+                SignInBy::Issuer(name) => self.people.leave(name).await,
+                SignInBy::Link(_) => None,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The sign-in of a person by the secret of their session.
+fn sign_in_id(client: &ClientRecord, cookie: &str) -> SignInId {
+    SignInId {
+        person: client.id().to_string(),
+        by: SignInBy::Issuer(name_of(cookie)),
     }
 }
 
@@ -123,6 +247,7 @@ fn caller(client: &ClientRecord) -> Caller {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             id: Some(client.id()),
             subject: Some(client.name().to_owned()),
+            person: client.person().cloned(),
             ..Client::default()
         },
         actor: Some(Actor::signed_in(client.role(), client.name(), client.id())),

@@ -98,7 +98,7 @@ fn review_page(state: &Arc<HttpState>) -> Result<Option<Router>, getrandom::Erro
     let Some(clients) = &state.clients else {
         return Ok(None);
     };
-    let reviewers = Reviewers::new(Arc::clone(&state.sites), Arc::clone(clients));
+    let reviewers = Reviewers::new(Arc::clone(state), Arc::clone(clients))?;
     let reviews = Reviews::new(Arc::new(reviewers), ReviewOrigin::default());
     let host = PageHost::new(Arc::clone(state))?;
     let layer = from_fn_with_state(host, page_host::check);

@@ -9,6 +9,7 @@ use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
 use super::address::is_trusted;
 use super::limits::HttpLimits;
+use super::seal::{self, Seal};
 use crate::config::ServeSettings;
 use crate::oauth::{Issuer, IssuerTimes, OauthSettings};
 
@@ -71,12 +72,17 @@ impl HttpState {
 /// The issuer of these settings, if people sign in.
 ///
 /// # Errors
-/// One sentence about its address, or this system's certificate authorities.
+/// One sentence about its address, a file of the review page, or this system's certificate authorities.
 pub(super) fn issuer(
     settings: &ServeSettings,
     times: IssuerTimes,
 ) -> Result<Option<Arc<Issuer>>, String> {
     let oauth = settings.oauth.as_deref();
+    if let Some(oauth) = oauth {
+        let stands_in = "0".repeat(64).into();
+        let checked = seal::page_secret(oauth).and(Seal::of_settings(oauth, &stands_in).map(drop));
+        checked.map_err(|fault| format!("[oauth] cannot be used: {fault}"))?;
+    }
     let issuer = oauth.map(|oauth| Issuer::new(oauth, &settings.issuer_network, times));
     let issuer = issuer.transpose();
     issuer.map_err(|fault| format!("[oauth] cannot be used: {fault}"))

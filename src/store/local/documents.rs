@@ -13,9 +13,10 @@ impl LocalStore {
             DocumentKind::Pause => self.root.join("PAUSED.json"),
             DocumentKind::AnchorFault => self.wiki.join("anchors.fault"),
             DocumentKind::Memories => self.document_directory(kind).join(format!("{name}.jsonl")),
-            DocumentKind::Proposal | DocumentKind::Draft | DocumentKind::Approval => {
-                self.document_directory(kind).join(format!("{name}.json"))
-            }
+            DocumentKind::Proposal
+            | DocumentKind::Draft
+            | DocumentKind::Approval
+            | DocumentKind::SignIn => self.document_directory(kind).join(format!("{name}.json")),
         }
     }
 
@@ -25,6 +26,7 @@ impl LocalStore {
             DocumentKind::Draft => self.wiki.join("drafts"),
             DocumentKind::Memories => self.wiki.join("memory"),
             DocumentKind::Approval => self.wiki.join("approvals"),
+            DocumentKind::SignIn => self.wiki.join("sessions"),
             DocumentKind::Pause | DocumentKind::AnchorFault => self.wiki.clone(),
         }
     }
@@ -63,7 +65,10 @@ impl Documents for LocalStore {
         if !found.is_file() {
             return Err(StoreError::Unfit("is not a file"));
         }
-        let is_private = matches!(kind, DocumentKind::Memories | DocumentKind::Approval);
+        let is_private = matches!(
+            kind,
+            DocumentKind::Memories | DocumentKind::Approval | DocumentKind::SignIn
+        );
         if is_private && !fs::is_ours_alone(&found) {
             return Err(StoreError::Unfit("can be changed by others"));
         }

@@ -7,6 +7,7 @@
 //! <root>/<wiki>/proposals/<name>.json       documents, a directory a kind
 //! <root>/<wiki>/drafts/<name>.json
 //! <root>/<wiki>/approvals/<name>.json
+//! <root>/<wiki>/sessions/<name>.json        of people at the review page, where the root is a server's
 //! <root>/<wiki>/memory/<name>.jsonl
 //! <root>/<wiki>/anchors.fault
 //! <root>/<wiki>/<name>.lock                 leases

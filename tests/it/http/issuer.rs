@@ -96,7 +96,7 @@ impl IssuerKey {
         key
     }
 
-    fn sign(&self, algorithm: &str, message: &[u8]) -> Vec<u8> {
+    pub(crate) fn sign(&self, algorithm: &str, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match &self.pair {
             Pair::P256(pair) | Pair::P384(pair) => {

@@ -8,6 +8,7 @@ mod recorded;
 mod review_guarded;
 mod review_walk;
 mod reviewing;
+mod signed_in;
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,0 +1,404 @@
+//! Signs people in to the review page at their issuer, and asks about them again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use time::OffsetDateTime;
+use tokio::sync::Semaphore;
+
+use super::super::clients::client_record::ClientRecord;
+use super::super::clients::person::person_at_page;
+use super::super::clients::sign_ins::{SignInRecord, SignIns};
+use super::super::clients::tokens_file::TokensFile;
+use super::seal::{Seal, page_secret};
+use super::state::HttpState;
+use crate::audit::Role;
+use crate::hex;
+use crate::oauth::{CodeFault, CodeSecrets, OauthSettings, PageClient};
+use crate::review::{BegunSignIn, IssuerAnswer, IssuerRefusal, SignedOut};
+
+/// Seconds for which a sign-in that has begun counts.
+const BEGUN: i64 = 600;
+/// The most codes that are redeemed at a time.
+const MOST_AT_ONCE: usize = 16;
+/// Time that a request waits for the issuer to be asked again.
+const PATIENCE: Duration = Duration::from_secs(12);
+/// The longest time between two tries while the issuer is away, in seconds.
+const TRIED_AGAIN: i64 = 60;
+/// The purpose of the seal on the cookie of a sign-in.
+const OF_SIGN_IN: &str = "sign-in";
+/// The purpose of the seal in a kept sign-in.
+const OF_REFRESH: &str = "refresh token";
+
+/// A sign-in that has begun, as its cookie holds it.
+#[derive(Serialize, Deserialize)]
+struct BegunRecord {
+    secrets: CodeSecrets,
+    then: String,
+    at: i64,
+}
+
+/// The people at a server's review page.
+#[derive(Clone)]
+pub(super) struct People {
+    state: Arc<HttpState>,
+    sign_ins: Option<SignIns>,
+    /// Seals until the end of the process, where no file holds a key.
+    own: SecretString,
+    places: Arc<Semaphore>,
+}
+
+/// A person who signed in.
+pub(super) struct SignedInClient {
+    /// Their client.
+    pub(super) client: Arc<ClientRecord>,
+    /// A sentence about their session that they should know.
+    pub(super) notice: Option<String>,
+}
+
+/// A sign-in that came to its end.
+pub(super) struct NewSession {
+    pub(super) client: Arc<ClientRecord>,
+    pub(super) cookie: String,
+    pub(super) then: String,
+}
+
+/// The name under which the sign-in of a cookie is kept.
+pub(super) fn name_of(cookie: &str) -> String {
+    hex::encode(&Sha256::digest(cookie.as_bytes()))
+}
+
+fn now() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
+}
+
+impl People {
+    /// Those of a server.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub(super) fn new(state: Arc<HttpState>) -> Result<Self, getrandom::Error> {
+        let file = state.settings().tokens_file.clone();
+        Ok(Self {
+            sign_ins: file.map(|file| TokensFile::new(file).sign_ins()),
+            own: random()?.into(),
+            places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
+            state,
+        })
+    }
+
+    /// The settings of the page's sign-in, if it has one.
+    pub(super) fn settings(&self) -> Option<Arc<OauthSettings>> {
+        let (_, settings) = self.state.oauth()?;
+        settings.review_client_id.is_some().then_some(settings)
+    }
+
+    /// The page as the issuer's client.
+    fn page_client(&self) -> Result<PageClient, String> {
+        let none = || "nobody signs in at an issuer here".to_owned();
+        let (issuer, settings) = self.state.oauth().ok_or_else(none)?;
+        let id = settings.review_client_id.clone().ok_or_else(none)?;
+        Ok(PageClient {
+            secret: page_secret(&settings)?,
+            issuer,
+            settings,
+            id,
+        })
+    }
+
+    /// The key that seals.
+    fn seal(&self, settings: &OauthSettings) -> Result<Seal, String> {
+        Seal::of_settings(settings, &self.own)
+    }
+
+    /// Checks what the settings name.
+    ///
+    /// # Errors
+    /// One sentence about a file.
+    fn ready(&self) -> Result<(PageClient, Seal), IssuerRefusal> {
+        let ready = self.page_client().and_then(|client| {
+            let seal = self.seal(&client.settings)?;
+            Ok((client, seal))
+        });
+        ready.map_err(|fault| {
+            tracing::error!("nobody signs in to the review page: {fault}");
+            IssuerRefusal {
+                is_away: true,
+                why: "The server is not set up as it should be; its log says more.".to_owned(),
+            }
+        })
+    }
+
+    /// Begins a sign-in.
+    pub(super) async fn begin(&self, page: &str, then: &str) -> Result<BegunSignIn, IssuerRefusal> {
+        let (client, seal) = self.ready()?;
+        let secrets = CodeSecrets::new().map_err(|error| away(&error.to_string()))?;
+        let at = client.sign_in_at(&secrets, &back(page)).await;
+        let location = at.map_err(|fault| of_fault(&fault))?.into();
+        let begun = BegunRecord {
+            secrets,
+            // It is read as an id of a set, and nothing else.
+            then: then.chars().take(64).collect(),
+            at: now(),
+        };
+        let begun = serde_json::to_string(&begun).map_err(|error| away(&error.to_string()))?;
+        let cookie = seal.seal(OF_SIGN_IN, &begun).map_err(away)?;
+        Ok(BegunSignIn { location, cookie })
+    }
+
+    /// Ends a sign-in.
+    pub(super) async fn finish(
+        &self,
+        answer: IssuerAnswer<'_>,
+    ) -> Result<NewSession, IssuerRefusal> {
+        let (client, seal) = self.ready()?;
+        let begun = seal.open(OF_SIGN_IN, answer.cookie);
+        let begun = begun.and_then(|text| serde_json::from_str::<BegunRecord>(&text).ok());
+        let is_own = |begun: &BegunRecord| {
+            let state = begun.secrets.state.as_bytes();
+            now() < begun.at.saturating_add(BEGUN)
+                && bool::from(state.ct_eq(answer.state.as_bytes()))
+        };
+        let begun = begun.filter(is_own).ok_or_else(|| {
+            refusal("This sign-in was not begun in this browser, was ended already, or took more than ten minutes.")
+        })?;
+        let sender = client.check_sender(answer.issuer).await;
+        sender.map_err(|fault| of_fault(&fault))?;
+        if !answer.error.is_empty() || answer.code.is_empty() {
+            return Err(refusal(match answer.error {
+                "access_denied" => {
+                    "You did not agree at the issuer, or it does not let this account in here."
+                }
+                "temporarily_unavailable" | "server_error" => {
+                    "The issuer cannot sign anybody in at the moment."
+                }
+                _ => "The issuer did not sign you in.",
+            }));
+        }
+        let place = self.places.try_acquire();
+        let _place = place.map_err(|_| away("Too many people sign in at this moment."))?;
+        let issued = client
+            .redeem(answer.code, &begun.secrets, &back(answer.page))
+            .await;
+        let issued = issued.map_err(|fault| of_fault(&fault))?;
+        let claims = issued
+            .claims
+            .ok_or_else(|| refusal("The issuer did not say who you are."))?;
+        let mut record = SignInRecord::new(claims, seal.id.clone(), now());
+        if let Some(refresh) = &issued.refresh {
+            let sealed = seal.seal(OF_REFRESH, refresh.expose_secret());
+            record.refresh = Some(sealed.map_err(away)?);
+        }
+        let signed_in = self.client(&record, &client.settings);
+        let signed_in = signed_in.map_err(|why| refusal(&why))?;
+        let cookie = random().map_err(|error| away(&error.to_string()))?;
+        let kept = self
+            .sign_ins
+            .as_ref()
+            .ok_or("no file names who may call".to_owned());
+        let kept = kept.and_then(|kept| kept.begin(&name_of(&cookie), &record));
+        kept.map_err(|fault| {
+            tracing::error!("a sign-in cannot be kept: {fault}");
+            away("The sign-in could not be kept; the server's log says more.")
+        })?;
+        Ok(NewSession {
+            client: signed_in,
+            cookie,
+            then: begun.then,
+        })
+    }
+
+    /// The client of a person who may come in.
+    fn client(
+        &self,
+        record: &SignInRecord,
+        settings: &OauthSettings,
+    ) -> Result<Arc<ClientRecord>, String> {
+        let limit = self.state.settings().person_limit;
+        let client = person_at_page(&record.claims(), settings, limit);
+        let client = client.map_err(|none| format!("You may not come in: {}.", none.message()))?;
+        match client.role() {
+            Role::Reviewer | Role::Auditor => Ok(Arc::new(client)),
+            Role::Agent | Role::Metrics => {
+                Err("Your grant is for a client at /mcp, and opens no review page.".to_owned())
+            }
+        }
+    }
+
+    /// A sign-in that is kept and not over, and that this key sealed.
+    fn kept(&self, name: &str) -> Option<SignInRecord> {
+        let settings = self.settings()?;
+        let record = self.sign_ins.as_ref()?.get(name)?;
+        let is_over = record.is_over(OffsetDateTime::now_utc());
+        let is_sealed = self.seal(&settings).is_ok_and(|seal| seal.id == record.key);
+        let is_of_issuer = record.claims().issuer == settings.issuer;
+        (!is_over && is_sealed && is_of_issuer).then_some(record)
+    }
+
+    /// The client of a cookie that this process has not seen yet.
+    pub(super) fn resumed(&self, cookie: &str) -> Option<Arc<ClientRecord>> {
+        let record = self.kept(&name_of(cookie))?;
+        self.client(&record, &*self.settings()?).ok()
+    }
+
+    /// The client of a sign-in as it is now; asks the issuer first, if that is due.
+    pub(super) async fn standing(&self, name: &str) -> Result<SignedInClient, SignedOut> {
+        let mut record = self.kept(name).ok_or(SignedOut::Over)?;
+        let settings = self.settings().ok_or(SignedOut::Over)?;
+        if self.is_due(&record) {
+            let (own, of) = (self.clone(), name.to_owned());
+            // Whoever hangs up must not lose the token that comes in place of the one that is used up.
+            let asking = tokio::spawn(async move { own.ask_again(&of).await });
+            record = match tokio::time::timeout(PATIENCE, asking).await {
+                Ok(Ok(asked)) => asked?,
+                _ => record.in_vain(now()),
+            };
+        }
+        let until = record.bridged_until();
+        let is_away = record.refresh.is_some() && record.tried > record.asked;
+        if is_away && now() >= until {
+            let why = "The issuer could not be asked about you for an hour. You come in again as soon as it answers.";
+            return Err(SignedOut::Because(why.to_owned()));
+        }
+        let client = self.client(&record, &settings).map_err(|why| {
+            self.end(name);
+            SignedOut::Because(why)
+        })?;
+        let notice = is_away.then(|| {
+            let until = OffsetDateTime::from_unix_timestamp(until).ok();
+            let until = until.map_or_else(String::new, |at| {
+                format!(" until {:02}:{:02} UTC", at.hour(), at.minute())
+            });
+            format!("The issuer does not answer. You stay signed in{until} at most.")
+        });
+        Ok(SignedInClient { client, notice })
+    }
+
+    /// True if the issuer is to be asked again, or the use of a sign-in is to be noted.
+    fn is_due(&self, record: &SignInRecord) -> bool {
+        let pace = i64::try_from(self.state.limits.asked_again.as_secs()).unwrap_or(i64::MAX);
+        let since = |at: i64| now().saturating_sub(at);
+        since(record.asked.max(record.used)) >= pace
+            || (record.tried > record.asked && since(record.tried) >= pace.min(TRIED_AGAIN))
+    }
+
+    /// Asks the issuer again, and keeps what it says.
+    async fn ask_again(&self, name: &str) -> Result<SignInRecord, SignedOut> {
+        let kept = self.sign_ins.as_ref().ok_or(SignedOut::Over)?;
+        let turn = kept.turn(name).await;
+        let record = self.kept(name).ok_or(SignedOut::Over)?;
+        if turn.is_err() {
+            return Ok(record.in_vain(now()));
+        }
+        if !self.is_due(&record) {
+            return Ok(record);
+        }
+        let asked = self.asked(&record).await;
+        let renewed = match asked {
+            Ok(renewed) => renewed,
+            Err(CodeFault::Away(fault)) => {
+                tracing::warn!(person = %record.name(), "the issuer could not be asked again: {fault}");
+                record.in_vain(now())
+            }
+            Err(CodeFault::Refused(fault)) => {
+                self.end(name);
+                tracing::info!(person = %record.name(), "signed out: {fault}");
+                let why = "Your issuer does not vouch for this session any more.";
+                return Err(SignedOut::Because(why.to_owned()));
+            }
+        };
+        if let Err(fault) = kept.write(name, &renewed) {
+            tracing::error!("a sign-in cannot be kept: {fault}");
+        }
+        Ok(renewed)
+    }
+
+    /// The sign-in as the issuer has it now.
+    async fn asked(&self, record: &SignInRecord) -> Result<SignInRecord, CodeFault> {
+        let mut used = record.clone();
+        used.used = now();
+        let Some(sealed) = &record.refresh else {
+            return Ok(used);
+        };
+        let client = self.page_client().map_err(CodeFault::Away)?;
+        let seal = self.seal(&client.settings).map_err(CodeFault::Away)?;
+        let refresh = seal.open(OF_REFRESH, sealed);
+        let over = || CodeFault::Refused("its token was sealed with another key".to_owned());
+        let refresh: SecretString = refresh.ok_or_else(over)?.into();
+        let issued = client.ask_again(&refresh).await?;
+        let mut renewed = match issued.claims {
+            // It says nothing of the person: an hour after the sign-in that is not enough any more.
+            None => {
+                used.refresh = None;
+                used
+            }
+            Some(claims) if claims.subject == record.subject => record.renewed(claims, now()),
+            Some(_) => return Err(CodeFault::Refused("it names another person".to_owned())),
+        };
+        if let (Some(next), Some(_)) = (&issued.refresh, &renewed.refresh) {
+            let sealed = seal.seal(OF_REFRESH, next.expose_secret());
+            renewed.refresh = Some(sealed.map_err(|fault| CodeFault::Away(fault.to_owned()))?);
+        }
+        Ok(renewed)
+    }
+
+    /// Ends a session; the address at the issuer where the person signs out there, too.
+    pub(super) async fn leave(&self, name: &str) -> Option<String> {
+        if let Some(kept) = &self.sign_ins {
+            let _turn = kept.turn(name).await;
+            self.end(name);
+        }
+        let client = self.page_client().ok()?;
+        client.sign_out_at().await.map(Into::into)
+    }
+
+    fn end(&self, name: &str) {
+        let ended = self.sign_ins.as_ref().map(|kept| kept.end(name));
+        if let Some(Err(fault)) = ended {
+            tracing::error!("a sign-in cannot be ended: {fault}");
+        }
+    }
+}
+
+/// The address to which the issuer leads back.
+fn back(page: &str) -> String {
+    format!("{}/signed-in", page.trim_end_matches('/'))
+}
+
+/// 256 random bits as text.
+fn random() -> Result<String, getrandom::Error> {
+    let mut bits = [0_u8; 32];
+    getrandom::fill(&mut bits)?;
+    Ok(URL_SAFE_NO_PAD.encode(bits))
+}
+
+fn refusal(why: &str) -> IssuerRefusal {
+    IssuerRefusal {
+        is_away: false,
+        why: why.to_owned(),
+    }
+}
+
+fn away(why: &str) -> IssuerRefusal {
+    IssuerRefusal {
+        is_away: true,
+        why: why.to_owned(),
+    }
+}
+
+/// The refusal that a person is told; the log says more.
+fn of_fault(fault: &CodeFault) -> IssuerRefusal {
+    tracing::warn!("nobody was signed in to the review page: {fault}");
+    match fault {
+        CodeFault::Away(_) => away("The issuer does not answer as it should."),
+        CodeFault::Refused(why) => refusal(&format!(
+            "The issuer does not vouch for this sign-in: {why}."
+        )),
+    }
+}

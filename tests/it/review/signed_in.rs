@@ -1,0 +1,889 @@
+//! People sign in to the review page at their issuer, come back after a restart, and lose the page with
+//! their group; whoever makes up an answer of the issuer comes in nowhere.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode as AxumStatus};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use parking_lot::Mutex;
+use reqwest::StatusCode;
+use reqwest::header::{COOKIE, HOST, SET_COOKIE};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use wikijs_gate::audit::AuditEvent;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::HttpLimits;
+
+use super::{Page, page};
+use crate::command::Command;
+use crate::harness::{Served, Setup, id_of, wiki_of};
+use crate::http::hosted::{Hosted, LIMITS, Names};
+use crate::http::issuer::{TestIssuer, jwt};
+use crate::testkit::{UPDATE, begins, lacks, says};
+
+/// The name of the page, as its people have it.
+const NAME: &str = "gate.example.com";
+const PAGE: &str = "https://gate.example.com/review";
+/// Reviewers by group, who may apply in the dry run of these tests.
+const REVIEWERS: &str = "[[oauth.grants]]\ngroups = [\"reviewers\"]\nrole = \"reviewer\"\n\
+    prefixes = [\"docs\"]\nmay_apply_in_dry_run = true\n";
+const SECRET: &str = "s3cret/with+signs";
+
+/// What the issuer's token endpoint knows.
+struct Tokens {
+    issuer: TestIssuer,
+    /// The codes that were given out: nonce, challenge and address of the page.
+    codes: Mutex<HashMap<String, [String; 3]>>,
+    /// The refresh token that counts, if the issuer gives any.
+    refresh: Mutex<Option<usize>>,
+    /// What the next id tokens say besides.
+    says: Mutex<Value>,
+    is_away: Mutex<bool>,
+    asked: Mutex<usize>,
+}
+
+impl Tokens {
+    async fn start() -> Arc<Self> {
+        let issuer = TestIssuer::start().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        {
+            let mut document = issuer.answers.document.lock();
+            document["authorization_endpoint"] = json!(format!("{base}/authorize?tenant=a"));
+            document["token_endpoint"] = json!(format!("{base}/token"));
+            document["end_session_endpoint"] = json!(format!("{base}/logout"));
+            document["scopes_supported"] = json!(["openid", "offline_access", "phone"]);
+            document["authorization_response_iss_parameter_supported"] = json!(true);
+        }
+        let tokens = Arc::new(Self {
+            issuer,
+            codes: Mutex::default(),
+            refresh: Mutex::new(Some(0)),
+            says: Mutex::new(json!({ "groups": ["reviewers"] })),
+            is_away: Mutex::new(false),
+            asked: Mutex::new(0),
+        });
+        let routes = Router::new()
+            .route("/token", post(token))
+            .with_state(Arc::clone(&tokens));
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        tokens
+    }
+
+    fn id_token(&self, nonce: Option<&str>) -> String {
+        let mut own = json!({ "aud": "page", "nonce": nonce, "scope": null });
+        for (name, value) in self.says.lock().as_object().unwrap() {
+            own[name] = value.clone();
+        }
+        let claims = self.issuer.claims(own);
+        let header = json!({ "alg": "ES256", "kid": "first" });
+        jwt(&header, &claims, |message| {
+            self.issuer.key.sign("ES256", message)
+        })
+    }
+
+    fn grant(&self, form: &HashMap<String, String>) -> Option<Value> {
+        let mut refresh = self.refresh.lock();
+        let nonce = match &*form["grant_type"] {
+            "authorization_code" => {
+                let [nonce, challenge, back] = self.codes.lock().remove(&form["code"])?;
+                let digest = Sha256::digest(form["code_verifier"].as_bytes());
+                assert_eq!(URL_SAFE_NO_PAD.encode(digest), challenge);
+                assert_eq!(form["redirect_uri"], back);
+                Some(nonce)
+            }
+            _ => {
+                // Each counts once.
+                let own = refresh.map(|number| format!("refresh-{number}"));
+                if own.as_deref() != Some(&form["refresh_token"]) {
+                    return None;
+                }
+                None
+            }
+        };
+        *refresh = refresh.map(|number| number + 1);
+        Some(json!({
+            "access_token": "opaque", "token_type": "Bearer", "expires_in": 300,
+            "id_token": self.id_token(nonce.as_deref()),
+            "refresh_token": refresh.map(|number| format!("refresh-{number}")),
+        }))
+    }
+}
+
+async fn token(State(tokens): State<Arc<Tokens>>, headers: HeaderMap, body: String) -> Response {
+    *tokens.asked.lock() += 1;
+    if *tokens.is_away.lock() {
+        return AxumStatus::BAD_GATEWAY.into_response();
+    }
+    let encoded: String = url::form_urlencoded::byte_serialize(SECRET.as_bytes()).collect();
+    let basic = base64::engine::general_purpose::STANDARD.encode(format!("page:{encoded}"));
+    if headers["authorization"] != format!("Basic {basic}") {
+        return (AxumStatus::UNAUTHORIZED, "{\"error\":\"invalid_client\"}").into_response();
+    }
+    let form = url::form_urlencoded::parse(body.as_bytes())
+        .into_owned()
+        .collect();
+    match tokens.grant(&form) {
+        Some(answer) => answer.to_string().into_response(),
+        None => (AxumStatus::BAD_REQUEST, "{\"error\":\"invalid_grant\"}").into_response(),
+    }
+}
+
+/// A wiki with an agent, an issuer, and what a server of them is made from.
+struct Place {
+    wiki: DemoWiki,
+    agent: Served,
+    tokens: Arc<Tokens>,
+    names: Names,
+    files: TempDir,
+    grants: String,
+}
+
+impl Place {
+    async fn new(grants: &str) -> Self {
+        let wiki = wiki_of(&[("docs/a", "The old word.\n"), ("docs/b", "Other.\n")]).await;
+        let agent = Setup::scripter(&wiki).dry().toolsets("pages,proposals");
+        let files = TempDir::new().unwrap();
+        for (name, text) in [
+            ("secret", SECRET),
+            ("key", "0123456789abcdef0123456789abcdef"),
+        ] {
+            let path = files.path().join(name);
+            std::fs::write(&path, format!("{text}\n")).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&path, mode).unwrap();
+        }
+        Self {
+            agent: agent.serve().await,
+            wiki,
+            tokens: Tokens::start().await,
+            names: Names::new(),
+            files,
+            grants: grants.to_owned(),
+        }
+    }
+
+    async fn host_within(&self, limits: HttpLimits, has_key: bool) -> Hosted {
+        let named = self.setup(has_key).with("WIKI_REVIEW_URL", PAGE);
+        let named = named.with("WIKI_SERVE_ALLOWED_HOSTS", NAME);
+        named.host_within(limits).await
+    }
+
+    /// A server that is reached on loopback alone.
+    fn setup(&self, has_key: bool) -> Setup {
+        let file = |name: &str| self.files.path().join(name).to_str().unwrap().to_owned();
+        let mut own = format!(
+            "review_client_id = \"page\"\nreview_secret_file = {:?}\n",
+            file("secret")
+        );
+        if has_key {
+            own += &format!("review_key_file = {:?}\n", file("key"));
+        }
+        let table = self.tokens.issuer.table(&(own + &self.grants));
+        Setup::scripter(&self.wiki)
+            .dry()
+            .toolsets("pages,proposals")
+            .in_dir_of(&self.agent)
+            .naming(&self.names)
+            .with_tables(&table)
+    }
+
+    async fn host(&self) -> Hosted {
+        self.host_within(LIMITS(), true).await
+    }
+
+    async fn proposal(&self) -> String {
+        let edit = json!({ "oldText": "old", "newText": "new" });
+        let edit = json!({ "id": id_of(&self.wiki, "docs/a"), "edits": [edit] });
+        let preview = self.agent.call(UPDATE, edit).await.unwrap();
+        preview["proposal"].as_str().unwrap().to_owned()
+    }
+
+    fn text(&self) -> String {
+        let id = id_of(&self.wiki, "docs/a");
+        let text = |store: &wikijs_gate::demo::Store| store.page(id).unwrap().content.clone();
+        self.wiki.with_store(|store| text(store))
+    }
+
+    async fn token(&self, arguments: &[&str]) -> String {
+        let command = Command::new(&[&["token"], arguments].concat());
+        let file = self.names.path();
+        let command = command.with("WIKI_SERVE_TOKENS_FILE", file.to_str().unwrap());
+        command.good().await.stdout
+    }
+}
+
+/// A browser with its cookies.
+#[derive(Clone, Default)]
+struct Person {
+    cookies: HashMap<String, String>,
+    headers: Vec<(&'static str, String)>,
+    /// Another host than the page's public name.
+    host: Option<String>,
+}
+
+/// The issuer's answer to a browser, as its address has it.
+type Answered = Vec<(&'static str, String)>;
+
+impl Person {
+    async fn send(&mut self, hosted: &Hosted, path: &str, form: Option<String>) -> Page {
+        wikijs_gate::wiki::provide_tls();
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
+        let url = format!("http://{}{path}", hosted.address);
+        let mut request = match form {
+            Some(form) => client
+                .post(url)
+                .header("origin", format!("https://{NAME}"))
+                .body(form),
+            None => client.get(url),
+        };
+        let cookies = self.cookies.iter();
+        let cookies: Vec<String> = cookies
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        request = request
+            .header(HOST, self.host.as_deref().unwrap_or(NAME))
+            .header(COOKIE, cookies.join("; "));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let got = page(request.send().await.unwrap()).await;
+        for set in got.headers.get_all(SET_COOKIE) {
+            let (name, rest) = set.to_str().unwrap().split_once('=').unwrap();
+            let value = rest.split(';').next().unwrap();
+            if value.is_empty() {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        got
+    }
+
+    async fn open(&mut self, hosted: &Hosted, path: &str) -> Page {
+        self.send(hosted, path, None).await
+    }
+
+    /// Goes to the issuer; its answer, with a code of this name.
+    async fn begin(&mut self, place: &Place, hosted: &Hosted, code: &str, then: &str) -> Answered {
+        let path = format!("/review/sign-in/issuer?then={then}");
+        let begun = self.open(hosted, &path).await;
+        assert_eq!(begun.status, StatusCode::SEE_OTHER, "{}", begun.text);
+        let cookie = begun.headers[SET_COOKIE].to_str().unwrap();
+        begins(&cookie, "__Host-wikijs_sign_in=");
+        says(
+            cookie,
+            "; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=600",
+        );
+        let location = url::Url::parse(&begun.leads_to()).unwrap();
+        let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
+        for (name, value) in [
+            ("tenant", "a"),
+            ("response_type", "code"),
+            ("client_id", "page"),
+            ("scope", "openid profile email offline_access"),
+            ("code_challenge_method", "S256"),
+            ("redirect_uri", "https://gate.example.com/review/signed-in"),
+        ] {
+            assert_eq!(query[name], value, "{location}");
+        }
+        let given = ["nonce", "code_challenge", "redirect_uri"].map(|name| query[name].clone());
+        place.tokens.codes.lock().insert(code.to_owned(), given);
+        vec![
+            ("code", code.to_owned()),
+            ("state", query["state"].clone()),
+            ("iss", place.tokens.issuer.url.clone()),
+        ]
+    }
+
+    async fn finish(&mut self, hosted: &Hosted, answer: &Answered) -> Page {
+        let query: String = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(answer)
+            .finish();
+        self.open(hosted, &format!("/review/signed-in?{query}"))
+            .await
+    }
+
+    async fn signed_in(place: &Place, hosted: &Hosted) -> Self {
+        let mut person = Self::default();
+        let answer = person.begin(place, hosted, "code", "").await;
+        let done = person.finish(hosted, &answer).await;
+        assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+        person
+    }
+
+    async fn decide(&mut self, hosted: &Hosted, set: &str, shown: &Page) -> Page {
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([
+                ("form_token", shown.hidden("form_token")),
+                ("digest", shown.hidden("digest")),
+                ("decision", "apply".to_owned()),
+            ])
+            .finish();
+        let path = format!("/review/sets/{set}");
+        self.send(hosted, &path, Some(form)).await
+    }
+}
+
+fn always() -> HttpLimits {
+    HttpLimits {
+        asked_again: Duration::ZERO,
+        ..LIMITS()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
+    let place = Place::new(REVIEWERS).await;
+    let set = place.proposal().await;
+    let hosted = place.host().await;
+    let mut ada = Person::default();
+    let path = format!("/review/sets/{set}");
+    let nobody = ada.open(&hosted, &path).await;
+    assert_eq!(nobody.status, StatusCode::UNAUTHORIZED);
+    says(
+        &nobody.text,
+        &format!("href=\"/review/sign-in/issuer?then={set}\">Sign in with 127.0.0.1"),
+    );
+    lacks(&nobody.text, "docs/a");
+    let answer = ada.begin(&place, &hosted, "code", &set).await;
+    let done = ada.finish(&hosted, &answer).await;
+    // On a redirect from elsewhere a browser sends no strict cookie; a page of ours goes on.
+    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    says(&done.text, &format!("content=\"0; url={path}\""));
+    let cookies: Vec<_> = done.headers.get_all(SET_COOKIE).iter().collect();
+    assert_eq!(
+        cookies[0],
+        "__Host-wikijs_sign_in=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+    );
+    says(
+        cookies[1].to_str().unwrap(),
+        "; Path=/; HttpOnly; SameSite=Strict; Secure",
+    );
+    let shown = ada.open(&hosted, &path).await;
+    says(&shown.text, "ada@127.0.0.1");
+    let decided = ada.decide(&hosted, &set, &shown).await;
+    assert_eq!(decided.status, StatusCode::SEE_OTHER, "{}", decided.text);
+    assert_eq!(place.text(), "The new word.\n");
+    let records = place.agent.records();
+    let outcome = records
+        .iter()
+        .rev()
+        .find(|it| it.event == AuditEvent::Outcome);
+    let outcome = outcome.unwrap();
+    begins(
+        &outcome.actor.clone().unwrap().as_str(),
+        "reviewer:ada@127.0.0.1/client:",
+    );
+    let person = outcome.client.as_ref().unwrap().person.clone().unwrap();
+    assert_eq!(
+        (&*person.issuer, &*person.subject),
+        (&*place.tokens.issuer.url, "s-ada")
+    );
+
+    hosted.stop.cancel();
+    hosted.ended.await.unwrap();
+    let restarted = place.host().await;
+    let back = ada.open(&restarted, "/review/record").await;
+    assert_eq!(back.status, StatusCode::OK, "{}", back.text);
+    assert_eq!(*place.tokens.asked.lock(), 1);
+    // What is kept opens nothing: neither the cookie nor the refresh token is in it.
+    let cookie = ada.cookies["__Host-wikijs_review"].clone();
+    let kept = place.names.path().with_added_extension("sign-ins");
+    let kept = std::fs::read_dir(kept.join("sessions")).unwrap();
+    let kept: Vec<String> = kept
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert_eq!(kept.len(), 1);
+    lacks(&kept[0], &cookie);
+    lacks(&kept[0], "refresh-");
+    restarted.stop.cancel();
+    restarted.ended.await.unwrap();
+    // Without its key it counts for nothing.
+    let without = place.host_within(LIMITS(), false).await;
+    let over = ada.open(&without, "/review").await;
+    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    says(&over.text, "Your session has ended");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_loses_the_group_or_the_issuers_word_loses_the_page() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host_within(always(), true).await;
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    for _ in 0..3 {
+        let queue = ada.open(&hosted, "/review").await;
+        assert_eq!(queue.status, StatusCode::OK, "{}", queue.text);
+        lacks(&queue.text, "does not answer");
+    }
+    assert_eq!(*place.tokens.asked.lock(), 4);
+    // The issuer is away: that is said, and the session goes on for a while.
+    *place.tokens.is_away.lock() = true;
+    let queue = ada.open(&hosted, "/review").await;
+    assert_eq!(queue.status, StatusCode::OK);
+    says(
+        &queue.text,
+        "The issuer does not answer. You stay signed in until ",
+    );
+    *place.tokens.is_away.lock() = false;
+    lacks(&ada.open(&hosted, "/review").await.text, "does not answer");
+    // Out of the group, and so off the page.
+    *place.tokens.says.lock() = json!({ "groups": ["others"] });
+    let out = ada.open(&hosted, "/review").await;
+    assert_eq!(out.status, StatusCode::FORBIDDEN);
+    says(&out.text, "no grant of this server is for this account");
+    *place.tokens.says.lock() = json!({ "groups": ["reviewers"] });
+    let over = ada.open(&hosted, "/review").await;
+    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    // A token that the issuer does not know any more.
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    *place.tokens.refresh.lock() = Some(99);
+    let out = ada.open(&hosted, "/review").await;
+    assert_eq!(out.status, StatusCode::FORBIDDEN);
+    says(&out.text, "does not vouch for this session any more");
+    // Another person's claims.
+    *place.tokens.refresh.lock() = Some(0);
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    *place.tokens.says.lock() = json!({ "groups": ["reviewers"], "sub": "s-eve" });
+    assert_eq!(
+        ada.open(&hosted, "/review").await.status,
+        StatusCode::FORBIDDEN
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_requests_at_once_ask_the_issuer_once_and_lose_no_token() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host_within(always(), true).await;
+    let ada = Person::signed_in(&place, &hosted).await;
+    let opened = (0..8).map(|_| {
+        let mut ada = ada.clone();
+        let hosted = &hosted;
+        async move { ada.open(hosted, "/review").await.status }
+    });
+    let opened = futures_util::future::join_all(opened).await;
+    assert_eq!(opened, [StatusCode::OK; 8]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host().await;
+    let hostile = "<script>alert(1)</script>";
+    let begun = async |code: &str| {
+        let mut person = Person::default();
+        let answer = person.begin(&place, &hosted, code, "").await;
+        (person, answer)
+    };
+    let with = |mut answer: Answered, name: &'static str, value: &str| {
+        answer.retain(|(own, _)| *own != name);
+        if !value.is_empty() {
+            answer.push((name, value.to_owned()));
+        }
+        answer
+    };
+    let own = "This sign-in was not begun in this browser";
+    let mut cases: Vec<(&str, Person, Answered, &str)> = Vec::new();
+    let (ada, of_ada) = begun("c1").await;
+    let (eve, of_eve) = begun("c2").await;
+    cases.push(("state of another browser", ada.clone(), of_eve.clone(), own));
+    cases.push(("no cookie", Person::default(), of_ada.clone(), own));
+    let mut forged = ada.clone();
+    for cookie in forged.cookies.values_mut() {
+        let at = cookie.len() / 2;
+        let other = if &cookie[at..=at] == "A" { "B" } else { "A" };
+        cookie.replace_range(at..=at, other);
+    }
+    cases.push(("a forged cookie", forged, of_ada.clone(), own));
+    cases.push((
+        "no state",
+        ada.clone(),
+        with(of_ada.clone(), "state", ""),
+        own,
+    ));
+    let other = with(of_ada.clone(), "iss", "https://evil.example");
+    cases.push((
+        "another issuer",
+        ada.clone(),
+        other,
+        "comes from another issuer",
+    ));
+    let none = with(of_ada.clone(), "iss", "");
+    cases.push(("no issuer", ada.clone(), none, "comes from another issuer"));
+    let denied = with(with(of_ada.clone(), "code", ""), "error", "access_denied");
+    let denied = with(denied, "error_description", hostile);
+    cases.push((
+        "denied",
+        ada.clone(),
+        denied,
+        "You did not agree at the issuer",
+    ));
+    let error = with(of_ada.clone(), "error", hostile);
+    cases.push((
+        "a hostile error",
+        ada.clone(),
+        error,
+        "The issuer did not sign you in.",
+    ));
+    let unknown = with(of_ada.clone(), "code", "made-up");
+    cases.push(("a code that is none", ada.clone(), unknown, "used before"));
+    for (name, mut person, answer, why) in cases {
+        let refused = person.finish(&hosted, &answer).await;
+        assert_eq!(
+            refused.status,
+            StatusCode::FORBIDDEN,
+            "{name}: {}",
+            refused.text
+        );
+        says(&refused.text, why);
+        lacks(&refused.text, "alert(1)");
+        assert!(
+            !person.cookies.contains_key("__Host-wikijs_review"),
+            "{name}"
+        );
+        let queue = person.open(&hosted, "/review").await;
+        assert_eq!(queue.status, StatusCode::UNAUTHORIZED, "{name}");
+    }
+    // A code counts once, whoever brings it again.
+    let mut again = eve.clone();
+    let done = eve.clone().finish(&hosted, &of_eve).await;
+    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    let refused = again.finish(&hosted, &of_eve).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    says(&refused.text, "used before");
+    // Nor does anybody come in from within a frame.
+    let mut framed = ada.clone();
+    framed.headers.push(("sec-fetch-dest", "iframe".to_owned()));
+    for path in ["/review/sign-in/issuer", "/review/signed-in?code=c1"] {
+        let refused = framed.open(&hosted, path).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
+        says(&refused.text, "inside another page");
+        assert_eq!(refused.headers["x-frame-options"], "DENY");
+    }
+    // Where a sign-in leads is a page of ours.
+    for then in [
+        "https://evil.example",
+        "//evil.example",
+        "/%2fevil.example",
+        "javascript:x",
+    ] {
+        let mut person = Person::default();
+        let answer = person.begin(&place, &hosted, "open", then).await;
+        let done = person.finish(&hosted, &answer).await;
+        says(&done.text, "content=\"0; url=/review\"");
+        lacks(&done.text, "evil");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_token_that_does_not_count_lets_nobody_in() {
+    let domain = "[[oauth.grants]]\nemail_domains = [\"example.com\"]\nrole = \"reviewer\"\n\
+        [[oauth.grants]]\ngroups = [\"agents\"]\nrole = \"agent\"\n";
+    let place = Place::new(&format!("{REVIEWERS}{domain}")).await;
+    let hosted = place.host().await;
+    let past = time::OffsetDateTime::now_utc().unix_timestamp() - 600;
+    for (name, claims, why) in [
+        (
+            "nonce",
+            json!({ "nonce": "another" }),
+            "belongs to another sign-in",
+        ),
+        ("audience", json!({ "aud": "another" }), "another audience"),
+        ("party", json!({ "azp": "another" }), "another audience"),
+        (
+            "issuer",
+            json!({ "iss": "https://evil.example" }),
+            "does not vouch",
+        ),
+        ("end", json!({ "exp": past }), "has expired"),
+        ("subject", json!({ "sub": null }), "names no subject"),
+        (
+            "no group",
+            json!({ "groups": [] }),
+            "no grant of this server",
+        ),
+        (
+            "an agent",
+            json!({ "groups": ["agents"] }),
+            "opens no review page",
+        ),
+        (
+            "e-mail",
+            json!({ "groups": [], "email": "ada@example.com", "email_verified": false }),
+            "e-mail address is verified",
+        ),
+        (
+            "overage",
+            json!({ "groups": null, "_claim_names": { "groups": "src1" } }),
+            "left this account's groups out",
+        ),
+    ] {
+        let mut said = json!({ "groups": ["reviewers"] });
+        for (claim, value) in claims.as_object().unwrap() {
+            said[claim] = value.clone();
+        }
+        *place.tokens.says.lock() = said;
+        let mut person = Person::default();
+        let answer = person.begin(&place, &hosted, "code", "").await;
+        let refused = person.finish(&hosted, &answer).await;
+        assert_eq!(
+            refused.status,
+            StatusCode::FORBIDDEN,
+            "{name}: {}",
+            refused.text
+        );
+        says(&refused.text, why);
+        assert_eq!(person.cookies.len(), 0, "{name}");
+    }
+    // The issuer that cannot be asked lets in nobody, and is not the person's fault.
+    *place.tokens.says.lock() = json!({ "groups": ["reviewers"] });
+    *place.tokens.is_away.lock() = true;
+    let mut person = Person::default();
+    let answer = person.begin(&place, &hosted, "code", "").await;
+    let refused = person.finish(&hosted, &answer).await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_decides_on_a_set_of_their_own_client_unless_the_grant_says_so() {
+    let agents = "[[oauth.grants]]\ngroups = [\"writers\"]\nrole = \"agent\"\nwrite = true\n";
+    for decides_own in [false, true] {
+        let grants = format!("{REVIEWERS}decides_own = {decides_own}\n{agents}");
+        let place = Place::new(&grants).await;
+        let hosted = place.host().await;
+        let client = place.tokens.issuer.caller(json!({ "groups": ["writers"] }));
+        let client = client.with("host", NAME);
+        let client = hosted.open(&client).await;
+        let edit = json!({ "oldText": "old", "newText": "new" });
+        let edit = json!({ "id": id_of(&place.wiki, "docs/a"), "edits": [edit] });
+        let preview = hosted.call(&client, UPDATE, edit).await.unwrap();
+        let set = preview["proposal"].as_str().unwrap().to_owned();
+        let others = place.proposal().await;
+        let mut ada = Person::signed_in(&place, &hosted).await;
+        let shown = ada.open(&hosted, &format!("/review/sets/{set}")).await;
+        assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
+        let why = "It is of your own client, or of a delegate of it: somebody else decides.";
+        if decides_own {
+            lacks(&shown.text, why);
+            let done = ada.decide(&hosted, &set, &shown).await;
+            assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+            assert_eq!(place.text(), "The new word.\n");
+            continue;
+        }
+        says(&shown.text, why);
+        lacks(&shown.text, "id=\"decide\"");
+        // A form made up from another set's page decides no more.
+        let other = ada.open(&hosted, &format!("/review/sets/{others}")).await;
+        lacks(&other.text, why);
+        let refused = ada.decide(&hosted, &set, &other).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+        assert_eq!(place.text(), "The old word.\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions_are_listed_and_ended_by_operators_and_by_signing_out() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host().await;
+    let mut first = Person::signed_in(&place, &hosted).await;
+    let mut second = Person::signed_in(&place, &hosted).await;
+    let listed = place.token(&["list", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let sessions = listed["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 2, "{listed}");
+    let name = sessions[0]["name"].as_str().unwrap();
+    begins(&name, "ada@127.0.0.1/");
+    says(&place.token(&["list"]).await, name);
+    place.token(&["revoke", name]).await;
+    let mut statuses = Vec::new();
+    for person in [&mut first, &mut second] {
+        statuses.push(person.open(&hosted, "/review").await.status.as_u16());
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 401]);
+    place.token(&["revoke", "ada@127.0.0.1"]).await;
+    for person in [&mut first, &mut second] {
+        let over = person.open(&hosted, "/review").await;
+        assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    }
+    // Whoever signs out is told that the issuer still knows them.
+    let mut third = Person::signed_in(&place, &hosted).await;
+    let queue = third.open(&hosted, "/review").await;
+    let form = format!("form_token={}", queue.hidden("form_token"));
+    let cookies = third.cookies.clone();
+    let out = third.send(&hosted, "/review/sign-out", Some(form)).await;
+    assert_eq!(out.status, StatusCode::OK, "{}", out.text);
+    says(&out.text, "/logout?client_id=page\"");
+    third.cookies = cookies;
+    let over = third.open(&hosted, "/review").await;
+    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    let listed: Value = serde_json::from_str(&place.token(&["list", "--json"]).await).unwrap();
+    assert_eq!(listed["sessions"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_refresh_token_a_session_lasts_an_hour() {
+    let place = Place::new(REVIEWERS).await;
+    *place.tokens.refresh.lock() = None;
+    let hosted = place.host_within(always(), true).await;
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
+    assert_eq!(*place.tokens.asked.lock(), 1);
+    let kept = place.names.path().with_added_extension("sign-ins");
+    let kept = std::fs::read_dir(kept.join("sessions")).unwrap();
+    let kept = kept.last().unwrap().unwrap().path();
+    let shifted = |by: i64| {
+        let text = std::fs::read_to_string(&kept).unwrap();
+        let mut record: Value = serde_json::from_str(&text).unwrap();
+        for name in ["opened", "used", "asked"] {
+            record[name] = json!(record[name].as_i64().unwrap() - by);
+        }
+        std::fs::write(&kept, record.to_string()).unwrap();
+    };
+    shifted(59 * 60);
+    assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
+    shifted(2 * 60);
+    let over = ada.open(&hosted, "/review").await;
+    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_the_issuer_away_a_session_counts_an_hour_and_with_it_seven_days() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host_within(always(), true).await;
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    let kept = place.names.path().with_added_extension("sign-ins");
+    let kept = std::fs::read_dir(kept.join("sessions")).unwrap();
+    let kept = kept.last().unwrap().unwrap().path();
+    let shift = |names: &[&str], by: i64| {
+        let text = std::fs::read_to_string(&kept).unwrap();
+        let mut record: Value = serde_json::from_str(&text).unwrap();
+        for name in names {
+            record[*name] = json!(record[*name].as_i64().unwrap() - by);
+        }
+        std::fs::write(&kept, record.to_string()).unwrap();
+    };
+    let all = ["opened", "used", "asked"];
+    let hour = 60 * 60;
+    shift(&all, 11 * hour);
+    *place.tokens.is_away.lock() = true;
+    // Eleven hours ago the issuer was asked last.
+    let away = ada.open(&hosted, "/review").await;
+    assert_eq!(away.status, StatusCode::FORBIDDEN);
+    says(&away.text, "could not be asked about you for an hour");
+    *place.tokens.is_away.lock() = false;
+    assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
+    shift(&["opened"], 6 * 24 * hour);
+    assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
+    shift(&["used", "asked"], 12 * hour);
+    assert_eq!(
+        ada.open(&hosted, "/review").await.status,
+        StatusCode::UNAUTHORIZED
+    );
+    shift(&["used", "asked"], -12 * hour);
+    shift(&["opened"], 24 * hour);
+    assert_eq!(
+        ada.open(&hosted, "/review").await.status,
+        StatusCode::UNAUTHORIZED
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_the_page_that_others_read_or_that_is_too_short_stops_the_start() {
+    let place = Place::new(REVIEWERS).await;
+    let config = place.files.path().join("config.toml");
+    let key = place.files.path().join("key");
+    let tokens = place.names.path();
+    let own = format!(
+        "base_url = {:?}\napi_token = {:?}\naudit_dir = {:?}\nserve_tokens_file = {tokens:?}\n{}",
+        place.wiki.address(),
+        place.wiki.keys().scripter,
+        place.agent.dir.path(),
+        place.tokens.issuer.table(&format!(
+            "review_client_id = \"page\"\nreview_key_file = \"key\"\n{REVIEWERS}"
+        )),
+    );
+    std::fs::write(&config, own).unwrap();
+    let may = |mode| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(&key, mode).unwrap();
+    };
+    let start = async || {
+        let command = Command::new(&["serve", "--http", "127.0.0.1:0"]);
+        let command = command.with("WIKI_CONFIG", config.to_str().unwrap());
+        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        assert_eq!(ended.code, 2, "{}", ended.told);
+        ended.stderr
+    };
+    may(0o644);
+    says(
+        &start().await,
+        "review_key_file names a file that may be read by others",
+    );
+    std::fs::write(&key, "short").unwrap();
+    may(0o600);
+    says(
+        &start().await,
+        "review_key_file names a file that must hold at least 32",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_loopback_the_issuer_leads_to_localhost_and_on_to_the_pages_own_name() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.setup(true).host().await;
+    let port = hosted.address.port();
+    let mut ada = Person {
+        host: Some(format!("127.0.0.1:{port}")),
+        ..Person::default()
+    };
+    let led = ada.open(&hosted, "/review").await;
+    assert_eq!(led.status, StatusCode::TEMPORARY_REDIRECT);
+    let own = led.leads_to();
+    let own = own
+        .trim_start_matches("http://")
+        .trim_end_matches("/review");
+    ada.host = Some(own.to_owned());
+    let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
+    let cookie = begun.headers[SET_COOKIE].to_str().unwrap();
+    says(
+        cookie,
+        "; Path=/review/signed-in; HttpOnly; SameSite=Lax; Max-Age=600",
+    );
+    begins(&cookie, "wikijs_sign_in=");
+    let location = url::Url::parse(&begun.leads_to()).unwrap();
+    let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
+    let back = format!("http://localhost:{port}/review/signed-in");
+    assert_eq!(query["redirect_uri"], back);
+    let given = ["nonce", "code_challenge", "redirect_uri"].map(|name| query[name].clone());
+    place.tokens.codes.lock().insert("code".to_owned(), given);
+    let answer = vec![
+        ("code", "code".to_owned()),
+        ("state", query["state"].clone()),
+        ("iss", place.tokens.issuer.url.clone()),
+    ];
+    ada.host = Some(format!("localhost:{port}"));
+    let led = ada.finish(&hosted, &answer).await;
+    assert_eq!(led.status, StatusCode::TEMPORARY_REDIRECT);
+    begins(
+        &led.leads_to(),
+        &format!("http://{own}/review/signed-in?code=code&"),
+    );
+    ada.host = Some(own.to_owned());
+    let done = ada.finish(&hosted, &answer).await;
+    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
+}
