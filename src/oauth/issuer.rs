@@ -21,6 +21,8 @@ use crate::wiki::Network;
 pub struct IssuerTimes {
     /// The least time between two fetches.
     pub apart: Duration,
+    /// The same as long as nothing is known of the issuer.
+    pub unknown_apart: Duration,
     /// The age from which keys are fetched again while they still count.
     pub fresh: Duration,
     /// The age from which a token waits for that.
@@ -35,6 +37,7 @@ impl Default for IssuerTimes {
     fn default() -> Self {
         Self {
             apart: Duration::from_mins(1),
+            unknown_apart: Duration::from_secs(5),
             fresh: Duration::from_mins(5),
             stale: Duration::from_hours(1),
             kept: Duration::from_hours(12),
@@ -196,7 +199,11 @@ impl Issuer {
         if state.is_fetching {
             return Some(ended);
         }
-        let is_early = |tried: Instant| tried.elapsed() < self.times.apart;
+        let apart = match &state.known {
+            Some(_) => self.times.apart,
+            None => self.times.unknown_apart.min(self.times.apart),
+        };
+        let is_early = |tried: Instant| tried.elapsed() < apart;
         if state.tried.is_some_and(is_early) {
             return None;
         }

@@ -221,6 +221,7 @@ mod tests {
             grants: vec![grant("writers", false), grant("readers", true)],
             review_client_id: None,
             review_secret_file: None,
+            review_key_file: None,
         }
     }
 
