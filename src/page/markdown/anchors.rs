@@ -1,10 +1,12 @@
 //! Reads the anchors of a page in Markdown, in a form that forgives whatever renderers differ in.
 //!
-//! Wiki.js writes a heading's text as its id: in lower case, `-` for white space, most signs left
-//! out, `h-` before a digit, `-1` and so on behind a repeated one. Here letters and digits alone
-//! count.
+//! Wiki.js writes a heading's text as its id (W51): in NFKC and lower case, `-` for white space, most
+//! signs left out, `h-` before a digit, `-1` and so on behind a repeated one. Here letters and digits
+//! alone count.
 
 use std::collections::BTreeSet;
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::super::model::percent::percent_decoded;
 use super::outline::front_matter;
@@ -81,8 +83,10 @@ pub fn anchor_forms(anchor: &str) -> Vec<String> {
     forms
 }
 
-fn folded(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).collect()
+/// The letters and digits of a text in lower case, in the form in which an id has them.
+pub(in crate::page) fn folded(text: &str) -> String {
+    let letters = text.nfkc().flat_map(char::to_lowercase);
+    letters.filter(|c| c.is_alphanumeric()).collect()
 }
 
 #[cfg(test)]
@@ -124,6 +128,12 @@ mod tests {
             ("# T\n", "top", Some(true)),
             ("# T\n", "fnref1", Some(true)),
             ("# T\n", ":~:text=x", Some(true)),
+            (
+                "## \u{fb01}ne \u{bd} e\u{301}\n",
+                "fine-12-\u{e9}",
+                Some(true),
+            ),
+            ("## \u{ff21}\u{2460} \u{1d401}\n", "a1-b", Some(true)),
             ("", "x", Some(false)),
         ] {
             assert_eq!(has(text, anchor), wanted, "{text:?} {anchor}");
