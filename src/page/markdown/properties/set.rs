@@ -16,8 +16,7 @@ const MOST_SHOWN: usize = 100;
 const BROKEN: &str =
     "stands in a block whose lines are not all understood; change the block with edits";
 const NESTED: &str = "has a value that is nested, spans lines, or has an anchor, a tag or comments between its lines; change it with edits";
-const BAD_KEY: &str =
-    "is no key that can be set here: it has letters, digits, _ - and . and begins with a letter";
+const BAD_KEY: &str = "is no key that can be set here: it has letters, digits, _ - and ., begins with a letter, and is no word of YAML such as true or n";
 const BAD_VALUE: &str = "takes a text of one line, a number, true, false, a list of such texts, or null to remove it; anything else goes with edits";
 const NO_BLOCK: &str = "has no block to stand in: the page begins with a line --- that begins no such block; change it with edits";
 const TWICE: &str = "is in the block more than once; change it with edits";
