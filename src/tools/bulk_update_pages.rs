@@ -57,7 +57,7 @@ pub(super) struct Input {
     /// Without *.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     remove_tags: Option<Vec<String>>,
-    /// New place of path; mends links.
+    /// New place of path.
     #[garde(custom(rule::optional(rule::new_place)))]
     move_to: Option<String>,
     /// Every occurrence, in order.

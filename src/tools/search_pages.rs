@@ -84,15 +84,18 @@ pub(super) struct Input {
     /// EXACT, REGEX: lines with their numbers, case counts.
     #[garde(skip)]
     r#match: Option<MatchMode>,
-    /// With all of these.
+    /// With all.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
+    /// With none.
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
+    without_tags: Option<Vec<String>>,
     #[garde(custom(rule::optional(rule::time)))]
     updated_since: Option<String>,
-    /// Links to this path or id.
+    /// Path or id.
     #[garde(custom(rule::optional(rule::text)))]
     links_to: Option<String>,
-    /// In place of query: pages related to this id.
+    /// In place of query: an id.
     #[garde(range(min = 1))]
     related_to: Option<i64>,
 }

@@ -32,10 +32,11 @@ impl SearchScope {
             input.links_to.as_deref(),
         )
         .await?;
-        let by = input::tag_filters(wiki, input.tags.clone(), None).await?;
-        let (tags, patterns) = (by.tags, by.tag_patterns);
+        let (tags, without) = (input.tags.clone(), input.without_tags.clone());
+        let by = input::tag_filters(wiki, tags, without).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
-        let by_tags = !tags.is_empty() || !patterns.is_empty();
+        let by_tags = !by.tags.is_empty() || !by.tag_patterns.is_empty();
+        let by_tags = by_tags || !by.without_tags.is_empty();
         let filters = by_tags || since.is_some() || links_to.is_some();
         let (locales, path) = input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
         let mut scope = Self {
@@ -63,8 +64,9 @@ impl SearchScope {
             let own = page.tags.as_deref().unwrap_or_default();
             let updated = page.updated_at.as_ref().and_then(Date::instant);
             let has = |pattern: &TagPattern| pattern.matches_any(own);
-            tags.iter().all(|tag| own.contains(tag))
-                && patterns.iter().all(has)
+            by.tags.iter().all(|tag| own.contains(tag))
+                && by.tag_patterns.iter().all(has)
+                && !by.without_tags.iter().any(has)
                 && since.is_none_or(|since| updated.is_some_and(|updated| updated >= since))
                 && linking
                     .as_ref()

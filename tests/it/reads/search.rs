@@ -277,6 +277,10 @@ async fn every_filter_holds_on_both_engines() {
             (json!({ "tags": ["red"] }), &["docs/one", "docs/two"]),
             (json!({ "tags": ["RED", "blue"] }), &["docs/one"]),
             (
+                json!({ "tags": ["red"], "withoutTags": ["BL*"] }),
+                &["docs/two"],
+            ),
+            (
                 json!({ "updatedSince": "2026-02-01" }),
                 &["docs-old/three", "docs/four", "docs/two"],
             ),

@@ -274,7 +274,7 @@ async fn the_arguments_are_those_of_the_design() {
     assert_eq!(
         told,
         [
-            "search_pages: query queries locale path limit context in match tags updatedSince linksTo relatedTo",
+            "search_pages: query queries locale path limit context in match tags withoutTags updatedSince linksTo relatedTo",
             "list_pages: locale limit tags withoutTags path updatedSince lastAuthorId isPublished linksTo links property fields orderBy direction cursor",
             "get_page_by_path: path paths locale view section lines lineNumbers offset maxBytes version",
             "get_page_by_id: id ids view section lines lineNumbers offset maxBytes version",
