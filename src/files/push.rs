@@ -184,6 +184,7 @@ fn change(before: Option<PageState>, after: Option<PageState>, moves: bool) -> D
         after,
         lost: Vec::new(),
         updates_links: moves,
+        part_of: None,
     }
 }
 

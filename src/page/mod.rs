@@ -32,8 +32,8 @@ pub use links::link::{
     Carrier, LinkKind, PageLink, can_be_linked, has_unchecked_links, links, may_lead_to_page,
 };
 pub use links::mend::{
-    LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
-    mend_links,
+    LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, PartPage,
+    WhyLeft, mend_links,
 };
 pub use markdown::anchors::{anchor_forms, anchors};
 pub use markdown::block::{Block, BlockKind, LinkOrImage};

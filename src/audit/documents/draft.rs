@@ -130,6 +130,9 @@ pub struct DraftChange {
     /// True if links to the page are updated when it moves.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub updates_links: bool,
+    /// The page of which the new page is a part, if it was made of a part.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part_of: Option<i64>,
 }
 
 impl DraftChange {

@@ -229,7 +229,7 @@ impl Bulk {
         }
         let moves = changes.iter().any(Change::moves);
         let set = if moves {
-            let (changes, mending) = mending::with_links(call, changes).await?;
+            let (changes, mending) = mending::with_links(call, changes, &[]).await?;
             ChangeSet::list(call.id, changes).map(|set| set.mending_links(mending))
         } else {
             let changes = changes.into_iter().map(SetChange::from).collect();

@@ -9,10 +9,11 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, DraftMark, LeftOut, SetChange, TurnOf};
+use crate::gates::{ChangeSet, DraftMark, LeftOut, Mending, SetChange, TurnOf};
 use crate::page::{PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
+use super::mending::NewPart;
 use super::order::in_order_of_need;
 use super::{
     ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall, WriteRequest, again,
@@ -22,12 +23,16 @@ use super::{digest, mismatch, proposal::values, whole_page, whole_page::ToWrite}
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::drafts;
 use crate::write::faults::with_difference;
+use crate::write::links::linkers::BREAKS;
 use crate::write::stages::send::broke_off;
 
 /// The number of pages that are read concurrently.
 const AT_ONCE: usize = 4;
 /// The hint if a page was changed since its change joined the draft.
 const REBASE: &str = "Make a change of this page with this draft once more, which is then made on the page as it is; or take its change out: wikijs_discard_draft with draft and id.";
+
+/// The warning where headings go to new pages and nobody knows who links to them.
+const UNMENDED: &str = "links to the headings that go to new pages are not mended, which needs the content index (WIKI_INDEX); they will lead to the old page.";
 
 /// A write that joins a draft.
 #[derive(Debug, Clone)]
@@ -46,6 +51,14 @@ impl Drafting {
         matches!(&*self.plan, WriteRequest::Update(update) if update.updates_links)
     }
 
+    /// The page of which the new page is a part.
+    fn part_of(&self) -> Option<i64> {
+        match &*self.plan {
+            WriteRequest::Copy(copy) => copy.section.as_ref().map(|_| copy.from),
+            _ => None,
+        }
+    }
+
     /// The change of a set, as the draft has it.
     pub(in crate::write) fn as_drafted(&self, set: &ChangeSet) -> DraftChange {
         let change = &set.first().change;
@@ -54,6 +67,7 @@ impl Drafting {
             after: change.after().cloned(),
             lost: change.lost().to_vec(),
             updates_links: self.updates_links(),
+            part_of: self.part_of(),
         }
     }
 }
@@ -152,6 +166,10 @@ pub(super) async fn set_of(
     keeps_on_failure: bool,
 ) -> Result<ChangeSet, Failure> {
     let mends_links = changes.iter().any(|one| one.updates_links);
+    let parted: Vec<NewPart> = changes
+        .iter()
+        .filter_map(|one| one.place().zip(one.part_of))
+        .collect();
     let fitting: Vec<Fitting> = stream::iter(changes)
         .map(|one| fitting(call, one))
         .buffered(AT_ONCE)
@@ -172,19 +190,46 @@ pub(super) async fn set_of(
         let nothing = Change::between((*page).clone(), *page);
         return ChangeSet::list(call.id, vec![nothing.into()]).ok_or_else(broke_off);
     }
-    let (changes, mending) = if mends_links {
-        let (changes, mending) = mending::with_links(call, changes).await?;
-        (changes, Some(mending))
-    } else {
-        let changes = in_order_of_need(changes);
-        (changes.into_iter().map(SetChange::from).collect(), None)
-    };
-    let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;
-    let set = match mending {
-        Some(mending) => set.mending_links(mending),
+    let mended = mended(call, changes, (mends_links, &parted)).await?;
+    let set = ChangeSet::list(call.id, mended.changes).ok_or_else(broke_off)?;
+    let set = set.warned(mended.warning);
+    let set = match mended.links {
+        Some(links) => set.mending_links(links),
         None => set,
     };
     Ok(set.keeping(keeps_on_failure).without(left_out))
+}
+
+/// The changes of a draft and those that mend links.
+struct MendedDraft {
+    changes: Vec<SetChange>,
+    links: Option<Mending>,
+    /// Links that are not mended although headings go to new pages.
+    warning: Option<Warning>,
+}
+
+/// Mends the links to the pages that a draft moves, if that was asked for, and to the headings that
+/// go to new pages, if the index knows them.
+async fn mended(
+    call: WriteCall<'_>,
+    changes: Vec<Change>,
+    (mends_links, parted): (bool, &[NewPart]),
+) -> Result<MendedDraft, Failure> {
+    let is_split = mending::takes_headings(&changes, parted);
+    if mends_links || (is_split && call.index.is_on()) {
+        let (changes, links) = mending::with_links(call, changes, parted).await?;
+        return Ok(MendedDraft {
+            changes,
+            links: Some(links),
+            warning: None,
+        });
+    }
+    let changes = in_order_of_need(changes);
+    Ok(MendedDraft {
+        changes: changes.into_iter().map(SetChange::from).collect(),
+        links: None,
+        warning: is_split.then(|| Warning::new(BREAKS, UNMENDED)),
+    })
 }
 
 impl ChangeSource for Submit {

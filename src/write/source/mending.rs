@@ -6,7 +6,9 @@ use std::time::Instant;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, Mending, SetChange};
-use crate::page::{LeftLink, LinkedSite, Moves, PagePlace, PageState, SourceFormat, mend_links};
+use crate::page::{
+    LeftLink, LinkedSite, Moves, PagePlace, PageState, PartPage, SourceFormat, mend_links,
+};
 use crate::wiki::{LinksOfPage, Wiki};
 use futures_util::{StreamExt as _, stream};
 
@@ -24,15 +26,20 @@ const UNREADABLE: &str = "this key cannot read all of the page";
 const UNSOURCED: &str = "this key cannot read the page's source";
 const TOO_LARGE: &str = "the page is too large to be written";
 
-/// Makes a set of moves and of the changes that mend the links to the moved pages.
+/// The place of a new page, and the page of which it is a part.
+pub(super) type NewPart = (PagePlace, i64);
+
+/// Makes a set of moves and of the changes that mend the links to the moved pages, and to headings
+/// that are in a page's parts now.
 ///
 /// # Errors
 /// Not all sources could be searched, or too many pages would be written.
 pub(super) async fn with_links(
     call: WriteCall<'_>,
     asked: Vec<Change>,
+    parted: &[NewPart],
 ) -> Result<(Vec<SetChange>, Mending), Failure> {
-    let moves = moves(asked.iter());
+    let moves = with_headings(moves(asked.iter()), &asked, parted);
     let of_new = of_new(&moves, asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
     let found = MendablePages::of(call, moves.clone(), &own).await?;
@@ -103,6 +110,44 @@ fn ends_of(change: &Change) -> (PagePlace, PagePlace) {
 
 fn moves<'a>(changes: impl Iterator<Item = &'a Change>) -> Moves {
     changes.map(ends_of).collect()
+}
+
+/// True if a set takes headings out of a page that is parted.
+pub(super) fn takes_headings(asked: &[Change], parted: &[NewPart]) -> bool {
+    with_headings(Moves::default(), asked, parted).take_headings()
+}
+
+/// The moves, and the headings that go from each page to its parts.
+fn with_headings(moves: Moves, asked: &[Change], parted: &[NewPart]) -> Moves {
+    let is_markdown = |page: &&PageState| page.editor == "markdown";
+    let new = asked.iter().filter(|change| change.before().is_none());
+    let new: Vec<(PagePlace, &PageState)> = new
+        .filter_map(|change| change.after().filter(is_markdown))
+        .map(|page| (place_of(page), page))
+        .collect();
+    asked.iter().fold(moves, |moves, change| {
+        let ends = change.before().filter(is_markdown).zip(change.after());
+        let Some((before, after)) = ends.filter(|(before, after)| before.content != after.content)
+        else {
+            return moves;
+        };
+        let is_part = |place: &PagePlace| {
+            let mut parted = parted.iter();
+            parted.any(|(part, of)| part == place && Some(*of) == before.id)
+        };
+        let parts = new.iter().filter(|(place, _)| is_part(place));
+        let parts: Vec<_> = parts
+            .map(|(place, page)| PartPage {
+                place,
+                title: &page.title,
+                text: &page.content,
+            })
+            .collect();
+        if parts.is_empty() {
+            return moves;
+        }
+        moves.with_headings(&place_of(before), (&before.content, &after.content), &parts)
+    })
 }
 
 /// The moves as the text of a new page means them: a place that a new page takes is that page's.

@@ -234,7 +234,7 @@ async fn list(call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure>
     if !change.moves() {
         return Err(needs_move());
     }
-    let (changes, mending) = mending::with_links(call, vec![change]).await?;
+    let (changes, mending) = mending::with_links(call, vec![change], &[]).await?;
     let set = ChangeSet::list(call.id, changes).ok_or_else(nothing_asked_for)?;
     Ok(set.mending_links(mending))
 }

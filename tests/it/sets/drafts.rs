@@ -253,6 +253,68 @@ async fn links_are_mended_for_what_a_draft_moves() {
     assert_eq!(texts(&wiki)["docs/b"], "# B\n\nSee [a](/docs/a).\n");
 }
 
+const OLD: &str = "# Old\n\nSee [linux](#linux) and [tail](#tail).\n\n## Install\n\nBack to [tail](#tail), on to [linux](#linux) and [notes](#notes).\n\n### Linux\n\nx\n\n## Notes\n\nn\n\n## Tail\n\n[i](#install)\n";
+
+/// A wiki with a page to be split, and the draft that splits it.
+async fn split(wiki: &DemoWiki, served: &Served) {
+    for (path, section, title) in [
+        ("docs/install", "Install", "Install"),
+        ("docs/all", "Notes", "All notes"),
+    ] {
+        let part =
+            json!({ "path": path, "title": title, "fromPage": "docs/old", "section": section });
+        joins(served, CREATE, part).await;
+        let id = id_of(wiki, "docs/old");
+        let rest = json!({ "id": id, "section": section, "sectionMode": "remove" });
+        joins(served, UPDATE, rest).await;
+    }
+}
+
+#[tokio::test]
+async fn links_follow_the_headings_that_a_draft_takes_to_new_pages() {
+    let linking = "[i](/docs/old#install) [l](/docs/old#linux) [t](/docs/old#tail) [o](/docs/old)\n\n<code><a href=\"/docs/old#notes\">n</a></code>\n";
+    let wiki = wiki_of(&[("docs/old", OLD), ("docs/b", linking)]).await;
+    let (wiki, served) = with_server(wiki, setup).await;
+    let before = texts(&wiki);
+    split(&wiki, &served).await;
+    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(done["linksLeft"][0]["link"], "/docs/old#notes", "{done}");
+    let after = texts(&wiki);
+    assert_eq!(
+        after["docs/old"],
+        "# Old\n\nSee [linux](/docs/install#linux) and [tail](#tail).\n\n## Tail\n\n[i](/docs/install)\n"
+    );
+    assert_eq!(
+        after["docs/install"],
+        "Back to [tail](/docs/old#tail), on to [linux](#linux) and [notes](/docs/all#notes).\n\n## Linux\n\nx\n\n"
+    );
+    let mended = linking.replacen("old#install", "install", 1);
+    let mended = mended.replacen("old#linux", "install#linux", 1);
+    assert_eq!(after["docs/b"], mended);
+    let undo = json!({ "callId": done["callId"] });
+    served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(texts(&wiki), before);
+}
+
+#[tokio::test]
+async fn without_an_index_a_page_is_split_and_the_links_to_its_headings_are_said_to_break() {
+    let wiki = wiki_of(&[("docs/old", OLD), ("docs/b", "[l](/docs/old#linux)\n")]).await;
+    let (wiki, served) = with_server(wiki, |wiki| setup(wiki).with("WIKI_INDEX", "off")).await;
+    split(&wiki, &served).await;
+    let shown = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    says(&shown["warnings"].to_string(), "WIKI_INDEX");
+    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
+    assert_eq!(
+        (&done["outcome"], &done["pages"]),
+        (&json!("applied"), &json!(3))
+    );
+    assert_eq!(texts(&wiki)["docs/b"], "[l](/docs/old#linux)\n");
+}
+
 #[tokio::test]
 async fn a_draft_that_is_submitted_in_a_dry_run_becomes_one_proposal() {
     let (wiki, served) = with_server(wiki().await, |wiki| setup(wiki).dry()).await;

@@ -30,6 +30,7 @@ fn creates(path: &str, content: String) -> DraftChange {
         after: Some(page),
         lost: Vec::new(),
         updates_links: false,
+        part_of: None,
     }
 }
 

@@ -1,47 +1,16 @@
 //! Mending: what has to change in a text, and what cannot.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::super::link::{Carrier, has_other_scheme};
 use super::find::written_links;
+use super::moves::{HeadingHome, Moves};
 use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::LinkTargetParts;
 use super::written::SourceLink;
+use crate::page::markdown::anchors::anchor_forms;
 use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::lines_of;
-
-/// Pages that move, with their places before and after.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Moves(HashMap<PagePlace, PagePlace>);
-
-impl Moves {
-    /// The place that a page has when all are moved.
-    #[must_use]
-    pub fn after(&self, place: &PagePlace) -> PagePlace {
-        self.0.get(place).unwrap_or(place).clone()
-    }
-
-    /// The place that a page at this place goes to, if it moves.
-    #[must_use]
-    pub fn target(&self, place: &PagePlace) -> Option<&PagePlace> {
-        self.0.get(place)
-    }
-
-    /// The same, except for moves from these places.
-    #[must_use]
-    pub fn without(&self, places: &HashSet<PagePlace>) -> Self {
-        let kept = self.0.iter().filter(|(from, _)| !places.contains(from));
-        Self(kept.map(|(from, to)| (from.clone(), to.clone())).collect())
-    }
-}
-
-impl FromIterator<(PagePlace, PagePlace)> for Moves {
-    fn from_iter<I: IntoIterator<Item = (PagePlace, PagePlace)>>(moves: I) -> Self {
-        let moves = moves.into_iter().filter(|(from, to)| from != to);
-        Self(moves.collect())
-    }
-}
 
 /// A link that was mended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +36,8 @@ pub enum WhyLeft {
     OtherAddress,
     /// The page is neither Markdown nor HTML; it names the place.
     Format,
+    /// Several of the new pages have the heading.
+    SeveralPages,
 }
 
 impl WhyLeft {
@@ -79,6 +50,7 @@ impl WhyLeft {
             Self::NoAddress => "no such link leads to the new place",
             Self::OtherAddress => "another scheme or port than the wiki's",
             Self::Format => "neither Markdown nor HTML",
+            Self::SeveralPages => "several new pages have the heading",
         }
     }
 }
@@ -209,10 +181,26 @@ impl Mender<'_> {
     /// The place that a link should lead to when all pages are moved.
     fn wanted(&self, link: &SourceLink) -> Leads {
         let before = resolve(&link.target, link.carrier, Seat::at(self.page), self.site);
-        match before {
-            Leads::Page(view, place) => Leads::Page(view, self.moves.after(&place)),
-            before => before,
+        let home = self.home(link, &before).and_then(HeadingHome::place);
+        match (home, before) {
+            (Some(home), _) => Leads::Page(None, home.clone()),
+            (None, Leads::Page(view, place)) => Leads::Page(view, self.moves.after(&place)),
+            (None, before) => before,
         }
+    }
+
+    /// The page that has the heading to which a link leads, if its page has it no more.
+    fn home(&self, link: &SourceLink, leads: &Leads) -> Option<&HeadingHome> {
+        let homes = match leads {
+            Leads::Here => {
+                let own = self.moves.in_parts.get(self.page);
+                own.or_else(|| self.moves.headings.get(self.page))
+            }
+            Leads::Page(None, place) => self.moves.headings.get(place),
+            Leads::Page(Some(_), _) | Leads::OfWiki(_) | Leads::Elsewhere => None,
+        }?;
+        let (_, anchor) = link.target.split_once('#')?;
+        anchor_forms(anchor).iter().find_map(|form| homes.get(form))
     }
 
     /// True if a target leads there once the page is rendered where it goes.
@@ -233,47 +221,73 @@ impl Mender<'_> {
         if has_other_scheme(&link.target) {
             return MendAction::Nothing;
         }
+        let leads = resolve(&link.target, link.carrier, Seat::at(self.page), self.site);
+        let home = self.home(link, &leads);
+        if home == Some(&HeadingHome::Several) {
+            return MendAction::Left(WhyLeft::SeveralPages);
+        }
         let wanted = self.wanted(link);
-        let (view, to) = match &wanted {
-            Leads::Here => return MendAction::Nothing,
-            Leads::Elsewhere => return self.of_other_address(link),
+        match &wanted {
+            Leads::Here => MendAction::Nothing,
+            Leads::Elsewhere => self.of_other_address(link),
             _ if self.leads(&link.target, link, &wanted) => {
-                return if self.leads_at_once(&link.target, link, &wanted) {
+                if self.leads_at_once(&link.target, link, &wanted) {
                     MendAction::Nothing
                 } else {
                     MendAction::Rendering
-                };
+                }
             }
-            Leads::Page(view, to) => (*view, Some(to)),
-            Leads::OfWiki(_) => (None, None),
-        };
-        if link.is_in_code {
-            return MendAction::Left(WhyLeft::InCode);
+            _ if link.is_in_code => MendAction::Left(WhyLeft::InCode),
+            _ => {
+                let keeps_anchor = !matches!(home, Some(HeadingHome::Title(_)));
+                self.rewritten(link, text, &wanted, keeps_anchor)
+            }
         }
+    }
+
+    /// A link written so that it leads there.
+    fn rewritten(
+        &self,
+        link: &SourceLink,
+        text: &str,
+        wanted: &Leads,
+        keeps_anchor: bool,
+    ) -> MendAction {
         let Some(range) = &link.range else {
             return MendAction::Left(WhyLeft::NotFound);
         };
-        let ways = |form: &LinkTargetParts<'_>| match (to, &wanted) {
-            (Some(to), _) => form.ways_to(view, to, &self.after, self.site),
-            (None, Leads::OfWiki(way)) => vec![format!("/{way}")],
-            (None, _) => Vec::new(),
+        let ways = |form: &LinkTargetParts<'_>| match wanted {
+            Leads::Page(view, to) => form.ways_to(*view, to, &self.after, self.site),
+            Leads::OfWiki(way) => vec![format!("/{way}")],
+            Leads::Here | Leads::Elsewhere => Vec::new(),
         };
         let good = LinkTargetParts::split(&link.target, self.site)
             .into_iter()
             .find_map(|form| {
+                let anchor = form.rest.find('#').filter(|_| !keeps_anchor);
+                let kept = form.rest.get(..anchor.unwrap_or(form.rest.len()));
+                let kept = kept.unwrap_or_default();
                 let is_good = |way: &String| {
-                    let target = [form.address, way, form.rest].concat();
-                    self.leads(&target, link, &wanted) && self.leads_at_once(&target, link, &wanted)
+                    let target = [form.address, way, kept].concat();
+                    self.leads(&target, link, wanted) && self.leads_at_once(&target, link, wanted)
                 };
-                Some((form, ways(&form).into_iter().find(is_good)?))
+                let way = ways(&form).into_iter().find(is_good)?;
+                let end = form.address.len() + form.way.len();
+                Some(match anchor {
+                    None => (form.address.len(), end, way),
+                    Some(_) => (
+                        form.address.len(),
+                        link.target.len(),
+                        [&*way, kept].concat(),
+                    ),
+                })
             });
-        let Some((form, way)) = good else {
+        let Some((start, end, way)) = good else {
             return MendAction::Left(WhyLeft::NoAddress);
         };
         let raw = text.get(range.clone()).unwrap_or_default();
         let place = |length| Some(range.start + link.writing.behind(raw, length)?);
-        let start = place(form.address.len());
-        match start.zip(place(form.address.len() + form.way.len())) {
+        match place(start).zip(place(end)) {
             Some((start, end)) => MendAction::Edit(start..end, way),
             None => MendAction::Left(WhyLeft::NotFound),
         }

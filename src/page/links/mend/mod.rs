@@ -4,12 +4,14 @@
 mod find;
 mod html;
 mod mended;
+mod moves;
 mod part;
 mod resolve;
 mod rewrite;
 mod written;
 
-pub use mended::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, mend_links};
+pub use mended::{LeftLink, MendedLink, MendedText, WhyLeft, mend_links};
+pub use moves::{Moves, PartPage};
 pub use part::MovedPart;
 pub use resolve::{LinkBase, LinkedSite, PagePlace};
 

@@ -6,7 +6,8 @@ use url::Url;
 
 use super::super::link::Carrier;
 use super::find::written_links as written_links_of;
-use super::mended::{Moves, mend_links};
+use super::mended::mend_links;
+use super::moves::Moves;
 use super::resolve::{Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
 use super::written::SourceLink;
 use crate::page::{

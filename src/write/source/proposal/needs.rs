@@ -8,6 +8,9 @@
 //! - if it is the move that the other mends links to, and the other does nothing else: without it
 //!   those links would break.
 //!
+//! A new page to which links are mended, because it has headings of another page now, counts as a
+//! move, but stays without them: the text that it has is perhaps nowhere else.
+//!
 //! A page that is left out stays as it is: its own links to what moves then lead nowhere, and are
 //! named before anybody says yes.
 
@@ -30,6 +33,8 @@ struct ChangeDependency {
     place: Option<usize>,
     /// The moves to which it mends links, if it does nothing else.
     mends: Option<HashSet<usize>>,
+    /// True if it makes a page.
+    creates: bool,
 }
 
 impl Needs {
@@ -42,13 +47,14 @@ impl Needs {
             .filter_map(|(at, change)| Some((change.place_left()?, at)))
             .collect();
         let moves: HashMap<PagePlace, usize> = all()
-            .filter_map(|(at, change)| Some((moved(change)?.1, at)))
+            .filter_map(|(at, change)| Some((arrives(change)?, at)))
             .collect();
         let need = |(change, only_mends): &(&Change, bool)| ChangeDependency {
             place: change
                 .place_taken()
                 .and_then(|place| frees.get(&place).copied()),
             mends: only_mends.then(|| mends(change, &moves, site)),
+            creates: change.before().is_none(),
         };
         Self(changes.iter().map(need).collect())
     }
@@ -68,7 +74,8 @@ impl Needs {
                 }
                 let Some(mends) = &need.mends else { continue };
                 if out.contains(&at) {
-                    out.extend(mends);
+                    let creates = |at: &usize| self.0.get(*at).is_some_and(|one| one.creates);
+                    out.extend(mends.iter().filter(|at| !creates(at)));
                 } else if !mends.is_empty() && mends.is_subset(&out) {
                     out.insert(at);
                 }
@@ -87,6 +94,14 @@ impl Needs {
 fn moved(change: &Change) -> Option<(PagePlace, PagePlace)> {
     let page = change.after().filter(|_| change.moves())?;
     Some((change.place_left()?, place_of(page)))
+}
+
+/// The place to which a change brings a page, from elsewhere or as a new one.
+fn arrives(change: &Change) -> Option<PagePlace> {
+    match change.before() {
+        Some(_) => Some(moved(change)?.1),
+        None => change.after().map(place_of),
+    }
 }
 
 /// The moves to which a change mends links: those to whose new places the page links only
@@ -258,7 +273,12 @@ mod tests {
             deleted(2, "b"),
             moved(3, "c", "b"),
         ];
-        let table: [Row; 14] = [
+        let split = [
+            made("new"),
+            (mended(1, "# h\n", "\n").0, false),
+            mended(2, "[x](/old#h)\n", "[x](/new#h)\n"),
+        ];
+        let table: [Row; 16] = [
             (&section, &[], &[]),
             // The page that links to the other one stays, too.
             (&section, &[0], &[0, 2]),
@@ -273,6 +293,9 @@ mod tests {
             (&chain, &[3], &[3]),
             (&chain, &[4], &[4]),
             (&chain, &[4, 4, 3, 99], &[3, 4]),
+            // The text of a page that is made of another's is nowhere else.
+            (&split, &[0], &[0, 2]),
+            (&split, &[2], &[2]),
             (&deletes, &[0], &[0, 1]),
             (&deletes, &[2], &[2, 3]),
             (&deletes, &[1, 3], &[1, 3]),

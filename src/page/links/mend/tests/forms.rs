@@ -2,7 +2,8 @@
 
 use url::Url;
 
-use super::super::mended::{MendedText, Moves, WhyLeft, mend_links};
+use super::super::mended::{MendedText, WhyLeft, mend_links};
+use super::super::moves::{Moves, PartPage};
 use super::{at, site};
 use crate::page::SourceFormat;
 
@@ -207,4 +208,61 @@ fn pages_that_move_together_go_on_leading_to_each_other() {
     let swapped = [("en:a1", "en:b1"), ("en:b1", "en:a1")];
     let mended = mended_at("[x](/a1) [y](/b1)", "en:c1", &swapped, false);
     assert_eq!(mended.text, "[x](/b1) [y](/a1)");
+}
+
+/// A page of the three parts, once docs/b was split into it, new/c and new/d.
+fn split(text: &str, page: &str) -> MendedText {
+    let before = "# B\n\n## One {#own}\n\n## Two\n\n## Both\n\n### \u{ff34}hree\n\n## Stays\n";
+    let (c, d) = (at("en:new/c"), at("en:new/d"));
+    let part = |place, title, text| PartPage { place, title, text };
+    let parts = [
+        part(&c, "One", "## Both\n"),
+        part(&d, "D", "# Two\n\n## Both\n\n## \u{ff34}hree\n"),
+    ];
+    let place = at("en:docs/b");
+    let moves = Moves::default().with_headings(&place, (before, "# B\n\n## Stays\n"), &parts);
+    let site = site(true);
+    mend_links(text, SourceFormat::Markdown, &at(page), &moves, &site)
+}
+
+#[test]
+fn a_link_to_a_heading_follows_it_to_the_page_that_has_it_now() {
+    for (page, before, after) in [
+        ("docs/a", "/docs/b#two", "/new/d#two"),
+        ("docs/a", "/en/docs/b?x=1#Two", "/en/new/d?x=1#Two"),
+        ("docs/a", "./b.md#three", "../new/d.md#three"),
+        ("docs/a", "/docs/b#two-1", "/new/d#two-1"),
+        // The title of the new page.
+        ("docs/a", "/docs/b?x=1#one", "/new/c?x=1"),
+        ("docs/a", "/docs/b#stays", "/docs/b#stays"),
+        ("docs/a", "/docs/b#neither", "/docs/b#neither"),
+        ("docs/a", "/docs/b", "/docs/b"),
+        ("docs/a", "/h/en/docs/b#two", "/h/en/docs/b#two"),
+        ("docs/a", "#two", "#two"),
+        ("docs/b", "#two", "/new/d#two"),
+        ("docs/b", "#one", "/new/c"),
+        ("docs/b", "#stays", "#stays"),
+        ("new/d", "#two", "#two"),
+        ("new/d", "#stays", "/docs/b#stays"),
+        ("new/d", "#both", "#both"),
+        ("new/c", "#two", "/new/d#two"),
+        ("new/c", "#one", "/new/c"),
+    ] {
+        let mended = split(&format!("[x]({before} \"t\")"), &format!("en:{page}"));
+        assert_eq!(
+            mended.text,
+            format!("[x]({after} \"t\")"),
+            "{page} {before}"
+        );
+        assert_eq!(mended.left, []);
+    }
+}
+
+#[test]
+fn a_link_to_a_heading_that_several_new_pages_have_is_left_and_named() {
+    let text = "[x](/docs/b#both) <code><a href=\"/docs/b#two\">x</a></code>";
+    let mended = split(text, "en:docs/a");
+    assert_eq!(mended.text, text);
+    let why: Vec<_> = mended.left.iter().map(|left| left.why).collect();
+    assert_eq!(why, [WhyLeft::SeveralPages, WhyLeft::InCode]);
 }
