@@ -179,7 +179,7 @@ impl NewContent {
     #[must_use]
     pub fn warning(&self, before: &PageState) -> Option<Warning> {
         match self {
-            Self::Everywhere(all) => all.warning([(&*before.content, &*before.editor)]),
+            Self::Everywhere(all) => all.warning(&before.content, &before.editor),
             Self::Section {
                 selector,
                 mode: mode @ SectionMode::Append,
@@ -229,27 +229,21 @@ impl ReplaceAll {
         }
     }
 
-    /// The warning that texts in the code of these sources, each with its editor, are replaced.
+    /// The warning that texts in the code of a page of this editor are replaced.
     #[must_use]
-    pub fn warning<'a>(
-        &self,
-        sources: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Option<Warning> {
-        let mut in_code = 0_usize;
-        for (content, editor) in sources {
-            let has = |edit: &TextReplacement| content.contains(&edit.old_text);
-            if self.outside_code || !self.edits.iter().any(has) {
-                continue;
-            }
-            let Some(code) = code_ranges(content, SourceFormat::detect(None, Some(editor))) else {
-                return Some(unchecked(IN_CODE));
-            };
-            let count = |code| {
-                let made = replaced(content, &self.edits, code);
-                made.map_or(0, |(_, counts)| counts.into_iter().sum())
-            };
-            in_code += usize::saturating_sub(count(&[]), count(&code));
+    pub fn warning(&self, content: &str, editor: &str) -> Option<Warning> {
+        let has = |edit: &TextReplacement| content.contains(&edit.old_text);
+        if self.outside_code || !self.edits.iter().any(has) {
+            return None;
         }
+        let Some(code) = code_ranges(content, SourceFormat::detect(None, Some(editor))) else {
+            return Some(unchecked(IN_CODE));
+        };
+        let count = |code| {
+            let made = replaced(content, &self.edits, code);
+            made.map_or(0, |(_, counts)| counts.into_iter().sum())
+        };
+        let in_code = usize::saturating_sub(count(&[]), count(&code));
         let message = format!(
             "{in_code} of the replaced texts are in code (blocks, code within a line, code in HTML); outsideCode: true leaves code as it is."
         );

@@ -185,6 +185,7 @@ fn change(before: Option<PageState>, after: Option<PageState>, moves: bool) -> D
         lost: Vec::new(),
         updates_links: moves,
         part_of: None,
+        warnings: Vec::new(),
     }
 }
 

@@ -408,6 +408,15 @@ impl ChangeSet {
         self
     }
 
+    /// The same set, each change with the warnings of its maker.
+    #[must_use]
+    pub fn warned_each(mut self, of: impl Fn(&Change) -> Vec<Warning>) -> Self {
+        for one in std::iter::once(&mut *self.first).chain(&mut self.others) {
+            one.warnings.extend(of(&one.change));
+        }
+        self
+    }
+
     /// The same set, with another state after its first change.
     #[must_use]
     pub fn with_first_after(mut self, after: PageState) -> Self {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::super::{DraftId, KeyDigest, LineHash};
+use crate::change::Warning;
 use crate::page::{Date, Field, PagePlace, PageState};
 
 /// The newest version of the draft format; a reader must not guess at a newer one.
@@ -133,6 +134,9 @@ pub struct DraftChange {
     /// The page of which the new page is a part, if it was made of a part.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part_of: Option<i64>,
+    /// The warnings about the way in which the calls said it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<Warning>,
 }
 
 impl DraftChange {
@@ -193,7 +197,12 @@ impl Draft {
             .iter()
             .position(|one| one.is_of_same_page(&change));
         match own.and_then(|own| self.changes.get_mut(own)) {
-            Some(own) if !is_nothing => *own = change,
+            Some(own) if !is_nothing => {
+                let earlier = std::mem::replace(own, change).warnings;
+                let is_new = |one: &Warning| own.warnings.iter().all(|now| now.code != one.code);
+                let earlier: Vec<Warning> = earlier.into_iter().filter(is_new).collect();
+                own.warnings.extend(earlier);
+            }
             Some(_) => self.changes.retain(|one| !one.is_of_same_page(&change)),
             None if !is_nothing => self.changes.push(change),
             None => {}

@@ -15,8 +15,9 @@ use super::plan::Change;
 use super::warning::Warning;
 use crate::page::{LineCounts, LinkedSite, PageReading};
 
-/// The codes of all checks, as rules name them.
-pub const CODES: [&str; 16] = [
+/// The codes of all checks, and last of what the call's way of saying its change brings, as rules name
+/// them.
+pub const CODES: [&str; 18] = [
     "dead_link",
     "same_title",
     "path_differs_by_case",
@@ -33,6 +34,8 @@ pub const CODES: [&str; 16] = [
     "css_rules_dropped",
     "cannot_return",
     "unpublished",
+    "in_code",
+    "not_in_block",
 ];
 
 /// Data of the wiki that checks need beside the change.

@@ -306,10 +306,14 @@ impl ChangeSource for Bulk {
             .buffered(AT_ONCE)
             .try_collect()
             .await?;
-        let sources = pages.iter().flatten();
-        let sources = sources.map(|read| (&*read.page.content, &*read.page.editor));
-        let warning = own.replace_all.warning(sources);
-        Ok(checked(own.set(call, pages).await?.warned(warning)))
+        let set = own.set(call, pages).await?;
+        let in_code = |change: &Change| {
+            let page = change.before()?;
+            own.replace_all.warning(&page.content, &page.editor)
+        };
+        Ok(checked(set.warned_each(|change| {
+            in_code(change).into_iter().collect()
+        })))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {

@@ -77,7 +77,7 @@ impl Copy {
                     Some(part) => page_of_part(&copied, part, &self.page.title)
                         .map_err(|fault| faults::part_failure(fault, Some(part), &copied))?,
                 };
-                warning = self.replace_all.warning([(&*copied, editor)]);
+                warning = self.replace_all.warning(&copied, editor);
                 let content = self.replace_all.onto(&copied, editor).map_err(fault)?;
                 if check_content(&content).is_err() {
                     return Err(faults::content_failure(ContentFault::Blank, None));

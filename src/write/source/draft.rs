@@ -4,13 +4,15 @@
 //! A draft's file is not trusted: each change is compared with the page as it is, and must be one
 //! that a call could ask for.
 
+use std::collections::HashMap;
+
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftMark, LeftOut, Mending, SetChange, TurnOf};
-use crate::page::{PagePath, PageState};
+use crate::page::{PagePath, PagePlace, PageState};
 use crate::wiki::{Wiki, WikiError};
 
 use super::mending::NewPart;
@@ -68,6 +70,7 @@ impl Drafting {
             lost: change.lost().to_vec(),
             updates_links: self.updates_links(),
             part_of: self.part_of(),
+            warnings: set.first().warnings.clone(),
         }
     }
 }
@@ -170,6 +173,10 @@ pub(super) async fn set_of(
         .iter()
         .filter_map(|one| one.place().zip(one.part_of))
         .collect();
+    let said: HashMap<DraftedPage, Vec<Warning>> = changes
+        .iter()
+        .map(|one| (drafted(one.page(), one.place()), one.warnings.clone()))
+        .collect();
     let fitting: Vec<Fitting> = stream::iter(changes)
         .map(|one| fitting(call, one))
         .buffered(AT_ONCE)
@@ -192,12 +199,24 @@ pub(super) async fn set_of(
     }
     let mended = mended(call, changes, (mends_links, &parted)).await?;
     let set = ChangeSet::list(call.id, mended.changes).ok_or_else(broke_off)?;
+    let set = set.warned_each(|change| {
+        let page = change.before().and_then(|page| page.id);
+        let said = said.get(&drafted(page, change.place_taken()));
+        said.cloned().unwrap_or_default()
+    });
     let set = set.warned(mended.warning);
     let set = match mended.links {
         Some(links) => set.mending_links(links),
         None => set,
     };
     Ok(set.keeping(keeps_on_failure).without(left_out))
+}
+
+/// A page of a draft: its id, or the place of a new one.
+type DraftedPage = (Option<i64>, Option<PagePlace>);
+
+fn drafted(page: Option<i64>, place: Option<PagePlace>) -> DraftedPage {
+    (page, place.filter(|_| page.is_none()))
 }
 
 /// The changes of a draft and those that mend links.

@@ -215,7 +215,11 @@ async fn text_in_code_that_is_replaced_is_counted_in_the_preview() {
 
     let mut all = json!({ "path": "docs", "replaceAll": edits });
     let shown = call_ok(&served, BULK, all.clone()).await;
-    says(&code(&shown).unwrap(), "2 of the replaced texts");
+    says(&code(&shown).unwrap(), "docs/a: 1 of the replaced texts");
+    says(
+        &shown["warnings"].to_string(),
+        "docs/b: 1 of the replaced texts",
+    );
     all["outsideCode"] = json!(true);
     let done = confirmed_ok(&served, BULK, all).await;
     assert_eq!(content(&wiki, "docs/b").as_deref(), Some("`word` term"));

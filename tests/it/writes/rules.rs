@@ -14,7 +14,7 @@ use crate::harness::{
 };
 use crate::session::person::{self, BOTH};
 use crate::testkit::{
-    SUBMIT, Shows as _, UNDO, UPDATE, call_err, call_ok, confirmed_ok, fails, is_applied,
+    BULK, SUBMIT, Shows as _, UNDO, UPDATE, call_err, call_ok, confirmed_ok, fails, is_applied,
 };
 
 /// A settings file with these tables.
@@ -447,6 +447,41 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
         assert_eq!(shown["preview"], true, "{shown}");
     }
     assert_eq!(mutations(&wiki), []);
+}
+
+/// It holds for each page of a set, and for what a draft gathered before.
+#[tokio::test]
+async fn a_rule_holds_for_the_way_in_which_a_change_is_said() {
+    let text = "# List\n\n- one `word`\n";
+    let pages = [("docs/a", "word\n"), ("docs/b", text), ("legal/c", text)];
+    let wiki = wiki_of(&pages).await;
+    let rules = "[[rules]]\nname = \"code\"\nthen = \"review\"\nwarnings = [\"in_code\"]\npaths = [\"legal\"]\n[[rules]]\nname = \"blocks\"\nthen = \"deny\"\nwarnings = [\"not_in_block\"]\n";
+    let served = Setup::admin(&wiki).indexed().with_tables(rules);
+    let served = served.toolsets("pages,drafts").serve().await;
+    let (b, c) = (id_of(&wiki, "docs/b"), id_of(&wiki, "legal/c"));
+    let append =
+        json!({ "id": b, "section": "List", "sectionMode": "append", "sectionContent": "| a |" });
+    fails(&served, UPDATE, append, "RULE_DENIED").await;
+
+    let edits = json!([{ "oldText": "word", "newText": "term" }]);
+    let everywhere = |id: i64| json!({ "id": id, "replaceAll": true, "edits": edits });
+    confirmed_ok(&served, UPDATE, everywhere(b)).await;
+    let before = mutations(&wiki).len();
+    let bulk = json!({ "ids": [id_of(&wiki, "docs/a"), c], "replaceAll": edits });
+    let mut joins = everywhere(c);
+    joins["draft"] = json!("rework");
+    call_ok(&served, UPDATE, joins).await;
+    let more = json!({ "id": c, "draft": "rework", "description": "d" });
+    call_ok(&served, UPDATE, more).await;
+    for (tool, arguments) in [
+        (UPDATE, everywhere(c)),
+        (BULK, bulk),
+        (SUBMIT, json!({ "draft": "rework" })),
+    ] {
+        let done = confirmed_ok(&served, tool, arguments).await;
+        assert_eq!(done["outcome"], "waiting", "{tool} {done}");
+    }
+    assert_eq!(mutations(&wiki).len(), before);
 }
 
 /// One delete is no set of several, whichever rule counts them.

@@ -31,6 +31,7 @@ fn creates(path: &str, content: String) -> DraftChange {
         lost: Vec::new(),
         updates_links: false,
         part_of: None,
+        warnings: Vec::new(),
     }
 }
 
