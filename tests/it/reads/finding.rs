@@ -842,3 +842,33 @@ async fn anchors_and_pictures_that_are_not_there_are_broken_links_of_their_kind(
     let answer = listed(&reader, all).await;
     assert!(!answer.to_string().contains("anchor"), "{answer}");
 }
+
+#[tokio::test]
+async fn of_many_pictures_some_are_looked_for_and_the_others_are_counted() {
+    let folder = |number: usize| format!("f{number:02}");
+    let mut text: String = (0..60)
+        .map(|number| format!("![x](/f00/{number}.png)\n"))
+        .collect();
+    for number in 1..30 {
+        text.push_str(&format!("![x](/{}/x.png)\n", folder(number)));
+    }
+    let wiki = wiki_of(&[("docs/a", &text)]).await;
+    wiki.with_store(|store| {
+        for number in 0..30 {
+            store.add_asset(&format!("{}/there.png", folder(number)), "image/png", b"x");
+        }
+    });
+    let served = served(&wiki, |keys| &keys.admin).await;
+    let answer = listed(&served, json!({ "links": "BROKEN" })).await;
+    let broken = answer["pages"][0]["brokenLinks"].as_array().unwrap().len();
+    let note = answer["index"].to_string();
+    let (left, _) = note
+        .split_once(" pictures could not be looked for")
+        .unwrap();
+    let (_, left) = left.rsplit_once(|c: char| !c.is_ascii_digit()).unwrap();
+    assert_eq!(broken + left.parse::<usize>().unwrap(), 89, "{note}");
+    assert!((1..=50).contains(&broken), "{broken}");
+    let mut requests = wiki.requests();
+    requests.retain(|request| request.fields.iter().any(|field| field == "assets.list"));
+    assert!((1..=20).contains(&requests.len()), "{}", requests.len());
+}
