@@ -7,7 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command as Process, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -28,6 +28,7 @@ pub(crate) struct Terminal {
     seen: String,
     /// How much of it was waited for.
     at: usize,
+    began: Instant,
 }
 
 impl Terminal {
@@ -66,6 +67,7 @@ impl Terminal {
             screen,
             seen: String::new(),
             at: 0,
+            began: Instant::now(),
         })
     }
 
@@ -81,6 +83,23 @@ impl Terminal {
             match self.screen.recv_timeout(PATIENCE) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(error) => panic!("{error}, no {text:?} in {}", self.seen),
+            }
+        }
+    }
+
+    /// True if this is shown, behind what was waited for before; false once nothing more comes for
+    /// a second.
+    fn shows_soon(&mut self, text: &str) -> bool {
+        loop {
+            if self.seen.get(self.at..).unwrap().contains(text) {
+                return true;
+            }
+            match self.screen.recv_timeout(Duration::from_secs(1)) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(error) => {
+                    assert!(self.began.elapsed() < 4 * PATIENCE, "{error}, no {text:?}");
+                    return false;
+                }
             }
         }
     }
@@ -361,17 +380,27 @@ async fn less_is_left_by_ctrl_c_and_q_and_the_question_still_stands() {
         return;
     }
     let change = desk.long_change();
-    let call = ["tool", "call", UPDATE, "--args", &change];
-    let answers = [
-        // Its first page is whole, and its prompt is there: all of it is past when it is
-        // interrupted, and what comes behind the bell is its answer to that.
-        ("+harmless(19);", ""),
-        (":", "\u{3}"),
-        ("\u{7}", ""),
-        (":", "q"),
-        ("nothing for no:", "\n"),
-    ];
-    let Some((code, told)) = desk.answered("less -R", &call, &answers).await else {
+    let settings = desk.settings("less -R");
+    let ended = beside(move || {
+        let settings: Vec<(&str, &str)> = settings
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let call = ["tool", "call", UPDATE, "--args", &change];
+        let mut terminal = Terminal::start(&call, &settings)?;
+        // Its first page is whole, and its prompt is there.
+        terminal.wait_for("+harmless(19);");
+        terminal.wait_for(":");
+        terminal.types("\u{3}");
+        // Interrupted before it reads, less says nothing until a key comes; and a key that comes
+        // while it is interrupted is lost.
+        while !terminal.shows_soon("nothing for no:") {
+            terminal.types("q");
+        }
+        terminal.types("\n");
+        Some(terminal.end())
+    });
+    let Some((code, told)) = ended.await else {
         return;
     };
     assert_eq!(code, 3, "{told}");
