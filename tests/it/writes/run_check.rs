@@ -167,6 +167,43 @@ async fn floods_forks_and_what_never_ends_are_cut() {
     }
 }
 
+/// What it read of the page would fill the room of all that show large changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_takes_long_keeps_no_change_from_being_shown() {
+    let wiki = sample_wiki().await;
+    let [id, other] = ["home", "docs/install/linux"].map(|path| id_of(&wiki, path));
+    let large = "a line of the page\n".repeat(130_000);
+    for id in [id, other] {
+        wiki.with_store(|store| store.page_mut(id).unwrap().content.clone_from(&large));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let [begun, end] = ["begun", "end"].map(|name| dir.path().join(name));
+    for pipe in [&begun, &end] {
+        let made = std::process::Command::new("mkfifo").arg(pipe).status();
+        assert!(made.unwrap().success());
+    }
+    let script = format!(
+        "cat >/dev/null; echo begun >{}; read line <{}",
+        begun.display(),
+        end.display()
+    );
+    let tables = table("words", &script, "timeout = 60\npaths = [\"home\"]");
+    let served = with(Setup::admin(&wiki), "").with_tables(&tables);
+    let served = served.serve().await;
+    let running = call_ok(&served, RUN, json!({ "check": "words", "id": id }));
+    let beside = async {
+        let read = tokio::task::spawn_blocking(move || std::fs::read(begun));
+        assert_eq!(read.await.unwrap().unwrap(), b"begun\n");
+        let change = json!({ "id": other, "description": "Other" });
+        let shown = served.call(UPDATE, change).await;
+        std::fs::write(end, "on\n").unwrap();
+        shown
+    };
+    let (ran, shown) = tokio::join!(running, beside);
+    assert_eq!(shown.unwrap()["preview"], true);
+    assert_eq!(ran["passed"], true, "{ran}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_hundred_calls_at_once_four_run_at_a_time() {
     let wiki = sample_wiki().await;
