@@ -114,7 +114,7 @@ fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
         ),
         (
             "review_secret_file = \"x\"\n",
-            "1: review_secret_file means nothing without review_client_id",
+            "1: review_secret_file and review_key_file mean nothing without review_client_id",
         ),
         (
             "review_client_id = \"https://g/mcp\"\n",
