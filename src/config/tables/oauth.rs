@@ -190,7 +190,9 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         may.tools.get_or_insert_default().extend(tools);
     }
     row.needs(&["role"], &mut faults);
-    let names_any = groups.is_some() || subjects.is_some() || email_domains.is_some();
+    let names_any = ["groups", "subjects", "email_domains"]
+        .iter()
+        .any(|name| row.get(name).is_some());
     let role = role.unwrap_or_default();
     may.read_only = role == Role::Agent && !write;
     let wrong = [
@@ -215,7 +217,7 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         may.own_sites().map(drop),
     ];
     let of_limits = of_limits.into_iter().filter_map(Result::err);
-    let of_limits = of_limits.map(|fault| format!("a grant's {}", fault.trim_start_matches("--")));
+    let of_limits = of_limits.map(|fault| format!("a grant: {}", fault.trim_start_matches("--")));
     let at = row.span();
     faults.extend(
         wrong

@@ -142,7 +142,7 @@ fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
         ),
         (
             "[[oauth.grants]]\neverybody = true\nrole = \"auditor\"\nprefixes = [\"a\"]\n",
-            "4: a grant's prefixes means nothing to a client of the role auditor",
+            "4: a grant: prefixes means nothing to a client of the role auditor",
         ),
         (
             "[[oauth.grants]]\nemail_domains = [\"@x.org\"]\nrole = \"agent\"\n",
