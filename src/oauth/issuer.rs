@@ -49,7 +49,7 @@ impl Default for IssuerTimes {
 /// An issuer, with its keys as they were last fetched.
 #[derive(Debug)]
 pub struct Issuer {
-    issuer: String,
+    name: String,
     http: IssuerHttp,
     times: IssuerTimes,
     state: Mutex<IssuerState>,
@@ -87,7 +87,7 @@ impl Issuer {
     ) -> Result<Arc<Self>, String> {
         let url = OauthSettings::issuer_url(&settings.issuer)?;
         Ok(Arc::new(Self {
-            issuer: settings.issuer.clone(),
+            name: settings.issuer.clone(),
             http: IssuerHttp::new(&url, network, times.timeout)?,
             times,
             state: Mutex::default(),
@@ -97,7 +97,7 @@ impl Issuer {
 
     /// Takes over what is known from another, if it is the same issuer, reached in another way.
     pub fn adopt(&self, other: &Self) {
-        if self.issuer == other.issuer {
+        if self.name == other.name {
             let known = other.state.lock().known.clone();
             self.state.lock().known = known;
         }
@@ -134,7 +134,6 @@ impl Issuer {
     }
 
     /// A form for the issuer, such as one for its token endpoint.
-    #[must_use]
     pub fn post(&self, url: &Url) -> RequestBuilder {
         self.http.post(url)
     }
@@ -212,7 +211,7 @@ impl Issuer {
         drop(state);
         let own = Arc::clone(self);
         tokio::spawn(async move {
-            let fetched = own.http.discover(&own.issuer).await;
+            let fetched = own.http.discover(&own.name).await;
             own.take(fetched);
         });
         Some(ended)
@@ -232,11 +231,10 @@ impl Issuer {
             Err(fault) => Some(fault),
         };
         if state.fault != fault {
-            match &fault {
-                Some(fault) => {
-                    tracing::error!(issuer = %self.issuer, "the issuer is away: {fault}")
-                }
-                None => tracing::info!(issuer = %self.issuer, "the issuer answers again"),
+            if let Some(fault) = &fault {
+                tracing::error!(issuer = %self.name, "the issuer is away: {fault}");
+            } else {
+                tracing::info!(issuer = %self.name, "the issuer answers again");
             }
         }
         state.fault = fault;

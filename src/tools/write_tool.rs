@@ -88,6 +88,6 @@ impl<T: WriteTool> Tool for T {
         }
         let request = context.joining(write.draft.as_deref(), write.request)?;
         let written = context.write(request, write.note, write.confirm);
-        written.await.map(WriteToolAnswer)
+        Box::pin(written).await.map(WriteToolAnswer)
     }
 }
