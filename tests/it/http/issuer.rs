@@ -96,6 +96,12 @@ impl IssuerKey {
         key
     }
 
+    /// Claims that this key signed with an algorithm.
+    pub(crate) fn signed(&self, algorithm: &str, claims: &Value) -> String {
+        let header = json!({ "alg": algorithm, "kid": self.id, "typ": "at+jwt" });
+        jwt(&header, claims, |message| self.sign(algorithm, message))
+    }
+
     pub(crate) fn sign(&self, algorithm: &str, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match &self.pair {
@@ -203,8 +209,11 @@ impl TestIssuer {
             "scope": "openid wiki:read wiki:write", "preferred_username": "ada",
             "groups": ["docs-team"],
         });
-        for (name, value) in other.as_object().unwrap() {
-            claims[name] = value.clone();
+        let Value::Object(other) = other else {
+            panic!("no claims: {other}");
+        };
+        for (name, value) in other {
+            claims[name] = value;
         }
         claims
             .as_object_mut()
@@ -215,20 +224,17 @@ impl TestIssuer {
 
     /// An access token, good but for what `other` says.
     pub(crate) fn token(&self, other: Value) -> String {
-        self.signed(&self.key, "ES256", &self.claims(other))
+        self.key.signed("ES256", &self.claims(other))
     }
 
-    /// The claims, signed by a key with an algorithm.
-    pub(crate) fn signed(&self, key: &IssuerKey, algorithm: &str, claims: &Value) -> String {
-        let header = json!({ "alg": algorithm, "kid": key.id, "typ": "at+jwt" });
-        jwt(&header, claims, |message| key.sign(algorithm, message))
-    }
-
-    /// The same with another head.
+    /// An access token with another head.
     pub(crate) fn headed(&self, header: Value) -> String {
         let mut whole = json!({ "alg": "ES256", "kid": self.key.id, "typ": "JWT" });
-        for (name, value) in header.as_object().unwrap() {
-            whole[name] = value.clone();
+        let Value::Object(header) = header else {
+            panic!("no head: {header}");
+        };
+        for (name, value) in header {
+            whole[name] = value;
         }
         whole
             .as_object_mut()

@@ -67,7 +67,7 @@ fn message(answer: &Answer) -> String {
 #[tokio::test]
 async fn a_person_reads_and_writes_within_their_grant_and_stands_on_record() {
     let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
-    let named = names.add("ci", Grant::default());
+    let ci = names.add("ci", Grant::default());
     let server = setup(&wiki, &issuer, &names, TEAM).host().await;
     let token = issuer.token(json!({}));
     let ada = server.open(&bearer(&token)).await;
@@ -86,7 +86,7 @@ async fn a_person_reads_and_writes_within_their_grant_and_stands_on_record() {
         "{tools:?}"
     );
     // Named clients go on beside.
-    assert_eq!(ask(&server, &named).await.status, 200);
+    assert_eq!(ask(&server, &ci).await.status, 200);
 
     let records: Vec<Record> = server.records();
     let of_ada: Vec<_> = records
@@ -198,7 +198,7 @@ async fn every_algorithm_of_the_key_set_is_taken_and_no_other() {
     *issuer.answers.keys.lock() = json!({ "keys": keys });
     let server = serve(&wiki, &issuer).await;
     for (algorithm, key) in &own {
-        let token = issuer.signed(key, algorithm, &issuer.claims(json!({})));
+        let token = key.signed(algorithm, &issuer.claims(json!({})));
         assert_eq!(
             ask(&server, &bearer(&token)).await.status,
             200,
@@ -211,7 +211,7 @@ async fn every_algorithm_of_the_key_set_is_taken_and_no_other() {
     *issuer.answers.keys.lock() = json!({ "keys": [only] });
     let server = serve(&wiki, &issuer).await;
     for (algorithm, status) in [("RS256", 200), ("PS256", 401)] {
-        let token = issuer.signed(&rsa(), algorithm, &issuer.claims(json!({})));
+        let token = rsa().signed(algorithm, &issuer.claims(json!({})));
         assert_eq!(
             ask(&server, &bearer(&token)).await.status,
             status,
@@ -262,14 +262,12 @@ async fn a_token_that_is_not_the_issuers_own_for_this_server_is_refused() {
         (with(json!({ "iss": null })), "another issuer"),
         (other.token(json!({})), "another issuer"),
         (
-            other.signed(
-                &other.key,
-                "ES256",
-                &other.claims(json!({ "iss": issuer.url })),
-            ),
+            other
+                .key
+                .signed("ES256", &other.claims(json!({ "iss": issuer.url }))),
             "signature",
         ),
-        (issuer.signed(&stranger, "ES256", &claims), "signature"),
+        (stranger.signed("ES256", &claims), "signature"),
         (issuer.token(other_claims), "another issuer"),
         (changed, "signature"),
         (unsigned(json!({ "alg": "none" })), "algorithm"),
@@ -355,7 +353,7 @@ async fn keys_that_were_rotated_are_fetched_and_those_that_went_count_no_more() 
     assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 200);
     let second = IssuerKey::new("second", "EdDSA");
     *issuer.answers.keys.lock() = json!({ "keys": [second.public()] });
-    let token = issuer.signed(&second, "EdDSA", &issuer.claims(json!({})));
+    let token = second.signed("EdDSA", &issuer.claims(json!({})));
     assert_eq!(ask(&server, &bearer(&token)).await.status, 200);
     assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 401);
 }
