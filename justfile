@@ -44,6 +44,10 @@ conformance:
 proxy:
     tests/proxy/run
 
+# People who sign in: oidc-provider, others' clients, a browser (needs npm; Python and Chromium, or skips them).
+sign-in:
+    tests/sign_in/run
+
 # Other people's clients, over stdio and HTTP (needs npm and Python).
 clients:
     tests/clients/run
