@@ -173,10 +173,12 @@ impl WriteContext {
             }
             ProposalState::Applied { applied_by, .. } => {
                 let (applied, calls) = self.applied_set(*applied_by).await?;
-                self.know_again(session, proposal, &calls).await;
-                // Pages and index of before the decision are outdated.
-                self.wiki.forget_pages().await;
-                self.index.outdated();
+                if self.memory.applied.is_first(*applied_by) {
+                    self.know_again(session, proposal, &calls).await;
+                    // Pages and index of before the decision are outdated.
+                    self.wiki.forget_pages().await;
+                    self.index.outdated();
+                }
                 Ok(Became::Applied(Box::new(applied)))
             }
             ProposalState::Rejected { decided, reason } if is_on_record("rejected") => {

@@ -72,7 +72,7 @@ pub(in crate::server) async fn created(
 /// it is.
 ///
 /// # Errors
-/// As for [`get`].
+/// As for [`get`]; if the caller may not call the tool any more that made it.
 pub(in crate::server) async fn cancel(
     visits: &[CallerContext],
     context: &RequestContext<RoleServer>,
@@ -81,6 +81,10 @@ pub(in crate::server) async fn cancel(
     let (visit, task) = find(visits, context, id).await?;
     if !matches!(task.state, TaskState::Waiting) {
         return Ok(());
+    }
+    if !visit.offered().has(&task.proposal.tool) {
+        let why = "this client may not call the tool any more whose write this task is";
+        return Err(ErrorData::invalid_request(why, None));
     }
     let caller = visit.caller(WITHDRAW, Asker::Nobody, context);
     match tools::withdraw(&visit.app.desk, &caller, id).await {

@@ -28,22 +28,29 @@ pub(super) struct SessionMemory {
     /// Sets about which a person is asked between two calls; a token is the question's name.
     pub(super) questions: Previews,
     pub(super) own_writes: Arc<OwnWrites>,
+    /// The applied sets after which pages and index were looked at anew.
+    pub(super) applied: Arc<AppliedSets>,
 }
 
 impl SessionMemory {
     /// Nothing yet.
     pub(super) fn new(policy: &Policy) -> Self {
-        Self::with(policy, Arc::default(), Arc::default())
+        Self::with(policy, Arc::default(), Arc::default(), Arc::default())
     }
 
     /// The same reads and writes of sessions, without previews and questions: for the same server
     /// under other gates.
     pub(super) fn under(&self, policy: &Policy) -> Self {
         let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.own_writes));
-        Self::with(policy, reads, writes)
+        Self::with(policy, reads, writes, Arc::clone(&self.applied))
     }
 
-    fn with(policy: &Policy, reads: Arc<Reads>, own_writes: Arc<OwnWrites>) -> Self {
+    fn with(
+        policy: &Policy,
+        reads: Arc<Reads>,
+        own_writes: Arc<OwnWrites>,
+        applied: Arc<AppliedSets>,
+    ) -> Self {
         // A question is kept longer than an answer may take.
         let questions = match policy.writes {
             WritePolicy::Person { limit, .. } => limit + Duration::from_secs(1),
@@ -58,7 +65,31 @@ impl SessionMemory {
             previews: Previews::new(Previews::LIFE),
             questions: Previews::new(questions),
             own_writes,
+            applied,
         }
+    }
+}
+
+/// The number of applied sets that are remembered.
+const MOST_APPLIED: usize = 1_000;
+
+/// The sets of which a caller was told that they are applied, the oldest first. A client may ask about one
+/// again and again.
+#[derive(Debug, Default)]
+pub(in crate::write) struct AppliedSets(Mutex<VecDeque<CallId>>);
+
+impl AppliedSets {
+    /// True for the first who is told of a set.
+    pub(in crate::write) fn is_first(&self, set: CallId) -> bool {
+        let mut told = self.0.lock();
+        if told.contains(&set) {
+            return false;
+        }
+        if told.len() >= MOST_APPLIED {
+            told.pop_front();
+        }
+        told.push_back(set);
+        true
     }
 }
 
