@@ -15,9 +15,9 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// What a check of the store found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreCheck {
-    /// What was put right, a sentence each.
+    /// Repairs, a sentence each.
     pub repaired: Vec<String>,
-    /// What cannot be, a sentence each.
+    /// Faults, a sentence each.
     pub broken: Vec<String>,
     /// Number of runs.
     pub runs: usize,

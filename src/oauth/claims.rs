@@ -26,8 +26,8 @@ pub struct PersonClaims {
     pub groups_left_out: bool,
     /// The scopes of the token.
     pub scopes: Vec<String>,
-    /// The session at the issuer (`sid`).
-    pub session: Option<String>,
+    /// Time at which the token was made, or its end if it does not say.
+    pub issued: OffsetDateTime,
     /// The token's end.
     pub expires: OffsetDateTime,
 }
@@ -46,8 +46,10 @@ impl PersonClaims {
         let email = text("email").filter(|_| is_verified);
         let shown = text("preferred_username").or(email).or(text("name"));
         let left_out = |source: &Value| source.get(groups_claim).is_some();
+        let made = claims.get("iat").and_then(Value::as_i64);
+        let made = made.and_then(|made| OffsetDateTime::from_unix_timestamp(made).ok());
         Self {
-            name: name(shown.unwrap_or(&subject), issuer),
+            name: name(shown.unwrap_or(&subject), email, issuer),
             issuer: issuer.to_owned(),
             subject,
             email: email.map(str::to_owned),
@@ -56,7 +58,7 @@ impl PersonClaims {
             groups_left_out: claims.get("_claim_names").is_some_and(left_out)
                 || claims.get("hasgroups") == Some(&Value::Bool(true)),
             scopes: words(claims.get("scope").or_else(|| claims.get("scp")), true),
-            session: text("sid").map(str::to_owned),
+            issued: made.unwrap_or(expires),
             expires,
         }
     }
@@ -96,12 +98,16 @@ fn words(value: Option<&Value>, by_spaces: bool) -> Vec<String> {
     }
 }
 
-/// A name without what could be taken for other parts of a record, and with an `@`.
-fn name(shown: &str, issuer: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+');
+/// A name without what could be taken for other parts of a record, and with an `@`: an address if the
+/// issuer says that it is verified, else the issuer's host behind what is often the person's own choice.
+fn name(shown: &str, verified: Option<&str>, issuer: &str) -> String {
+    let is_address = verified.is_some_and(|email| email == shown && email.contains('@'));
+    let is_plain = |c: char| {
+        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+') || is_address && c == '@'
+    };
     let plain = shown.chars().take(LONGEST_NAME);
     let plain: String = plain.map(|c| if is_plain(c) { c } else { '-' }).collect();
-    if plain.contains('@') {
+    if is_address && plain.contains('@') {
         return plain;
     }
     let url = Url::parse(issuer).ok();
@@ -139,7 +145,14 @@ mod tests {
                 json!({ "preferred_username": "a/key:b\n" }),
                 "a-key-b-@id.example",
             ),
-            (json!({ "preferred_username": "ada@x.org" }), "ada@x.org"),
+            (
+                json!({ "preferred_username": "ada@x.org" }),
+                "ada-x.org@id.example",
+            ),
+            (
+                json!({ "preferred_username": "ada@x.org", "email": "ada@x.org", "email_verified": true }),
+                "ada@x.org",
+            ),
             (json!({ "email": "ada@x.org" }), "s-1@id.example"),
             (
                 json!({ "email": "ada@x.org", "email_verified": true }),

@@ -15,6 +15,7 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 use super::claims::PersonClaims;
 use super::issuer::Issuer;
 use super::settings::OauthSettings;
+use super::token_fault::TokenFault;
 
 /// The scopes that are asked for where the issuer names them among its own.
 const IF_SUPPORTED: [&str; 2] = ["groups", "offline_access"];
@@ -46,10 +47,21 @@ pub struct PageClient {
 /// The issuer's word about a person.
 #[derive(Debug)]
 pub struct IssuedTokens {
-    /// The claims of the id token; `None` if the issuer sent none when it was asked again.
-    pub claims: Option<PersonClaims>,
+    /// The claims of the id token.
+    pub claims: IssuedClaims,
     /// The token to ask again with.
     pub refresh: Option<SecretString>,
+}
+
+/// A person's claims, as far as the issuer sent them.
+#[derive(Debug)]
+pub enum IssuedClaims {
+    /// Those of its id token.
+    Of(Box<PersonClaims>),
+    /// It sent no id token when it was asked again.
+    None,
+    /// Its id token cannot be verified at this moment.
+    Unverified,
 }
 
 /// The reason why the issuer vouches for nobody. None repeats anything that the issuer said.
@@ -163,7 +175,7 @@ impl PageClient {
         let claims = self.issuer.verify_id(token, own, &self.settings).await;
         let claims = claims.map_err(|fault| CodeFault::Refused(fault.message().to_owned()))?;
         Ok(IssuedTokens {
-            claims: Some(claims),
+            claims: IssuedClaims::Of(Box::new(claims)),
             refresh: answer.refresh_token.map(Into::into),
         })
     }
@@ -179,13 +191,19 @@ impl PageClient {
         ];
         let answer = self.ask(&form).await?;
         let claims = match answer.id_token.as_deref() {
-            None => None,
+            None => IssuedClaims::None,
             Some(token) => {
                 let renewed = self
                     .issuer
                     .verify_renewed_id(token, &self.id, &self.settings);
-                let renewed = renewed.await;
-                Some(renewed.map_err(|fault| CodeFault::Refused(fault.message().to_owned()))?)
+                match renewed.await {
+                    Ok(claims) => IssuedClaims::Of(Box::new(claims)),
+                    // Its keys are to be had again in a minute.
+                    Err(TokenFault::IssuerAway | TokenFault::UnknownKey) => {
+                        IssuedClaims::Unverified
+                    }
+                    Err(fault) => return Err(CodeFault::Refused(fault.message().to_owned())),
+                }
             }
         };
         Ok(IssuedTokens {

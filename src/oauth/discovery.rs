@@ -32,15 +32,21 @@ pub struct IssuerDocument {
     /// The address to which a browser is sent to sign out.
     #[serde(default, deserialize_with = "some_safe")]
     pub end_session_endpoint: Option<Url>,
-    /// The address where a refresh token is ended.
-    #[serde(default, deserialize_with = "some_safe")]
-    pub revocation_endpoint: Option<Url>,
     /// The scopes that it knows, if it says so.
     #[serde(default)]
     pub scopes_supported: Vec<String>,
     /// True if its answers to browsers name it (`iss`, RFC 9207).
     #[serde(default)]
     pub authorization_response_iss_parameter_supported: bool,
+}
+
+impl IssuerDocument {
+    /// True if keys and secrets go by TLS alone.
+    fn is_by_tls(&self) -> bool {
+        let ends = [&self.authorization_endpoint, &self.token_endpoint];
+        let mut all = ends.into_iter().flatten().chain([&self.jwks_uri]);
+        all.all(|url| url.scheme() == "https")
+    }
 }
 
 /// HTTP to an issuer.
@@ -104,7 +110,7 @@ impl IssuerHttp {
     pub(super) async fn discover(&self, issuer: &str) -> Result<(IssuerDocument, KeySet), String> {
         let bare = issuer.trim_end_matches('/');
         let url = Url::parse(&format!("{bare}/.well-known/openid-configuration"));
-        let mut url = url.map_err(|_| "its address is none".to_owned())?;
+        let mut url = url.map_err(|_| "its address is invalid".to_owned())?;
         let document = match self.get(url.clone()).await {
             Ok(document) => document,
             Err(fault) => {
@@ -125,8 +131,11 @@ impl IssuerHttp {
                     .to_owned(),
             );
         }
+        if bare.starts_with("https:") && !document.is_by_tls() {
+            return Err("its document names addresses of this machine".to_owned());
+        }
         let keys = self.get(document.jwks_uri.clone()).await;
-        let keys = keys.map_err(|fault| format!("its keys are not to be had: {fault}"))?;
+        let keys = keys.map_err(|fault| format!("its keys cannot be fetched: {fault}"))?;
         Ok((document, KeySet::parse(&keys)?))
     }
 }
@@ -139,5 +148,10 @@ fn safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
 }
 
 fn some_safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
-    safe(deserializer).map(Some)
+    let text = Option::<String>::deserialize(deserializer)?;
+    let url = text.map(|text| Url::parse(&text).ok().filter(is_safe));
+    url.map_or(Ok(None), |url| {
+        url.map(Some)
+            .ok_or_else(|| de::Error::custom("is neither https nor on loopback"))
+    })
 }

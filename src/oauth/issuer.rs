@@ -98,8 +98,11 @@ impl Issuer {
     /// Takes over what is known from another, if it is the same issuer, reached in another way.
     pub fn adopt(&self, other: &Self) {
         if self.name == other.name {
-            let known = other.state.lock().known.clone();
-            self.state.lock().known = known;
+            let other = other.state.lock();
+            let (known, tried) = (other.known.clone(), other.tried);
+            drop(other);
+            let mut own = self.state.lock();
+            (own.known, own.tried) = (known, tried);
         }
     }
 

@@ -12,7 +12,7 @@ mod token_fault;
 mod verify;
 
 pub use claims::PersonClaims;
-pub use code::{CodeFault, CodeSecrets, IssuedTokens, PageClient};
+pub use code::{CodeFault, CodeSecrets, IssuedClaims, IssuedTokens, PageClient};
 pub use discovery::IssuerDocument;
 pub use issuer::{Issuer, IssuerTimes};
 pub use settings::{NoGrant, OauthScopes, OauthSettings, PersonGrant};

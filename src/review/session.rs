@@ -114,6 +114,11 @@ impl BrowserSessions {
         };
         let now = Instant::now();
         let mut all = self.0.lock();
+        let is_it = |one: &&Session| one.signed_in.cookie == signed_in.cookie;
+        if let Some(known) = all.iter().find(is_it) {
+            // Two of its requests came at once.
+            return Ok(known.signed_in.clone());
+        }
         if all.len() >= MOST_SESSIONS {
             // The one at the front was used longest ago.
             all.remove(0);

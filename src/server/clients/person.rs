@@ -110,7 +110,8 @@ pub(in crate::server) struct PresentPeople(HashMap<ClientId, PresentPerson>);
 #[derive(Debug)]
 struct PresentPerson {
     claims: PersonClaims,
-    client: Arc<ClientRecord>,
+    /// `None` if their latest token was refused: an older one brings nothing back.
+    client: Option<Arc<ClientRecord>>,
 }
 
 impl PresentPeople {
@@ -126,13 +127,20 @@ impl PresentPeople {
     ) -> Result<(Arc<ClientRecord>, bool), NoGrant> {
         let id = client_id(&claims);
         let before = self.0.get(&id).map(|before| &before.claims);
-        let is_latest = before.is_none_or(|before| before.expires <= claims.expires);
+        let is_latest = before.is_none_or(|before| before.issued <= claims.issued);
         let is_news = is_latest && before != Some(&claims);
-        let grant = settings.grant_for(&claims);
-        if grant.is_err() && is_latest {
-            self.0.remove(&id);
-        }
-        let grant = grant?;
+        let grant = match (settings.grant_for(&claims), before) {
+            (Ok(grant), _) => grant,
+            (Err(none), Some(before)) if is_latest => {
+                // It stays known until the tokens of before have ended.
+                let expires = before.expires.max(claims.expires);
+                let claims = PersonClaims { expires, ..claims };
+                let client = None;
+                self.0.insert(id, PresentPerson { claims, client });
+                return Err(none);
+            }
+            (Err(none), _) => return Err(none),
+        };
         // The grants were checked when the settings were read.
         let wrong = |fault: String| {
             tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
@@ -140,7 +148,7 @@ impl PresentPeople {
         };
         let call = scoped(&claims, grant, (&settings.scopes, thinking)).map_err(wrong)?;
         if is_news {
-            let client = Arc::new(record(&claims, grant, thinking).map_err(wrong)?);
+            let client = Some(Arc::new(record(&claims, grant, thinking).map_err(wrong)?));
             self.make_room();
             self.0.insert(id, PresentPerson { claims, client });
         }
@@ -157,17 +165,15 @@ impl PresentPeople {
             let settings = settings.filter(|it| it.issuer == person.claims.issuer);
             let grant = settings.and_then(|it| it.grant_for(&person.claims).ok());
             let client = grant.and_then(|grant| record(&person.claims, grant, thinking).ok());
-            let stays = client.is_some();
-            if let Some(client) = client {
-                person.client = Arc::new(client);
-            }
+            let stays = client.is_some() || person.client.is_none() && settings.is_some();
+            person.client = client.map(Arc::new);
             stays
         });
     }
 
     /// The clients of all whose tokens have not ended.
     pub(in crate::server) fn clients(&self) -> impl Iterator<Item = &Arc<ClientRecord>> {
-        let all = self.0.values().map(|person| &person.client);
+        let all = self.0.values().filter_map(|person| person.client.as_ref());
         all.filter(|client| !client.has_ended())
     }
 
@@ -235,13 +241,13 @@ mod tests {
             groups: vec![group.to_owned()],
             groups_left_out: false,
             scopes: vec!["wiki:read".to_owned()],
-            session: None,
+            issued: OffsetDateTime::UNIX_EPOCH + time::Duration::minutes(minutes),
             expires: OffsetDateTime::now_utc() + time::Duration::minutes(minutes),
         }
     }
 
     #[test]
-    fn the_token_that_ends_last_says_what_a_person_may() {
+    fn the_newest_token_says_what_a_person_may() {
         let (mut people, settings) = (PresentPeople::default(), settings());
         let admit = |people: &mut PresentPeople, group, minutes| {
             people.admit(claims("ada", group, minutes), &settings, Duration::ZERO)
@@ -261,8 +267,20 @@ mod tests {
         assert_eq!(may_write(&people), Some(false));
         assert_eq!(admit(&mut people, "none", 5).err(), Some(NoGrant::NoMatch));
         assert!(may_write(&people).is_some());
-        assert_eq!(admit(&mut people, "none", 7).err(), Some(NoGrant::NoMatch));
+        // One that was made later counts, though it ends earlier.
+        let newest = PersonClaims {
+            expires: OffsetDateTime::now_utc() + time::Duration::minutes(1),
+            ..claims("ada", "none", 7)
+        };
+        let refused = people.admit(newest, &settings, Duration::ZERO);
+        assert_eq!(refused.err(), Some(NoGrant::NoMatch));
         assert_eq!(may_write(&people), None);
+        // Nor does an older one bring anything back, also after other settings.
+        for _ in 0..2 {
+            assert!(!admit(&mut people, "writers", 5).unwrap().1);
+            assert_eq!(may_write(&people), None);
+            people.follow(Some(&settings), Duration::ZERO);
+        }
     }
 
     #[test]

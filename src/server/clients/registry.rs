@@ -136,18 +136,21 @@ impl ClientRegistry {
         self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
     }
 
-    /// Lets a person in whose token was verified: their client for this call.
+    /// Lets a person in whose token was verified: their client for this call. The settings are asked for
+    /// under the lock that [`Self::take_grants`] takes, so that no grant of before comes after that.
     ///
     /// # Errors
     /// [`NoGrant`].
     pub(in crate::server) fn admit(
         &self,
         claims: PersonClaims,
-        settings: &OauthSettings,
+        settings: impl FnOnce() -> Option<Arc<OauthSettings>>,
     ) -> Result<Arc<ClientRecord>, NoGrant> {
         let mut state = self.now();
         let thinking = state.thinking;
-        let (client, has_changed) = state.people.admit(claims, settings, thinking)?;
+        let settings = settings().filter(|it| it.issuer == claims.issuer);
+        let settings = settings.ok_or(NoGrant::NoMatch)?;
+        let (client, has_changed) = state.people.admit(claims, &settings, thinking)?;
         if has_changed
             && state
                 .family
@@ -159,7 +162,7 @@ impl ClientRegistry {
         Ok(client)
     }
 
-    /// Takes over other grants of people.
+    /// Takes over other grants of people, which are in force already for whoever comes.
     pub(in crate::server) fn take_grants(&self, settings: Option<&OauthSettings>) {
         let mut state = self.state.lock();
         let thinking = state.thinking;

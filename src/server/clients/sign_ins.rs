@@ -18,8 +18,9 @@ const IDLE: i64 = 12 * 60 * 60;
 const LONGEST: i64 = 7 * 24 * 60 * 60;
 /// The longest that one counts without the issuer being asked again.
 const UNASKED: i64 = 60 * 60;
-/// The most sign-ins at a time; the one used longest ago gives way.
+/// The most sign-ins at a time, and of one person; the one used longest ago gives way.
 const MOST: usize = 1_000;
+const MOST_OF_ONE: usize = 20;
 /// Time to wait for whoever is changing a sign-in.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Characters of a name by which operators know a sign-in.
@@ -105,9 +106,15 @@ impl SignInRecord {
             groups: self.groups.clone(),
             groups_left_out: self.groups_left_out,
             scopes: Vec::new(),
-            session: None,
+            issued: OffsetDateTime::from_unix_timestamp(self.asked)
+                .unwrap_or(OffsetDateTime::UNIX_EPOCH),
             expires: end.unwrap_or(OffsetDateTime::UNIX_EPOCH),
         }
+    }
+
+    /// True if it is of the same person.
+    fn is_of_same(&self, other: &Self) -> bool {
+        self.issuer == other.issuer && self.subject == other.subject
     }
 
     /// The person's name.
@@ -197,7 +204,8 @@ impl SignIns {
         held.map_err(|error| error.to_string())
     }
 
-    /// Begins one, after those that are over have gone; of too many, the one used longest ago goes.
+    /// Begins one, after those that are over have gone; of too many, the one used longest ago goes, of too
+    /// many of one person their own. Blocks.
     pub(in crate::server) fn begin(&self, name: &str, record: &SignInRecord) -> Result<(), String> {
         let now = OffsetDateTime::now_utc();
         let (over, mut all): (Vec<_>, Vec<_>) = self
@@ -205,8 +213,12 @@ impl SignIns {
             .into_iter()
             .partition(|(_, record)| record.is_over(now));
         all.sort_by_key(|(_, record)| record.used);
+        let is_own = |(_, other): &&(String, SignInRecord)| other.is_of_same(record);
+        let own = all.iter().filter(is_own).count();
+        let own_surplus = (own + 1).saturating_sub(MOST_OF_ONE);
         let surplus = (all.len() + 1).saturating_sub(MOST);
-        for (name, _) in over.iter().chain(all.iter().take(surplus)) {
+        let gone = all.iter().filter(is_own).take(own_surplus);
+        for (name, _) in over.iter().chain(gone).chain(all.iter().take(surplus)) {
             self.end(name)?;
         }
         self.write(name, record)

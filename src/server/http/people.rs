@@ -1,10 +1,12 @@
 //! Signs people in to the review page at their issuer, and asks about them again.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -20,17 +22,22 @@ use super::seal::{Seal, page_secret};
 use super::state::HttpState;
 use crate::audit::Role;
 use crate::hex;
-use crate::oauth::{CodeFault, CodeSecrets, OauthSettings, PageClient};
+use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClient};
 use crate::review::{BegunSignIn, IssuerAnswer, IssuerRefusal, SignedOut};
 
 /// Seconds for which a sign-in that has begun counts.
 const BEGUN: i64 = 600;
 /// The most codes that are redeemed at a time.
 const MOST_AT_ONCE: usize = 16;
+/// The most sign-ins that are remembered to have ended.
+const MOST_ENDED: usize = 1_000;
 /// Time that a request waits for the issuer to be asked again.
 const PATIENCE: Duration = Duration::from_secs(12);
 /// The longest time between two tries while the issuer is away, in seconds.
 const TRIED_AGAIN: i64 = 60;
+/// Says that an answer belongs to no sign-in that is under way.
+const OVER: &str =
+    "This sign-in was not begun in this browser, was ended already, or took more than ten minutes.";
 /// The purpose of the seal on the cookie of a sign-in.
 const OF_SIGN_IN: &str = "sign-in";
 /// The purpose of the seal in a kept sign-in.
@@ -52,6 +59,8 @@ pub(super) struct People {
     /// Seals until the end of the process, where no file holds a key.
     own: SecretString,
     places: Arc<Semaphore>,
+    /// The states of sign-ins that were ended, the oldest first: each ends once.
+    ended: Arc<Mutex<VecDeque<String>>>,
 }
 
 /// A person who signed in.
@@ -89,6 +98,7 @@ impl People {
             sign_ins: file.map(|file| TokensFile::new(file).sign_ins()),
             own: random()?.into(),
             places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
+            ended: Arc::default(),
             state,
         })
     }
@@ -165,9 +175,8 @@ impl People {
             now() < begun.at.saturating_add(BEGUN)
                 && bool::from(state.ct_eq(answer.state.as_bytes()))
         };
-        let begun = begun.filter(is_own).ok_or_else(|| {
-            refusal("This sign-in was not begun in this browser, was ended already, or took more than ten minutes.")
-        })?;
+        let over = || refusal(OVER);
+        let begun = begun.filter(is_own).ok_or_else(over)?;
         let sender = client.check_sender(answer.issuer).await;
         sender.map_err(|fault| of_fault(&fault))?;
         if !answer.error.is_empty() || answer.code.is_empty() {
@@ -181,16 +190,20 @@ impl People {
                 _ => "The issuer did not sign you in.",
             }));
         }
+        // Each costs a request to the issuer.
+        if !self.ends_first(&begun.secrets.state) {
+            return Err(over());
+        }
         let place = self.places.try_acquire();
         let _place = place.map_err(|_| away("Too many people sign in at this moment."))?;
         let issued = client
             .redeem(answer.code, &begun.secrets, &back(answer.page))
             .await;
         let issued = issued.map_err(|fault| of_fault(&fault))?;
-        let claims = issued
-            .claims
-            .ok_or_else(|| refusal("The issuer did not say who you are."))?;
-        let mut record = SignInRecord::new(claims, seal.id.clone(), now());
+        let IssuedClaims::Of(claims) = issued.claims else {
+            return Err(refusal("The issuer did not say who you are."));
+        };
+        let mut record = SignInRecord::new(*claims, seal.id.clone(), now());
         if let Some(refresh) = &issued.refresh {
             let sealed = seal.seal(OF_REFRESH, refresh.expose_secret());
             record.refresh = Some(sealed.map_err(away)?);
@@ -198,11 +211,11 @@ impl People {
         let signed_in = self.client(&record, &client.settings);
         let signed_in = signed_in.map_err(|why| refusal(&why))?;
         let cookie = random().map_err(|error| away(&error.to_string()))?;
-        let kept = self
-            .sign_ins
-            .as_ref()
-            .ok_or("no file names who may call".to_owned());
-        let kept = kept.and_then(|kept| kept.begin(&name_of(&cookie), &record));
+        let none = || "no file names who may call".to_owned();
+        let (kept, name) = (self.sign_ins.clone(), name_of(&cookie));
+        let keep = move || kept.ok_or_else(none)?.begin(&name, &record);
+        let kept = tokio::task::spawn_blocking(keep).await;
+        let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
         kept.map_err(|fault| {
             tracing::error!("a sign-in cannot be kept: {fault}");
             away("The sign-in could not be kept; the server's log says more.")
@@ -212,6 +225,19 @@ impl People {
             cookie,
             then: begun.then,
         })
+    }
+
+    /// Notes that a sign-in ends; `false` if it ended before.
+    fn ends_first(&self, state: &str) -> bool {
+        let mut ended = self.ended.lock();
+        if ended.iter().any(|other| other == state) {
+            return false;
+        }
+        if ended.len() >= MOST_ENDED {
+            ended.pop_front();
+        }
+        ended.push_back(state.to_owned());
+        true
     }
 
     /// The client of a person who may come in.
@@ -283,7 +309,11 @@ impl People {
     /// True if the issuer is to be asked again, or the use of a sign-in is to be noted.
     fn is_due(&self, record: &SignInRecord) -> bool {
         let pace = i64::try_from(self.state.limits.asked_again.as_secs()).unwrap_or(i64::MAX);
-        let since = |at: i64| now().saturating_sub(at);
+        // A clock that went back makes nothing wait until it is that late again.
+        let since = |at: i64| match now().saturating_sub(at) {
+            passed if passed < 0 => pace,
+            passed => passed,
+        };
         since(record.asked.max(record.used)) >= pace
             || (record.tried > record.asked && since(record.tried) >= pace.min(TRIED_AGAIN))
     }
@@ -333,13 +363,19 @@ impl People {
         let refresh: SecretString = refresh.ok_or_else(over)?.into();
         let issued = client.ask_again(&refresh).await?;
         let mut renewed = match issued.claims {
+            // Its keys could not be asked for: the token for the next time counts all the same.
+            IssuedClaims::Unverified => record.clone().in_vain(now()),
             // It says nothing of the person: an hour after the sign-in that is not enough any more.
-            None => {
+            IssuedClaims::None => {
                 used.refresh = None;
                 used
             }
-            Some(claims) if claims.subject == record.subject => record.renewed(claims, now()),
-            Some(_) => return Err(CodeFault::Refused("it names another person".to_owned())),
+            IssuedClaims::Of(claims) if claims.subject == record.subject => {
+                record.renewed(*claims, now())
+            }
+            IssuedClaims::Of(_) => {
+                return Err(CodeFault::Refused("it names another person".to_owned()));
+            }
         };
         if let (Some(next), Some(_)) = (&issued.refresh, &renewed.refresh) {
             let sealed = seal.seal(OF_REFRESH, next.expose_secret());

@@ -6,37 +6,45 @@ use super::caller::HttpCaller;
 use super::refusal::HttpRefusal;
 use crate::tools::{ToolDefinition, name_at};
 
-/// The part of a message that names a tool.
+/// The part of a message that says what it changes.
 #[derive(Deserialize)]
-struct ToolCall {
+struct ScopedRequest {
     method: String,
-    params: CalledTool,
+    params: ScopedParams,
 }
 
 #[derive(Deserialize)]
-struct CalledTool {
+struct ScopedParams {
+    /// The name of a tool.
+    #[serde(default)]
     name: String,
 }
 
-/// Refuses a call of a tool that writes, where the token lacks the scope for it. The tools are not
-/// offered with such a token either: this tells its client which scope to ask for.
+/// Refuses a call of a tool that writes, and to cancel the task of a write, where the token lacks the
+/// scope for it. The tools are not offered with such a token either: this tells its client which scope
+/// to ask for.
 pub(super) fn check(caller: &HttpCaller, message: &[u8]) -> Result<(), HttpRefusal> {
     let person = caller.client.as_ref().and_then(|it| it.person.as_ref());
     if !person.is_some_and(|person| person.lacks.write) {
         return Ok(());
     }
     // What is no message is for rmcp to refuse.
-    let Ok(call) = serde_json::from_slice::<ToolCall>(message) else {
+    let Ok(asked) = serde_json::from_slice::<ScopedRequest>(message) else {
         return Ok(());
     };
+    let name = &asked.params.name;
     let registry = caller.context.app.registry();
     let is_it = |tool: &ToolDefinition| {
         let site = caller.site.name();
-        tool.name == call.params.name
-            || site.is_some_and(|site| name_at(site, tool.name) == call.params.name)
+        tool.name == *name || site.is_some_and(|site| name_at(site, tool.name) == *name)
     };
     let mut named = registry.definitions().filter(|tool| is_it(tool));
-    if call.method == "tools/call" && named.any(ToolDefinition::can_write) {
+    let writes = match &*asked.method {
+        "tools/call" => named.any(ToolDefinition::can_write),
+        "tasks/cancel" => true,
+        _ => false,
+    };
+    if writes {
         return Err(HttpRefusal::lacking_scope(true));
     }
     Ok(())

@@ -34,10 +34,6 @@ impl HttpState {
 
     /// Takes over other settings.
     pub(super) fn take_settings(&self, settings: ServeSettings) {
-        if let Some(clients) = &self.clients {
-            clients.take_person_limit(settings.person_limit);
-            clients.take_grants(settings.oauth.as_deref());
-        }
         // It was made once already, to check the settings.
         let new = issuer(&settings, self.limits.issuer).unwrap_or_else(|fault| {
             tracing::error!("nobody signs in: {fault}");
@@ -49,7 +45,12 @@ impl HttpState {
         }
         *now = new;
         drop(now);
-        *self.settings.write() = Arc::new(settings);
+        let settings = Arc::new(settings);
+        *self.settings.write() = Arc::clone(&settings);
+        if let Some(clients) = &self.clients {
+            clients.take_person_limit(settings.person_limit);
+            clients.take_grants(settings.oauth.as_deref());
+        }
     }
 
     /// The issuer and the settings of people's sign-in.

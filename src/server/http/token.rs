@@ -26,7 +26,7 @@ pub(super) async fn authenticate(
     {
         let claims = issuer.verify_access(&token, settings).await;
         let claims = claims.map_err(of_token)?;
-        let admitted = clients.admit(claims, settings);
+        let admitted = clients.admit(claims, || state.settings().oauth.clone());
         return admitted.map(Some).map_err(without_grant);
     }
     let message = if token.starts_with(LINK_PREFIX) {

@@ -827,12 +827,23 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
     own.sign_in(&path).await;
     let shown = own.open(&format!("/review/sets/{set}")).await;
     assert!(shown.text.contains("a delegate of anna"), "{}", shown.text);
+    assert!(shown.text.contains("somebody else decides"));
+    assert!(!shown.text.contains("id=\"decide\""), "{}", shown.text);
+    let other = reviewer(&server, &names, &["ben", "--reviewer"]).await;
+    // The form that another is shown is of no use to her.
+    let form = other.open(&format!("/review/sets/{set}")).await;
+    let (digest, token) = (form.hidden("digest"), shown.hidden("form_token"));
     for decision in ["apply", "reject"] {
-        let refused = own.decide(&set, decision, &[("reason", "no")]).await;
+        let sent = [
+            ("form_token", &*token),
+            ("digest", &*digest),
+            ("decision", decision),
+            ("reason", "no"),
+        ];
+        let refused = own.send(&format!("/review/sets/{set}"), &sent).await;
         assert_eq!(refused.status, 403, "{}", refused.text);
         assert!(refused.text.contains("somebody else decides"));
     }
-    let other = reviewer(&server, &names, &["ben", "--reviewer"]).await;
     let done = other.decide(&set, "apply", &[]).await;
     assert_eq!(done.status, 303, "{}", done.text);
     assert!(mutations(&wiki).len() == 1);

@@ -484,6 +484,9 @@ async fn scopes_bound_a_grant_and_all_that_are_missing_are_named_at_once() {
     let tools = server.tools(&reader).await;
     assert!(!tools.contains(&UPDATE.to_owned()), "{tools:?}");
     insufficient(&server.post(&reader, &change).await, "wiki:read wiki:write");
+    let cancel = json!({ "jsonrpc": "2.0", "id": 1, "method": "tasks/cancel",
+        "params": { "taskId": "0123456789abcdef" } });
+    insufficient(&server.post(&reader, &cancel).await, "wiki:read wiki:write");
     // What the grant does not allow, no scope brings.
     let grants = "[[oauth.grants]]\neverybody = true\nrole = \"agent\"\n";
     let reading = setup(&wiki, &issuer, &Names::new(), grants).host().await;
@@ -586,8 +589,13 @@ async fn a_rule_is_for_a_person_by_name_or_subject() {
     for (claims, is_denied) in [
         (json!({}), true),
         (
-            json!({ "sub": "s-2", "preferred_username": "bob@x.org" }),
+            json!({ "sub": "s-2", "email": "bob@x.org", "email_verified": true, "preferred_username": "bob@x.org" }),
             true,
+        ),
+        // Whoever calls themselves so is not meant.
+        (
+            json!({ "sub": "s-4", "preferred_username": "bob@x.org" }),
+            false,
         ),
         (
             json!({ "sub": "s-3", "preferred_username": "eve@x.org" }),

@@ -561,9 +561,11 @@ async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
     let mut again = eve.clone();
     let done = eve.clone().finish(&hosted, &of_eve).await;
     assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    let asked = *place.tokens.asked.lock();
     let refused = again.finish(&hosted, &of_eve).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
-    says(&refused.text, "used before");
+    says(&refused.text, "was ended already");
+    assert_eq!(*place.tokens.asked.lock(), asked);
     // Nor does anybody come in from within a frame.
     let mut framed = ada.clone();
     framed.headers.push(("sec-fetch-dest", "iframe".to_owned()));

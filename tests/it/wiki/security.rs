@@ -458,7 +458,8 @@ fn no_token_is_compared_in_a_time_that_tells_of_it() {
             );
         }
     }
-    // The link of `review`, the operator's static token, forms of the review page, and clients.
+    // The link of `review`, the operator's static token, forms of the review page, clients, and the
+    // state of a sign-in at the issuer.
     assert_eq!(
         files_that_contain(".ct_eq("),
         [
@@ -466,6 +467,7 @@ fn no_token_is_compared_in_a_time_that_tells_of_it() {
             "src/gates/static_token.rs",
             "src/review/session.rs",
             "src/server/clients/secret.rs",
+            "src/server/http/people.rs",
         ]
     );
 }
