@@ -105,7 +105,13 @@ mod tests {
         assert_eq!(other.open("x", &sealed), None);
         assert_ne!(seal.id, other.id);
         assert_ne!(seal.seal("x", "text").unwrap(), sealed);
-        for bad in ["", "x", "AAAA", &sealed[1..], &format!("{sealed}AA")] {
+        for bad in [
+            "",
+            "x",
+            "AAAA",
+            sealed.get(1..).unwrap(),
+            &format!("{sealed}AA"),
+        ] {
             assert_eq!(seal.open("x", bad), None, "{bad}");
         }
         assert!(Seal::new(&"a".repeat(31).into()).is_err());

@@ -834,13 +834,13 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
     let form = other.open(&format!("/review/sets/{set}")).await;
     let (digest, token) = (form.hidden("digest"), shown.hidden("form_token"));
     for decision in ["apply", "reject"] {
-        let sent = [
+        let form = [
             ("form_token", &*token),
             ("digest", &*digest),
             ("decision", decision),
             ("reason", "no"),
         ];
-        let refused = own.send(&format!("/review/sets/{set}"), &sent).await;
+        let refused = own.send(&format!("/review/sets/{set}"), &form).await;
         assert_eq!(refused.status, 403, "{}", refused.text);
         assert!(refused.text.contains("somebody else decides"));
     }

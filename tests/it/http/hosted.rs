@@ -102,6 +102,7 @@ impl Setup {
     }
 
     /// The same with bounds of its own.
+    #[expect(clippy::large_types_passed_by_value, reason = "once a server")]
     pub(crate) async fn host_within(self, limits: HttpLimits) -> Hosted {
         let (app, settings, dir) = self.app();
         app.ask_schema().await.unwrap();

@@ -5,7 +5,7 @@ use time::macros::datetime;
 
 use crate::audit::testing::Script;
 use crate::audit::{
-    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Proposal, ProposalId,
+    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LogFinding, Proposal, ProposalId,
 };
 
 const AT: OffsetDateTime = datetime!(2030-01-02 09:00 UTC);
@@ -44,7 +44,7 @@ fn preview(proposal: &Proposal) -> AuditEntry {
 fn wrong(dir: &Path) -> Vec<&'static str> {
     let log = AuditLog::new(dir, "docs");
     let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
-    checked.wrong.iter().map(|wrong| wrong.kind()).collect()
+    checked.wrong.iter().map(LogFinding::kind).collect()
 }
 
 #[tokio::test]
