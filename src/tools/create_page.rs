@@ -34,7 +34,7 @@ pub(super) struct Input {
     /// Path or id: gives content, description, tags, editor where you do not.
     #[garde(custom(rule::optional(rule::text)))]
     from_page: Option<String>,
-    /// Of fromPage: this part alone, headings lifted.
+    /// Of fromPage: this part, headings lifted; one like title goes.
     #[garde(custom(rule::optional(rule::selector)))]
     section: Option<String>,
     /// In fromPage, everywhere.

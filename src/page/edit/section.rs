@@ -125,7 +125,8 @@ pub fn part_as_in(
 
 /// The source of a new page of this title that a part of a page becomes: its headings are lifted,
 /// so that the highest is of level 1. If the part begins with the title itself as its heading, that
-/// goes, since the wiki shows the title above the page.
+/// goes, since the wiki shows the title above the page; it stays if the page that it is a part of
+/// begins with its own title, too.
 ///
 /// # Errors
 /// The selector names no part, or several.
@@ -133,9 +134,18 @@ pub fn page_of_part(
     text: &str,
     selector: &PartSelector,
     title: &str,
+    source_title: &str,
 ) -> Result<String, SectionFault> {
     let outline = Outline::new(text);
     let section = outline.find_part(selector)?;
+    let is_like =
+        |heading: &Heading, title: &str| heading.text.to_lowercase() == title.trim().to_lowercase();
+    let repeats_title = outline.headings.first().is_some_and(|first| {
+        let above = text.get(outline.body..first.lines.start);
+        first.level == 1
+            && is_like(first, source_title)
+            && above.is_some_and(|above| above.trim().is_empty())
+    });
     // Front matter belongs to the page that it stands in.
     let range = section.range.start.max(outline.body.min(section.range.end))..section.range.end;
     let own = outline.headings.iter();
@@ -148,9 +158,7 @@ pub fn page_of_part(
         page.push_str(text.get(passed..heading.lines.start).unwrap_or_default());
         let lines = text.get(heading.lines.clone()).unwrap_or_default();
         passed = heading.lines.end;
-        let is_title =
-            page.is_empty() && heading.text.to_lowercase() == title.trim().to_lowercase();
-        if !is_title {
+        if repeats_title || !page.is_empty() || !is_like(heading, title) {
             page.push_str(&lift(lines, lifted));
         }
     }

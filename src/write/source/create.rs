@@ -74,7 +74,7 @@ impl Copy {
                     Some(_) if editor != "markdown" => {
                         return Err(fault(ContentFault::NotMarkdown));
                     }
-                    Some(part) => page_of_part(&copied, part, &self.page.title)
+                    Some(part) => page_of_part(&copied, part, &self.page.title, &read.title)
                         .map_err(|fault| faults::part_failure(fault, Some(part), &copied))?,
                 };
                 warning = self.replace_all.warning(&copied, editor);

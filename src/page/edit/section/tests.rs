@@ -278,7 +278,7 @@ fn a_part_is_taken_from_another_text_by_its_heading_not_by_its_number() {
 fn a_part_becomes_a_page_with_its_headings_lifted() {
     let text =
         "# One\n\n## Two\n\na\n\n### Three #x\n\n```\n### no\n```\n\nSet\n---\n\nb\n\n### Four\n";
-    let page = |name, title| page_of_part(text, &part(name), title).unwrap();
+    let page = |name, title| page_of_part(text, &part(name), title, "Other").unwrap();
     assert_eq!(
         page("Two", "Other"),
         "# Two\n\na\n\n## Three #x\n\n```\n### no\n```\n\n"
@@ -289,7 +289,7 @@ fn a_part_becomes_a_page_with_its_headings_lifted() {
     );
     assert_eq!(page("Set", "x"), "Set\n===\n\nb\n\n## Four\n");
     assert_eq!(page("block:code[0]", "x"), "```\n### no\n```\n");
-    let front = page_of_part("---\nk: v\n---\nLead\n", &part("section[0]"), "x");
+    let front = page_of_part("---\nk: v\n---\nLead\n", &part("section[0]"), "x", "y");
     assert_eq!(front.as_deref(), Ok("Lead\n"));
 }
 
