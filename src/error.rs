@@ -90,8 +90,8 @@ codes! {
     EditNotApplicable = "EDIT_NOT_APPLICABLE", "Read the page, then make the edit of the text as it is.";
     /// The page was changed since it was read or shown.
     EditConflict = "EDIT_CONFLICT", "Look at details.changes, then repeat the call with all its arguments, without confirm, for a new preview.";
-    /// There already is a page at that path.
-    PageExists = "PAGE_EXISTS", "Update the page that is there, or choose another path.";
+    /// There already is a page at that path, or an asset or a folder of that name.
+    PageExists = "PAGE_EXISTS", "Update what is there, or choose another path.";
     /// The key cannot read back all that a write would overwrite.
     FieldUnreadable = "FIELD_UNREADABLE", "Nothing was sent. Give the key the rights in details.rights, or leave the page to somebody who has them.";
     /// The key lacks a right.

@@ -11,7 +11,7 @@ use crate::page::{
     code_ranges, edit_section, escaped, replace_all, replaced, set_properties,
 };
 
-use super::warning::{Warning, unchecked};
+use super::warning::{Warning, named, unchecked};
 
 /// The fault if it is unknown which text of a page is code.
 const CODE_UNKNOWN: &str = "It cannot be told which text of this page is code: it is too large, or neither Markdown nor HTML. Leave outsideCode out and look at the preview, or use edits";
@@ -208,16 +208,49 @@ impl ReplaceAll {
         Ok(replace_all(content, &self.edits, &code)?)
     }
 
-    /// The same; a text need not be there.
+    /// The same; a text need not be there. False with it: none of the texts is.
     ///
     /// # Errors
     /// Why the page is left out.
-    pub fn where_found(&self, content: &str, editor: &str) -> Result<String, &'static str> {
+    pub fn where_found(&self, content: &str, editor: &str) -> Result<(String, bool), &'static str> {
         let code = self.kept(content, editor);
         let code = code.ok_or("it is unknown which of its text is code")?;
         let made = replaced(content, &self.edits, &code);
-        made.map(|(made, _)| made)
-            .map_err(|_| "it would be too large")
+        let (made, counts) = made.map_err(|_| "it would be too large")?;
+        let is_there = counts.is_empty() || counts.iter().any(|count| *count > 0);
+        Ok((made, is_there))
+    }
+
+    /// The warning about texts that none of these pages has, by the source and editor of each.
+    #[must_use]
+    pub fn not_there<'a>(
+        &self,
+        pages: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Option<Warning> {
+        let mut is_there = vec![false; self.edits.len()];
+        for (content, editor) in pages {
+            let made = self.kept(content, editor);
+            let made = made.and_then(|code| replaced(content, &self.edits, &code).ok());
+            let counts = made.map(|(_, counts)| counts).unwrap_or_default();
+            for (is_there, count) in is_there.iter_mut().zip(counts) {
+                *is_there |= count > 0;
+            }
+        }
+        let missing: Vec<String> = { self.edits.iter().zip(is_there) }
+            .filter(|(_, is_there)| !is_there)
+            .map(|(edit, _)| format!("\"{}\"", escaped(&edit.old_text, MOST_CHARS)))
+            .collect();
+        let of_code = if self.outside_code {
+            " outside code"
+        } else {
+            ""
+        };
+        let message = format!(
+            "none of these pages has this text{of_code}, so nothing was replaced: {}. Check it: capitals, spaces and line breaks count.",
+            named(&missing)
+        );
+        let warning = Warning::new("text_not_there", message).at(Field::Content, None);
+        (!missing.is_empty()).then_some(warning)
     }
 
     /// The ranges of a source that stay as they are; `None` if they are not told.

@@ -186,6 +186,7 @@ fn change(before: Option<PageState>, after: Option<PageState>, moves: bool) -> D
         updates_links: moves,
         part_of: None,
         warnings: Vec::new(),
+        shown: Vec::new(),
     }
 }
 

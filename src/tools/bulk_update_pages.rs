@@ -89,10 +89,19 @@ pub(super) enum OnFailure {
 }
 
 impl Input {
-    /// True if pages are chosen by more than their place.
-    const fn narrows(&self) -> bool {
-        let by_tags = self.tags.is_some() || self.without_tags.is_some();
-        by_tags || self.links_to.is_some() || self.links.is_some() || self.property.is_some()
+    /// The given arguments that select pages.
+    fn selected_by(&self) -> Vec<&'static str> {
+        let all = [
+            ("ids", self.ids.is_some()),
+            ("path", self.path.is_some()),
+            ("tags", self.tags.is_some()),
+            ("withoutTags", self.without_tags.is_some()),
+            ("linksTo", self.links_to.is_some()),
+            ("links", self.links.is_some()),
+            ("property", self.property.is_some()),
+        ];
+        let given = all.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(name, _)| name).collect()
     }
 }
 
@@ -113,7 +122,9 @@ impl WriteTool for BulkUpdatePages {
 }
 
 async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
-    let narrows = input.narrows();
+    let selected_by = input.selected_by();
+    let narrows = { selected_by.iter() }.any(|name| !["ids", "path"].contains(name));
+    let mut elsewhere = 0;
     let read = |tags: Option<Vec<String>>| tags.map(input::tags).transpose();
     let (add, remove) = (read(input.add_tags)?, read(input.remove_tags)?);
     let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
@@ -169,6 +180,10 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
                 chosen,
                 ..tags
             };
+            // What links there is found later, and is not counted.
+            if locales.is_fallback && links_to.is_none() {
+                elsewhere = wiki.count_elsewhere(&query).await?;
+            }
             PageSelection::Listed(Box::new(query), links_to)
         }
     };
@@ -182,6 +197,8 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
             .expect_pages
             .and_then(|count| usize::try_from(count).ok()),
         keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
+        selected_by,
+        elsewhere,
     })
 }
 

@@ -8,13 +8,14 @@ use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::{count, is_default};
 use super::proposal_view::{ProposalEnding, may_see};
-use super::set_view::ChangesView;
+use super::set_view::{ChangesView, Grouped, group_warnings, placed_warnings};
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use super::write_output::WriteOutput;
 use crate::audit::{CallId, Draft, Proposal, ProposalState};
+use crate::change::Warning;
 use crate::error::Failure;
 use crate::render_budget;
-use crate::write::WriteAnswer;
+use crate::write::{Extent, WriteAnswer};
 
 /// The tool.
 pub(super) struct GetChangeSet;
@@ -61,6 +62,9 @@ pub(super) struct ChangesShown {
     id: String,
     #[serde(flatten)]
     decision: Option<SetDecision>,
+    /// The warnings that lines name by their codes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Grouped<Warning>>,
     #[serde(flatten)]
     changes: ChangesView,
 }
@@ -146,8 +150,15 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let (name, id) = (draft.name.to_string(), draft.id.to_string());
     let pages = draft.changes.len();
     let lines = desk.lines_of(draft, from, caller.extent)?;
+    let mut warnings: Vec<Warning> = lines.iter().flat_map(placed_warnings).collect();
+    if caller.extent != Extent::Brief {
+        warnings.clear();
+    }
     let changes = ChangesView::new(lines, (from, pages), caller.extent);
-    Ok(Output::Changes(ChangesShown::new(id, Some(name), changes)))
+    Ok(Output::Changes(ChangesShown {
+        warnings: group_warnings(warnings, caller.extent),
+        ..ChangesShown::new(id, Some(name), changes)
+    }))
 }
 
 impl ChangesShown {
@@ -157,6 +168,7 @@ impl ChangesShown {
             draft,
             id,
             changes,
+            warnings: Vec::new(),
             decision: None,
         }
     }

@@ -15,6 +15,7 @@ use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use super::page_argument::{FROM_PAGE, LINKS_TO};
 use crate::error::{Failure, camel_case};
+use crate::nearest::nearest;
 pub(super) use places::{
     Locales, date, draft, known_locale, known_tags, memory_id, new_place, part, place, places,
     required_memory_id, tag_filters, tags,
@@ -50,7 +51,7 @@ where
             if faults.is_empty() {
                 let path = error.path().to_string();
                 let path = if path == "." { "" } else { &path };
-                faults.add(path, || error.inner().to_string());
+                faults.add(path, || read_fault(&error.inner().to_string()));
             }
             None
         }
@@ -66,6 +67,26 @@ where
     match input {
         Some(input) if faults.is_empty() => Ok(input),
         _ => Err(faults.into_failure()),
+    }
+}
+
+/// The fault of an argument that serde cannot read, as a predicate; `error` quotes names in backticks.
+fn read_fault(error: &str) -> String {
+    let names: Vec<&str> = error.split('`').skip(1).step_by(2).collect();
+    let (Some(given), Some(known)) = (names.first(), names.get(1..)) else {
+        return error.replacen("invalid ", "has an invalid ", 1);
+    };
+    let known = || known.join(", ");
+    if error.starts_with("unknown field") {
+        let near = names.get(1..).and_then(|known| nearest(given, known, 0.6));
+        let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
+        format!("is not known there{near}; known are {}", known())
+    } else if error.starts_with("unknown variant") {
+        format!("must be one of {}", known())
+    } else if error.starts_with("missing field") {
+        format!("lacks {given}")
+    } else {
+        error.replacen("invalid ", "has an invalid ", 1)
     }
 }
 

@@ -18,7 +18,10 @@ pub(super) fn no_page(
     said: Option<&Locale>,
 ) -> Failure {
     let is_missing = matches!(unresolved, Unresolved::NotFound { .. });
-    let failure = explain(unresolved.into(), text);
+    let mut failure = explain(unresolved.into(), text);
+    if is_missing && text.trim().parse::<u32>().is_ok() {
+        failure = failure.hint("This is a path here; a number as a page's id goes into the argument id, or to wikijs_get_page_by_id to read the page.");
+    }
     let said = said.map(Locale::as_str);
     let Some((locale, path)) = new_place(&context.wiki, text, said)
         .ok()

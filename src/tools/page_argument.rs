@@ -8,7 +8,7 @@ use super::context::ToolContext;
 use super::input::{invalid_argument, rule};
 use super::no_page::no_page;
 use super::tool::ToolKind;
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::page::NewPath;
 use crate::wiki::Unresolved;
 
@@ -99,7 +99,11 @@ pub(super) async fn resolve(
         let fault = "is not taken where the operator's token confirms, since no preview shows which page is meant; give its id";
         return Err(invalid_argument(PAGE, fault));
     }
-    let id = Box::pin(page_of(context, PAGE, &name)).await?;
+    let id = Box::pin(page_of(context, PAGE, &name)).await;
+    let id = id.map_err(|failure| match failure.code {
+        Code::PageNotFound if arguments.has("draft") => failure.hint("Check the name. A page that a draft creates can be named once it is submitted: to change it before, create it again with the same path and draft, which replaces it there."),
+        _ => failure,
+    })?;
     arguments.members_mut().insert(ID.to_owned(), id.into());
     Ok(())
 }

@@ -134,7 +134,7 @@ fn verdict(shown: &SetPreview) -> String {
 }
 
 /// The warnings about a change, each with its page.
-fn placed_warnings(line: &SetLine) -> impl Iterator<Item = Warning> {
+pub(super) fn placed_warnings(line: &SetLine) -> impl Iterator<Item = Warning> {
     let place = place(&line.target.locale, &line.target.path);
     { line.warnings.iter() }.map(move |warning| about(&place, warning))
 }
@@ -279,6 +279,10 @@ impl ChangesView {
             }
         }
         is_part |= lines.len() > SAMPLES;
+        if pages_mended > 0 {
+            let s = if pages_mended == 1 { "" } else { "s" };
+            lines.push(format!("{pages_mended} page{s}: links mended"));
+        }
         Self {
             pages: count(pages),
             links_mended: count(links_mended),

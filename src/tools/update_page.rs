@@ -251,7 +251,11 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
         (of_edits, "edits", input.edits.is_some()),
     ] {
         if let Some(name) = given.filter(|_| !is_there) {
-            return Err(input::invalid_argument(name, format!("needs {needed}")));
+            let failure = input::invalid_argument(name, format!("needs {needed}"));
+            return Err(match needed {
+                "section" => failure.hint("Name a heading as section. To add at the end of the page, name its last heading, with sectionMode append."),
+                _ => failure,
+            });
         }
     }
     let edits = input.edits.clone();

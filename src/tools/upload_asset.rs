@@ -76,6 +76,10 @@ async fn given(
     match (base64, text, file) {
         (None, None, None) => Ok(None),
         (Some(base64), None, None) => {
+            if base64.starts_with("data:") {
+                let fault = "begins with the prefix of a data address; send only what stands after \"base64,\"";
+                return Err(invalid_argument("base64", fault));
+            }
             let bytes = Blob::from_base64(&base64);
             bytes
                 .map(Some)

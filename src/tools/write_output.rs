@@ -8,7 +8,7 @@ use super::output::{count, is_default};
 use super::pending_answer::PendingAnswer;
 use super::set_view::{LinksLeft, PageLeftOut, SetShown, said};
 use crate::audit::ProposalId;
-use crate::change::Warning;
+use crate::change::{Operation, Warning};
 use crate::page::Field;
 use crate::write::{
     Applied, Extent, Joined, LinkedFrom, NotTakenBack, Notes, PendingSet, Preview, SetAnswer,
@@ -106,6 +106,7 @@ impl Write {
             preview: true,
             operation: preview.operation.as_str(),
             outcome: None,
+            conflict_check: compared(&preview.notes, preview.operation),
             target: preview.target,
             changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
             diff: preview.diff,
@@ -115,7 +116,6 @@ impl Write {
             lines_removed: count(preview.lines.removed),
             updated_at: None,
             unverified: Vec::new(),
-            conflict_check: unchecked(&preview.notes),
             replaces: preview.notes.replaces.map(|id| id.to_string()),
             undoes: preview.notes.undoes.map(|id| id.to_string()),
             draft: preview.notes.joined.map(InDraft::from),
@@ -144,6 +144,7 @@ impl Write {
             } else {
                 "applied"
             }),
+            conflict_check: compared(&applied.notes, applied.operation),
             target: applied.target,
             changes: None,
             diff: String::new(),
@@ -157,7 +158,6 @@ impl Write {
                 .into_iter()
                 .chain(applied.unreadable)
                 .collect(),
-            conflict_check: unchecked(&applied.notes),
             replaces: None,
             undoes: applied.notes.undoes.map(|id| id.to_string()),
             draft: None,
@@ -173,10 +173,15 @@ impl Write {
     }
 }
 
-/// Says since when conflicts were looked for, if only since this very call.
-fn unchecked(notes: &Notes) -> Option<&'static str> {
-    let told = "since this call only: ifUpdatedAt checks since your reading";
-    notes.is_unchecked.then_some(told)
+/// Says since when conflicts were looked for, if not since the session's reading or a preview.
+fn compared(notes: &Notes, operation: Operation) -> Option<&'static str> {
+    match notes.is_unchecked {
+        true if operation.is_of_page() => {
+            Some("since this call only: ifUpdatedAt checks since your reading")
+        }
+        true => Some("since this call only"),
+        false => notes.is_named.then_some("since ifUpdatedAt"),
+    }
 }
 
 /// The way to all of a change that is shown in part.

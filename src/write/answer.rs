@@ -161,6 +161,8 @@ pub struct Notes {
     pub linked_from: Vec<LinkedFrom>,
     /// True if the page was compared only with its state in this very call.
     pub is_unchecked: bool,
+    /// True if it was compared with its state at the time that the caller named.
+    pub is_named: bool,
     /// The call that it takes back, if it is an undo.
     pub undoes: Option<CallId>,
     /// The open proposal that a new one replaced.

@@ -34,7 +34,7 @@ pub(super) struct EntryBuilder {
     /// What leaves a change to people, where one does: the call, a dry run, the level, or a rule.
     left_open: (Gate, &'static str),
     /// The source's own warning, about no change in particular.
-    said: Option<Warning>,
+    said: Vec<Warning>,
     /// The changes of a proposed set that a person left out.
     omitted: Option<Exclusions>,
     /// True if its caller leaves the change to people.
@@ -58,7 +58,7 @@ impl EntryBuilder {
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
             left_open: (Gate::DryRun, "dry_run"),
-            said: None,
+            said: Vec::new(),
             omitted: None,
             proposes: caller.proposes,
             review: caller.review.clone(),
@@ -188,9 +188,9 @@ impl EntryBuilder {
         };
     }
 
-    /// The source of the changes has a warning.
-    pub(super) fn says(&mut self, warning: Option<&Warning>) {
-        self.said = warning.cloned();
+    /// The source of the changes has warnings.
+    pub(super) fn says(&mut self, warnings: &[Warning]) {
+        self.said = warnings.to_vec();
     }
 
     /// True if the user of the machine calls, not a client.

@@ -76,14 +76,18 @@ impl WriteContext {
         let changes = draft.changes.into_iter().skip(from);
         let changes = changes.filter_map(|one| {
             let change = Change::of_states(one.before, one.after)?;
-            Some(change.with_loss_of(one.lost).into())
+            Some((change.with_loss_of(one.lost).into(), one.shown))
         });
+        let (changes, shown): (_, Vec<_>) = changes.unzip();
         let id = CallId::new()?;
-        let set = ChangeSet::list(id, changes.collect());
+        let set = ChangeSet::list(id, changes);
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
         let wiki = &self.wiki;
-        let lines =
-            set.map(|set| aside(bytes, || batch_preview::lines_with_room(wiki, &set, extent)));
+        let lines = set.map(|set| {
+            aside(bytes, || {
+                batch_preview::lines_with_room(wiki, &set, &shown, extent)
+            })
+        });
         Ok(lines.unwrap_or_default())
     }
 
@@ -117,7 +121,7 @@ impl WriteContext {
         let lines = if from < all {
             render_budget::hold(rest.bytes()).await?;
             aside(rest.bytes(), || {
-                batch_preview::lines_with_room(&self.wiki, &rest, caller.extent)
+                batch_preview::lines_with_room(&self.wiki, &rest, &[], caller.extent)
             })
         } else {
             Vec::new()

@@ -15,7 +15,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use crate::audit::{CallId, HeldDraft, HeldProposal};
+use crate::audit::{CallId, DraftChange, HeldDraft, HeldProposal};
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{
@@ -217,7 +217,7 @@ impl<'a> Pipeline<'a> {
             asks_rights: check::asks_rights(&route, &read.set),
             beside: read.beside,
         };
-        self.record.says(input.said.as_ref());
+        self.record.says(&input.said);
         self.record.about(&read.set);
         let allowed = gates::paths(enabled, read.set)?;
         let (wiki, index, set) = (&context.wiki, &context.index, allowed.set());
@@ -301,7 +301,12 @@ impl<'a> Pipeline<'a> {
                 let (held, drafting) =
                     held.ok_or_else(|| Refusal::at(Gate::Record, broke_off()))?;
                 let audit = &context.audit;
-                let joined = add_to_draft::join(audit, &self.record, held, drafting, set).await?;
+                let change = DraftChange {
+                    shown: checked.notes.warnings.clone(),
+                    ..drafting.as_drafted(set)
+                };
+                let joined = add_to_draft::join(audit, &self.record, held, drafting, change);
+                let joined = joined.await?;
                 checked.notes.join(joined);
             }
         }

@@ -330,7 +330,7 @@ impl WriteContext {
     ) -> Result<Vec<ReviewWarning>, Failure> {
         let seen = CheckInput {
             conflict: ConflictCheck::Checked,
-            said: None,
+            said: Vec::new(),
             was_shown: false,
             asks_rights: false,
             beside: DraftContext::default(),
@@ -486,8 +486,11 @@ impl WriteContext {
         let set = ChangeSet::list(call, changes.collect());
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
         let wiki = &self.wiki;
-        let lines =
-            set.map(|set| aside(bytes, || batch_preview::lines_with_room(wiki, &set, extent)));
+        let lines = set.map(|set| {
+            aside(bytes, || {
+                batch_preview::lines_with_room(wiki, &set, &[], extent)
+            })
+        });
         Ok(Some((proposal, lines.unwrap_or_default())))
     }
 }

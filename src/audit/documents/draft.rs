@@ -137,6 +137,9 @@ pub struct DraftChange {
     /// The warnings about the way in which the calls said it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<Warning>,
+    /// The warnings that were shown when it joined, to be shown again.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shown: Vec<Warning>,
 }
 
 impl DraftChange {

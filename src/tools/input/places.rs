@@ -39,9 +39,7 @@ pub(in crate::tools) async fn tag_filters(
         known_tags(wiki, given).await?,
         known_tags(wiki, without).await?,
     );
-    for (name, tags) in [("tags", &tags), ("withoutTags", &without)] {
-        check_exclusions(wiki, name, tags).await?;
-    }
+    check_exclusions(wiki, &tags, &without).await?;
     let by_patterns = !without.is_empty() || tags.iter().any(|tag| TagPattern::is_one(tag));
     let mut query = ListQuery {
         without_tags: patterns(without),
@@ -56,24 +54,38 @@ pub(in crate::tools) async fn tag_filters(
 }
 
 /// Refuses a tag with a sign of exclusion, unless the wiki has such a tag.
-async fn check_exclusions(wiki: &Wiki, name: &str, tags: &[String]) -> Result<(), Failure> {
+async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> Result<(), Failure> {
     const SIGNS: [char; 2] = ['!', '-'];
-    if !tags.iter().any(|tag| tag.starts_with(SIGNS)) {
+    if !{ tags.iter().chain(without) }.any(|tag| tag.starts_with(SIGNS)) {
         return Ok(());
     }
     let known = wiki.tags().await?;
-    for (at, tag) in tags.iter().enumerate() {
-        let (bare, pattern) = (tag.trim_start_matches(SIGNS).trim(), TagPattern::new(tag));
-        let is_known = || known.iter().any(|known| pattern.matches(&known.tag));
-        if tag.starts_with(SIGNS) && !is_known() {
-            let right = serde_json::json!({ "withoutTags": [bare] });
-            let fault = format!(
-                "matches no tag of this wiki; pages without a tag are listed by wikijs_list_pages {right}"
-            );
-            return Err(invalid_argument(&format!("{name}[{at}]"), fault));
-        }
+    let is_sign = |tag: &str| {
+        let pattern = TagPattern::new(tag);
+        tag.starts_with(SIGNS) && !known.iter().any(|known| pattern.matches(&known.tag))
+    };
+    let of_tags = tags
+        .iter()
+        .position(|tag| is_sign(tag))
+        .map(|at| ("tags", at));
+    let of_without = || without.iter().position(|tag| is_sign(tag));
+    let first = of_tags.or_else(|| of_without().map(|at| ("withoutTags", at)));
+    let Some((name, at)) = first else {
+        return Ok(());
+    };
+    let (excluded, wanted): (Vec<&String>, _) = tags.iter().partition(|tag| is_sign(tag));
+    let wanted: Vec<&String> = wanted;
+    let excluded = excluded.into_iter().chain(without);
+    let bare = |tag: &String| {
+        let signs: &[char] = if is_sign(tag) { &SIGNS } else { &[] };
+        tag.trim_start_matches(signs).trim().to_owned()
+    };
+    let mut right = serde_json::json!({ "withoutTags": excluded.map(bare).collect::<Vec<_>>() });
+    if let Some(right) = right.as_object_mut().filter(|_| !wanted.is_empty()) {
+        right.shift_insert(0, "tags".to_owned(), serde_json::json!(wanted));
     }
-    Ok(())
+    let fault = format!("matches no tag of this wiki; pages without a tag are found by {right}");
+    Err(invalid_argument(&format!("{name}[{at}]"), fault))
 }
 
 /// Reads the selector of a part to be changed or copied.

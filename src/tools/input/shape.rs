@@ -205,7 +205,7 @@ fn wraps(inner: &Map<String, Value>, known: &Map<String, Value>) -> bool {
 
 /// True if an argument is the id of a page.
 fn names_a_page(name: &str) -> bool {
-    matches!(name, "id" | "ids" | "relatedTo")
+    matches!(name, "id" | "ids" | "page" | "relatedTo")
 }
 
 /// The fault of a missing argument; of an id, with where ids come from.
@@ -213,7 +213,7 @@ fn missing(name: &str, property: Option<&Value>) -> String {
     let of = |member: &str| property?.get(member)?.as_str();
     match (of("type"), of("description")) {
         (Some("integer"), _) if names_a_page(name) => MISSING_ID.to_owned(),
-        (_, Some(meaning)) if name == "id" => {
+        (_, Some(meaning)) if matches!(name, "id" | "callId") => {
             format!("is required: {}", meaning.trim_end_matches('.'))
         }
         _ => "is required".to_owned(),
@@ -230,7 +230,11 @@ fn unknown(
     if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
         return (*why).to_owned();
     }
+    let is_text = matches!(name, "text" | "body" | "markdown") && known.contains_key("content");
     let nearest = most_alike(known.keys(), 1, 0.7, |known| {
+        if is_text && *known == "content" {
+            return 1.0;
+        }
         let (ours, given) = (known.to_lowercase(), name.to_lowercase());
         // "published" means isPublished, although publishEndDate is more similar.
         let is_part = given.len() > 3 && ours.contains(&given) && ours != given;

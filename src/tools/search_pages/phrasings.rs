@@ -39,7 +39,7 @@ impl Phrasings {
         let around = input::count(input.context, 0);
         let by_lines = input.r#match.unwrap_or_default() != MatchMode::Words;
         if around > 0 && (by_lines || input.r#in == Some(In::Wiki) || input.related_to.is_some()) {
-            let fault = "goes with the search of content by words alone: not with match, in: wiki or relatedTo";
+            let fault = "goes with the search of content by words alone; leave context out with match, in: wiki or relatedTo";
             return Err(invalid_argument("context", fault));
         }
         if around * limit > MAX_CONTEXT_OF_ALL {

@@ -212,7 +212,7 @@ async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), Wiki
 }
 
 /// Has the index look at what others wrote since its last look; whether it did so in time.
-async fn catches_up(index: &Arc<ContentIndex>) -> bool {
+pub(super) async fn catches_up(index: &Arc<ContentIndex>) -> bool {
     let [while_made, later] = CATCHING_UP;
     let longest = if index.now().0.is_complete {
         later

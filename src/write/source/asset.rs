@@ -202,15 +202,16 @@ impl ChangeSource for AssetWrite {
     }
 
     /// Warns that the wiki may change a picture as it stores it.
-    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
-        let after = set.first().change.after()?;
-        let is_upload = matches!(self.what, ToAsset::Upload { .. });
-        (is_upload && extension(&after.path) == "svg").then(|| {
-            Warning::new(
-                "svg_sanitised",
-                "the wiki may take scripts and handlers out of an SVG as it stores it; then unverified names content, and undo goes by what was stored.",
-            )
-        })
+    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+        let after = set.first().change.after();
+        let is_svg = after.is_some_and(|after| extension(&after.path) == "svg");
+        if !is_svg || !matches!(self.what, ToAsset::Upload { .. }) {
+            return Vec::new();
+        }
+        vec![Warning::new(
+            "svg_sanitised",
+            "the wiki may take scripts and handlers out of an SVG as it stores it; then unverified names content, and undo goes by what was stored.",
+        )]
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
-use crate::page::{MovedPart, NewPath, PagePlace, PageState, check_content};
+use crate::nearest::nearest;
+use crate::page::{MovedPart, NewPath, PagePlace, PageState, TagPattern, check_content};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
@@ -22,6 +23,12 @@ pub const MAX_PAGES: usize = 200;
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
 /// The reason for leaving out a page that the key may not write.
 const MAY_NOT_WRITE: &str = "this key may not write it";
+/// The reason for leaving out a page of which nothing changes.
+const AS_ASKED: &str = "it already is as asked for";
+/// The reason for leaving out a page without the texts that are replaced.
+const NO_TEXT: &str = "it has none of the texts to replace";
+/// The most pages whose paths a mistyped one is compared with.
+const MAX_COMPARED: usize = 10_000;
 /// The reason for leaving out a found page.
 const NOT_ALLOWED: &str = "the page may not be written here";
 /// The number of pages that are read concurrently.
@@ -44,6 +51,10 @@ pub struct Bulk {
     pub expect_pages: Option<usize>,
     /// True if applied changes stay if a later one fails.
     pub keeps_on_failure: bool,
+    /// The arguments that select the pages.
+    pub selected_by: Vec<&'static str>,
+    /// The number of pages that would be selected in other locales, if no locale was named.
+    pub elsewhere: usize,
 }
 
 /// The selection of pages.
@@ -127,7 +138,10 @@ impl Bulk {
         let is_expected = self
             .expect_pages
             .is_none_or(|expected| expected == ids.len());
-        if ids.is_empty() || !is_expected {
+        if ids.is_empty() {
+            return Err(self.nothing_selected(call.wiki()).await);
+        }
+        if !is_expected {
             let found = ids.len();
             return Err(Failure::new(
                 Code::InvalidInput,
@@ -138,6 +152,26 @@ impl Bulk {
             .detail("fields", json!([{ "path": "expectPages" }])));
         }
         Ok(ids)
+    }
+
+    /// The failure if no page is found: with what selects none, and the nearest that exists.
+    async fn nothing_selected(&self, wiki: &Wiki) -> Failure {
+        let mut hint = String::new();
+        if let PageSelection::Listed(query, _) = &self.which {
+            for near in [
+                nearest_place(wiki, query).await,
+                nearest_tag(wiki, query).await,
+            ] {
+                hint.extend(near.map(|near| format!("Did you mean {near}? ")));
+            }
+        }
+        hint += "wikijs_list_pages takes the same path, tags and links, and shows what they find.";
+        let by = &self.selected_by;
+        let fields: Vec<_> = by.iter().map(|name| json!({ "path": name })).collect();
+        let by = by.join(", ");
+        let message = format!("No page was found by {by}; nothing was sent.");
+        let failure = Failure::new(Code::InvalidInput, message).hint(hint);
+        failure.detail("found", 0).detail("fields", fields)
     }
 
     /// The same with tags as the wiki has them: a leading `#` of a new tag is dropped, unless the
@@ -152,9 +186,8 @@ impl Bulk {
 
     /// The change of a page as it is, or why there is none.
     fn of(&self, before: PageState) -> Result<Change, &'static str> {
-        let content = self
-            .replace_all
-            .where_found(&before.content, &before.editor)?;
+        let replaced = { &self.replace_all }.where_found(&before.content, &before.editor);
+        let (content, has_text) = replaced?;
         if content != before.content && check_content(&content).is_err() {
             return Err("it would be left without content");
         }
@@ -176,7 +209,7 @@ impl Bulk {
         };
         let change = Change::update(before, edits).map_err(|_| "it cannot be changed so")?;
         if change.is_empty() {
-            return Err("it already is as asked for");
+            return Err(if has_text { AS_ASKED } else { NO_TEXT });
         }
         Ok(change)
     }
@@ -292,9 +325,20 @@ impl ChangeSource for Bulk {
         TurnOf::default()
     }
 
-    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
-        let tags = self.tags.as_ref()?;
-        tags.warning(&tags_of(set))
+    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+        let tags = self.tags.as_ref();
+        let tags = tags.and_then(|tags| tags.warning(&tags_of(set)));
+        let pages = set.iter().filter_map(|one| one.change.before());
+        let texts = pages.map(|page| (page.content.as_str(), page.editor.as_str()));
+        let texts = self.replace_all.not_there(texts);
+        let elsewhere = (self.elsewhere > 0).then(|| {
+            let message = format!(
+                "otherLocales: {}; as many pages of other locales match, too, and stay as they are; name locale, or \"*\" for all.",
+                self.elsewhere
+            );
+            Warning::new("other_locales", message)
+        });
+        [tags, texts, elsewhere].into_iter().flatten().collect()
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {
@@ -323,6 +367,35 @@ impl ChangeSource for Bulk {
         let agrees = own.agrees_with(&shown, &ids);
         again(call, shown, agrees).await
     }
+}
+
+/// The path most similar to the one of a list, as an argument, if no page is at that.
+async fn nearest_place(wiki: &Wiki, query: &ListQuery) -> Option<String> {
+    let path = query.path.as_ref()?;
+    let all = ListQuery {
+        locale: query.locale.clone(),
+        ..ListQuery::default()
+    };
+    let pages = wiki.list(&all, MAX_COMPARED).await.ok()?.pages;
+    let ends = |path: &str| -> Vec<usize> {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        ends.chain([path.len()]).collect()
+    };
+    let paths = pages.iter().map(|page| page.path.as_str());
+    let places = paths.flat_map(|path| ends(path).into_iter().filter_map(|end| path.get(..end)));
+    let near = nearest(path.as_str(), places, 0.8)?;
+    (near != path.as_str()).then(|| format!("path {near}"))
+}
+
+/// The tag most similar to one of a list that the wiki has not.
+async fn nearest_tag(wiki: &Wiki, query: &ListQuery) -> Option<String> {
+    let patterns = query.tag_patterns.iter().cloned();
+    let given = patterns.chain(query.tags.iter().map(TagPattern::new));
+    let known = wiki.tags().await.ok()?;
+    let is_unknown = |given: &TagPattern| !known.iter().any(|known| given.matches(&known.tag));
+    let given = { given }.find(is_unknown)?;
+    let near = nearest(given.as_str(), known.iter().map(|known| &known.tag), 0.8)?;
+    Some(format!("the tag {near}"))
 }
 
 /// The failure if no page is left to change.
@@ -372,7 +445,7 @@ pub(super) async fn still_so(wiki: &Wiki, shown: ChangeSet) -> Made {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bulk, PageSelection};
+    use super::{AS_ASKED, Bulk, NO_TEXT, PageSelection};
     use crate::audit::CallId;
     use crate::change::{Change, NewTags, ReplaceAll};
     use crate::gates::{ChangeSet, LeftOut, SetChange};
@@ -402,6 +475,8 @@ mod tests {
             move_to: None,
             expect_pages: None,
             keeps_on_failure: false,
+            selected_by: vec!["ids"],
+            elsewhere: 0,
         }
     }
 
@@ -410,7 +485,7 @@ mod tests {
         let own = bulk("x", "y");
         let change = own.of(page(1, "x and x")).unwrap();
         assert_eq!(change.after().unwrap().content, "y and y");
-        assert_eq!(own.of(page(1, "z")), Err("it already is as asked for"));
+        assert_eq!(own.of(page(1, "z")), Err(NO_TEXT));
         let emptied = bulk("x", "").of(page(1, "x"));
         assert_eq!(emptied, Err("it would be left without content"));
     }
@@ -428,7 +503,7 @@ mod tests {
         let change = own.of(page(1, "x")).unwrap();
         let after = change.after().unwrap().clone();
         assert_eq!(after.tags, ["new"]);
-        assert_eq!(own.of(after), Err("it already is as asked for"));
+        assert_eq!(own.of(after), Err(AS_ASKED));
     }
 
     #[test]

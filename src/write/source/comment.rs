@@ -144,21 +144,21 @@ impl ChangeSource for CommentWrite {
     }
 
     /// The limit of the wiki is told before it is hit.
-    fn said(&self, call: WriteCall<'_>, _: &ChangeSet) -> Option<Warning> {
+    fn said(&self, call: WriteCall<'_>, _: &ChangeSet) -> Vec<Warning> {
         let ToComment::Add { .. } = self.what else {
-            return None;
+            return Vec::new();
         };
         let pause = COMMENT_PAUSE.as_secs();
         let next = match call.wiki().comment_pause() {
             Some(left) => format!("; the next from here in {} s", left.as_secs() + 1),
             None => String::new(),
         };
-        Some(Warning::new(
+        vec![Warning::new(
             "comment_limit",
             format!(
                 "the wiki takes one comment in {pause} s from one address, all API keys together, and by default one in 30 s of one account, which all API keys are{next}."
             ),
-        ))
+        )]
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

@@ -27,8 +27,10 @@ const MAX_VERSIONS: usize = 100;
 /// With which state a change was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::write) enum ConflictCheck {
-    /// The state of the time that the caller named, of its session's last read, or of its preview.
+    /// The state of its session's last read, or of its preview.
     Checked,
+    /// The state of the time that the caller named.
+    Named,
     /// Only the state that was read in this very call.
     None,
 }
@@ -78,15 +80,22 @@ pub(super) async fn check(
     let Some(known) = caller.known(seen.as_ref()) else {
         return Ok(ConflictCheck::None);
     };
+    let is_named = caller.if_updated_at.is_some();
+    let checked = if is_named {
+        ConflictCheck::Named
+    } else {
+        ConflictCheck::Checked
+    };
     let is_newer = match (updated_at.instant(), known.instant()) {
+        (Some(now), Some(known)) if is_named && now < known => return Err(ahead().into()),
         (Some(now), Some(known)) => now > known,
         _ => !updated_at.same(&known),
     };
     if !is_newer {
-        return Ok(ConflictCheck::Checked);
+        return Ok(checked);
     }
     let Some(base) = base(call.wiki(), page, &known, seen).await? else {
-        return Ok(ConflictCheck::Checked);
+        return Ok(checked);
     };
     let merged = merged(remake, &base, page);
     let mut failure = newer(&known, base, page.clone());
@@ -149,6 +158,14 @@ async fn base(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The failure for a time that the page never had: taken for a reading, it would let everything pass.
+fn ahead() -> Failure {
+    let message = "The argument ifUpdatedAt is later than the page's updatedAt, so it is of no reading of this page.";
+    Failure::new(Code::InvalidInput, message)
+        .hint("Read the page again and pass the updatedAt of that answer as it is, or leave ifUpdatedAt out; the present time proves no reading.")
+        .detail("fields", json!([{ "path": "ifUpdatedAt" }]))
 }
 
 fn unshown(page: &PageState, message: &str) -> Failure {

@@ -9,7 +9,7 @@ use crate::page::{Date, PageState, Trash};
 use crate::wiki::Wiki;
 
 use super::conflict::{self, ConflictBasis};
-use super::{ChangeSource, ComparedSet, Made, WriteCall, again_if, whole_page};
+use super::{ChangeSource, ComparedSet, Made, Stopped, WriteCall, again_if, whole_page};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A request to delete a page.
@@ -82,7 +82,8 @@ impl ChangeSource for Delete {
     async fn made(&self, call: WriteCall<'_>) -> Made {
         let trash = call.policy.trash.as_ref();
         let read = whole_page::to_delete(call.wiki(), self.id).await?;
-        let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
+        let conflict = conflict::check(call, self.known(), &read, |_| None).await;
+        let conflict = conflict.map_err(of_delete)?;
         let change = match call.base(&read.page).await? {
             // A page with a base (as a draft has it) goes to the trash as that base.
             Some(base) if self.trash == Some(true) => self.of(base, trash)?.on(read.page),
@@ -97,12 +98,22 @@ impl ChangeSource for Delete {
         let agrees = self.agrees_with(&shown, call.policy.trash.as_ref());
         again_if(call, shown, agrees, async |read| {
             if self.if_updated_at.is_some() {
-                conflict::check(call, self.known(), read, |_| None).await?;
+                let checked = conflict::check(call, self.known(), read, |_| None).await;
+                checked.map_err(of_delete)?;
             }
             Ok(())
         })
         .await
     }
+}
+
+/// The conflict with the hint for a page that shall go.
+fn of_delete(mut stopped: Stopped) -> Stopped {
+    if stopped.failure.code == Code::EditConflict {
+        let hint = "Read the page again, and let the user decide whether it still shall go; then call again with ifUpdatedAt from details.updatedAt.";
+        stopped.failure = stopped.failure.hint(hint);
+    }
+    stopped
 }
 
 fn in_trash() -> Failure {

@@ -71,6 +71,7 @@ impl Drafting {
             updates_links: self.updates_links(),
             part_of: self.part_of(),
             warnings: set.first().warnings.clone(),
+            shown: Vec::new(),
         }
     }
 }
@@ -84,7 +85,7 @@ impl ChangeSource for Drafting {
         self.plan.says_whole_content()
     }
 
-    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         self.plan.said(call, set)
     }
 

@@ -142,8 +142,8 @@ impl WriteRequest {
         with_source!(self, source => source.says_whole_content())
     }
 
-    /// A warning about the set that it makes, if there is one.
-    pub(super) fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
+    /// The warnings about the set that it makes.
+    pub(super) fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         with_source!(self, source => source.said(call, set))
     }
 
@@ -285,8 +285,8 @@ trait ChangeSource: Sync {
         false
     }
 
-    fn said(&self, _: WriteCall<'_>, _: &ChangeSet) -> Option<Warning> {
-        None
+    fn said(&self, _: WriteCall<'_>, _: &ChangeSet) -> Vec<Warning> {
+        Vec::new()
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made;

@@ -95,15 +95,18 @@ impl ChangeSource for UndoRequest {
     }
 
     /// The warning that it takes back the last write and that this is not the session's own.
-    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
-        let session = self.session.as_ref().filter(|_| self.call.is_last())?;
-        let undone = set.first().undoes?;
-        (!call.memory.own_writes.of(session).contains(&undone)).then(|| {
-            let message = format!(
-                "this session has no applied write to take back; {undone} is the newest on record, maybe of another session or server."
-            );
-            Warning::new("not_of_this_session", message)
-        })
+    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+        let session = self.session.as_ref().filter(|_| self.call.is_last());
+        let Some((session, undone)) = session.zip(set.first().undoes) else {
+            return Vec::new();
+        };
+        if call.memory.own_writes.of(session).contains(&undone) {
+            return Vec::new();
+        }
+        let message = format!(
+            "this session has no applied write to take back; {undone} is the newest on record, maybe of another session or server."
+        );
+        vec![Warning::new("not_of_this_session", message)]
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

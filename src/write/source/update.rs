@@ -166,9 +166,10 @@ impl ChangeSource for Update {
         matches!(self.content(), Some(NewContent::Whole(_)))
     }
 
-    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
-        let tags = self.edits.as_ref()?.tags.as_ref()?;
-        tags.warning(&tags_of(set))
+    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+        let tags = self.edits.as_ref().and_then(|edits| edits.tags.as_ref());
+        let warning = tags.and_then(|tags| tags.warning(&tags_of(set)));
+        warning.into_iter().collect()
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

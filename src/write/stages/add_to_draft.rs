@@ -1,9 +1,9 @@
 //! Adds a change to a draft: nothing is sent, and nothing can be confirmed before the draft is
 //! submitted.
 
-use crate::audit::{AuditLog, HeldDraft};
+use crate::audit::{AuditLog, DraftChange, HeldDraft};
 use crate::error::Failure;
-use crate::gates::{ChangeSet, Gate, Refusal};
+use crate::gates::{Gate, Refusal};
 
 use crate::write::answer::Joined;
 use crate::write::audit_entry::EntryBuilder;
@@ -33,10 +33,10 @@ pub(in crate::write) async fn join(
     record: &EntryBuilder,
     held: HeldDraft,
     drafting: &Drafting,
-    set: &ChangeSet,
+    change: DraftChange,
 ) -> Result<Joined, Refusal> {
     audit.record(record.joined(&drafting.draft)).await?;
-    let draft = held.join(drafting.as_drafted(set)).await?;
+    let draft = held.join(change).await?;
     Ok(Joined {
         digest: digest::of_draft(&draft.changes),
         id: draft.id,

@@ -107,12 +107,13 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) ->
 pub(in crate::write) fn lines_with_room(
     wiki: &Wiki,
     set: &ChangeSet,
+    each: &[Vec<Warning>],
     extent: Extent,
 ) -> Vec<SetLine> {
     if extent == Extent::Brief {
-        return lines(wiki, set, &[], extent);
+        return lines(wiki, set, each, extent);
     }
-    let mut lines = lines(wiki, set, &[], Extent::Bounded);
+    let mut lines = lines(wiki, set, each, Extent::Bounded);
     lines.truncate(MAX_LINES);
     if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {
         first.diff = cut(set.first().change.content_diff().0, &mut first.warnings);

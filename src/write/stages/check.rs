@@ -18,6 +18,7 @@ use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights::{self, RightsCheck};
 use crate::write::answer::Notes;
+use crate::write::links::missing_targets::KnownTargets;
 use crate::write::links::new_place;
 use crate::write::links::{comments_lost, linkers};
 use crate::write::route::{Route, Stop, Warrant};
@@ -26,6 +27,9 @@ use crate::write::source::conflict::ConflictCheck;
 
 /// The time limit for the operator's checks of a set, all together.
 const CHECKING: Duration = Duration::from_mins(1);
+
+/// The time limit for the pictures that a set names.
+const LOOKING: Duration = Duration::from_secs(5);
 
 /// The warnings that need the list of all pages.
 const OF_LIST: [&str; 2] = ["dead_link", "same_title"];
@@ -64,8 +68,8 @@ impl SetCheck {
 pub(in crate::write) struct CheckInput {
     /// With which states its pages were compared.
     pub(in crate::write) conflict: ConflictCheck,
-    /// Its source's warning.
-    pub(in crate::write) said: Option<Warning>,
+    /// Its source's warnings.
+    pub(in crate::write) said: Vec<Warning>,
     /// True if somebody saw this very set before.
     pub(in crate::write) was_shown: bool,
     /// True if the wiki is asked for the key's rights.
@@ -100,6 +104,8 @@ pub(in crate::write) async fn check(
         rights: &of_rights,
         until: Instant::now() + CHECKING,
     };
+    let asks_targets = !input.was_shown || policy.rules.names_any(&OF_LIST);
+    let targets = asks_targets.then(|| targets(&around, index, set, &input.beside));
     let mut checked = SetCheck::new(set, input.conflict);
     let mut freed = freed_before(set, &input.beside);
     let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
@@ -112,6 +118,9 @@ pub(in crate::write) async fn check(
         let links = linked.next().unwrap_or_default();
         found.extend(links.warnings);
         found.extend(commented.next().flatten());
+        if let Some(targets) = targets.as_ref().filter(|_| one.undoes.is_none()) {
+            found.extend(Box::pin(targets.look(&one.change)).await);
+        }
         linked_from.extend(links.linked_from);
         checked.add(set, one, &around, found).await;
     }
@@ -124,11 +133,29 @@ pub(in crate::write) async fn check(
     Ok(checked)
 }
 
+/// The pages that new links to headings and pictures are held against.
+fn targets<'a>(
+    around: &CheckContext<'a>,
+    index: &'a Arc<ContentIndex>,
+    set: &'a ChangeSet,
+    beside: &'a DraftContext,
+) -> KnownTargets<'a> {
+    let changes = set.iter().map(|one| &one.change);
+    KnownTargets {
+        wiki: around.wiki,
+        index,
+        pages: around.pages.unwrap_or_default(),
+        changes: changes.chain(&beside.changes).collect(),
+        until: Instant::now() + LOOKING,
+    }
+}
+
 impl SetCheck {
     fn new(set: &ChangeSet, conflict: ConflictCheck) -> Self {
         Self {
             notes: Notes {
                 is_unchecked: conflict == ConflictCheck::None,
+                is_named: conflict == ConflictCheck::Named,
                 undoes: set.first().undoes.filter(|_| !set.is_list()),
                 note: set.note().cloned(),
                 ..Notes::default()

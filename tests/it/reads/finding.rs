@@ -687,7 +687,7 @@ async fn filters_of_a_form_that_matches_nothing_are_refused_with_the_right_one()
         (
             LIST,
             json!({ "tags": ["a", "-proj/*"] }),
-            r#"{"withoutTags":["proj/*"]}"#,
+            r#"{"tags":["a"],"withoutTags":["proj/*"]}"#,
         ),
         (
             LIST,

@@ -123,8 +123,9 @@ async fn every_form_of_a_link_follows_its_page_and_nothing_else_changes() {
         (&json!(mends), &json!(mends))
     );
     let moves = brief["lines"].as_array().unwrap();
-    assert_eq!(moves.len(), 1);
+    assert_eq!(moves.len(), 2);
     says(&moves[0], "to /en/new/b: content +1 -1");
+    assert_eq!(moves[1], format!("{mends} pages: links mended"));
     assert!(
         shown.get("linksLeft").is_none() && shown.get("warnings").is_none(),
         "{shown}"

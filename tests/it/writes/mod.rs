@@ -22,6 +22,7 @@ mod knowing;
 mod linkers;
 mod locales;
 mod mending;
+mod mistakes;
 mod named;
 mod notes;
 mod part_edits;

@@ -32,6 +32,7 @@ fn creates(path: &str, content: String) -> DraftChange {
         updates_links: false,
         part_of: None,
         warnings: Vec::new(),
+        shown: Vec::new(),
     }
 }
 

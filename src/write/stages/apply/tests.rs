@@ -80,6 +80,7 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
             updates_links: false,
             part_of: None,
             warnings: Vec::new(),
+            shown: Vec::new(),
         };
         let draft = held.join(drafted).await.unwrap();
         let mark = DraftMark {

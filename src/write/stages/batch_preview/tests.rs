@@ -128,8 +128,9 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
 #[test]
 fn a_part_of_a_set_ends_before_the_first_change_without_room_for_its_difference() {
     let office = office();
-    let told =
-        |changes: Vec<Change>| lines_with_room(&office.desk.wiki, &list(changes), Extent::Bounded);
+    let told = |changes: Vec<Change>| {
+        lines_with_room(&office.desk.wiki, &list(changes), &[], Extent::Bounded)
+    };
     let many = (0..=MAX_LINES).map(|_| update(1)).collect();
     assert_eq!(told(many).len(), MAX_LINES);
     let (small, large) = (|| with_diff_of(100), || with_diff_of(MAX_DIFFS + 1));

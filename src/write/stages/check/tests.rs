@@ -23,7 +23,7 @@ use crate::write::testing::{Office, policy, set, update};
 fn seen() -> CheckInput {
     CheckInput {
         conflict: ConflictCheck::Checked,
-        said: None,
+        said: Vec::new(),
         was_shown: true,
         asks_rights: false,
         beside: DraftContext::default(),
@@ -77,7 +77,7 @@ const SCRIPT: &str = "x\n\n<b onclick=\"x()\">y</b>\n";
 async fn a_single_write_has_its_warnings_in_its_notes_and_its_facts_for_the_rules() {
     let own = Warning::new("own", "of the source.");
     let known = CheckInput {
-        said: Some(own),
+        said: vec![own],
         ..seen()
     };
     let set = set(writes(1, SCRIPT));

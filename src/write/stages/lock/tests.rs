@@ -119,6 +119,8 @@ async fn a_request_whose_changes_take_turns_of_their_own_takes_none() {
         move_to: None,
         expect_pages: None,
         keeps_on_failure: false,
+        selected_by: Vec::new(),
+        elsewhere: 0,
     }));
     for request in [renaming(1, true), bulk] {
         let turn = turn(&office, &Warrant::StaticToken, &request).await;
