@@ -49,25 +49,10 @@ macro_rules! hex_name {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(HexText(Self::read))
+                Self::read(&String::deserialize(deserializer)?).map_err(de::Error::custom)
             }
         }
     };
-}
-
-/// Reads a name where it stands: a log has several of them in each of many lines.
-struct HexText<T>(fn(&str) -> Result<T, NotHex>);
-
-impl<T> de::Visitor<'_> for HexText<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("lower-case hex characters")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        (self.0)(text).map_err(E::custom)
-    }
 }
 
 /// Parses a name that somebody typed.
@@ -297,24 +282,17 @@ fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     if !rest.is_empty() || pairs.len() != N {
         return None;
     }
-    let mut wrong = 0;
     for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        let (high, low) = (digit(*high), digit(*low));
-        wrong |= high | low;
-        *byte = high << 4 | low & 0x0f;
+        *byte = digit(*high)? << 4 | digit(*low)?;
     }
-    // Looked at once: a branch for each digit costs more than all the rest.
-    (wrong & NO_DIGIT == 0).then_some(bytes)
+    Some(bytes)
 }
 
-/// The bit of what is no digit.
-const NO_DIGIT: u8 = 0x80;
-
-const fn digit(character: u8) -> u8 {
+const fn digit(character: u8) -> Option<u8> {
     match character {
-        b'0'..=b'9' => character - b'0',
-        b'a'..=b'f' => character - b'a' + 10,
-        _ => NO_DIGIT,
+        b'0'..=b'9' => Some(character - b'0'),
+        b'a'..=b'f' => Some(character - b'a' + 10),
+        _ => None,
     }
 }
 
