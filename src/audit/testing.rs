@@ -10,7 +10,10 @@ use time::macros::format_description;
 
 use super::disk::layout::AuditLayout;
 use super::entry::members::RecordStamp;
-use super::{AuditEntry, AuditEvent, AuditLog, FileHead, KeptState, LineHash, Record, RunId};
+use super::{
+    AuditEntry, AuditEvent, AuditLog, CallId, FileHead, KeptState, LineHash, Proposal, ProposalId,
+    Record, RunId,
+};
 use crate::page::{PageState, testing};
 
 /// A run written record by record, as the log would have written it at these times; no process
@@ -90,6 +93,29 @@ pub(super) fn page(title: &str) -> PageState {
         content: "Text\n".to_owned(),
         ..testing::page()
     }
+}
+
+/// An open proposal to delete a page, of which nothing is on record or on the disk.
+pub(super) fn open_proposal() -> Proposal {
+    let json = serde_json::json!({
+        "v": 1,
+        "id": ProposalId::new().unwrap(),
+        "state": "open",
+        "created": "2030-01-02T09:00:00.000Z",
+        "call": CallId::new().unwrap(),
+        "tool": "wikijs_delete_page",
+        "client": { "name": "a", "version": "1" },
+        "session": "s",
+        "operation": "delete",
+        "page": 7,
+        "locale": "en",
+        "path": "docs/a",
+        "title": "A",
+        "fields": [],
+        "linesAdded": 0,
+        "linesRemoved": 0,
+    });
+    serde_json::from_value(json).unwrap()
 }
 
 /// Keeps a page, long ago as far as its file can tell.

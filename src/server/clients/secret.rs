@@ -61,7 +61,8 @@ secrets! {
     LinkSecret LINK_PREFIX shown as "LinkSecret";
 }
 
-fn random(prefix: &str) -> Result<String, getrandom::Error> {
+/// 256 random bits as text behind a prefix.
+pub(in crate::server) fn random(prefix: &str) -> Result<String, getrandom::Error> {
     let mut bits = [0u8; 32];
     getrandom::fill(&mut bits)?;
     Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bits)))

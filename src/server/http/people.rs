@@ -4,24 +4,21 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::person::person_at_page;
+use super::super::clients::secret::{digest, random};
 use super::super::clients::sign_ins::{SignInRecord, SignIns};
 use super::super::clients::tokens_file::TokensFile;
 use super::seal::{Seal, page_secret};
 use super::state::HttpState;
 use crate::audit::Role;
-use crate::hex;
 use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClient};
 use crate::review::{BegunSignIn, IssuerAnswer, IssuerRefusal, SignedOut};
 
@@ -78,11 +75,6 @@ pub(super) struct NewSession {
     pub(super) then: String,
 }
 
-/// The name under which the sign-in of a cookie is kept.
-pub(super) fn name_of(cookie: &str) -> String {
-    hex::encode(&Sha256::digest(cookie.as_bytes()))
-}
-
 fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
@@ -96,7 +88,7 @@ impl People {
         let file = state.settings().tokens_file.clone();
         Ok(Self {
             sign_ins: file.map(|file| TokensFile::new(file).sign_ins()),
-            own: random()?.into(),
+            own: random("")?.into(),
             places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
             ended: Arc::default(),
             state,
@@ -210,9 +202,9 @@ impl People {
         }
         let signed_in = self.client(&record, &client.settings);
         let signed_in = signed_in.map_err(|why| refusal(&why))?;
-        let cookie = random().map_err(|error| away(&error.to_string()))?;
+        let cookie = random("").map_err(|error| away(&error.to_string()))?;
         let none = || "no file names who may call".to_owned();
-        let (kept, name) = (self.sign_ins.clone(), name_of(&cookie));
+        let (kept, name) = (self.sign_ins.clone(), digest(&cookie));
         let keep = move || kept.ok_or_else(none)?.begin(&name, &record);
         let kept = tokio::task::spawn_blocking(keep).await;
         let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
@@ -269,7 +261,7 @@ impl People {
 
     /// The client of a cookie that this process has not seen yet.
     pub(super) fn resumed(&self, cookie: &str) -> Option<Arc<ClientRecord>> {
-        let record = self.kept(&name_of(cookie))?;
+        let record = self.kept(&digest(cookie))?;
         self.client(&record, &*self.settings()?).ok()
     }
 
@@ -405,13 +397,6 @@ impl People {
 /// The address to which the issuer leads back.
 fn back(page: &str) -> String {
     format!("{}/signed-in", page.trim_end_matches('/'))
-}
-
-/// 256 random bits as text.
-fn random() -> Result<String, getrandom::Error> {
-    let mut bits = [0_u8; 32];
-    getrandom::fill(&mut bits)?;
-    Ok(URL_SAFE_NO_PAD.encode(bits))
 }
 
 fn refusal(why: &str) -> IssuerRefusal {

@@ -12,8 +12,9 @@ use url::Url;
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
+use super::super::clients::secret::digest;
 use super::super::site::Site;
-use super::people::{NewSession, People, name_of};
+use super::people::{NewSession, People};
 use super::state::HttpState;
 use crate::audit::{Actor, Client, ClientId, Role};
 use crate::gates::{PolicyLevel, SessionId};
@@ -234,7 +235,7 @@ impl IssuerDoor for Reviewers {
 fn sign_in_id(client: &ClientRecord, cookie: &str) -> SignInId {
     SignInId {
         person: client.id().to_string(),
-        by: SignInBy::Issuer(name_of(cookie)),
+        by: SignInBy::Issuer(digest(cookie)),
     }
 }
 

@@ -3,36 +3,17 @@ use std::time::{Duration, SystemTime};
 
 use super::super::PurgePlan;
 use super::{NOW, Purged, YEAR, all_is_explained, days_ago, run, running, yesterday};
-use crate::audit::testing::{Script, keep_long_ago, page};
+use crate::audit::testing::{Script, keep_long_ago, open_proposal, page};
 use crate::audit::{
     AuditEntry, AuditEvent, AuditLog, CallId, Keep, KeptState, Proposal, ProposalId, ProposalState,
 };
 use crate::page::Date;
 
 pub(super) fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
-    let json = serde_json::json!({
-        "v": 1,
-        "id": ProposalId::new().unwrap(),
-        "state": "open",
-        "created": Date::from_instant(days_ago(day)),
-        "call": CallId::new().unwrap(),
-        "tool": "wikijs_delete_page",
-        "client": { "name": "a", "version": "1" },
-        "session": "s",
-        "operation": "delete",
-        "page": 7,
-        "locale": "en",
-        "path": "docs/a",
-        "title": "A",
-        "fields": [],
-        "linesAdded": 0,
-        "linesRemoved": 0,
-        "before": before,
-    });
-    Proposal {
-        state,
-        ..serde_json::from_value(json).unwrap()
-    }
+    let mut proposal = open_proposal();
+    proposal.created = Date::from_instant(days_ago(day)).unwrap();
+    proposal.first.before = Some(before);
+    Proposal { state, ..proposal }
 }
 
 fn path(log: &AuditLog, id: ProposalId) -> PathBuf {

@@ -3,34 +3,12 @@ use std::path::Path;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use crate::audit::testing::Script;
+use crate::audit::testing::{Script, open_proposal};
 use crate::audit::{
-    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LogFinding, Proposal, ProposalId,
+    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LogFinding, Proposal,
 };
 
 const AT: OffsetDateTime = datetime!(2030-01-02 09:00 UTC);
-
-fn proposal() -> Proposal {
-    let json = serde_json::json!({
-        "v": 1,
-        "id": ProposalId::new().unwrap(),
-        "state": "open",
-        "created": "2030-01-02T09:00:00.000Z",
-        "call": CallId::new().unwrap(),
-        "tool": "wikijs_delete_page",
-        "client": { "name": "a", "version": "1" },
-        "session": "s",
-        "operation": "delete",
-        "page": 7,
-        "locale": "en",
-        "path": "docs/a",
-        "title": "A",
-        "fields": [],
-        "linesAdded": 0,
-        "linesRemoved": 0,
-    });
-    serde_json::from_value(json).unwrap()
-}
 
 /// The preview that is on record before the proposal's file.
 fn preview(proposal: &Proposal) -> AuditEntry {
@@ -51,7 +29,7 @@ fn wrong(dir: &Path) -> Vec<&'static str> {
 async fn a_making_that_broke_off_is_no_fault_and_nobody_finds_its_proposal() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let half = proposal();
+    let half = open_proposal();
     let mut run = Script::begin(dir.path(), AT, Vec::new());
     run.entry(AT, &preview(&half));
     // Killed before the file, and behind it; others wrote on meanwhile.
@@ -72,10 +50,10 @@ async fn a_making_that_broke_off_is_no_fault_and_nobody_finds_its_proposal() {
 async fn a_file_that_nothing_on_record_announces_is_wrong_and_so_is_a_missing_one() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let planted = proposal();
+    let planted = open_proposal();
     log.proposals.keep(planted).await.unwrap();
     assert_eq!(wrong(dir.path()), ["unrecorded_proposal"]);
-    let made = proposal();
+    let made = open_proposal();
     let mut run = Script::begin(dir.path(), AT, Vec::new());
     run.entry(AT, &preview(&made));
     run.entry(AT, &made.making());
