@@ -1,26 +1,19 @@
 //! `wikijs-gate health`: asks a server over HTTP whether it lives, for supervisors without curl.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::ring::default_provider;
-use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use reqwest::redirect;
 
 use super::exit::Exit;
 use super::{CommandResult, print, start};
 use crate::config::{ServeSettings, address_of};
+use crate::wiki::provide_tls;
 
 /// The time limit for the server's answer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The longest answer that is read.
-const MOST_BYTES: u64 = 64 * 1024;
+/// No more of an answer is read.
+const MOST_BYTES: usize = 64 * 1024;
 
 /// Arguments of `health`.
 #[derive(Debug, clap::Args)]
@@ -52,22 +45,18 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         "/healthz"
     };
     let scheme = if is_tls { "https" } else { "http" };
-    let failed = |why: &str| Exit::failed(format!("{scheme}://{address}{path} {why}"));
-    let answer = tokio::time::timeout(PATIENCE, ask(address, is_tls, path))
+    let url = format!("{scheme}://{address}{path}");
+    let failed = |why: &str| Exit::failed(format!("{url} {why}"));
+    let (status, body) = tokio::time::timeout(PATIENCE, ask(&url))
         .await
         .map_err(|_| failed("does not answer in time"))?
-        .map_err(|error| failed(&format!("cannot be asked: {error}")))?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let status = head.split(' ').nth(1).unwrap_or("nothing");
+        .map_err(|error| failed(&format!("cannot be asked: {error:#}")))?;
     let body = print::harmless(body.trim());
-    if status == "200" {
+    if status == 200 {
         print::line(&body);
         return Ok(Exit::Done);
     }
-    Err(failed(&format!(
-        "answers {}: {body}",
-        print::harmless(status)
-    )))
+    Err(failed(&format!("answers {status}: {body}")))
 }
 
 /// The address at which to ask a server: loopback, if it listens everywhere.
@@ -80,76 +69,26 @@ fn asked_at(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-async fn ask(address: SocketAddr, is_tls: bool, path: &str) -> std::io::Result<String> {
-    let stream = TcpStream::connect(address).await?;
-    if !is_tls {
-        return told_by(stream, address, path).await;
+/// Asks, and gives the status and the beginning of the answer.
+///
+/// Nothing secret is sent, and whoever listens here is who is asked for: any certificate will do, since none
+/// is for an address of loopback.
+#[expect(clippy::disallowed_types, reason = "this asks our own server")]
+async fn ask(url: &str) -> reqwest::Result<(u16, String)> {
+    provide_tls();
+    let client = reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .tls_certs_only([])
+        .tls_danger_accept_invalid_certs(true)
+        .build()?;
+    let mut answer = client.get(url).send().await?;
+    let mut body = Vec::new();
+    while let Some(part) = answer.chunk().await?
+        && body.len() < MOST_BYTES
+    {
+        body.extend(part);
     }
-    // Nothing secret is sent, and whoever listens here is who is asked for: any certificate will
-    // do, since none is for an address of loopback.
-    let client = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(std::io::Error::other)?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(AnyCertificate))
-        .with_no_client_auth();
-    let connector = TlsConnector::from(Arc::new(client));
-    let stream = connector.connect(address.ip().into(), stream).await?;
-    told_by(stream, address, path).await
-}
-
-/// The answer of a server on a connection.
-async fn told_by(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    address: SocketAddr,
-    path: &str,
-) -> std::io::Result<String> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.take(MOST_BYTES).read_to_end(&mut answer).await?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
-}
-
-/// Takes every certificate.
-#[derive(Debug)]
-struct AnyCertificate;
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let by = default_provider().signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, &by)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let by = default_provider().signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, &by)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        default_provider()
-            .signature_verification_algorithms
-            .supported_schemes()
-    }
+    let body = String::from_utf8_lossy(&body);
+    Ok((answer.status().as_u16(), body.into_owned()))
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::defaults::SETTINGS;
 use super::setting::{InSite, Setting, SettingKind};
-use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, ROLES, USUAL_TIMEOUT};
+use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT, oauth};
 use crate::change::Operation;
 use crate::notify::Occasion;
 use crate::page::Field;
@@ -151,67 +151,8 @@ fn tables() -> [(String, Value); 5] {
         ("rules_off".to_owned(), off),
         ("checks".to_owned(), checks),
         ("notify".to_owned(), notify),
-        ("oauth".to_owned(), oauth()),
+        ("oauth".to_owned(), oauth::schema()),
     ]
-}
-
-/// The table of people's sign-in.
-fn oauth() -> Value {
-    let texts =
-        || json!({ "type": ["array", "string"], "minItems": 1, "items": { "type": "string" } });
-    let text = || json!({ "type": "string" });
-    let flag = || json!({ "type": "boolean", "default": false });
-    json!({
-        "type": "object",
-        "description": "People sign in: the issuer that vouches for them, and which of their claims get which grant.",
-        "additionalProperties": false,
-        "required": ["issuer", "audiences"],
-        "properties": {
-            "issuer": { "type": "string", "format": "uri" },
-            "audiences": texts(),
-            "scopes": {
-                "type": "object",
-                "additionalProperties": false,
-                "properties": {
-                    "read": { "type": "string", "default": "wiki:read" },
-                    "write": { "type": "string", "default": "wiki:write" },
-                },
-            },
-            "groups_claim": { "type": "string", "default": "groups" },
-            "review_client_id": text(),
-            "review_secret_file": text(),
-            "review_key_file": text(),
-            "grants": {
-                "type": "array",
-                "description": "The first that matches holds; all that it names must match.",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["role"],
-                    "properties": {
-                        "groups": texts(),
-                        "subjects": texts(),
-                        "email_domains": texts(),
-                        "everybody": flag(),
-                        "role": { "enum": ROLES.map(|(role, _)| role) },
-                        "write": flag(),
-                        "decides_own": flag(),
-                        "toolsets": texts(),
-                        "tools": texts(),
-                        "sites": texts(),
-                        "prefixes": texts(),
-                        "read_prefixes": texts(),
-                        "denied_read_prefixes": texts(),
-                        "denied_read_tags": texts(),
-                        "dry_run": flag(),
-                        "confirm": { "enum": ["person"] },
-                        "may_apply_in_dry_run": flag(),
-                        "rate": { "type": "integer", "minimum": 1 },
-                    },
-                },
-            },
-        },
-    })
 }
 
 fn property(setting: &Setting) -> Value {

@@ -3,7 +3,7 @@
 
 mod check;
 mod notify;
-mod oauth;
+pub(super) mod oauth;
 mod row;
 
 use std::path::Path;
@@ -12,7 +12,6 @@ use toml::de::DeTable;
 
 use self::check::check;
 pub(super) use self::check::{LONGEST_TIMEOUT, USUAL_TIMEOUT};
-pub(super) use self::oauth::ROLES;
 pub(super) use self::row::TableFault;
 use self::row::{ArrayTable, Sift, prefix, rows, texts, word};
 use crate::change::{CODES, Operation};

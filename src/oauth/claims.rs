@@ -1,5 +1,6 @@
 //! Reads what a verified token says about a person.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use url::Url;
@@ -8,7 +9,7 @@ use url::Url;
 const LONGEST_NAME: usize = 64;
 
 /// The statements of a verified token about a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonClaims {
     /// The issuer; with the subject it is who the person is.
     pub issuer: String,
@@ -24,11 +25,14 @@ pub struct PersonClaims {
     pub groups: Vec<String>,
     /// True if the issuer left the groups out, since there are too many.
     pub groups_left_out: bool,
-    /// The scopes of the token.
+    /// The scopes of the token. They and its times are of the token alone, and are kept nowhere.
+    #[serde(skip)]
     pub scopes: Vec<String>,
     /// Time at which the token was made, or its end if it does not say.
+    #[serde(skip, default = "never")]
     pub issued: OffsetDateTime,
     /// The token's end.
+    #[serde(skip, default = "never")]
     pub expires: OffsetDateTime,
 }
 
@@ -71,6 +75,10 @@ impl PersonClaims {
         let mut own = self.scopes.iter();
         wanted.is_empty() || own.any(|own| own == wanted || own == bare)
     }
+}
+
+const fn never() -> OffsetDateTime {
+    OffsetDateTime::UNIX_EPOCH
 }
 
 /// The claim of a name, which may lead into objects by dots.

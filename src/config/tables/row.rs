@@ -78,7 +78,7 @@ impl ArrayTable<'_, '_> {
     }
 
     /// A fault for each unknown member.
-    pub(super) fn unknown(&self, known: &[&'static str]) -> Vec<TableFault> {
+    pub(super) fn unknown(&self, known: &[&str]) -> Vec<TableFault> {
         let unknown = self
             .table
             .keys()

@@ -38,13 +38,8 @@ pub struct SignIns {
 pub struct SignInRecord {
     /// The id of the key that sealed the refresh token.
     pub(in crate::server) key: String,
-    issuer: String,
-    pub(in crate::server) subject: String,
-    name: String,
-    email: Option<String>,
-    has_unverified_email: bool,
-    groups: Vec<String>,
-    groups_left_out: bool,
+    /// The claims of the person, as the issuer had them last.
+    claims: PersonClaims,
     pub(in crate::server) opened: i64,
     pub(in crate::server) used: i64,
     /// The last time at which the issuer vouched for the person.
@@ -61,13 +56,7 @@ impl SignInRecord {
     pub(in crate::server) fn new(claims: PersonClaims, key: String, now: i64) -> Self {
         Self {
             key,
-            issuer: claims.issuer,
-            subject: claims.subject,
-            name: claims.name,
-            email: claims.email,
-            has_unverified_email: claims.has_unverified_email,
-            groups: claims.groups,
-            groups_left_out: claims.groups_left_out,
+            claims,
             opened: now,
             used: now,
             asked: now,
@@ -94,33 +83,24 @@ impl SignInRecord {
         }
     }
 
-    /// The claims of the person, as the issuer had them last.
+    /// The claims of the person until the sign-in's last moment.
     pub(in crate::server) fn claims(&self) -> PersonClaims {
         let end = OffsetDateTime::from_unix_timestamp(self.end());
         PersonClaims {
-            issuer: self.issuer.clone(),
-            subject: self.subject.clone(),
-            name: self.name.clone(),
-            email: self.email.clone(),
-            has_unverified_email: self.has_unverified_email,
-            groups: self.groups.clone(),
-            groups_left_out: self.groups_left_out,
-            scopes: Vec::new(),
-            issued: OffsetDateTime::from_unix_timestamp(self.asked)
-                .unwrap_or(OffsetDateTime::UNIX_EPOCH),
             expires: end.unwrap_or(OffsetDateTime::UNIX_EPOCH),
+            ..self.claims.clone()
         }
     }
 
     /// True if it is of the same person.
     fn is_of_same(&self, other: &Self) -> bool {
-        self.issuer == other.issuer && self.subject == other.subject
+        self.claims.issuer == other.claims.issuer && self.claims.subject == other.claims.subject
     }
 
     /// The person's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.claims.name
     }
 
     /// Time at which it began.
@@ -248,7 +228,7 @@ impl SignIns {
             .split_once('/')
             .map_or((whose, None), |(it, id)| (it, Some(id)));
         let is_meant = |(name, record): &(String, SignInRecord)| {
-            record.name == person && short.is_none_or(|short| Self::short(name) == short)
+            record.claims.name == person && short.is_none_or(|short| Self::short(name) == short)
         };
         let meant: Vec<_> = self.all()?.into_iter().filter(is_meant).collect();
         for (name, _) in &meant {

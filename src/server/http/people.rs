@@ -20,7 +20,9 @@ use super::seal::{Seal, page_secret};
 use super::state::HttpState;
 use crate::audit::Role;
 use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClient};
-use crate::review::{BegunSignIn, IssuerAnswer, IssuerRefusal, SignedOut};
+use crate::review::{
+    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInId, SignedOut,
+};
 
 /// Seconds for which a sign-in that has begun counts.
 const BEGUN: i64 = 600;
@@ -68,11 +70,12 @@ pub(super) struct SignedInClient {
     pub(super) notice: Option<String>,
 }
 
-/// A sign-in that came to its end.
-pub(super) struct NewSession {
-    pub(super) client: Arc<ClientRecord>,
-    pub(super) cookie: String,
-    pub(super) then: String,
+/// The sign-in of a person by the secret of their session.
+pub(super) fn sign_in_id(client: &ClientRecord, cookie: &str) -> SignInId {
+    SignInId {
+        person: client.id().to_string(),
+        by: SignInBy::Issuer(digest(cookie)),
+    }
 }
 
 fn now() -> i64 {
@@ -158,7 +161,7 @@ impl People {
     pub(super) async fn finish(
         &self,
         answer: IssuerAnswer<'_>,
-    ) -> Result<NewSession, IssuerRefusal> {
+    ) -> Result<FinishedSignIn, IssuerRefusal> {
         let (client, seal) = self.ready()?;
         let begun = seal.open(OF_SIGN_IN, answer.cookie);
         let begun = begun.and_then(|text| serde_json::from_str::<BegunRecord>(&text).ok());
@@ -212,8 +215,9 @@ impl People {
             tracing::error!("a sign-in cannot be kept: {fault}");
             away("The sign-in could not be kept; the server's log says more.")
         })?;
-        Ok(NewSession {
-            client: signed_in,
+        Ok(FinishedSignIn {
+            id: sign_in_id(&signed_in, &cookie),
+            name: signed_in.name().to_owned(),
             cookie,
             then: begun.then,
         })
@@ -362,7 +366,7 @@ impl People {
                 used.refresh = None;
                 used
             }
-            IssuedClaims::Of(claims) if claims.subject == record.subject => {
+            IssuedClaims::Of(claims) if claims.subject == record.claims().subject => {
                 record.renewed(*claims, now())
             }
             IssuedClaims::Of(_) => {

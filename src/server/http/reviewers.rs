@@ -12,9 +12,8 @@ use url::Url;
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
-use super::super::clients::secret::digest;
 use super::super::site::Site;
-use super::people::{NewSession, People};
+use super::people::{People, sign_in_id};
 use super::state::HttpState;
 use crate::audit::{Actor, Client, ClientId, Role};
 use crate::gates::{PolicyLevel, SessionId};
@@ -199,20 +198,7 @@ impl IssuerDoor for Reviewers {
         &'a self,
         answer: IssuerAnswer<'a>,
     ) -> BoxFuture<'a, Result<FinishedSignIn, IssuerRefusal>> {
-        async {
-            let NewSession {
-                client,
-                cookie,
-                then,
-            } = self.people.finish(answer).await?;
-            Ok(FinishedSignIn {
-                id: sign_in_id(&client, &cookie),
-                name: client.name().to_owned(),
-                cookie,
-                then,
-            })
-        }
-        .boxed()
+        self.people.finish(answer).boxed()
     }
 
     fn resumed(&self, cookie: &str) -> Option<SignInId> {
@@ -228,14 +214,6 @@ impl IssuerDoor for Reviewers {
             }
         }
         .boxed()
-    }
-}
-
-/// The sign-in of a person by the secret of their session.
-fn sign_in_id(client: &ClientRecord, cookie: &str) -> SignInId {
-    SignInId {
-        person: client.id().to_string(),
-        by: SignInBy::Issuer(digest(cookie)),
     }
 }
 
