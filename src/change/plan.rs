@@ -1,5 +1,6 @@
 //! A change, and the steps in which Wiki.js can make it.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
@@ -10,7 +11,7 @@ use crate::page::{
 };
 
 /// A planned write: a page before, a page after, or both.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     states: States,
     /// Fields whose old values could not be read and which are empty afterwards.
@@ -23,7 +24,7 @@ pub struct Change {
     renders_anew: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum States {
     Create { after: PageState },
     Update { before: PageState, after: PageState },

@@ -225,7 +225,7 @@ mod tests {
     fn previewed(set: &ChangeSet) -> Confirmation {
         let previews = Previews::new(Previews::LIFE);
         let token = previews.offer(&session(), set.clone()).unwrap().token;
-        Confirmation::Preview(previews.spend(&session(), &token).unwrap())
+        Confirmation::Preview(previews.take(&session(), &token).unwrap())
     }
 
     fn approved(set: &ChangeSet) -> Confirmation {

@@ -1,4 +1,5 @@
-//! The previews that wait to be confirmed: in memory, bounded, each for one session.
+//! The previews that wait to be confirmed: in memory, bounded, each for one session; and where several servers
+//! have one database, there too.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -13,10 +14,12 @@ use crate::audit::CallId;
 use crate::error::Failure;
 
 mod asked;
+mod shared;
 mod token;
 
 pub use asked::Asked;
 use quota::{gone_for, no_room};
+pub(crate) use shared::PreviewStore;
 use token::uncounted;
 
 /// A preview as it was given: its token, and until when it counts.
@@ -49,9 +52,23 @@ struct PreviewEntry {
     asked: Option<Asked>,
     bytes: usize,
     expires: Instant,
+    /// True if other servers find it too.
+    is_shared: bool,
 }
 
 impl PreviewEntry {
+    /// A preview that another server gave.
+    fn shared(session: SessionId, set: ChangeSet, asked: Asked, left: Duration) -> Self {
+        Self {
+            bytes: set.bytes() + asked.bytes(),
+            session,
+            set,
+            asked: Some(asked),
+            expires: Instant::now() + left,
+            is_shared: true,
+        }
+    }
+
     fn counts_for(&self, session: &SessionId) -> bool {
         self.session == *session && self.expires > Instant::now()
     }
@@ -100,25 +117,31 @@ impl Previews {
             .ok()
             .and_then(|at| at.format(&Rfc3339).ok())
             .unwrap_or_default();
+        let preview = PreviewEntry {
+            session: session.clone(),
+            bytes: set.bytes(),
+            set,
+            asked: None,
+            expires,
+            is_shared: false,
+        };
+        self.insert(token.clone(), preview)?;
+        Ok(Previewed { token, expires_at })
+    }
+
+    fn insert(&self, token: String, preview: PreviewEntry) -> Result<(), Failure> {
         let mut kept = self.kept.lock();
         let now = Instant::now();
         kept.retain(|_, preview| preview.expires > now);
-        let bytes = set.bytes();
-        for token in gone_for(&kept, session, bytes).ok_or_else(no_room)? {
+        for token in gone_for(&kept, &preview.session, preview.bytes).ok_or_else(no_room)? {
             kept.remove(&token);
         }
-        let session = session.clone();
-        kept.insert(
-            token.clone(),
-            PreviewEntry {
-                session,
-                set,
-                asked: None,
-                bytes,
-                expires,
-            },
-        );
-        Ok(Previewed { token, expires_at })
+        kept.insert(token, preview);
+        Ok(())
+    }
+
+    fn change(&self, token: &str, change: impl FnOnce(&mut PreviewEntry)) {
+        self.kept.lock().get_mut(token).map(change);
     }
 
     /// Keeps the call for which a token was given. Its size counts from the next preview on.
@@ -183,11 +206,31 @@ impl Previews {
             .ok_or_else(|| uncounted(token))
     }
 
-    /// Uses up a token. Of two concurrent calls with one token, one gets the proof.
+    /// Uses up a token, among all servers that share it. Of two concurrent calls with one token, one gets
+    /// the proof.
+    ///
+    /// # Errors
+    /// As for [`Self::look`]; `AUDIT_UNAVAILABLE`.
+    pub(crate) async fn spend(
+        &self,
+        place: Option<&PreviewStore>,
+        session: &SessionId,
+        token: &str,
+    ) -> Result<SpentToken, Failure> {
+        self.with_set(session, token, |_| ())?;
+        let is_first = match place {
+            Some(place) => self.claim(place, token).await?,
+            None => true,
+        };
+        let spent = self.take(session, token)?;
+        is_first.then_some(spent).ok_or_else(|| uncounted(token))
+    }
+
+    /// Uses up a token of this server alone.
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(crate) fn spend(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
+    pub(crate) fn take(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
         let mut kept = self.kept.lock();
         if !kept
             .get(token)

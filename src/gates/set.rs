@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::{fmt, iter};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
@@ -12,7 +13,7 @@ use crate::hex;
 use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SetChange {
     /// The change.
     pub change: Change,
@@ -46,7 +47,7 @@ impl From<Change> for SetChange {
 }
 
 /// A page that was asked for and that the set does not change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Its id; `None` of a page that is not there.
     pub id: Option<i64>,
@@ -76,7 +77,7 @@ impl LeftOut {
 }
 
 /// A link to the old place of a moved page that the set does not mend.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkLeft {
     /// The page that holds it.
     pub id: i64,
@@ -85,11 +86,11 @@ pub struct LinkLeft {
     /// The link and its line; `None` if the page could not be read.
     pub link: Option<(String, usize)>,
     /// The reason, as a fragment.
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
 }
 
 /// The plan by which a set mends the links to the pages that it moves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Mending {
     /// The wiki's settings that decide where links lead.
     pub site: LinkedSite,
@@ -101,7 +102,7 @@ pub struct Mending {
 
 /// An ordered list of changes with one id, shown, confirmed and put on record as one. A single
 /// write is a set of one, under the id of its call. No set is empty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChangeSet {
     id: CallId,
     first: Box<SetChange>,
@@ -134,7 +135,7 @@ impl TurnOf {
 }
 
 /// The details that only a list has.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct BatchDetails {
     left_out: Vec<LeftOut>,
     keeps_on_failure: bool,
@@ -150,7 +151,7 @@ struct BatchDetails {
 }
 
 /// The changes that a person left out of a proposed set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omission {
     /// The changes that the person named, by their numbers from 0, in order.
     pub asked: Vec<usize>,
@@ -159,7 +160,7 @@ pub struct Omission {
 }
 
 /// A draft at the time when a set was made from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftMark {
     /// The draft.
     pub id: DraftId,
@@ -170,7 +171,7 @@ pub struct DraftMark {
 }
 
 /// The beginning of the digest of what a draft's changes do: two that differ show at a glance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftDigest(pub [u8; 6]);
 
 impl fmt::Display for DraftDigest {

@@ -282,7 +282,7 @@ fn links_without(shown: &SetPageModel) -> Markup {
                             @if let Some((address, line)) = &left.link {
                                 ", line " (line) ": " code { (text(address)) }
                             }
-                            ": " (text(left.why))
+                            ": " (text(&left.why))
                         }
                     }
                 }

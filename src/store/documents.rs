@@ -20,6 +20,12 @@ pub(crate) enum DocumentKind {
     /// A person's sign-in at the review page, by the digest of its secret. Nobody else may be able to
     /// change it.
     SignIn,
+    /// A preview that waits to be confirmed, by its set and the digest of its token. It may be lost, and only
+    /// remote stores have any. Nobody else may be able to change it.
+    Preview,
+    /// A session of an older client over HTTP, by the digest of its id. It may be lost, and only remote
+    /// stores have any.
+    McpSession,
 }
 
 impl DocumentKind {
@@ -33,6 +39,8 @@ impl DocumentKind {
             Self::Memories => "memories",
             Self::Approval => "approval",
             Self::SignIn => "sign-in",
+            Self::Preview => "preview",
+            Self::McpSession => "mcp-session",
         }
     }
 
@@ -42,9 +50,10 @@ impl DocumentKind {
             // Titles and paths of 1,200 changes at most.
             Self::Proposal => 4 << 20,
             Self::Draft | Self::Memories => 32 << 20,
+            Self::Preview => 64 << 20,
             Self::Pause | Self::AnchorFault | Self::Approval => 16 << 10,
             // Groups, and a refresh token.
-            Self::SignIn => 128 << 10,
+            Self::SignIn | Self::McpSession => 128 << 10,
         }
     }
 }

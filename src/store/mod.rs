@@ -38,6 +38,12 @@ pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {
     /// the lease [`LeaseName::PURGE`].
     fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError>;
 
+    /// True if other servers reach it from elsewhere, so that what one keeps in its memory for a while must
+    /// lie here too.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Removes what killed processes left half-written an hour ago or earlier; gives its names. `store
     /// check` does.
     fn tidy(&self) -> Result<Vec<String>, StoreError>;

@@ -23,6 +23,9 @@ const MOST: usize = 20;
 /// The most bytes of a field's value where differences are shown.
 const MAX_VALUE: usize = 500;
 
+/// The most bytes that are shown of a new page: a read shows all of it.
+const MAX_NEW: usize = 1024;
+
 /// Deletions that cannot be known: the wiki records none (W18).
 const UNKNOWN_DELETIONS: &str = "of pages that this server neither read nor listed before they went, and that are not on its record; the wiki keeps no record of deletions";
 /// The note on pages that went at an unknown time.
@@ -37,7 +40,7 @@ const INDEX_UNREAD: &str =
     "deleted lacks pages that only the content index knew: it could not be read.";
 
 /// The note where differences are cut.
-const CUT: &str = "The differences share 32 kB, and those with a warning are cut: compare with the page's id, from fromVersion, shows more of one; a page without it is new.";
+const CUT: &str = "The differences share 32 kB, and those with a warning are cut: compare with the page's id, from fromVersion, shows more of one; a created page with it was written again since, and one without it is to be read.";
 
 /// Parts that could not be read, each with the right it needs or another reason.
 type UnreadReasons = BTreeMap<&'static str, &'static str>;
@@ -107,7 +110,7 @@ struct WrittenPage {
     lines_removed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<String>,
-    /// The version to compare from.
+    /// The version to compare from; of a created page its first state, if it was written again.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_version: Option<i64>,
     /// Other fields than the content, before and after, if differences are shown.
@@ -287,14 +290,18 @@ impl WrittenPage {
             Before::Unknown => {
                 unavailable.insert("changed", TOO_FAR);
             }
-            Before::Absent if page.content.is_some() => {
-                let blank = PageReading {
-                    content: Some(String::new()),
-                    ..page.clone()
-                };
-                told.add_difference(&compare(&blank, &page).change, extent);
+            Before::Absent(first) => {
+                told.from_version = first;
+                if page.content.is_some() {
+                    let blank = PageReading {
+                        content: Some(String::new()),
+                        ..page.clone()
+                    };
+                    told.add_difference(&compare(&blank, &page).change, extent);
+                    let diff = std::mem::take(&mut told.diff);
+                    told.diff = cut_to(diff, MAX_NEW, &mut told.warnings);
+                }
             }
-            Before::Absent => {}
             Before::Version(version) => {
                 told.compared(*version, &page, (unavailable, extent));
             }

@@ -358,6 +358,12 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
                 let asked = Asked::new(T::NAME, arguments.members().clone());
                 context.caller.asked = Some(asked);
             }
+            if let Some(token) = token.as_ref().filter(|_| T::KIND.writes()) {
+                let fetched = context.desk.fetch_preview(&context.caller, token);
+                if let Err(failure) = Box::pin(fetched).await {
+                    return Err(refused(&context, failure).await);
+                }
+            }
             if T::KIND.writes()
                 && let Some(left) = what_became(&context, &arguments).await?
             {
@@ -408,7 +414,7 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
             let output = value_of(output)?;
             let token = output.get("confirm").and_then(Value::as_str);
             if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
-                desk.keep_asked(&caller, token, asked);
+                desk.keep_asked(&caller, token, asked).await;
             }
             Ok(output)
         })

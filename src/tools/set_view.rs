@@ -398,7 +398,7 @@ struct LinkShown {
     line: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
-    why: &'static str,
+    why: Cow<'static, str>,
 }
 
 impl LinksLeft {
@@ -421,7 +421,7 @@ impl LinksLeft {
             }
         });
         Self {
-            links_left: grouped(shown.collect(), (extent, MAX_NAMED), |link| link.why),
+            links_left: grouped(shown.collect(), (extent, MAX_NAMED), |link| &link.why),
             links_left_not_shown: some_count(not_shown),
         }
     }

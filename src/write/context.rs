@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Approver, Asked, ClientLimits, Gate, Policy, Refusal, SessionId, StandingApproval,
-    WritePolicy,
+    self, Approver, Asked, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
+    StandingApproval, WritePolicy,
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
@@ -322,11 +322,34 @@ impl WriteContext {
         self.memory.reads.note(session, page, sight);
     }
 
-    /// Keeps the call for which a preview's token was given.
-    pub fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
-        self.memory
-            .previews
-            .keep_asked(&caller.session, token, asked);
+    /// Keeps the call for which a preview's token was given, for other servers of this store too.
+    pub async fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
+        let previews = &self.memory.previews;
+        previews.keep_asked(&caller.session, token, asked);
+        if let Some(place) = self.preview_store(caller) {
+            previews.share(&place, &caller.session, token).await;
+        }
+    }
+
+    /// Fetches the preview of a token, if another server of this store gave it.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub async fn fetch_preview(&self, caller: &Caller, token: &str) -> Result<(), Failure> {
+        match self.preview_store(caller) {
+            Some(place) => {
+                let previews = &self.memory.previews;
+                previews.fetch(&place, &caller.session, token).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The place of the previews that this caller's servers share, if they share any.
+    pub(super) fn preview_store(&self, caller: &Caller) -> Option<PreviewStore> {
+        let policy = || self.narrowed_policy(caller.narrowing.as_deref(), true);
+        let gates = || policy().digest(self.audit.site(), self.past.key());
+        PreviewStore::new(self.audit.store(), gates)
     }
 
     /// The call for which this token was given; `None` if previews' tokens do not confirm here, or

@@ -103,7 +103,11 @@ impl WriteContext {
         id: CallId,
         from: usize,
     ) -> Result<Option<(usize, Vec<SetLine>)>, Failure> {
-        let Some(set) = self.memory.previews.shown(&caller.session, id) else {
+        let previews = &self.memory.previews;
+        if let Some(place) = self.preview_store(caller) {
+            previews.fetch_set(&place, &caller.session, id).await?;
+        }
+        let Some(set) = previews.shown(&caller.session, id) else {
             return Ok(None);
         };
         let changes: Vec<SetChange> = set.iter().cloned().collect();

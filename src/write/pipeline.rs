@@ -234,7 +234,10 @@ impl<'a> Pipeline<'a> {
             Ruling::Stop(stop, allowed) => {
                 if let (Stop::Propose, Some(token)) = (stop, shown) {
                     // The same preview becomes one proposal.
-                    Warrant::Preview(token).spend(&context.memory.previews, &caller.session)?;
+                    let place = context.preview_store(caller);
+                    let previews = (&context.memory.previews, place.as_ref());
+                    let spent = Warrant::Preview(token).spend(previews, &caller.session);
+                    Box::pin(spent).await?;
                 }
                 self.stop(stop, allowed.set(), checked).await
             }
@@ -336,7 +339,9 @@ impl<'a> Pipeline<'a> {
             self.request.says_whole_content() || warrant.wrote_whole(previews, session);
         let change = &cleared.set().first().change;
         let knowing = context.memory.reads.knowing(session, change, wrote_whole);
-        let confirmation = warrant.spend(previews, session)?;
+        let place = context.preview_store(caller);
+        let spent = warrant.spend((previews, place.as_ref()), session);
+        let confirmation = Box::pin(spent).await?;
         let proposal = cleared.set().proposal();
         self.record.confirmed(policy, &confirmation, proposal);
         let permit = gates::confirm(cleared, confirmation)?;

@@ -1,8 +1,8 @@
 //! Decides the route of a write once: from the level, and what the caller brought.
 
 use crate::gates::{
-    Approved, Confirmation, Enabled, Gate, Policy, Previews, Refusal, ReviewersYes, SessionId,
-    TurnOf, WritePolicy, enabled,
+    Approved, Confirmation, Enabled, Gate, Policy, PreviewStore, Previews, Refusal, ReviewersYes,
+    SessionId, TurnOf, WritePolicy, enabled,
 };
 
 use super::source::{WriteCall, WriteRequest};
@@ -138,9 +138,9 @@ impl Warrant {
     ///
     /// # Errors
     /// `CONFIRM_EXPIRED`, if another call used the token first.
-    pub(super) fn spend(
+    pub(super) async fn spend(
         self,
-        previews: &Previews,
+        (previews, place): (&Previews, Option<&PreviewStore>),
         session: &SessionId,
     ) -> Result<Confirmation, Refusal> {
         Ok(match self {
@@ -148,7 +148,7 @@ impl Warrant {
             Self::Person(approved) => Confirmation::Person(approved),
             Self::Reviewer(yes) => Confirmation::Reviewer(yes),
             Self::Preview(token) => {
-                let spent = previews.spend(session, &token);
+                let spent = previews.spend(place, session, &token).await;
                 let spent = spent.map_err(|failure| Refusal::at(Gate::Confirm, failure))?;
                 Confirmation::Preview(spent)
             }
@@ -168,8 +168,7 @@ mod tests {
         SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
-    use crate::write::caller::Asker;
-    use crate::write::testing::{self, Office, caller, session, set, update};
+    use crate::write::testing::{self, Office, session, set, update};
 
     const TOKEN: &str = "open sesame, please";
 
@@ -271,7 +270,8 @@ mod tests {
             if let Some(name) = argument {
                 let arguments = [(name.to_owned(), "x".into())].into_iter().collect();
                 let asked = Asked::new("wikijs_update_page", arguments);
-                desk.keep_asked(&caller(Asker::Nobody), &shown.token, asked);
+                let previews = &desk.memory.previews;
+                previews.keep_asked(&session(), &shown.token, asked);
             }
             Warrant::Preview(shown.token)
         };

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The longest list of numbers that a record has, in bytes; a record cuts longer reasons.
 const MAX_NUMBERS: usize = 900;
 /// More changes no set has.
@@ -20,7 +22,7 @@ const CUT: &str = ", …";
 /// assert_eq!(omitted.to_string(), "left out: 4 of 40: 3, 5-7");
 /// assert_eq!(Exclusions::read("left out: 4 of 40: 3, 5-7"), Some(omitted));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exclusions {
     /// Their numbers, from 0, in order.
     numbers: Vec<usize>,

@@ -1,5 +1,6 @@
 //! The call for which a preview was given; it completes the call that confirms.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ const NOT_ASKED: [&str; 2] = ["confirm", "note"];
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The tool.
-    pub tool: &'static str,
+    pub tool: Cow<'static, str>,
     /// Its arguments, as they were given.
     pub arguments: Arc<Map<String, Value>>,
 }
@@ -22,9 +23,9 @@ pub struct Asked {
 impl Asked {
     /// A call of a tool.
     #[must_use]
-    pub fn new(tool: &'static str, arguments: Map<String, Value>) -> Self {
+    pub fn new(tool: impl Into<Cow<'static, str>>, arguments: Map<String, Value>) -> Self {
         Self {
-            tool,
+            tool: tool.into(),
             arguments: Arc::new(arguments),
         }
     }

@@ -1,13 +1,16 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::quota::{MAX_BYTES, MAX_PREVIEWS};
-use super::{Asked, Previews};
-use crate::audit::CallId;
+use super::{Asked, PreviewStore, Previews};
+use crate::audit::{CallId, LineHash};
 use crate::change::Change;
 use crate::gates::{ChangeSet, SessionId};
 use crate::page::testing::page;
+use crate::store::local::LocalStore;
+use crate::store::{DocumentKind, Store};
 
 fn change() -> ChangeSet {
     let change = Change::delete(page());
@@ -19,9 +22,9 @@ fn a_token_counts_once_and_for_its_session_alone() {
     let previews = Previews::new(Previews::LIFE);
     let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
     let token = previews.offer(&ours, change()).expect("a token").token;
-    assert!(previews.spend(&theirs, &token).is_err());
-    assert!(previews.spend(&ours, &token).is_ok());
-    assert!(previews.spend(&ours, &token).is_err());
+    assert!(previews.take(&theirs, &token).is_err());
+    assert!(previews.take(&ours, &token).is_ok());
+    assert!(previews.take(&ours, &token).is_err());
 }
 
 #[test]
@@ -166,7 +169,7 @@ async fn the_call_that_used_a_token_up_is_known_to_its_session_alone() {
     let [one, two] = [(); 2].map(|()| previews.offer(&ours, change()).expect("a token").token);
     let (first, second) = (CallId::new().expect("an id"), CallId::new().expect("an id"));
     for (call, token) in [(first, &one), (second, &two)] {
-        let spent = call.during(async { previews.spend(&ours, token) }).await;
+        let spent = call.during(async { previews.take(&ours, token) }).await;
         assert!(spent.is_ok());
     }
     assert_eq!(previews.used_by(&ours, &one), Some(first));
@@ -191,4 +194,65 @@ fn large_previews_wait_beside_each_other() {
             .iter()
             .all(|token| previews.look(&session, token).is_ok())
     );
+}
+
+#[tokio::test]
+async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote());
+    let gates = LineHash::new(b"gates");
+    let place = PreviewStore::new(&store, || gates).expect("a remote store");
+    let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
+    let [one, two, three] = [(); 3].map(|()| Previews::new(Previews::LIFE));
+    let set = change();
+    let (id, token) = (set.id(), one.offer(&ours, set.clone()).expect("a token"));
+    let token = token.token;
+    let arguments = json!({ "id": 7 }).as_object().cloned().unwrap_or_default();
+    one.keep_asked(&ours, &token, Asked::new("wikijs_delete_page", arguments));
+    one.share(&place, &ours, &token).await;
+    let names = store.documents(DocumentKind::Preview).expect("documents");
+    assert_eq!(names.len(), 1);
+    assert!(
+        !names[0].name.contains(&token),
+        "the token is told to nobody"
+    );
+
+    // Neither another session nor another policy finds it.
+    two.fetch(&place, &theirs, &token).await.expect("an answer");
+    assert!(two.look(&theirs, &token).is_err());
+    let stricter = PreviewStore::new(&store, || LineHash::new(b"other")).expect("a store");
+    two.fetch(&stricter, &ours, &token)
+        .await
+        .expect("an answer");
+    assert!(two.look(&ours, &token).is_err());
+
+    two.fetch(&place, &ours, &token).await.expect("an answer");
+    assert!(
+        two.look(&ours, &token)
+            .expect("it counts")
+            .is_same_write(&set)
+    );
+    let asked = two.asked(&ours, &token).expect("it counts").expect("kept");
+    assert_eq!(
+        (&*asked.tool, &asked.arguments["id"]),
+        ("wikijs_delete_page", &json!(7))
+    );
+    three.fetch_set(&place, &ours, id).await.expect("an answer");
+    assert_eq!(three.shown(&ours, id).map(|set| set.id()), Some(id));
+    assert!(
+        three.look(&ours, &token).is_err(),
+        "to be shown is not to confirm"
+    );
+
+    assert!(two.spend(Some(&place), &ours, &token).await.is_ok());
+    for server in [&one, &two, &three] {
+        server
+            .fetch(&place, &ours, &token)
+            .await
+            .expect("an answer");
+        assert!(server.spend(Some(&place), &ours, &token).await.is_err());
+    }
+    // One that could not be shared counts where it was given.
+    let alone = one.offer(&ours, change()).expect("a token").token;
+    assert!(one.spend(Some(&place), &ours, &alone).await.is_ok());
 }

@@ -16,10 +16,15 @@ pub(super) fn new() -> Result<String, Failure> {
     Ok(format!("{:032x}", u128::from_be_bytes(bits)))
 }
 
+/// True if a text has not the form of a token.
+pub(super) fn is_unfit(token: &str) -> bool {
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    token.len() != TOKEN_CHARS || !token.bytes().all(is_hex)
+}
+
 /// The refusal of a token that does not count.
 pub(super) fn uncounted(token: &str) -> Failure {
-    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if token.len() != TOKEN_CHARS || !token.bytes().all(is_hex) {
+    if is_unfit(token) {
         return Failure::new(
             Code::ConfirmMismatch,
             "The argument confirm is no token of a preview: those have 32 characters, 0 to 9 and a to f.",

@@ -11,6 +11,7 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::handler::server::ServerHandler;
+use rmcp::transport::streamable_http_server::session::store::SessionStore;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
@@ -47,12 +48,14 @@ impl Mcp {
     ) -> Self {
         let sessions = Arc::new(McpSessions::new(&state.limits));
         // Host, Origin and size are checked by layers, before a body is read.
-        let config = StreamableHttpServerConfig::default()
+        let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(state.limits.body)
             .with_json_response(true)
             .with_cancellation_token(stop.clone());
+        let shared = sessions.shared.clone();
+        config.session_store = shared.map(|shared| -> Arc<dyn SessionStore> { shared });
         let service = |has_sessions| -> Service {
             let handler = handler.clone();
             let service = StreamableHttpService::new(
@@ -81,10 +84,7 @@ impl Mcp {
         caller: HttpCaller,
         place: &Arc<ConcurrencyPermit>,
     ) -> Result<Response, HttpRefusal> {
-        let owner = SessionOwner {
-            client: caller.counted().map(str::to_owned),
-            name: caller.owner.clone(),
-        };
+        let owner = SessionOwner::new(&caller);
         let (sessions, place) = (Arc::clone(&self.sessions), Arc::clone(place));
         let opening = (self.with_sessions)(announced(request, caller, None));
         // In a task of its own, so that a client that hangs up does not interrupt it.

@@ -67,7 +67,7 @@ fn protocol(state: &Arc<HttpState>, mcp: Mcp) -> Router {
         check(&bodies, body::length),
         map_request_with_state(callers, caller::client),
         check(&Arc::default(), rate::rate),
-        check(&mcp.sessions, sessions::session),
+        map_request_with_state(Arc::clone(&mcp.sessions), sessions::session),
         check(&mcp.places, concurrency::concurrency),
         map_request_with_state(bodies, body::body),
     );

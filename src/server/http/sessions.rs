@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::response::Response;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::caller::{HttpCaller, SESSION};
 use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
+use super::shared_sessions::SharedSessions;
 
 /// The owner of a session.
 #[derive(Debug)]
@@ -24,11 +25,23 @@ pub(super) struct SessionOwner {
     pub(super) client: Option<String>,
 }
 
+impl SessionOwner {
+    /// The caller of a request.
+    pub(super) fn new(caller: &HttpCaller) -> Self {
+        Self {
+            client: caller.counted().map(str::to_owned),
+            name: caller.owner.clone(),
+        }
+    }
+}
+
 /// The open sessions and their owners.
 #[derive(Debug)]
 pub(super) struct McpSessions {
     /// rmcp's own.
     pub(super) open: Arc<LocalSessionManager>,
+    /// Those of other servers too, where several have one store.
+    pub(super) shared: Option<Arc<SharedSessions>>,
     most: usize,
     share: usize,
     owners: Mutex<HashMap<Arc<str>, SessionOwner>>,
@@ -61,10 +74,15 @@ impl Drop for ActiveRequestGuard {
 }
 
 /// The layer `session`: lets a request through if the session that it names is its caller's.
-pub(super) fn session(sessions: &McpSessions, request: Request) -> Result<Request, HttpRefusal> {
+pub(super) async fn session(
+    State(sessions): State<Arc<McpSessions>>,
+    request: Request,
+) -> Result<Request, HttpRefusal> {
     let caller = HttpCaller::get(&request)?;
-    let mut named = caller.session.iter();
-    if named.all(|id| sessions.is_of(id, &caller.owner)) {
+    let Some(id) = &caller.session else {
+        return Ok(request);
+    };
+    if sessions.is_of(id, &caller.owner) || sessions.takes_over(id, caller).await {
         return Ok(request);
     }
     Err(HttpRefusal::not_found(
@@ -74,13 +92,14 @@ pub(super) fn session(sessions: &McpSessions, request: Request) -> Result<Reques
 
 impl McpSessions {
     /// None yet.
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(super) fn new(limits: &HttpLimits, shared: Option<SharedSessions>) -> Self {
         let mut open = LocalSessionManager::default();
         open.session_config.keep_alive = Some(limits.session);
         // Sent answers are not kept for resending, since their size is not bounded.
         open.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             open: Arc::new(open),
+            shared: shared.map(Arc::new),
             most: limits.sessions,
             share: limits.share_of(limits.sessions),
             owners: Mutex::default(),
@@ -95,6 +114,19 @@ impl McpSessions {
             .lock()
             .get(id)
             .is_some_and(|own| own.name == owner)
+    }
+
+    /// Goes on with a caller's session that another server began, if it did.
+    async fn takes_over(&self, id: &str, caller: &HttpCaller) -> bool {
+        let Some(shared) = &self.shared else {
+            return false;
+        };
+        let is_own = shared.is_of(id, &caller.owner).await;
+        if is_own {
+            let owner = SessionOwner::new(caller);
+            self.owners.lock().insert(id.into(), owner);
+        }
+        is_own
     }
 
     /// Begins a request, unless one of the same id is under way in the session: rmcp would keep the
@@ -130,6 +162,9 @@ impl McpSessions {
         let response = request.await;
         let id = response.headers().get(SESSION);
         if let Some(id) = id.and_then(|id| id.to_str().ok()) {
+            if let Some(shared) = &self.shared {
+                shared.keep(id, &owner.name).await;
+            }
             self.owners.lock().insert(id.into(), owner);
         }
         Ok(response)

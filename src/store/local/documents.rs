@@ -16,7 +16,11 @@ impl LocalStore {
             DocumentKind::Proposal
             | DocumentKind::Draft
             | DocumentKind::Approval
-            | DocumentKind::SignIn => self.document_directory(kind).join(format!("{name}.json")),
+            | DocumentKind::SignIn
+            | DocumentKind::Preview
+            | DocumentKind::McpSession => {
+                self.document_directory(kind).join(format!("{name}.json"))
+            }
         }
     }
 
@@ -27,6 +31,8 @@ impl LocalStore {
             DocumentKind::Memories => self.wiki.join("memory"),
             DocumentKind::Approval => self.wiki.join("approvals"),
             DocumentKind::SignIn => self.wiki.join("sessions"),
+            DocumentKind::Preview => self.wiki.join("previews"),
+            DocumentKind::McpSession => self.wiki.join("mcp-sessions"),
             DocumentKind::Pause | DocumentKind::AnchorFault => self.wiki.clone(),
         }
     }

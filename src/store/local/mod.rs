@@ -46,6 +46,8 @@ use super::{BackedUp, Store, StoreError};
 pub(crate) struct LocalStore {
     root: PathBuf,
     wiki: PathBuf,
+    #[cfg(test)]
+    is_remote: bool,
 }
 
 impl LocalStore {
@@ -55,6 +57,17 @@ impl LocalStore {
         Self {
             root: root.to_owned(),
             wiki: root.join(wiki),
+            #[cfg(test)]
+            is_remote: false,
+        }
+    }
+
+    /// The same, as if other servers reached it from elsewhere.
+    #[cfg(test)]
+    pub(crate) fn remote(self) -> Self {
+        Self {
+            is_remote: true,
+            ..self
         }
     }
 }
@@ -66,6 +79,11 @@ impl Store for LocalStore {
 
     fn tidy(&self) -> Result<Vec<String>, StoreError> {
         self.tidy_up()
+    }
+
+    #[cfg(test)]
+    fn is_remote(&self) -> bool {
+        self.is_remote
     }
 }
 

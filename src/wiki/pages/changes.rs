@@ -53,8 +53,8 @@ pub struct PageWrites {
 /// The state of a page at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
-    /// It did not exist.
-    Absent,
+    /// It did not exist. The version of its first state, if a later write left one.
+    Absent(Option<i64>),
     /// Like this version.
     Version(Box<Version>),
     /// As it is now: its date moved without a write, as happens when a linked page is created or
@@ -224,6 +224,8 @@ struct HistorySlice {
     candidates: Vec<VersionCandidate>,
     /// The authors of the states in the history, newest first.
     authors: Vec<String>,
+    /// The oldest version that was read.
+    oldest: Option<i64>,
     /// The history goes back further than was read.
     is_cut: bool,
 }
@@ -265,6 +267,7 @@ impl HistorySlice {
         Self {
             was_absent,
             candidates: places.into_iter().flatten().filter_map(candidate).collect(),
+            oldest: entries.last().map(|entry| entry.version_id),
             is_cut: total > entries.len() && later == entries.len(),
             authors: entries.into_iter().map(|entry| entry.author_name).collect(),
         }
@@ -280,7 +283,10 @@ impl HistorySlice {
         let candidates = self.candidates.iter().zip(versions);
         let mut known = candidates.filter_map(|(candidate, version)| Some((candidate, version?)));
         let (before, later) = match known.find(is_it) {
-            _ if self.was_absent => (Before::Absent, self.authors.len()),
+            _ if self.was_absent => {
+                let first = self.oldest.filter(|_| !self.is_cut);
+                (Before::Absent(first), self.authors.len())
+            }
             _ if self.is_cut => (Before::Unknown, self.authors.len()),
             Some((candidate, version)) => (Before::Version(Box::new(version)), candidate.later),
             None if !are_all_there => (Before::Unknown, 0),

@@ -322,7 +322,7 @@ fn left_open(left: &LinkLeft) -> LinkLeftOpen {
         locale: left.place.0.clone(),
         path: left.place.1.clone(),
         line: left.link.as_ref().map(|(_, line)| *line),
-        why: left.why.to_owned(),
+        why: left.why.clone().into_owned(),
     }
 }
 

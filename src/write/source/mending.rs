@@ -1,5 +1,6 @@
 //! Mends links: if pages move, the same set writes every page that links to them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
@@ -192,7 +193,7 @@ fn left_of(id: i64, place: &PagePlace, left: Vec<LeftLink>) -> Vec<LinkLeft> {
     let left = left.into_iter().map(|left| LinkLeft {
         id,
         place: place.clone(),
-        why: left.why.words(),
+        why: left.why.words().into(),
         link: Some((left.link, left.line)),
     });
     left.collect()
@@ -282,7 +283,7 @@ fn of_graph(
             id: page.id,
             place: (page.locale.clone(), page.path.clone()),
             link: None,
-            why: UNSOURCED,
+            why: UNSOURCED.into(),
         })
         .collect()
 }
@@ -308,7 +309,7 @@ async fn linker(
             id,
             place,
             link: None,
-            why,
+            why: Cow::Borrowed(why),
         }],
     };
     let page = match whole_page::to_write(call.wiki(), id, &[]).await {

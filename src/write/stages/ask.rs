@@ -69,7 +69,7 @@ impl Asking<'_> {
             return Ok(Brought::Nothing);
         };
         let questions = &self.context.memory.questions;
-        let Ok(spent) = questions.spend(record.session(), question) else {
+        let Ok(spent) = questions.take(record.session(), question) else {
             let reply = match reply {
                 PersonReply::TimedOut => PersonReply::TimedOut,
                 _ => PersonReply::NotOurs,

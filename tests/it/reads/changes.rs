@@ -222,6 +222,34 @@ async fn twenty_pages_are_told_the_rest_counted_and_read_on_in_few_requests() {
 }
 
 #[tokio::test]
+async fn a_new_page_is_shown_shortly_and_leads_to_what_came_after_its_creation() {
+    let wiki = sample_wiki().await;
+    let since = now(&wiki);
+    let text = "A line of a page that is new.\n".repeat(200);
+    for path in ["new/once", "new/twice"] {
+        wiki.with_page(PageRow {
+            path: path.to_owned(),
+            content: text.clone(),
+            ..PageRow::default()
+        });
+    }
+    write(&wiki, "new/twice", "Ann", &format!("{text}Ann's line.\n"));
+    let served = serve(&wiki, &wiki.keys().admin).await;
+    let all = changes(&served, json!({ "since": since, "detail": "full" })).await;
+    let [twice, once] = &all["pages"].as_array().unwrap()[..] else {
+        panic!("{all}");
+    };
+    assert!(all.to_string().len() < 5_000, "{all}");
+    assert_eq!(once["linesAdded"], 200);
+    assert_eq!(once.get("fromVersion"), None, "{once}");
+    let compare = json!({ "id": twice["id"],
+        "compare": { "from": twice["fromVersion"].to_string() } });
+    let compared = read(&served, HISTORY, compare).await.unwrap();
+    assert_eq!(compared["comparison"]["linesAdded"], 1);
+    says(&compared.to_string(), "+Ann's line.");
+}
+
+#[tokio::test]
 async fn with_all_detail_each_page_comes_with_its_difference_within_one_bound() {
     let wiki = sample_wiki().await;
     write(&wiki, "docs", "Ann", "one\ntwo\n");

@@ -14,6 +14,7 @@
 
 use std::borrow::Borrow;
 
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::super::link::{Carrier, OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
@@ -26,7 +27,7 @@ use crate::page::{Locale, PagePath};
 pub type PagePlace = (Locale, PagePath);
 
 /// The wiki, as far as it decides where links lead.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkedSite {
     /// Its address.
     pub address: Url,

@@ -155,7 +155,7 @@ pub(super) fn without(
         id: before.id.unwrap_or_default(),
         place: place_of(before),
         link: Some((link.link, link.line)),
-        why: link.why.words(),
+        why: link.why.words().into(),
     });
     let left = left.collect();
     if mended.text == after.content {
@@ -185,7 +185,7 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
         id: page.id.unwrap_or_default(),
         place: place_of(page),
         link: Some(link),
-        why: STAYS,
+        why: STAYS.into(),
     });
     links.collect()
 }
@@ -347,7 +347,7 @@ mod tests {
         );
         let (anew, left) = without(in_code.clone(), &[&left_out], &site());
         assert_eq!(anew, in_code);
-        assert_eq!((left.len(), left[0].id, left[0].why), (1, 7, "in code"));
+        assert_eq!((left.len(), left[0].id, &*left[0].why), (1, 7, "in code"));
         assert_eq!(left[0].link, Some(("/guide/x".to_owned(), 2)));
     }
 

@@ -325,7 +325,7 @@ fn a_question_about_a_set_says_what_each_change_does_and_what_stays() {
         id: 9,
         place: (Locale::as_stored("en"), PagePath::as_stored("docs/z")),
         link: None,
-        why: "it could not be read",
+        why: "it could not be read".into(),
     };
     let mending = Mending {
         site: LinkedSite {

@@ -157,7 +157,7 @@ fn the_links_that_a_set_does_not_mend_are_told() {
         id: 2,
         place: (Locale::as_stored("en"), PagePath::as_stored("docs/b")),
         link: Some(("/docs/a".to_owned(), 1)),
-        why: "in code",
+        why: "in code".into(),
     };
     let mending = Mending {
         site: LinkedSite {

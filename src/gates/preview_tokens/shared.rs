@@ -1,0 +1,241 @@
+//! Shares previews among the servers of one database, so that each confirms what another has shown.
+//!
+//! A process keeps its previews in memory. Where others reach the same store from elsewhere, each preview is a
+//! document too, and whoever removes that document has used the token up: nobody else can then.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+use super::super::session::SessionId;
+use super::super::set::ChangeSet;
+use super::{Asked, PreviewEntry, Previews};
+use crate::audit::LineHash;
+use crate::error::{Code, Failure};
+use crate::store::{DocumentKind, Store, StoreError, blocking};
+
+/// Raised with every change of the form; a preview of another version counts for nothing.
+const VERSION: u32 = 1;
+/// The kind of the documents.
+const KIND: DocumentKind = DocumentKind::Preview;
+/// The most previews of all servers together.
+const MOST: usize = 1_000;
+
+/// The store of previews, and the gates under which they are given: under others they do not count.
+#[derive(Debug, Clone)]
+pub(crate) struct PreviewStore {
+    store: Arc<dyn Store>,
+    gates: LineHash,
+}
+
+/// A preview as a document.
+#[derive(Debug, Serialize, Deserialize)]
+struct SharedPreview {
+    v: u32,
+    session: LineHash,
+    gates: LineHash,
+    /// Its end, in seconds since 1970.
+    ends: i64,
+    tool: String,
+    arguments: Map<String, Value>,
+    set: ChangeSet,
+}
+
+impl PreviewStore {
+    /// The previews of a store; `None` where no other server reaches it from elsewhere.
+    pub(crate) fn new(store: &Arc<dyn Store>, gates: impl FnOnce() -> LineHash) -> Option<Self> {
+        store.is_remote().then(|| Self {
+            store: Arc::clone(store),
+            gates: gates(),
+        })
+    }
+
+    async fn on<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let store = Arc::clone(&self.store);
+        let done = blocking::<T, StoreError, _>(move || work(&*store)).await;
+        done.map_err(|error| {
+            Failure::new(
+                Code::AuditUnavailable,
+                format!("The previews cannot be asked for: {error}."),
+            )
+        })
+    }
+}
+
+impl Previews {
+    /// Keeps a preview, with the call for which it was given, where other servers find it. One that cannot
+    /// be kept counts at this server alone.
+    pub(crate) async fn share(&self, place: &PreviewStore, session: &SessionId, token: &str) {
+        let Some((preview, name)) = self.to_share(place, session, token) else {
+            return;
+        };
+        let life = self.life;
+        let kept = place.on(move |store| {
+            tidy(store, life)?;
+            store.write_document(KIND, &name, &preview)
+        });
+        match kept.await {
+            Ok(()) => self.change(token, |preview| preview.is_shared = true),
+            Err(failure) => {
+                tracing::warn!(%failure.message, "a preview counts at this server alone")
+            }
+        }
+    }
+
+    fn to_share(
+        &self,
+        place: &PreviewStore,
+        session: &SessionId,
+        token: &str,
+    ) -> Option<(Vec<u8>, String)> {
+        let kept = self.kept.lock();
+        let preview = kept.get(token)?;
+        let asked = preview.asked.as_ref()?;
+        let shared = SharedPreview {
+            v: VERSION,
+            session: session.fingerprint(),
+            gates: place.gates,
+            ends: now().saturating_add_unsigned(self.life.as_secs()),
+            tool: asked.tool.to_string(),
+            arguments: (*asked.arguments).clone(),
+            set: preview.set.clone(),
+        };
+        let name = document(&preview.set.id().to_string(), token);
+        drop(kept);
+        let json = serde_json::to_vec(&shared).ok()?;
+        let is_fit = u64::try_from(json.len()).is_ok_and(|length| length <= KIND.most_bytes());
+        is_fit.then_some((json, name))
+    }
+
+    /// Fetches the preview of a token that another server gave, so that it counts here.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
+    pub(crate) async fn fetch(
+        &self,
+        place: &PreviewStore,
+        session: &SessionId,
+        token: &str,
+    ) -> Result<(), Failure> {
+        if self.kept.lock().contains_key(token) || super::token::is_unfit(token) {
+            return Ok(());
+        }
+        let ending = document("", token);
+        self.fetch_where(place, session, token.to_owned(), move |name| {
+            name.ends_with(&ending)
+        })
+        .await
+    }
+
+    /// Fetches the preview of a set by its id, to show it; its token counts nowhere by that.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
+    pub(crate) async fn fetch_set(
+        &self,
+        place: &PreviewStore,
+        session: &SessionId,
+        set: crate::audit::CallId,
+    ) -> Result<(), Failure> {
+        if self.shown(session, set).is_some() {
+            return Ok(());
+        }
+        let beginning = format!("{set}.");
+        let under = format!("set {set}");
+        self.fetch_where(place, session, under, move |name| {
+            name.starts_with(&beginning)
+        })
+        .await
+    }
+
+    async fn fetch_where(
+        &self,
+        place: &PreviewStore,
+        session: &SessionId,
+        token: String,
+        is_it: impl Fn(&str) -> bool + Send + 'static,
+    ) -> Result<(), Failure> {
+        let found = place.on(move |store| {
+            let all = store.documents(KIND)?;
+            let Some(one) = all.into_iter().find(|one| is_it(&one.name)) else {
+                return Ok(None);
+            };
+            store.document(KIND, &one.name)
+        });
+        let Some(bytes) = found.await? else {
+            return Ok(());
+        };
+        let Ok(shared) = serde_json::from_slice::<SharedPreview>(&bytes) else {
+            tracing::warn!("a preview of another server cannot be read");
+            return Ok(());
+        };
+        let left = shared.ends.saturating_sub(now());
+        let left = u64::try_from(left).unwrap_or_default();
+        let left = Duration::from_secs(left).min(self.life);
+        let counts = shared.v == VERSION
+            && shared.session == session.fingerprint()
+            && shared.gates == place.gates
+            && !left.is_zero();
+        if counts {
+            let asked = Asked::new(shared.tool, shared.arguments);
+            let preview = PreviewEntry::shared(session.clone(), shared.set, asked, left);
+            self.insert(token, preview)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the document of a token away; `false` if another server did so before. A preview that is kept
+    /// here alone has none.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE` if the store cannot be asked: the token may be used up then.
+    pub(super) async fn claim(&self, place: &PreviewStore, token: &str) -> Result<bool, Failure> {
+        let name = {
+            let kept = self.kept.lock();
+            let preview = kept.get(token).filter(|preview| preview.is_shared);
+            preview.map(|preview| document(&preview.set.id().to_string(), token))
+        };
+        let Some(name) = name else {
+            return Ok(true);
+        };
+        place
+            .on(move |store| store.remove_document(KIND, &name))
+            .await
+    }
+}
+
+impl SessionId {
+    /// A digest of all that tells it from others, which reveals nothing.
+    fn fingerprint(&self) -> LineHash {
+        LineHash::new(format!("{self:?}").as_bytes())
+    }
+}
+
+/// The name of a preview's document: nobody who reads it learns the token.
+fn document(set: &str, token: &str) -> String {
+    format!("{set}.{}", LineHash::new(token.as_bytes()))
+}
+
+/// Removes documents whose previews have ended, and the oldest of too many.
+fn tidy(store: &dyn Store, life: Duration) -> Result<(), StoreError> {
+    let mut all = store.documents(KIND)?;
+    all.sort_by_key(|one| one.changed);
+    let surplus = all.len().saturating_sub(MOST);
+    let ended = SystemTime::now().checked_sub(life.saturating_mul(2));
+    for (place, one) in all.iter().enumerate() {
+        if place < surplus || ended.is_some_and(|ended| one.changed < ended) {
+            store.remove_document(KIND, &one.name)?;
+        }
+    }
+    Ok(())
+}
+
+fn now() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
+}

@@ -1,0 +1,159 @@
+//! Keeps the sessions of older clients in a store that other servers reach, so that each of them goes on with
+//! a session that another began.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use rmcp::transport::streamable_http_server::session::store::{
+    SessionState, SessionStore, SessionStoreError,
+};
+use serde::{Deserialize, Serialize};
+
+use super::super::clients::secret::digest;
+use crate::store::{DocumentKind, Store, StoreError, blocking};
+
+/// The kind of the documents.
+const KIND: DocumentKind = DocumentKind::McpSession;
+/// The most sessions of all servers together.
+const MOST: usize = 10_000;
+/// Time after which a session that nobody ended is forgotten.
+const LIFE: Duration = Duration::from_hours(24);
+
+/// The sessions in a store.
+pub(super) struct SharedSessions {
+    store: Arc<dyn Store>,
+    /// The sessions that just begin, until their owner is known.
+    beginning: Mutex<HashMap<String, SessionState>>,
+}
+
+/// A session as a document.
+#[derive(Serialize, Deserialize)]
+struct SessionDocument {
+    /// The digest of its owner's name.
+    owner: String,
+    state: SessionState,
+}
+
+impl fmt::Debug for SharedSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedSessions").finish_non_exhaustive()
+    }
+}
+
+impl SharedSessions {
+    /// The sessions of this store; `None` where no other server reaches it from elsewhere.
+    pub(super) fn new(store: Arc<dyn Store>) -> Option<Self> {
+        store.is_remote().then(|| Self {
+            store,
+            beginning: Mutex::default(),
+        })
+    }
+
+    /// Keeps a session that has begun, for its owner. If that fails, it is known to this server alone.
+    pub(super) async fn keep(&self, id: &str, owner: &str) {
+        let Some(state) = self.beginning.lock().remove(id) else {
+            return;
+        };
+        let owner = digest(owner);
+        let json = serde_json::to_vec(&SessionDocument { owner, state }).unwrap_or_default();
+        if json.is_empty()
+            || u64::try_from(json.len()).is_ok_and(|length| length > KIND.most_bytes())
+        {
+            tracing::warn!("a session whose beginning is too large is known to this server alone");
+            return;
+        }
+        let name = digest(id);
+        let kept = self.on(move |store| {
+            tidy(store)?;
+            store.write_document(KIND, &name, &json)
+        });
+        if let Err(error) = kept.await {
+            tracing::warn!(%error, "a session is known to this server alone");
+        }
+    }
+
+    /// True if a session of another server has this owner.
+    pub(super) async fn is_of(&self, id: &str, owner: &str) -> bool {
+        let found = self.read(id).await;
+        found.is_ok_and(|found| found.is_some_and(|found| found.owner == digest(owner)))
+    }
+
+    async fn read(&self, id: &str) -> Result<Option<SessionDocument>, StoreError> {
+        let name = digest(id);
+        let found = self.on(move |store| store.document(KIND, &name)).await?;
+        Ok(found.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    async fn on<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = Arc::clone(&self.store);
+        blocking(move || work(&*store)).await
+    }
+}
+
+/// Removes sessions that are old, and the oldest of too many.
+fn tidy(store: &dyn Store) -> Result<(), StoreError> {
+    let mut all = store.documents(KIND)?;
+    all.sort_by_key(|one| one.changed);
+    let surplus = all.len().saturating_sub(MOST);
+    let oldest = SystemTime::now().checked_sub(LIFE);
+    for (place, one) in all.iter().enumerate() {
+        if place < surplus || oldest.is_some_and(|oldest| one.changed < oldest) {
+            store.remove_document(KIND, &one.name)?;
+        }
+    }
+    Ok(())
+}
+
+/// What rmcp asks of it. The layer `session` has checked the owner before.
+impl SessionStore for SharedSessions {
+    fn load<'a, 'b, 'c>(
+        &'a self,
+        id: &'b str,
+    ) -> BoxFuture<'c, Result<Option<SessionState>, SessionStoreError>>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        async move { Ok(self.read(id).await?.map(|found| found.state)) }.boxed()
+    }
+
+    fn store<'a, 'b, 'd, 'c>(
+        &'a self,
+        id: &'b str,
+        state: &'d SessionState,
+    ) -> BoxFuture<'c, Result<(), SessionStoreError>>
+    where
+        'a: 'c,
+        'b: 'c,
+        'd: 'c,
+        Self: 'c,
+    {
+        let mut beginning = self.beginning.lock();
+        beginning.insert(id.to_owned(), state.clone());
+        async { Ok(()) }.boxed()
+    }
+
+    fn delete<'a, 'b, 'c>(&'a self, id: &'b str) -> BoxFuture<'c, Result<(), SessionStoreError>>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        let name = digest(id);
+        async move {
+            self.on(move |store| store.remove_document(KIND, &name))
+                .await?;
+            Ok(())
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,562 @@
+"""Several replicas behind nginx under load, while replicas are killed and stopped and the database restarts.
+
+A counting proxy stands before the embedded wiki. Every change adds a line of its own to a page, so that at the end
+can be told what was sent, how often, and what became of it. Prints `passed STEP` and `failed STEP: why`; the rest of
+what it saw goes to standard error. Needs Python alone, nginx and, for the store in a database, PostgreSQL's programs.
+"""
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+VERSION = "2026-07-28"
+MARK = re.compile(r"mark-\d+-\d+")
+LAST = "The last line."
+
+
+def say(text):
+    print(f"{time.monotonic() - BEGAN:7.1f} s  {text}", file=sys.stderr, flush=True)
+
+
+BEGAN = time.monotonic()
+FAULTS = []
+
+
+def step(name, fault=None):
+    print(f"failed {name}: {fault}" if fault else f"passed {name}", flush=True)
+    if fault:
+        FAULTS.append(name)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def until(what, is_so, patience=60):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            if is_so():
+                return
+        time.sleep(0.05)
+    raise SystemExit(f"{what} did not come in {patience} s")
+
+
+class Wiki:
+    """The embedded wiki, and the proxy before it, which keeps every change that is sent."""
+
+    def __init__(self, program, directory):
+        self.process = subprocess.Popen(
+            [program, "demo", "--wiki", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True,
+            stderr=open(directory / "wiki.log", "w"))
+        told = json.loads(self.process.stdout.readline())
+        self.key = told["keys"]["scripter"]
+        host, port = told["address"].removeprefix("http://").split(":")
+        self.sent, lock = [], threading.Lock()
+        outer = self
+
+        class Proxy(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def pass_on(self):
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                if b"mutation" in body:
+                    message = json.loads(body)
+                    if str(message.get("query", "")).lstrip().startswith("mutation"):
+                        with lock:
+                            outer.sent.append((time.monotonic(), message))
+                own = http.client.HTTPConnection(host, int(port), timeout=60)
+                headers = {name: value for name, value in self.headers.items()
+                           if name.lower() not in ("host", "connection", "accept-encoding")}
+                own.request(self.command, self.path, body, headers)
+                answer = own.getresponse()
+                text = answer.read()
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in ("transfer-encoding", "connection", "content-length", "date", "server"):
+                        self.send_header(name, value)
+                self.send_header("content-length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+                own.close()
+
+            do_GET = do_POST = pass_on
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 512
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass  # A replica that was killed is gone before its answer.
+
+        self.proxy = Server(("127.0.0.1", 0), Proxy)
+        threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self.proxy.server_port}"
+
+    def page(self, path):
+        question = json.dumps({"query": "query($path: String!) { pages { singleByPath(path: $path, locale: \"en\") "
+                                        "{ id content } } }", "variables": {"path": path}})
+        own = http.client.HTTPConnection("127.0.0.1", self.proxy.server_port, timeout=60)
+        own.request("POST", "/graphql", question, {
+            "content-type": "application/json", "authorization": f"Bearer {self.key}"})
+        return json.loads(own.getresponse().read())["data"]["pages"]["singleByPath"]
+
+
+class Database:
+    """A cluster of our own, on loopback."""
+
+    def __init__(self, directory):
+        found = shutil.which("initdb")
+        homes = [pathlib.Path(found).parent] if found else sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
+        self.bin, self.data, self.port = homes[-1], directory / "postgres", free_port()
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.data.mkdir(mode=0o700)
+        self.as_user = []
+        if os.getuid() == 0:
+            shutil.chown(self.data, "postgres", "postgres")
+            self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        (self.data / "password").write_text("a password of the tests\n")
+        shutil.chown(self.data / "password", "postgres" if self.as_user else None, None) if self.as_user else None
+        self.run("initdb", "--username=gate", f"--pwfile={self.data}/password", "--auth=scram-sha-256",
+                 "--encoding=UTF8", "--locale=C.UTF-8", f"--pgdata={self.data}/data")
+        self.control("start")
+        self.run("createdb", "--host=127.0.0.1", f"--port={self.port}", "--username=gate", "gate",
+                 env={"PGPASSWORD": "a password of the tests"})
+
+    def run(self, program, *arguments, env=None):
+        done = subprocess.run([*self.as_user, self.bin / program, *arguments], cwd="/", text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
+        if done.returncode:
+            raise SystemExit(f"{program}: {done.stdout}")
+
+    def control(self, doing):
+        options = f"-c port={self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=60"
+        self.run("pg_ctl", doing, "--wait", "--mode=fast", f"--pgdata={self.data}/data",
+                 f"--log={self.data}/log", f"--options={options}")
+
+
+class Replica:
+    def __init__(self, number, program, config, directory):
+        self.number, self.port = number, free_port()
+        self.log = directory / f"replica-{number}.log"
+        self.log.write_text("")
+        self.start_with = [program, "--config", config, "serve", "--http", f"127.0.0.1:{self.port}"]
+        self.env = {**os.environ, "WIKI_LOG": "warn"}
+        own = directory / f"own-{number}"
+        if "postgres" in pathlib.Path(config).read_text():
+            shutil.rmtree(own, ignore_errors=True)
+            own.mkdir(mode=0o700)
+            self.env["WIKI_AUDIT_DIR"] = str(own)
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(self.start_with, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=open(self.log, "a"), env=self.env)
+
+    def is_alive(self):
+        if self.process.poll() is not None:
+            raise SystemExit(f"replica {self.number} ended, see {self.log}")
+        own = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+        own.request("GET", "/healthz")
+        return own.getresponse().status == 200
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def nginx(directory, replicas):
+    port = free_port()
+    own = directory / "nginx"
+    own.mkdir(exist_ok=True)
+    servers = "\n".join(f"server 127.0.0.1:{replica.port} max_fails=1 fail_timeout=2s;" for replica in replicas)
+    (own / "nginx.conf").write_text(f"""
+worker_processes 1;
+pid {own}/pid;
+error_log {own}/error.log;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off;
+    client_body_temp_path {own}/body; proxy_temp_path {own}/proxy; fastcgi_temp_path {own}/f;
+    uwsgi_temp_path {own}/u; scgi_temp_path {own}/s;
+    upstream gate {{
+        {servers}
+    }}
+    server {{
+        listen 127.0.0.1:{port} backlog=1024;
+        location / {{
+            proxy_pass http://gate;
+            proxy_http_version 1.1;
+            proxy_set_header Host 127.0.0.1;
+            proxy_set_header Connection "";
+            proxy_buffering off;
+            proxy_connect_timeout 2s;
+            proxy_read_timeout 90s;
+            # A request that a replica may have begun is given to no other one.
+            proxy_next_upstream error;
+        }}
+    }}
+}}
+""")
+    process = subprocess.Popen(["nginx", "-c", own / "nginx.conf", "-g", "daemon off;"])
+    return port, process
+
+
+class Refused(Exception):
+    """The server said no, and why."""
+
+
+class Lost(Exception):
+    """No answer came: nobody knows what became of it."""
+
+
+class Client:
+    def __init__(self, port, token):
+        self.port, self.token, self.count = port, token, 0
+
+    def call(self, tool, arguments):
+        self.count += 1
+        message = {"jsonrpc": "2.0", "id": self.count, "method": "tools/call", "params": {
+            "name": tool, "arguments": arguments, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": VERSION,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": {"name": "replicas", "version": "1"}}}}
+        own = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        try:
+            own.request("POST", "/mcp", json.dumps(message), {
+                "content-type": "application/json", "accept": "application/json, text/event-stream",
+                "authorization": f"Bearer {self.token}", "mcp-protocol-version": VERSION,
+                "mcp-method": "tools/call", "mcp-name": tool})
+            answer = own.getresponse()
+            text = answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            raise Lost(repr(error)) from error
+        finally:
+            own.close()
+        if answer.status in (502, 504):
+            raise Lost(f"nginx: {answer.status}")
+        if answer.status != 200:
+            raise Refused(f"{answer.status}: {text[:300]}")
+        if answer.getheader("content-type", "").startswith("text/event-stream"):
+            messages = [json.loads(line[5:]) for line in text.splitlines() if line.startswith("data:") and line[5:].strip()]
+            found = [one for one in messages if one.get("id") == self.count]
+            if not found:
+                raise Lost("the stream ended without an answer")
+            told = found[0]
+        else:
+            told = json.loads(text)
+        if "error" in told:
+            raise Refused(json.dumps(told["error"])[:500])
+        result = told["result"]
+        if result.get("isError"):
+            raise Refused(json.dumps(result.get("structuredContent") or result["content"])[:600])
+        return result["structuredContent"]
+
+
+class Load:
+    """Clients that read and write until they are told to stop, and keep what they were told."""
+
+    def __init__(self, port, token, pages, clients):
+        self.port, self.token, self.pages = port, token, pages
+        self.over = threading.Event()
+        self.became, self.why, self.counts = {}, {}, Counter()
+        self.took = defaultdict(list)
+        self.odd = []
+        self.threads = [threading.Thread(target=self.client, args=(number,)) for number in range(clients)]
+        for thread in self.threads:
+            thread.start()
+
+    def client(self, number):
+        chance = random.Random(number)
+        client, count = Client(self.port, self.token), 0
+        while not self.over.is_set():
+            path = chance.choice(self.pages)
+            kind = chance.random()
+            began = time.monotonic()
+            try:
+                if kind < 0.6:
+                    read = client.call("wikijs_get_page_by_path", {"path": path})
+                    if LAST not in json.dumps(read):
+                        self.odd.append(f"a read of {path} lacks its last line: {read}")
+                    name = "read"
+                elif kind < 0.95:
+                    count += 1
+                    name = self.write(client, "wikijs_update_page", f"mark-{number}-{count}", [path])
+                else:
+                    count += 1
+                    paths = chance.sample(self.pages, 3)
+                    name = self.write(client, "wikijs_bulk_update_pages", f"mark-{number}-{count}", paths)
+            except Refused as refused:
+                name = "read refused"
+                self.counts[str(refused)[:120]] += 1
+            except Lost:
+                name = "read lost"
+            self.counts[name] += 1
+            self.took[name].append(time.monotonic() - began)
+            # A client thinks for a while.
+            self.over.wait(chance.random() * 2)
+
+    def write(self, client, tool, mark, paths):
+        edit = [{"oldText": LAST, "newText": f"{mark}\n{LAST}"}]
+        arguments = {"edits": edit} if len(paths) == 1 else {"replaceAll": edit}
+        ids = [self.pages_by[path] for path in paths]
+        arguments |= {"id": ids[0]} if len(paths) == 1 else {"ids": ids}
+        try:
+            preview = client.call(tool, arguments)
+            token = preview.get("confirm")
+            if not token:
+                self.odd.append(f"a preview without a token: {preview}")
+                return "preview odd"
+        except Refused as refused:
+            self.why[mark] = str(refused)
+            return "preview refused"
+        except Lost:
+            return "preview lost"
+        self.became[mark] = ("unknown", paths)
+        try:
+            done = client.call(tool, {**arguments, "confirm": token})
+            self.became[mark] = ("applied" if done.get("outcome") == "applied" else "unknown", paths)
+            return f"{len(paths)} written"
+        except Refused as refused:
+            text = str(refused)
+            is_unknown = "OUTCOME_UNKNOWN" in text or "PARTLY_APPLIED" in text
+            self.became[mark] = ("unknown" if is_unknown else "refused", paths)
+            self.why[mark] = text
+            return "write unknown" if is_unknown else "write refused"
+        except Lost:
+            return "write lost"
+
+    def end(self):
+        self.over.set()
+        for thread in self.threads:
+            thread.join(180)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("--store", choices=["local", "postgres"], default="postgres")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--replicas", type=int, default=3)
+    parser.add_argument("--pages", type=int, default=60)
+    parser.add_argument("--calm", action="store_true", help="kill and stop nothing: for figures")
+    given = parser.parse_args()
+    directory = given.directory.resolve()
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    wiki = Wiki(given.program, directory)
+    database = Database(directory) if given.store == "postgres" else None
+    processes = [wiki.process]
+    replicas = []
+    try:
+        run(given, directory, wiki, database, processes, replicas)
+    finally:
+        for replica in replicas:
+            if replica.process:
+                with contextlib.suppress(OSError):
+                    replica.process.send_signal(signal.SIGCONT)
+                replica.process.kill()
+        for process in processes:
+            process.kill()
+        if database:
+            database.control("stop")
+    sys.exit(1 if FAULTS else 0)
+
+
+def run(given, directory, wiki, database, processes, replicas):
+    (directory / "key").write_text(wiki.key)
+    (directory / "key").chmod(0o600)
+    state = directory / "state"
+    state.mkdir(mode=0o700)
+    settings = [
+        f'base_url = "{wiki.address}"', f'api_token_file = "{directory}/key"', f'audit_dir = "{state}"',
+        "mutations_enabled = true", "mutation_dry_run = false", 'confirm = "preview"', 'index = "off"',
+        'toolsets = "pages,undo,proposals"', f'serve_tokens_file = "{directory}/tokens"',
+    ]
+    if database:
+        (directory / "password").write_text("a password of the tests\n")
+        (directory / "password").chmod(0o600)
+        settings += [f'store = "postgres://gate@127.0.0.1:{database.port}/gate?sslmode=disable"',
+                     f'store_password_file = "{directory}/password"']
+    config = directory / "config.toml"
+    config.write_text("\n".join(settings) + "\n")
+
+    def command(*arguments, good=True, inputs=""):
+        done = subprocess.run([given.program, "--config", config, *arguments], text=True, input=inputs,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ})
+        if good and done.returncode:
+            raise SystemExit(f"{arguments}: {done.returncode} {done.stdout}{done.stderr}")
+        return done
+
+    if database:
+        command("store", "migrate")
+    token = re.search(r"wjs_\S+", command("token", "new", "load").stdout).group(0)
+    careful = re.search(r"wjs_\S+", command("token", "new", "careful", "--dry-run").stdout).group(0)
+    replicas += [Replica(number, given.program, config, directory) for number in range(given.replicas)]
+    for replica in replicas:
+        replica.start()
+    for replica in replicas:
+        until(f"replica {replica.number}", replica.is_alive)
+    port, proxy = nginx(directory, replicas)
+    processes.append(proxy)
+    client = Client(port, token)
+
+    def is_served():
+        try:
+            return client.call("wikijs_get_page_tree", {})
+        except (Lost, Refused):
+            return False
+
+    until("nginx", is_served)
+    pages = [f"load/page-{number}" for number in range(given.pages)]
+    ids = {}
+    for path in pages:
+        arguments = {"path": path, "title": path, "content": f"# Load\n\n{LAST}\n"}
+        preview = client.call("wikijs_create_page", arguments)
+        client.call("wikijs_create_page", {**arguments, "confirm": preview["confirm"]})
+        ids[path] = wiki.page(path)["id"]
+    step("a preview is confirmed at another replica")
+    say(f"{given.pages} pages made; {given.clients} clients for {given.seconds} s")
+
+    Load.pages_by = ids
+    began_sending = len(wiki.sent)
+    load = Load(port, token, pages, given.clients)
+    began = time.monotonic()
+    decided = []
+    if given.calm:
+        time.sleep(given.seconds)
+    else:
+        disturb(given, replicas, database, command, wiki, Client(port, careful), pages, ids, decided)
+    load.end()
+    passed = time.monotonic() - began
+    for replica in replicas:
+        until(f"replica {replica.number}", replica.is_alive)
+    calls = sum(count for name, count in load.counts.items() if name in
+                ("read", "1 written", "3 written", "write refused", "preview refused", "write unknown"))
+    say(f"{passed:.0f} s, {calls} calls answered, {calls / passed:.1f} a second")
+    for name, count in load.counts.most_common(40):
+        took = sorted(load.took.get(name, []))
+        median = f", median {took[len(took) // 2] * 1000:.0f} ms" if took else ""
+        say(f"{count:6} {name}{median}")
+    judge(load, wiki, began_sending, pages, command, decided, given)
+
+
+def disturb(given, replicas, database, command, wiki, careful, pages, ids, decided):
+    """Kills and stops replicas, restarts the database, pauses, and has an operator decide, until the time is over."""
+    end = time.monotonic() + given.seconds
+    chance = random.Random(7)
+    restarts = 3 if database else 0
+    turn = 0
+
+    def left():
+        return end - time.monotonic()
+
+    while left() > 0:
+        turn += 1
+        replica = replicas[turn % len(replicas)]
+        kind = ["kill", "decide", "stop", "restart", "pause"][turn % 5]
+        if kind == "kill":
+            say(f"kill -9 of replica {replica.number}")
+            replica.kill()
+            time.sleep(chance.random())
+            replica.start()
+        elif kind == "stop" and left() > 40:
+            length = chance.choice([2, 25])
+            say(f"SIGSTOP of replica {replica.number} for {length} s")
+            replica.process.send_signal(signal.SIGSTOP)
+            time.sleep(length)
+            replica.process.send_signal(signal.SIGCONT)
+        elif kind == "restart" and restarts:
+            restarts -= 1
+            say("the database restarts")
+            database.control("restart")
+        elif kind == "pause":
+            told = command("pause", "--reason", "a test", good=False)
+            if told.returncode:
+                say(f"pause: {told.stderr.strip()}")
+            else:
+                time.sleep(1)
+                before = len(wiki.sent)
+                time.sleep(2)
+                if len(wiki.sent) > before:
+                    load_fault = [MARK.findall(json.dumps(sent[1])) for sent in wiki.sent[before:]]
+                    step("nothing is sent while writes are paused", f"{len(load_fault)} were sent")
+                else:
+                    step("nothing is sent while writes are paused")
+                until("resume", lambda: command("resume", good=False).returncode == 0)
+        elif kind == "decide":
+            mark = f"mark-999-{turn}"
+            path = chance.choice(pages)
+            try:
+                preview = careful.call("wikijs_update_page", {
+                    "id": ids[path], "edits": [{"oldText": LAST, "newText": f"{mark}\n{LAST}"}]})
+                done = command("proposals", "apply", preview["proposal"], "--yes", good=False)
+                decided.append((mark, path, done.returncode))
+                say(f"an operator applies a proposal: exit {done.returncode} {done.stderr.strip()[:200]}")
+            except (Refused, Lost, KeyError) as error:
+                say(f"a proposal: {error!r}"[:300])
+        time.sleep(min(max(left(), 0), 1 + chance.random() * 4))
+    for replica in replicas:
+        replica.process.send_signal(signal.SIGCONT)
+
+
+def judge(load, wiki, began_sending, pages, command, decided, given):
+    step("every client came to its end", None if not any(t.is_alive() for t in load.threads) else "some hang")
+    step("no answer was odd", "; ".join(load.odd[:3]) or None)
+    # What is still open of killed replicas is settled by the next command that needs the page, or by a start.
+    sent = [message["variables"] for _, message in wiki.sent[began_sending:]]
+    twice = [key for key, count in Counter(
+        json.dumps(variables, sort_keys=True) for variables in sent).items() if count > 1]
+    step("nothing was sent twice", f"{len(twice)} changes, such as {twice[0][:300]}" if twice else None)
+    content = {path: wiki.page(path)["content"] for path in pages}
+    faults, totals = [], Counter()
+    for mark, (became, paths) in load.became.items():
+        there = sum(content[path].count(f"{mark}\n") for path in paths)
+        elsewhere = sum(text.count(f"{mark}\n") for text in content.values()) - there
+        totals[became] += 1
+        if elsewhere or there > len(paths):
+            faults.append(f"{mark} ({became}) stands {there + elsewhere} times")
+        if became == "applied" and there != len(paths):
+            faults.append(f"{mark} was told as applied and stands {there} times of {len(paths)}")
+        if became == "refused" and there:
+            faults.append(f"{mark} was told as refused and stands {there} times: {load.why[mark][:300]}")
+    for mark, path, code in decided:
+        there = content[path].count(f"{mark}\n")
+        totals[f"decided, exit {code}"] += 1
+        if there != 1 and code == 0 or there > 1:
+            faults.append(f"{mark}, which an operator applied with exit {code}, stands {there} times")
+    say(f"changes: {dict(totals)}; {len(sent)} sent")
+    step("all answers were true and nothing was lost", f"{len(faults)}: " + "; ".join(faults[:5]) if faults else None)
+    known = set(load.became) | {mark for mark, _, _ in decided}
+    stray = {mark for text in content.values() for mark in MARK.findall(text)} - known
+    step("nothing stands that nobody confirmed", f"{sorted(stray)[:5]}" if stray else None)
+    verified = command("audit", "verify", good=False)
+    step("every chain is verified", None if verified.returncode == 0 else
+         f"exit {verified.returncode}: {verified.stdout[-1500:]} {verified.stderr[-500:]}")
+    listed = command("audit", "list", "--json", "--limit", "200", good=False)
+    step("the record is listed", None if listed.returncode == 0 else listed.stderr[-500:])
+
+
+if __name__ == "__main__":
+    main()
