@@ -32,6 +32,12 @@ pub enum AuditError {
     /// The file of the active run was removed, replaced or cut.
     #[error("the audit log's file was removed or changed by somebody else")]
     Replaced,
+    /// The database that the record is in cannot be reached.
+    #[error("the database of the record cannot be reached")]
+    Unreachable,
+    /// Others have taken over what this server held.
+    #[error("other servers have taken over, since this one was silent for too long")]
+    Overtaken,
     /// An earlier write failed; nothing more can be put on record until restart.
     #[error("the audit log is closed since a write to it failed: {0}")]
     Failed(io::ErrorKind),
@@ -111,6 +117,8 @@ impl AuditError {
             Self::Replaced | Self::Failed(_) => {
                 "check space and rights of WIKI_AUDIT_DIR, then restart the server"
             }
+            Self::Unreachable => "check the database of WIKI_STORE; nothing was sent to the wiki",
+            Self::Overtaken => "try again; if it happens often, look at the load of this machine",
             Self::Ended => "start the server again",
             Self::TooLarge => "write less at once",
             Self::WrongEvent | Self::BrokenOff => "this is a bug; please report it",
@@ -158,6 +166,9 @@ impl From<StoreError> for AuditError {
             StoreError::NoLocks => Self::NoLocks,
             StoreError::Unfit(_) => Self::Io(io::ErrorKind::InvalidData),
             StoreError::Busy => Self::Busy,
+            StoreError::Replaced => Self::Replaced,
+            StoreError::Unreachable => Self::Unreachable,
+            StoreError::Overtaken => Self::Overtaken,
             StoreError::BrokenOff => Self::BrokenOff,
         }
     }

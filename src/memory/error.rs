@@ -77,9 +77,7 @@ impl From<StoreError> for MemoryError {
             StoreError::Unfit(why) => Self::NotOurs(why),
             StoreError::Io(kind) => Self::Io(kind),
             StoreError::BrokenOff => Self::BrokenOff,
-            error @ (StoreError::Foreign(_) | StoreError::NoLocks | StoreError::Busy) => {
-                Self::Audit(error.into())
-            }
+            error => Self::Audit(error.into()),
         }
     }
 }

@@ -20,7 +20,26 @@ pub(crate) enum StoreError {
     /// A lease was not free within the time given.
     #[error("somebody else is still at work")]
     Busy,
+    /// What was written is not there as it was written: somebody removed or changed it.
+    #[error("it was removed or changed by somebody else")]
+    Replaced,
+    /// The database cannot be reached, or does not answer in time. Its own words go to the program's own
+    /// log alone.
+    #[error("the database cannot be reached")]
+    Unreachable,
+    /// The database counts this process as gone, since it was silent for too long: what it held may be held
+    /// by others.
+    #[error("others have taken over, since this process was silent for too long")]
+    Overtaken,
     /// The work broke off: a bug, or the end of the program.
     #[error("the work broke off")]
     BrokenOff,
+}
+
+impl StoreError {
+    /// True if there was no room for it.
+    pub(crate) const fn is_no_room(self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(self, Self::Io(StorageFull | QuotaExceeded | FileTooLarge))
+    }
 }

@@ -1,6 +1,6 @@
 //! Defines leases, which say who may do what now. All names of leases are made here.
 //!
-//! A lease has no time: it ends with its holder, a killed one's at once. What the holder had sent may still be
+//! On the local disk a lease ends with its holder, a killed one's at once; in a database a while after. What the holder had sent may still be
 //! under way at the wiki by then, so an open attempt on record counts, not the lease.
 
 use std::borrow::Cow;
@@ -109,15 +109,29 @@ pub(crate) enum LeaseMode {
 #[derive(Debug)]
 #[must_use = "the lease is held only as long as this lives"]
 pub(crate) struct Lease {
-    _held: Box<dyn Debug + Send + Sync>,
+    held: Box<dyn HeldAs>,
+}
+
+/// What a store holds for a lease; dropping it gives the lease back.
+pub(super) trait HeldAs: Debug + Send + Sync {
+    /// True if nobody else can have the lease now, nor for a while: long enough to send something.
+    fn is_sure(&self) -> bool {
+        true
+    }
 }
 
 impl Lease {
     /// Held as long as this lives.
-    pub(super) fn new(held: impl Debug + Send + Sync + 'static) -> Self {
+    pub(super) fn new(held: impl HeldAs + 'static) -> Self {
         Self {
-            _held: Box::new(held),
+            held: Box::new(held),
         }
+    }
+
+    /// True if nobody else can have it now, nor for a while: looked at right before anything is sent. A lease
+    /// of a database ends by itself while its holder is stopped or cut off.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.held.is_sure()
     }
 }
 

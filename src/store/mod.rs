@@ -5,6 +5,7 @@
 //! | [`Blobs`] | what is named by its content: kept states |
 //! | [`Documents`] | what is replaced whole: proposals, drafts, approvals, the pause |
 //! | [`Leases`] | who may do what now |
+//! | [`Runs`] | the log, a run for each process that writes |
 //!
 //! The traits are small and synchronous, and never wait: a lease is given at once or not at all.
 //! [`LeaseQueue`] is the one place that waits for one.
@@ -18,6 +19,7 @@ mod error;
 mod leases;
 pub(crate) mod local;
 mod queue;
+mod runs;
 #[cfg(test)]
 mod suite;
 
@@ -31,6 +33,8 @@ pub(crate) use error::StoreError;
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 pub use queue::HeldLease;
 pub(crate) use queue::LeaseQueue;
+#[expect(unused_imports, reason = "the stores come next")]
+pub(crate) use runs::{Durability, ListedRun, RunBytes, RunWriter, Runs};
 
 /// All that one wiki's records need.
 pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{LocalStore, fs, if_there};
-use crate::store::leases::LeaseScope;
+use crate::store::leases::{HeldAs, LeaseScope};
 use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
 
 /// A locked file; unlocked when dropped.
@@ -37,6 +37,10 @@ impl Drop for PassingFile {
         let _ = std::fs::remove_file(&self.path);
     }
 }
+
+impl HeldAs for LockedFile {}
+
+impl HeldAs for PassingFile {}
 
 impl LocalStore {
     fn turns(&self) -> PathBuf {

@@ -1,0 +1,76 @@
+//! Defines the runs of a log: bytes that only their writer appends to, read from any byte on.
+//!
+//! What a line is, its chain and its meaning belong to the room `audit`; here a run is bytes, and ends with
+//! what was appended last.
+
+#![expect(dead_code, reason = "the stores come next")]
+
+use std::fmt::Debug;
+use std::io;
+use std::time::SystemTime;
+
+use super::StoreError;
+
+/// The runs of a log, by their names, which sort by their beginning.
+pub(crate) trait Runs {
+    /// Makes an empty run, whose name is kept for good before this returns. Whoever does holds the lease
+    /// [`super::LeaseName::RUNS`]. The run is held until its writer is dropped or its process ends.
+    fn begin_run(&self, name: &str) -> Result<Box<dyn RunWriter>, StoreError>;
+
+    /// All runs, by name.
+    fn runs(&self) -> Result<Vec<ListedRun>, StoreError>;
+
+    /// The bytes of a run; `None` if there is none of this name.
+    fn open_run(&self, name: &str) -> Result<Option<Box<dyn RunBytes>>, StoreError>;
+
+    /// Removes a run that nobody holds; says whether it did. It is gone for good with
+    /// [`super::Blobs::sync_removed`].
+    fn remove_run(&self, name: &str) -> Result<bool, StoreError>;
+
+    /// The text that counts the runs, at most 64 bytes; `None` if none was written.
+    fn run_count(&self) -> Result<Option<String>, StoreError>;
+
+    /// Replaces that text by one of the same length; the first is kept for good before this returns. Whoever
+    /// does holds the lease [`super::LeaseName::RUNS`].
+    fn write_run_count(&self, text: &str) -> Result<(), StoreError>;
+}
+
+/// The one writer of a run.
+pub(crate) trait RunWriter: Debug + Send + Sync {
+    /// Appends whole lines. If this fails it is not known whether they are there, and the writer is of no
+    /// more use, but that [`StoreError::is_no_room`] says that they are not there whole.
+    ///
+    /// [`StoreError::Overtaken`] says that nothing was appended, since others may hold what this process held.
+    fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError>;
+}
+
+/// When what is appended has to be there for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Before the call returns.
+    Synced,
+    /// Soon, on its own.
+    Soon,
+}
+
+/// The bytes of one run, which may grow while they are read.
+pub(crate) trait RunBytes: Debug + Send {
+    /// Reads from a byte on, as much as there is or fits; 0 at the end of what is there now.
+    fn read_at(&mut self, start: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// The length now, of which all survives a power cut before this returns.
+    fn synced_length(&mut self) -> io::Result<u64>;
+}
+
+/// A run, at the time of listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ListedRun {
+    /// The name.
+    pub(crate) name: String,
+    /// Its length in bytes.
+    pub(crate) length: u64,
+    /// When it was appended to last.
+    pub(crate) changed: SystemTime,
+    /// True if its writer lives, or may live.
+    pub(crate) is_held: bool,
+}
