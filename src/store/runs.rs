@@ -13,11 +13,12 @@ use super::StoreError;
 
 /// The runs of a log, by their names, which sort by their beginning.
 pub(crate) trait Runs {
-    /// Makes an empty run, whose name is kept for good before this returns. Whoever does holds the lease
-    /// [`super::LeaseName::RUNS`]. The run is held until its writer is dropped or its process ends.
-    fn begin_run(&self, name: &str) -> Result<Box<dyn RunWriter>, StoreError>;
+    /// Makes an empty run, and replaces the text that counts the runs by one of the same length: name and text
+    /// are kept for good before this returns. Whoever does holds the lease [`super::LeaseName::RUNS`]. The run
+    /// is held until its writer is dropped or its process ends.
+    fn begin_run(&self, name: &str, count: &str) -> Result<Box<dyn RunWriter>, StoreError>;
 
-    /// All runs, by name.
+    /// All runs, sorted by name.
     fn runs(&self) -> Result<Vec<ListedRun>, StoreError>;
 
     /// The bytes of a run; `None` if there is none of this name.
@@ -29,16 +30,12 @@ pub(crate) trait Runs {
 
     /// The text that counts the runs, at most 64 bytes; `None` if none was written.
     fn run_count(&self) -> Result<Option<String>, StoreError>;
-
-    /// Replaces that text by one of the same length; the first is kept for good before this returns. Whoever
-    /// does holds the lease [`super::LeaseName::RUNS`].
-    fn write_run_count(&self, text: &str) -> Result<(), StoreError>;
 }
 
 /// The one writer of a run.
 pub(crate) trait RunWriter: Debug + Send + Sync {
     /// Appends whole lines. If this fails it is not known whether they are there, and the writer is of no
-    /// more use, but that [`StoreError::is_no_room`] says that they are not there whole.
+    /// more use.
     ///
     /// [`StoreError::Overtaken`] says that nothing was appended, since others may hold what this process held.
     fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError>;
@@ -71,6 +68,6 @@ pub(crate) struct ListedRun {
     pub(crate) length: u64,
     /// When it was appended to last.
     pub(crate) changed: SystemTime,
-    /// True if its writer lives, or may live.
-    pub(crate) is_held: bool,
+    /// True if its writer lives, or may live; an error if that cannot be told.
+    pub(crate) is_held: Result<bool, StoreError>,
 }
