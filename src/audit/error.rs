@@ -1,7 +1,6 @@
 //! Defines the errors of writing and reading the audit log.
 
 use std::io;
-use std::path::Path;
 
 use super::Pause;
 use crate::store::StoreError;
@@ -151,11 +150,6 @@ impl AuditError {
         let is_full = |kind| matches!(kind, StorageFull | QuotaExceeded | FileTooLarge);
         matches!(self, Self::Io(kind) | Self::Failed(kind) if is_full(*kind))
     }
-
-    /// Turns a disk error into one for outside, and logs the path in the program's own log.
-    pub(super) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
-        StoreError::at(path, doing, error).into()
-    }
 }
 
 impl From<StoreError> for AuditError {
@@ -189,12 +183,14 @@ mod tests {
     use rustix::io::Errno;
 
     use super::AuditError;
+    use crate::store::StoreError;
 
     #[test]
     fn a_directory_on_a_file_system_without_locks_is_refused_by_name() {
         let refused = |code| {
             let error = io::Error::from_raw_os_error(code);
-            let error = AuditError::at(Path::new("tree.lock"), "take a lease", &error);
+            let error = StoreError::at(Path::new("tree.lock"), "take a lease", &error);
+            let error = AuditError::from(error);
             format!("{error}; {}", error.hint())
         };
         for code in [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS] {

@@ -1,9 +1,7 @@
 //! The log as other rooms use it.
 
-use std::io::{self, Write as _};
 use std::mem;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -25,8 +23,7 @@ use super::run::unsettled::UnsettledWrites;
 use super::upkeep::LogUpkeep;
 use super::{AuditEntry, AuditError, AuditEvent, CallId, Pauses};
 use crate::site::SiteName;
-use crate::store::local::fs;
-use crate::store::{HeldLease, LeaseName, LeaseQueue, Store};
+use crate::store::{HeldLease, LeaseName, LeaseQueue, Store, StoreHome};
 
 /// Room in bytes needed to begin a run after one that had none: for its first record without the
 /// heads of others, and some more.
@@ -140,22 +137,23 @@ impl AuditLog {
         &self.wiki
     }
 
-    /// The log of a wiki in this audit directory. Nothing on the disk is touched before the
-    /// first event.
+    /// The log of a wiki where the state of all lies. Nothing is touched before the first event.
     #[must_use]
-    pub fn new(dir: &Path, wiki_name: &str) -> Self {
-        Self::heeding(dir, wiki_name, Pauses::new(dir))
+    pub fn new(home: impl Into<StoreHome>, wiki_name: &str) -> Self {
+        let home = home.into();
+        let pauses = Pauses::new(home.clone());
+        Self::heeding(home, wiki_name, pauses)
     }
 
     /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
     /// take back what led to it before others may write again.
     #[must_use]
-    pub fn for_operator(dir: &Path, wiki_name: &str) -> Self {
-        Self::heeding(dir, wiki_name, Pauses::default())
+    pub fn for_operator(home: impl Into<StoreHome>, wiki_name: &str) -> Self {
+        Self::heeding(home.into(), wiki_name, Pauses::default())
     }
 
-    fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
-        let place = AuditLayout::new(dir, wiki_name);
+    fn heeding(home: StoreHome, wiki_name: &str, pauses: Pauses) -> Self {
+        let place = AuditLayout::new(home, wiki_name);
         let leases = LeaseQueue::new(Arc::clone(&place.store));
         let (wiki, own) = (wiki_name.to_owned(), || place.clone());
         let calls = CallReader {
@@ -267,10 +265,7 @@ impl AuditLog {
         self.go_on().await?;
         self.upkeep.check_open().await?;
         let place = self.place.clone();
-        blocking(move || {
-            probe(&place, 4096).map_err(|error| AuditError::at(&place.probe(), "write", &error))
-        })
-        .await
+        blocking(move || Ok(place.store.probe(4096)?)).await
     }
 
     /// Records an attempt: written and synced. Its event is [`AuditEvent::Attempt`], whatever the entry
@@ -460,7 +455,7 @@ impl LogParts {
             // Without a file nothing is lost, so a later record may try again.
             LogState::Fresh => match self.make_run(lease) {
                 Err(error) => return (LogState::Fresh, Err(error)),
-                Ok(mut run) => match run.start(&self.place, None) {
+                Ok(mut run) => match run.start(&*self.place.store, None) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
                     Ok(heads) => {
                         if let Some(anchors) = self.anchoring.get() {
@@ -527,17 +522,17 @@ impl LogParts {
     fn make_run(&self, lease: &RunLease) -> Result<OwnRun, AuditError> {
         let lease = lease.as_ref().map_err(Clone::clone)?;
         let lease = lease.as_ref().ok_or(AuditError::BrokenOff)?;
-        OwnRun::make(&self.place, &self.wiki, self.site.get().cloned(), lease)
+        let site = self.site.get().cloned();
+        OwnRun::make(&*self.place.store, &self.wiki, site, lease)
     }
 
     fn begin_after(&self, failed: &OwnRun, lease: &RunLease) -> Result<OwnRun, AuditError> {
         // A run that there is no room for would leave its file behind, so room is looked for first.
-        let runs = std::fs::read_dir(self.place.runs()).map_or(0, Iterator::count);
-        let needed = ROOM.saturating_add(runs.saturating_mul(ROOM_OF_HEAD));
-        probe(&self.place, needed)
-            .map_err(|error| AuditError::at(&self.place.probe(), "write", &error))?;
+        let store = &*self.place.store;
+        let runs = store.runs()?.len();
+        store.probe(ROOM.saturating_add(runs.saturating_mul(ROOM_OF_HEAD)))?;
         let mut run = self.make_run(lease)?;
-        let heads = run.start(&self.place, Some(failed.head()))?;
+        let heads = run.start(store, Some(failed.head()))?;
         if let Some(anchors) = self.anchoring.get() {
             anchors.begin(run.run(), heads);
         }
@@ -570,22 +565,6 @@ impl LogParts {
         self.set_over(Some(AuditError::Ended));
         LogState::Ended
     }
-}
-
-/// Makes and removes a file of this size beside the log.
-fn probe(place: &AuditLayout, size: usize) -> io::Result<()> {
-    let path = place.probe();
-    fs::make_dir(&place.wiki)?;
-    let written = fs::open_lock_file(&path).and_then(|mut file| {
-        file.write_all(&vec![b' '; size])
-            .and_then(|()| file.sync_data())
-    });
-    let removed = match std::fs::remove_file(&path) {
-        // Another server or another probe removed it first.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    };
-    written.and(removed)
 }
 
 #[cfg(test)]

@@ -1,20 +1,11 @@
 //! The record of every attempt: the request, the decision, the outcome.
 //!
-//! One run of the server writes one file of JSON lines ([`Record`]), each chained to the one before
-//! it ([`entry::chain`]); the states of a page before and after a change are kept beside it
-//! ([`KeptState`]). Everything is stored under the name of the wiki:
-//!
-//! ```text
-//! <dir>/<wiki>/runs/<UTC start>-<number>-<run>.jsonl  one a run, made at its first event
-//! <dir>/<wiki>/runs.count                     the number of the last run
-//! <dir>/<wiki>/index.sqlite                   where things are in the runs of a large log
-//! ```
-//!
-//! What lies beside the runs (kept states, proposals, drafts, the pause, memories) and all leases are
-//! in the room `store`, whose `local` says where. A draft's document is named
+//! One run of the server is JSON lines ([`Record`]), each chained to the one before
+//! it ([`entry::chain`]), and is begun at its first event as `<UTC start>-<number>-<run>.jsonl`; the states
+//! of a page before and after a change are kept beside it ([`KeptState`]). A draft's document is named
 //! `<owner>.<name>.<id>`.
 //!
-//! Directories that we make are 0700, files 0600. The log fails closed: a write that cannot be
+//! All of it is in the room `store`, whose `local` says where. The log fails closed: a write that cannot be
 //! recorded is not sent, which [`OnRecord`] proves to the gates.
 //!
 //! **What is never in the log:** an [`AuditEntry`] has no member for a page's content, title,
@@ -24,7 +15,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "the runs of the log are files"
+    reason = "anchors are files; tests look at what was kept"
 )]
 
 mod anchor;
@@ -42,7 +33,7 @@ mod testing;
 mod upkeep;
 mod verify;
 
-pub use crate::store::{BackedUp, HeldLease};
+pub use crate::store::{BackedUp, HeldLease, StoreHealth, StoreHome};
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::schedule::Anchoring;
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};

@@ -24,7 +24,6 @@
 //! `purge` records for files that a staying run still names, they are repeated.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime};
 
@@ -192,7 +191,7 @@ impl PurgePlan {
         // The index counts as well, but for what it could be made of at most.
         let runs = { survey.runs.iter() }.map(|aged| aged.run.length);
         let most = runs.fold(0, u64::saturating_add) / 2;
-        let index = std::fs::symlink_metadata(place.line_index());
+        let index = place.line_index().symlink_metadata();
         let index = index.map_or(0, |index| index.len()).min(most);
         let mut doomed = choose(items, keep.bytes.saturating_sub(index));
         // They go before what they lose: a purge that breaks off leaves none that cannot be applied.
@@ -205,7 +204,7 @@ impl PurgePlan {
         }
         let mut heads = Vec::new();
         for doomed in &doomed {
-            heads.push(doomed.head()?);
+            heads.push(doomed.head(&place)?);
         }
         let runs = survey.runs.iter().map(|aged| &aged.run);
         heads.extend(repeated(runs, &heads)?);
@@ -230,9 +229,6 @@ impl PurgePlan {
                     doomed.remove(&place, spared, held.lease(), &mut purged)?;
                 }
                 place.store.sync_removed()?;
-                let runs = place.runs();
-                crate::store::local::fs::sync_dir(&runs)
-                    .map_err(|error| AuditError::at(&runs, "remove runs", &error))?;
                 Ok(purged)
             })
             .await?;
@@ -254,7 +250,7 @@ impl Doomed {
                 kept_states::remove(&*place.store, *name, spared, held)?,
                 &mut purged.pages,
             ),
-            PurgeItem::Run(run) => (remove_run(run)?, &mut purged.runs),
+            PurgeItem::Run(run) => (place.store.remove_run(run.name())?, &mut purged.runs),
             PurgeItem::Proposal(id) => (proposals::remove(place, *id)?, &mut purged.proposals),
         };
         if is_gone {
@@ -264,7 +260,7 @@ impl Doomed {
         Ok(())
     }
 
-    fn head(&self) -> Result<FileHead, AuditError> {
+    fn head(&self, place: &AuditLayout) -> Result<FileHead, AuditError> {
         match &self.item {
             PurgeItem::Page(name) => Ok(FileHead {
                 file: format!("{name}.json.gz"),
@@ -277,12 +273,9 @@ impl Doomed {
                 hash: None,
             }),
             PurgeItem::Run(run) => {
-                let (length, hash) = match heads::last_line(&run.path) {
-                    Ok(head) => head,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => (run.length, None),
-                    Err(error) => {
-                        return Err(AuditError::at(&run.path, "read the end of a run", &error));
-                    }
+                let (length, hash) = match heads::last_line(&*place.store, run.name()) {
+                    Err(AuditError::Io(io::ErrorKind::NotFound)) => (run.length, None),
+                    head => head?,
                 };
                 Ok(FileHead {
                     file: run.name().to_owned(),
@@ -296,7 +289,7 @@ impl Doomed {
 
 /// The turn to purge; `None` while another process has it, or without a log.
 fn turn(place: &AuditLayout) -> Result<Option<Lease>, AuditError> {
-    if !place.wiki.exists() {
+    if !place.store.is_there() {
         return Ok(None);
     }
     Ok(place.store.try_lease(&LeaseName::PURGE, LeaseMode::Alone)?)
@@ -406,20 +399,6 @@ fn repeated<'a>(
     }
     repeated.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(repeated)
-}
-
-/// Removes a run, unless a process holds it after all.
-fn remove_run(run: &RunFile) -> Result<bool, AuditError> {
-    let removed = File::open(&run.path).and_then(|file| match file.try_lock() {
-        Ok(()) => std::fs::remove_file(&run.path).map(|()| true),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(false),
-        Err(std::fs::TryLockError::Error(error)) => Err(error),
-    });
-    match removed {
-        Ok(is_gone) => Ok(is_gone),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(AuditError::at(&run.path, "remove a run", &error)),
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::disk::layout::AuditLayout;
 use super::entry::members::RecordStamp;
 use super::{
     AuditEntry, AuditEvent, AuditLog, CallId, FileHead, KeptState, LineHash, Proposal, ProposalId,
-    Record, RunId,
+    Record, RunFile, RunId,
 };
 use crate::page::{PageState, testing};
 
@@ -129,5 +129,10 @@ pub(super) async fn keep_long_ago(log: &AuditLog, title: &str) -> KeptState {
 
 /// The file of a kept state.
 pub(super) fn kept_path(place: &AuditLayout, name: KeptState) -> PathBuf {
-    place.wiki.join(format!("pages/{name}.json.gz"))
+    place.directory().join(format!("pages/{name}.json.gz"))
+}
+
+/// The file of a run.
+pub(super) fn run_path(place: &AuditLayout, run: &RunFile) -> PathBuf {
+    place.directory().join("runs").join(run.name())
 }

@@ -12,13 +12,11 @@ mod confirmations;
 pub(super) mod finding;
 pub(super) mod health;
 mod numbers;
-pub(super) mod permissions;
 mod proposals;
 mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::io;
 
 use self::confirmations::Confirmations;
 use super::disk::kept_states;
@@ -91,7 +89,7 @@ impl LogUpkeep {
     ) -> Result<LogVerification, AuditError> {
         let place = self.place.clone();
         // Before the runs: what is begun meanwhile is there then.
-        let counted = counted(&place)?;
+        let counted = counted(&*place.store)?;
         let runs = runs(&place)?;
         let mut seen = RunReferences::default();
         for head in &against.heads {
@@ -203,11 +201,10 @@ impl<P: FnMut(usize, usize)> Checking<P> {
     fn runs(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
         for (count, run) in runs.iter().enumerate() {
             (self.progress)(count, runs.len());
-            let file = match File::open(&run.path) {
-                Ok(file) => BufReader::with_capacity(CHUNK, file),
+            let file = match run.reader(CHUNK) {
                 // Purged meanwhile, or reported as missing the next time.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(AuditError::at(&run.path, "read a run", &error)),
+                Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+                file => file?,
             };
             let mut awaited = self.seen.heads.remove(run.name()).unwrap_or_default();
             let (mut length, named) = (0, &mut self.named);

@@ -26,6 +26,6 @@ pub(crate) trait Blobs {
     /// with [`Self::sync_removed`].
     fn remove_blob(&self, name: &str, not_since: SystemTime) -> Result<bool, StoreError>;
 
-    /// Sees to it that removed blobs do not come back after a power cut.
+    /// Sees to it that removed blobs and runs do not come back after a power cut.
     fn sync_removed(&self) -> Result<(), StoreError>;
 }

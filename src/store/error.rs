@@ -35,11 +35,3 @@ pub(crate) enum StoreError {
     #[error("the work broke off")]
     BrokenOff,
 }
-
-impl StoreError {
-    /// True if there was no room for it.
-    pub(crate) const fn is_no_room(self) -> bool {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        matches!(self, Self::Io(StorageFull | QuotaExceeded | FileTooLarge))
-    }
-}

@@ -10,12 +10,14 @@
 //! The traits are small and synchronous, and never wait: a lease is given at once or not at all.
 //! [`LeaseQueue`] is the one place that waits for one.
 //!
-//! [`local::LocalStore`] keeps all of it in files. The runs of the log are files of the room `audit`;
-//! `local/line_index.rs` says where things are in them.
+//! [`local::LocalStore`] keeps all of it in files; `local/line_index.rs` says where things are in the runs.
+//! [`StoreHome`] opens the store of each wiki.
 
 mod blobs;
 mod documents;
 mod error;
+mod health;
+mod home;
 mod leases;
 pub(crate) mod local;
 mod queue;
@@ -24,20 +26,21 @@ mod runs;
 mod suite;
 
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub(crate) use blobs::Blobs;
 pub(crate) use documents::{DocumentKind, Documents};
 pub(crate) use error::StoreError;
+pub use health::StoreHealth;
+pub use home::StoreHome;
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 pub use queue::HeldLease;
 pub(crate) use queue::LeaseQueue;
-#[expect(unused_imports, reason = "the stores come next")]
-pub(crate) use runs::{Durability, ListedRun, RunBytes, RunWriter, Runs};
+pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 
 /// All that one wiki's records need.
-pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {
+pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
     /// Copies everything into an empty or missing directory, while others go on. Whoever does holds
     /// the lease [`LeaseName::PURGE`].
     fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError>;
@@ -51,6 +54,30 @@ pub(crate) trait Store: Blobs + Documents + Leases + Debug + Send + Sync {
     /// Removes what killed processes left half-written an hour ago or earlier; gives its names. `store
     /// check` does.
     fn tidy(&self) -> Result<Vec<String>, StoreError>;
+
+    /// True if something of this wiki may be kept here; if that is unclear, reading it gives the error.
+    fn is_there(&self) -> bool;
+
+    /// Checks that this many bytes could be written now, and leaves nothing of them.
+    fn probe(&self, size: usize) -> Result<(), StoreError>;
+
+    /// Looks at all files with the eyes of their owner.
+    fn health(&self) -> StoreHealth {
+        StoreHealth {
+            is_writable: true,
+            ..StoreHealth::default()
+        }
+    }
+
+    /// The files that this process needs and cannot open.
+    fn closed(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// The directories that others than their owner may write.
+    fn writable_by_others(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// What was copied.

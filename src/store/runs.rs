@@ -3,10 +3,8 @@
 //! What a line is, its chain and its meaning belong to the room `audit`; here a run is bytes, and ends with
 //! what was appended last.
 
-#![expect(dead_code, reason = "the stores come next")]
-
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
 use super::StoreError;
@@ -70,4 +68,46 @@ pub(crate) struct ListedRun {
     pub(crate) changed: SystemTime,
     /// True if its writer lives, or may live; an error if that cannot be told.
     pub(crate) is_held: Result<bool, StoreError>,
+}
+
+/// The bytes of a run, read one after another.
+#[derive(Debug)]
+pub(crate) struct RunStream {
+    bytes: Box<dyn RunBytes>,
+    at: u64,
+}
+
+impl RunStream {
+    /// From the first byte on.
+    pub(crate) fn new(bytes: Box<dyn RunBytes>) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// The length now, of which all survives a power cut before this returns.
+    pub(crate) fn synced_length(&mut self) -> io::Result<u64> {
+        self.bytes.synced_length()
+    }
+}
+
+impl Read for RunStream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read_at(self.at, into)?;
+        self.at = self
+            .at
+            .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        Ok(read)
+    }
+}
+
+impl Seek for RunStream {
+    /// A run may grow, so nothing counts from its end.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(_) => None,
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
 }

@@ -2,13 +2,17 @@
 //!
 //! Each test gets two stores of the same state, as two processes have them.
 
+use std::io::Read as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt as _;
 
 use super::LeaseMode::{Alone, Shared};
-use super::{DocumentKind, LeaseName, LeaseQueue, Store, StoreError};
+use super::{
+    DocumentKind, Durability, LeaseName, LeaseQueue, ListedRun, RunStream, RunWriter, Store,
+    StoreError,
+};
 
 pub(super) type Two = [Arc<dyn Store>; 2];
 
@@ -28,6 +32,9 @@ macro_rules! store_suite {
             a_lease_is_waited_for_in_order_among_stores
             whoever_waits_gets_the_lease_when_it_is_free
             a_wait_has_an_end
+            a_run_is_read_from_any_byte_while_it_grows
+            a_run_is_held_until_its_writer_is_gone
+            runs_are_listed_by_name_and_counted
         }
     };
     ($make:expr; $($name:ident)+) => {
@@ -236,4 +243,92 @@ pub(super) async fn a_wait_has_an_end([one, two]: Two) {
         drop(held);
         drop(second.alone(&name, Duration::ZERO).await.unwrap());
     }
+}
+
+/// Begins a run as whoever does must.
+fn begun(store: &dyn Store, name: &str, count: &str) -> Box<dyn RunWriter> {
+    let _lease = store.try_lease(&LeaseName::RUNS, Alone).unwrap().unwrap();
+    store.begin_run(name, count).unwrap()
+}
+
+fn listed(store: &dyn Store) -> Vec<(String, u64, bool)> {
+    let tell = |run: ListedRun| {
+        assert!(run.changed <= SystemTime::now() + LONG);
+        (run.name, run.length, run.is_held.unwrap())
+    };
+    store.runs().unwrap().into_iter().map(tell).collect()
+}
+
+pub(super) async fn a_run_is_read_from_any_byte_while_it_grows([one, two]: Two) {
+    assert!(two.open_run("a.jsonl").unwrap().is_none());
+    let mut writer = begun(&*one, "a.jsonl", "1\n");
+    let mut run = two.open_run("a.jsonl").unwrap().unwrap();
+    let mut bytes = [0; 4];
+    assert_eq!(run.read_at(0, &mut bytes).unwrap(), 0);
+    assert_eq!(run.synced_length().unwrap(), 0);
+    for (line, until, length) in [
+        (&b"first\n"[..], Durability::Synced, 6),
+        (b"2\nthird\n", Durability::Soon, 14),
+        (b"4\n", Durability::Synced, 16),
+    ] {
+        writer.append(line, until).unwrap();
+        assert_eq!(run.synced_length().unwrap(), length);
+    }
+    for (start, expected) in [(0, &b"firs"[..]), (4, b"t\n2\n"), (14, b"4\n"), (16, b"")] {
+        // It may give less at a time.
+        let mut read = 0;
+        while read < expected.len() {
+            let at = start + u64::try_from(read).unwrap();
+            let more = run.read_at(at, &mut bytes[read..]).unwrap();
+            assert!(more > 0, "{start}");
+            read += more;
+        }
+        assert_eq!(bytes[..read], *expected);
+    }
+    assert_eq!(run.read_at(99, &mut bytes).unwrap(), 0);
+    // Far more than is sent or read at once.
+    let long = [vec![b'x'; 3 << 20], b"\n".to_vec()].concat();
+    writer.append(&long, Durability::Synced).unwrap();
+    let mut read = Vec::new();
+    RunStream::new(run).read_to_end(&mut read).unwrap();
+    assert_eq!(read.len(), 16 + long.len());
+    assert!(read.ends_with(&long) && read.starts_with(b"first\n2\nthird\n4\n"));
+}
+
+pub(super) async fn a_run_is_held_until_its_writer_is_gone([one, two]: Two) {
+    let mut writer = begun(&*one, "a.jsonl", "1\n");
+    for length in [0, 6] {
+        for store in [&one, &two] {
+            assert_eq!(listed(&**store), [("a.jsonl".to_owned(), length, true)]);
+            assert!(!store.remove_run("a.jsonl").unwrap());
+        }
+        if length == 0 {
+            writer.append(b"first\n", Durability::Synced).unwrap();
+        }
+    }
+    drop(writer);
+    for store in [&one, &two] {
+        assert_eq!(listed(&**store), [("a.jsonl".to_owned(), 6, false)]);
+    }
+    assert!(two.remove_run("a.jsonl").unwrap());
+    two.sync_removed().unwrap();
+    assert!(!one.remove_run("a.jsonl").unwrap());
+    assert_eq!(listed(&*one), []);
+    assert!(one.open_run("a.jsonl").unwrap().is_none());
+}
+
+pub(super) async fn runs_are_listed_by_name_and_counted([one, two]: Two) {
+    assert_eq!(one.run_count().unwrap(), None);
+    assert_eq!(listed(&*one), []);
+    let writers = [("b.jsonl", "2\n"), ("a.jsonl", "3\n"), ("c.jsonl", "4\n")];
+    let writers = writers.map(|(name, count)| {
+        let writer = begun(&*one, name, count);
+        assert_eq!(two.run_count().unwrap().unwrap(), count);
+        writer
+    });
+    let names = listed(&*two).into_iter().map(|(name, ..)| name);
+    assert!(names.eq(["a.jsonl", "b.jsonl", "c.jsonl"]));
+    // A name is given once.
+    assert!(two.begin_run("a.jsonl", "5\n").is_err());
+    drop(writers);
 }

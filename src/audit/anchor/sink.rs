@@ -26,7 +26,7 @@ use super::super::{FileHead, RunId, SigningKey};
 use super::line::NewAnchor;
 use crate::checks::{self, CheckCommand};
 use crate::private_files;
-use crate::store::DocumentKind;
+use crate::store::{DocumentKind, Store, StoreError};
 
 /// The most heads in a line, which stays far below the longest line that is read.
 const HEADS_A_LINE: usize = 10_000;
@@ -136,8 +136,8 @@ impl Anchors {
             // This run has put nothing on record.
             return Ok(());
         };
-        let told = |error: io::Error| format!("the runs cannot be read: {}", error.kind());
-        let changed = changed(&place.runs(), &made.known).map_err(told)?;
+        let told = |error| format!("the runs cannot be read: {error}");
+        let changed = changed(&*place.store, &made.known).map_err(told)?;
         let removed = std::mem::take(&mut *self.removed.lock());
         let result = self.give_all(wiki, made, run, &changed, &removed, most);
         if result.is_err() {
@@ -260,28 +260,23 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
     file.sync_data()
 }
 
-/// The runs whose files are not as long as they were, with that length.
-fn changed(runs: &Path, known: &HashMap<String, u64>) -> io::Result<Vec<(FileHead, u64)>> {
+/// The runs that are not as long as they were, with that length.
+fn changed(
+    store: &dyn Store,
+    known: &HashMap<String, u64>,
+) -> Result<Vec<(FileHead, u64)>, StoreError> {
     let mut changed = Vec::new();
-    for entry in std::fs::read_dir(runs)? {
-        let entry = entry?;
-        let Ok(file) = entry.file_name().into_string() else {
-            continue;
-        };
-        // A file may go between being listed and being looked at.
-        let Ok(metadata) = entry.metadata() else {
-            continue;
-        };
-        let is_known = known.get(&file) == Some(&metadata.len());
-        if is_known || file.strip_suffix(".jsonl").is_none() || !metadata.is_file() {
+    for run in store.runs()? {
+        if known.get(&run.name) == Some(&run.length) {
             continue;
         }
-        let Ok((length, hash)) = heads::last_line(&entry.path()) else {
+        // A run may go between being listed and being looked at.
+        let Ok((length, hash)) = heads::last_line(store, &run.name) else {
             continue;
         };
-        changed.push((FileHead { file, length, hash }, metadata.len()));
+        let file = run.name;
+        changed.push((FileHead { file, length, hash }, run.length));
     }
-    changed.sort_by(|(a, _), (b, _)| a.file.cmp(&b.file));
     Ok(changed)
 }
 

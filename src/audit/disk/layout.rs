@@ -1,78 +1,62 @@
-//! The paths of a wiki's log.
+//! Names the place of a wiki's records.
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::hex;
-use crate::store::Store;
-use crate::store::local::LocalStore;
+use crate::store::{Store, StoreError, StoreHome};
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
 /// The most characters of any other name that appear in the directory's name.
 const MAX_SHOWN: usize = 32;
 
-/// The directory of one wiki's records: the paths of its runs, and the store of all else.
+/// The place of one wiki's records.
 #[derive(Debug, Clone)]
 pub(in crate::audit) struct AuditLayout {
-    /// The directory of this wiki.
-    pub(in crate::audit) wiki: PathBuf,
-    /// What lies beside the runs.
+    home: StoreHome,
+    /// The name of its directory, which its store has as well.
+    directory: String,
+    /// All that is kept of this wiki, but for the index.
     pub(in crate::audit) store: Arc<dyn Store>,
 }
 
 impl AuditLayout {
     /// Touches nothing on the disk.
-    pub(in crate::audit) fn new(root: &Path, wiki_name: &str) -> Self {
-        let directory = directory_name(wiki_name);
+    pub(in crate::audit) fn new(home: StoreHome, wiki_name: &str) -> Self {
+        Self::at(home, directory_name(wiki_name))
+    }
+
+    fn at(home: StoreHome, directory: String) -> Self {
         Self {
-            wiki: root.join(&directory),
-            store: Arc::new(LocalStore::new(root, &directory)),
+            store: home.wiki(&directory),
+            home,
+            directory,
         }
     }
 
-    /// True if the directory may exist; if that is unclear, reading it gives the error.
-    pub(in crate::audit) fn is_there(&self) -> bool {
-        let seen = std::fs::metadata(&self.wiki);
-        !seen.is_err_and(|error| {
-            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-        })
+    /// The same of another wiki, by the name of its directory.
+    pub(in crate::audit) fn beside(&self, directory: &str) -> Self {
+        Self::at(self.home.clone(), directory.to_owned())
     }
 
-    /// The names of the directories beside it that hold runs, in order.
-    pub(in crate::audit) fn others(&self) -> Vec<String> {
-        let beside = self.wiki.parent().and_then(|root| root.read_dir().ok());
-        let mut names: Vec<String> = beside
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter(|entry| entry.path() != self.wiki && entry.path().join("runs").is_dir())
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
+    /// The names of the directories of other wikis with runs, in order.
+    pub(in crate::audit) fn others(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = self.home.wikis()?;
+        names.retain(|name| *name != self.directory);
+        Ok(names)
     }
 
-    pub(in crate::audit) fn runs(&self) -> PathBuf {
-        self.wiki.join("runs")
+    /// The directory of this wiki's files.
+    pub(in crate::audit) fn directory(&self) -> PathBuf {
+        self.home.directory().join(&self.directory)
     }
 
-    /// Holds the number of the last run.
-    pub(in crate::audit) fn count(&self) -> PathBuf {
-        self.wiki.join("runs.count")
-    }
-
-    /// Says where lines are; made anew from the runs.
+    /// Says where lines are; made anew from the runs. It is a file, wherever they are.
     pub(in crate::audit) fn line_index(&self) -> PathBuf {
-        self.wiki.join("index.sqlite")
-    }
-
-    /// Made and removed to check that files can be written.
-    pub(in crate::audit) fn probe(&self) -> PathBuf {
-        self.wiki.join("probe")
+        self.directory().join("index.sqlite")
     }
 }
 

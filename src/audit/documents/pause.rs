@@ -106,12 +106,8 @@ impl LogUpkeep {
 /// of one. The log of another wiki that cannot be read keeps nobody from writing to this one.
 fn on_record(place: &AuditLayout) -> Result<Option<PauseInfo>, AuditError> {
     let mut latest = last_of(place)?;
-    for wiki in place.others() {
-        let other = AuditLayout {
-            wiki: place.wiki.with_file_name(&wiki),
-            ..place.clone()
-        };
-        let last = last_of(&other).unwrap_or_else(|error| {
+    for wiki in place.others()? {
+        let last = last_of(&place.beside(&wiki)).unwrap_or_else(|error| {
             tracing::error!(wiki, %error, "the pauses on record of another wiki cannot be read");
             None
         });

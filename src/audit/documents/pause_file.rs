@@ -5,7 +5,6 @@
 //! still stops.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,8 +14,7 @@ use time::OffsetDateTime;
 
 use super::super::Actor;
 use crate::page::Date;
-use crate::store::local::LocalStore;
-use crate::store::{DocumentKind, Store, StoreError};
+use crate::store::{DocumentKind, Store, StoreError, StoreHome};
 
 /// The file's name. No directory of a wiki has it: their names are in lower case.
 pub(in crate::audit) const NAME: &str = "PAUSED.json";
@@ -25,8 +23,8 @@ pub(in crate::audit) const NAME: &str = "PAUSED.json";
 /// [`Pauses::default`] ignores pauses, for an operator who takes back what led to one.
 #[derive(Debug, Clone, Default)]
 pub struct Pauses {
-    /// The audit directory.
-    place: Option<(PathBuf, Arc<dyn Store>)>,
+    /// Where the state of all wikis lies.
+    place: Option<(StoreHome, Arc<dyn Store>)>,
     /// The reason this server's own writes are paused, if they are; shared by all clones.
     held: Arc<RwLock<Option<Arc<str>>>>,
     /// True if the record was asked since a pause was seen last, and tells of none that is in force.
@@ -36,8 +34,8 @@ pub struct Pauses {
 /// Two are equal if they look at the same place.
 impl PartialEq for Pauses {
     fn eq(&self, other: &Self) -> bool {
-        let dir = |of: &Self| of.place.as_ref().map(|(dir, _)| dir.clone());
-        dir(self) == dir(other)
+        let home = |of: &Self| of.place.as_ref().map(|(home, _)| home.clone());
+        home(self) == home(other)
     }
 }
 
@@ -92,11 +90,13 @@ impl fmt::Display for Pause {
 }
 
 impl Pauses {
-    /// The pauses of an audit directory.
+    /// The pauses of all wikis whose state lies there.
     #[must_use]
-    pub fn new(dir: &Path) -> Self {
+    pub fn new(home: impl Into<StoreHome>) -> Self {
+        let home = home.into();
+        let shared = home.shared();
         Self {
-            place: Some((dir.to_owned(), Arc::new(LocalStore::new(dir, "")))),
+            place: Some((home, shared)),
             held: Arc::default(),
             is_searched: Arc::default(),
         }

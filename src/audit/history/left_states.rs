@@ -88,7 +88,7 @@ mod tests {
         script.entry(start, &entry(wrote, AuditEvent::Outcome));
         script.entry(start, &entry(attempted, AuditEvent::Attempt));
         script.close(start);
-        let place = AuditLayout::new(dir.path(), "docs");
+        let place = AuditLayout::new(dir.path().into(), "docs");
         let states = [
             (7, date(AT)),
             (8, date(AT)),

@@ -11,7 +11,7 @@ use time::macros::datetime;
 use self::proposals::proposal;
 use super::{Keep, Purged};
 use crate::audit::entry::chain::verify;
-use crate::audit::testing::{Script, keep_long_ago, kept_path, page};
+use crate::audit::testing::{Script, keep_long_ago, kept_path, page, run_path};
 use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState, Outcome,
     ProposalState, Record,
@@ -73,7 +73,7 @@ fn name(path: &Path) -> String {
 fn records(log: &AuditLog) -> Vec<Record> {
     let runs = log.runs.all().unwrap();
     for run in &runs {
-        let file = std::fs::File::open(&run.path).unwrap();
+        let file = std::fs::File::open(run_path(&log.place, run)).unwrap();
         verify(BufReader::new(file)).unwrap();
     }
     runs.iter()
@@ -91,7 +91,7 @@ fn all_is_explained(log: &AuditLog) {
         .collect();
     for record in &records {
         for head in record.runs.iter().flatten() {
-            let path = log.place.runs().join(&head.file);
+            let path = log.place.directory().join("runs").join(&head.file);
             assert!(path.exists() || gone.contains(&head.file), "{head:?}");
         }
         for state in super::named_by(record) {
@@ -114,7 +114,7 @@ async fn what_is_older_than_asked_for_goes_and_is_on_record() {
     let second = run(dir.path(), 300, &[both, young]);
     yesterday(dir.path());
     let log = running(dir.path()).await;
-    let head = crate::audit::run::heads::last_line(&first).unwrap();
+    let head = crate::audit::run::heads::last_line(&*log.place.store, &name(&first)).unwrap();
 
     let purged = log.purge_at(YEAR, NOW).await.unwrap();
     assert_eq!((purged.runs, purged.pages), (1, 2));
@@ -213,7 +213,7 @@ async fn nothing_goes_if_it_cannot_be_put_on_record() {
     let old = run(dir.path(), 400, &[state]);
     yesterday(dir.path());
     let log = running(dir.path()).await;
-    let own = log.runs.all().unwrap().pop().unwrap().path;
+    let own = run_path(&log.place, log.runs.all().unwrap().last().unwrap());
     std::fs::OpenOptions::new()
         .append(true)
         .open(&own)
@@ -235,7 +235,7 @@ async fn nothing_goes_if_it_cannot_be_put_on_record() {
 async fn an_explanation_that_goes_with_its_run_is_given_again() {
     let dir = tempfile::tempdir().unwrap();
     let first = run(dir.path(), 800, &[]);
-    let gone = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+    let gone = AuditLog::new(dir.path(), "docs").runs.heads().unwrap();
     let proposal = FileHead {
         file: "0123456789abcdef.json".to_owned(),
         length: 9,
@@ -360,7 +360,7 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
     let fresh = keeper.states.keep(&page("just kept")).await.unwrap();
     let most = honest.metadata().unwrap().len();
     let most = most + kept_path(&log.place, state).metadata().unwrap().len();
-    let own = log.runs.all().unwrap().pop().unwrap().path;
+    let own = run_path(&log.place, log.runs.all().unwrap().last().unwrap());
     while own.metadata().unwrap().len() <= 2 * most {
         let refusal = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
         log.record(refusal).await.unwrap();
@@ -390,13 +390,13 @@ async fn a_clock_that_is_wrong_by_a_century_makes_nothing_old() {
         log.proposals.keep(proposal.clone()).await.unwrap();
         // What is written by that clock proves nothing by itself.
         let wrong = days_ago(-jump);
-        let seen = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+        let seen = AuditLog::new(dir.path(), "docs").runs.heads().unwrap();
         Script::begin(dir.path(), wrong, seen).close(wrong);
         assert_eq!(log.purge_at(YEAR, wrong).await.unwrap(), Purged::default());
         assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
         let file = log
             .place
-            .wiki
+            .directory()
             .join(format!("proposals/{}.json", proposal.id));
         assert!(file.exists());
     }
@@ -444,7 +444,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
         },
     );
     script.close(days_ago(CENTURY));
-    let seen = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+    let seen = AuditLog::new(dir.path(), "docs").runs.heads().unwrap();
     let open = proposal(CENTURY, ProposalState::Open, states[1]);
     keeper.proposals.keep(open.clone()).await.unwrap();
     let mut script = Script::begin(dir.path(), days_ago(CENTURY), seen);

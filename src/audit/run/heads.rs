@@ -2,21 +2,16 @@
 //!
 //! A head is told only of what is on the disk: after a power cut the file must be as long as told.
 
-use std::fs::File;
 use std::io;
-use std::path::Path;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::entry::chain;
 use super::super::{AuditError, LineHash};
 use super::lines::MAX_LINE;
-use super::reader::RunReader;
+use super::reader::{RunReader, stream, unread};
 use crate::store::local::fs;
-
-/// Time after which the system itself has written a file to the disk: half a minute is usual.
-const WRITTEN_BACK: Duration = Duration::from_mins(10);
+use crate::store::{RunStream, Store};
 
 /// A file's state in a record: name, length and last hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,35 +27,25 @@ pub struct FileHead {
     pub hash: Option<LineHash>,
 }
 
-/// The heads of all runs in a directory, by name, except our own.
+/// The heads of all runs, by name, except our own.
 ///
-/// An unreadable file is listed with what is known of it: a partial head is worth more than a
+/// An unreadable run is listed with what is known of it: a partial head is worth more than a
 /// refusal to start.
-pub(in crate::audit) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> {
+pub(in crate::audit) fn of_runs(store: &dyn Store, own: &str) -> Result<Vec<FileHead>, AuditError> {
     let mut heads = Vec::new();
-    for entry in std::fs::read_dir(directory)? {
-        let entry = entry?;
-        let path = entry.path();
-        let is_run = path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl");
-        let Ok(file) = entry.file_name().into_string() else {
-            continue;
+    for run in store.runs()?.into_iter().filter(|run| run.name != own) {
+        let (length, hash) = match last_line(store, &run.name) {
+            Ok(last) => last,
+            // A run may be removed after it was listed.
+            Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+            Err(_) => (run.length, None),
         };
-        // A file may be removed after it was listed.
-        let Ok(metadata) = std::fs::metadata(&path) else {
-            continue;
-        };
-        if !is_run || file == own || !metadata.is_file() {
-            continue;
-        }
-        let (length, hash) = last_line(&path).unwrap_or_else(|error| {
-            tracing::warn!(path = %path.display(), %error, "audit: cannot read the end of a run");
-            (metadata.len(), None)
+        heads.push(FileHead {
+            file: run.name,
+            length,
+            hash,
         });
-        heads.push(FileHead { file, length, hash });
     }
-    heads.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(heads)
 }
 
@@ -69,40 +54,31 @@ impl RunReader {
     /// change them. Blocks.
     ///
     /// # Errors
-    /// If the directory cannot be read; a missing one has no runs.
+    /// If the runs cannot be listed.
     pub fn heads(&self) -> Result<Vec<FileHead>, AuditError> {
-        let runs = self.place.runs();
-        match of_runs(&runs, "") {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            read => read.map_err(|error| AuditError::at(&runs, "list the runs", &error)),
-        }
+        of_runs(&*self.place.store, "")
     }
 }
 
-/// Offset of the end of a file's last whole line, and its hash; read from the file's end, and written to
-/// the disk first if that may not have happened yet.
-pub(in crate::audit) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
-    let mut file = File::open(path)?;
-    let metadata = file.metadata()?;
-    let length = metadata.len();
-    let age = metadata.modified()?.elapsed().unwrap_or_default();
-    // A system without such a call, as of a copy that may only be read, has nothing to write.
-    if age < WRITTEN_BACK
-        && let Err(error) = file.sync_data()
-        && !matches!(
-            error.kind(),
-            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::InvalidInput
-        )
-    {
-        return Err(error);
-    }
+/// Offset of the end of a run's last whole line, and its hash; read from the run's end, and kept for good
+/// before if that may not have happened yet.
+pub(in crate::audit) fn last_line(
+    store: &dyn Store,
+    name: &str,
+) -> Result<(u64, Option<LineHash>), AuditError> {
+    let mut run = stream(store, name)?;
+    end_of(&mut run).map_err(|error| unread(name, &error))
+}
+
+fn end_of(run: &mut RunStream) -> io::Result<(u64, Option<LineHash>)> {
+    let length = run.synced_length()?;
     // No line end of ours is further back than the longest line.
-    let Some(end) = fs::last_line_end(&mut file, length, MAX_LINE)? else {
+    let Some(end) = fs::last_line_end(run, length, MAX_LINE)? else {
         return Ok((0, None));
     };
     let trailer = u64::try_from(chain::TRAILER_LENGTH).unwrap_or(u64::MAX);
     let mut last = Vec::new();
-    fs::read_range(&mut file, end.saturating_sub(trailer), end, &mut last)?;
+    fs::read_range(run, end.saturating_sub(trailer), end, &mut last)?;
     let hash = chain::split(&last).map(|(_, hash)| hash);
     Ok((end.saturating_add(1), hash))
 }
@@ -112,10 +88,13 @@ mod tests {
     use super::{FileHead, of_runs};
     use crate::audit::LineHash;
     use crate::audit::entry::chain;
+    use crate::store::StoreHome;
 
     #[test]
     fn the_head_of_a_run_is_that_of_its_last_whole_line() {
         let dir = tempfile::tempdir().unwrap();
+        let runs = dir.path().join("docs/runs");
+        std::fs::create_dir_all(&runs).unwrap();
         let hash = LineHash::new(b"{");
         let line = format!("{{{}\n", chain::trailer(hash));
         let half = "x".repeat(20_000);
@@ -128,9 +107,9 @@ mod tests {
             ("own.jsonl", line.clone()),
             ("other.txt", line.clone()),
         ] {
-            std::fs::write(dir.path().join(name), content).unwrap();
+            std::fs::write(runs.join(name), content).unwrap();
         }
-        std::fs::create_dir(dir.path().join("directory.jsonl")).unwrap();
+        std::fs::create_dir(runs.join("directory.jsonl")).unwrap();
 
         let length = |text: &str| u64::try_from(text.len()).unwrap();
         let head = |file: &str, length: u64, hash: Option<LineHash>| FileHead {
@@ -139,7 +118,7 @@ mod tests {
             hash,
         };
         assert_eq!(
-            of_runs(dir.path(), "own.jsonl").unwrap(),
+            of_runs(&*StoreHome::from(dir.path()).wiki("docs"), "own.jsonl").unwrap(),
             [
                 head("empty.jsonl", 0, None),
                 head("half.jsonl", length(&line), Some(hash)),

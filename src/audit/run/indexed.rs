@@ -4,9 +4,7 @@
 //! asks looks at the records themselves. Only a log that was made to ([`super::super::AuditLog::by_index`]) asks the
 //! index: commands that show what is on record. Nothing that decides on a write does.
 
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use time::OffsetDateTime;
 
@@ -188,7 +186,7 @@ impl IndexedRuns {
             for place in own {
                 records
                     .move_to(place.start, place.number)
-                    .map_err(|error| AuditError::at(&run.path, "read a run", &error))?;
+                    .map_err(|error| run.unread(&error))?;
                 let record = match records.next_line() {
                     None => continue,
                     Some(Ok(text)) if !has_one_of(text, &[word]) => continue,
@@ -367,8 +365,10 @@ fn is_still(run: &RunFile, before: &IndexedRun) -> bool {
 fn witness(run: &RunFile, end: u64) -> Option<Vec<u8>> {
     let start = end.saturating_sub(WITNESS);
     let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).ok()?];
-    let file = File::open(&run.path).ok()?;
-    file.read_exact_at(&mut bytes, start).ok()?;
+    // It is read in one go.
+    let mut reader = run.reader(0).ok()?;
+    reader.seek(SeekFrom::Start(start)).ok()?;
+    reader.read_exact(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -392,7 +392,7 @@ fn next_lines(
         let (length, record) = match records.next_line() {
             None => break,
             Some(Err(Unreadable::Io(kind))) => {
-                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+                return Err(run.unread(&kind.into()));
             }
             Some(Err(error)) => (None, Err(error)),
             Some(Ok(text)) => (Some(text.len()), Record::parse(text)),
@@ -401,9 +401,7 @@ fn next_lines(
             Some(length) => start
                 .saturating_add(u64::try_from(length).unwrap_or(u64::MAX))
                 .saturating_add(1),
-            None => records
-                .position()
-                .map_err(|error| AuditError::at(&run.path, "read a run", &error))?,
+            None => records.position().map_err(|error| run.unread(&error))?,
         };
         after.lines = records.line();
         let mut line = IndexedLine {

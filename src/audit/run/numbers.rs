@@ -3,23 +3,15 @@
 //! A run has its number in its file's name and in its first record, so that the heads that later
 //! runs, purges and lists of heads hold tell it too.
 //!
-//! `runs.count` holds the last number that was given. A lease is held while one is given, so that no
+//! The count of runs holds the last number that was given. A lease is held while one is given, so that no
 //! two servers give the same. It is what shows that the newest runs are gone, which no later run
 //! saw. Whoever rewrites the log can rewrite it as well.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
 
-use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, FileHead};
 use super::reader::RunFile;
-use crate::store::local::fs;
-
-/// A longer file holds no number of ours, in bytes.
-const MOST: u64 = 64;
+use crate::store::Store;
 
 impl FileHead {
     /// The number of the run, if it has one.
@@ -38,10 +30,10 @@ pub(in crate::audit) fn number_of(file: &str) -> Option<u64> {
     number.parse().ok().filter(|_| is_number)
 }
 
-/// The content of the file that counts runs.
+/// The content of the count of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::audit) enum Counted {
-    /// There is no such file, or nothing in it yet.
+    /// There is none, or nothing in it yet.
     Nothing,
     /// The last number that was given.
     Last(u64),
@@ -50,76 +42,33 @@ pub(in crate::audit) enum Counted {
 }
 
 /// Reads the count, as it is at this moment.
-pub(in crate::audit) fn counted(place: &AuditLayout) -> Result<Counted, AuditError> {
-    let path = place.count();
-    match File::open(&path).and_then(|file| read(&file)) {
-        Ok(counted) => Ok(counted),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Counted::Nothing),
-        Err(error) => Err(AuditError::at(&path, "read the count of runs", &error)),
-    }
-}
-
-fn read(file: &File) -> io::Result<Counted> {
-    let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
+pub(in crate::audit) fn counted(store: &dyn Store) -> Result<Counted, AuditError> {
+    let text = store.run_count()?.unwrap_or_default();
     Ok(match text.trim_end() {
         "" => Counted::Nothing,
         number => number.parse().map_or(Counted::Unreadable, Counted::Last),
     })
 }
 
-/// The count of runs, open for the one run that is just being made.
-#[derive(Debug)]
-pub(in crate::audit) struct RunCounter {
-    path: PathBuf,
-    file: File,
+/// The number of the next run: one more than was ever given, as far as the count and the runs that are
+/// there tell. Only who has the lease to begin a run may give it.
+pub(in crate::audit) fn next(store: &dyn Store) -> Result<u64, AuditError> {
+    let last = match counted(store)? {
+        Counted::Last(last) => last,
+        Counted::Nothing => 0,
+        Counted::Unreadable => {
+            tracing::error!("audit: the count of runs holds no number");
+            0
+        }
+    };
+    let runs = store.runs()?;
+    let numbers = runs.iter().filter_map(|run| number_of(&run.name));
+    Ok(numbers.fold(last, u64::max).saturating_add(1))
 }
 
-impl RunCounter {
-    /// Only who has the lease to begin a run may give a number.
-    pub(in crate::audit) fn open(place: &AuditLayout) -> Result<Self, AuditError> {
-        let path = place.count();
-        let file = fs::open_lock_file(&path)
-            .map_err(|error| AuditError::at(&path, "open the count of runs", &error))?;
-        Ok(Self { path, file })
-    }
-
-    /// The number of the run that is being made: one more than was ever given, as far as the count
-    /// and the runs that are there tell.
-    pub(in crate::audit) fn next(&self, runs: &Path) -> Result<u64, AuditError> {
-        let failed =
-            |error: io::Error| AuditError::at(&self.path, "read the count of runs", &error);
-        let last = match read(&self.file).map_err(failed)? {
-            Counted::Last(last) => last,
-            Counted::Nothing => 0,
-            Counted::Unreadable => {
-                tracing::error!(path = %self.path.display(), "audit: the count of runs holds no number");
-                0
-            }
-        };
-        let listed = std::fs::read_dir(runs)
-            .map_err(|error| AuditError::at(runs, "list the runs", &error))?;
-        let names = listed.flatten().map(|entry| entry.file_name());
-        let numbers = names.filter_map(|name| number_of(name.to_str()?));
-        Ok(numbers.fold(last, u64::max).saturating_add(1))
-    }
-
-    /// Says that this number was given. It has the same length each time, so that whoever reads it
-    /// meanwhile finds a number; a new count is on the disk before the first run has a record.
-    pub(in crate::audit) fn give(self, number: u64) -> Result<(), AuditError> {
-        let text = format!("{number:020}\n");
-        let given = || {
-            let is_new = self.file.metadata()?.len() == 0;
-            self.file.write_all_at(text.as_bytes(), 0)?;
-            if is_new {
-                self.file.sync_all()?;
-                self.path.parent().map_or(Ok(()), fs::sync_dir)?;
-            }
-            Ok(())
-        };
-        given().map_err(|error| AuditError::at(&self.path, "write the count of runs", &error))
-    }
+/// The count that says that this number was given, of the same length each time.
+pub(in crate::audit) fn count_of(number: u64) -> String {
+    format!("{number:020}\n")
 }
 
 /// Faults in the numbers of the existing runs.
@@ -174,7 +123,8 @@ pub(in crate::audit) fn gaps<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{AuditLayout, Counted, RunCounter, counted, number_of};
+    use super::{Counted, count_of, counted, next, number_of};
+    use crate::store::StoreHome;
 
     #[test]
     fn a_runs_number_is_in_its_name() {
@@ -193,24 +143,16 @@ mod tests {
     #[test]
     fn a_number_is_more_than_was_ever_given_whatever_became_of_the_count() {
         let dir = tempfile::tempdir().unwrap();
-        let place = AuditLayout::new(dir.path(), "docs");
-        let runs = place.runs();
-        std::fs::create_dir_all(&runs).unwrap();
-        let next = || RunCounter::open(&place).unwrap().next(&runs).unwrap();
-        assert_eq!((counted(&place).unwrap(), next()), (Counted::Nothing, 1));
-        RunCounter::open(&place).unwrap().give(7).unwrap();
-        assert_eq!((counted(&place).unwrap(), next()), (Counted::Last(7), 8));
-        // A run was made by a process that was killed before it counted it.
-        std::fs::write(
-            runs.join("20300102T090000Z-000009-00000000000000aa.jsonl"),
-            "",
-        )
-        .unwrap();
-        assert_eq!(next(), 10);
-        std::fs::write(place.count(), "many").unwrap();
-        assert_eq!(
-            (counted(&place).unwrap(), next()),
-            (Counted::Unreadable, 10)
-        );
+        let store = StoreHome::from(dir.path()).wiki("docs");
+        let told = || (counted(&*store).unwrap(), next(&*store).unwrap());
+        assert_eq!(told(), (Counted::Nothing, 1));
+        drop(store.begin_run("a.jsonl", &count_of(7)).unwrap());
+        assert_eq!(told(), (Counted::Last(7), 8));
+        // The count is of an older backup than the runs.
+        let run = "20300102T090000Z-000009-00000000000000aa.jsonl";
+        drop(store.begin_run(run, &count_of(7)).unwrap());
+        assert_eq!(told(), (Counted::Last(7), 10));
+        drop(store.begin_run("b.jsonl", "many, and as long\n").unwrap());
+        assert_eq!(told(), (Counted::Unreadable, 10));
     }
 }

@@ -1,82 +1,51 @@
-//! The file of our own run.
-
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+//! Writes our own run.
 
 use time::OffsetDateTime;
 use time::macros::format_description;
-use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
-use super::super::disk::layout::AuditLayout;
 use super::super::documents::proposals::is_making_of_other;
 use super::super::entry::members::RecordStamp;
 use super::super::{AuditEntry, AuditError, AuditEvent, FileHead, LineHash, Record, RunId};
 use super::heads;
 use super::lines::MAX_LINE;
-use super::numbers::RunCounter;
+use super::numbers;
 use crate::site::SiteName;
-use crate::store::HeldLease;
-use crate::store::local::fs;
+use crate::store::{Durability, HeldLease, RunWriter, Store};
 
-/// The file of one run, which nobody else writes, and the state of its chain.
-///
-/// The appender writes. Our own handle on the same file, held since its creation, carries the lock,
-/// syncs, and shows whether the writes arrived in the file that the path names.
+/// One run, which nobody else writes, and the state of its chain.
 #[derive(Debug)]
 pub(in crate::audit) struct OwnRun {
     run: RunId,
     number: u64,
     name: String,
-    path: PathBuf,
     wiki: String,
     site: Option<SiteName>,
-    file: File,
-    appender: RollingFileAppender,
+    writer: Box<dyn RunWriter>,
     length: u64,
     records: u64,
     last: LineHash,
 }
 
 impl OwnRun {
-    /// Makes the file and locks it; nothing is written yet. `_begins` is the lease to begin a run.
+    /// Makes the run and holds it; nothing is written yet. `_begins` is the lease to begin a run.
     pub(in crate::audit) fn make(
-        place: &AuditLayout,
+        store: &dyn Store,
         wiki: &str,
         site: Option<SiteName>,
         _begins: &HeldLease,
     ) -> Result<Self, AuditError> {
-        let runs = place.runs();
-        fs::make_dir(&runs).map_err(|error| AuditError::at(&runs, "make directory", &error))?;
         let run = RunId::new()?;
-        let count = RunCounter::open(place)?;
-        let number = count.next(&runs)?;
+        let number = numbers::next(store)?;
         let time = file_time(OffsetDateTime::now_utc());
-        let stem = format!("{time}-{number:06}-{run}");
-        let name = format!("{stem}.jsonl");
-        let path = runs.join(&name);
-        let failed = |doing: &str, error: &io::Error| AuditError::at(&path, doing, error);
-
-        let file = fs::make_file(&path).map_err(|error| failed("make a run's file", &error))?;
-        file.try_lock()
-            .map_err(|error| failed("lock a run's file", &error.into()))?;
-        fs::sync_dir(&runs).map_err(|error| failed("keep the name of a run's file", &error))?;
-        count.give(number)?;
-        let appender = RollingFileAppender::builder()
-            .rotation(Rotation::NEVER)
-            .filename_prefix(stem)
-            .filename_suffix("jsonl")
-            .build(&runs)
-            .map_err(|error| failed("open a run's file", &io::Error::other(error)))?;
+        let name = format!("{time}-{number:06}-{run}.jsonl");
+        let writer = store.begin_run(&name, &numbers::count_of(number))?;
         Ok(Self {
             run,
             number,
             name,
-            path,
             wiki: wiki.to_owned(),
             site,
-            file,
-            appender,
+            writer,
             length: 0,
             records: 0,
             last: LineHash::FIRST,
@@ -87,12 +56,10 @@ impl OwnRun {
     /// them.
     pub(in crate::audit) fn start(
         &mut self,
-        place: &AuditLayout,
+        store: &dyn Store,
         follows: Option<FileHead>,
     ) -> Result<Vec<FileHead>, AuditError> {
-        let runs = place.runs();
-        let heads = heads::of_runs(&runs, &self.name)
-            .map_err(|error| AuditError::at(&runs, "list the runs", &error))?;
+        let heads = heads::of_runs(store, &self.name)?;
         let number = Some(self.number);
         self.append(AuditEvent::Start, |stamp| Record {
             number,
@@ -107,7 +74,7 @@ impl OwnRun {
         self.run
     }
 
-    /// The name of its file.
+    /// Its name.
     pub(in crate::audit) fn name(&self) -> &str {
         &self.name
     }
@@ -152,50 +119,18 @@ impl OwnRun {
         if length > MAX_LINE {
             return Err(AuditError::TooLarge);
         }
-        self.check_in_place()?;
-        self.appender
-            .write_all(&line)
-            .map_err(|error| self.failed("write a record", &error))?;
+        // The preview of a proposal says that the file behind it is ours.
+        let is_begun = record.proposal.is_some() && !is_making_of_other(&record);
+        let until = if event.is_synced() || is_begun {
+            Durability::Synced
+        } else {
+            Durability::Soon
+        };
+        self.writer.append(&line, until)?;
         self.length = self.length.saturating_add(length);
         self.records = record.seq;
         self.last = record.hash;
-        self.check_length()?;
-        // The preview of a proposal says that the file behind it is ours.
-        let is_begun = record.proposal.is_some() && !is_making_of_other(&record);
-        if event.is_synced() || is_begun {
-            self.file
-                .sync_data()
-                .map_err(|error| self.failed("sync a record", &error))?;
-        }
         Ok(())
-    }
-
-    /// Checks that the path still names our file, as we left it: a removed file accepts writes
-    /// without an error.
-    fn check_in_place(&self) -> Result<(), AuditError> {
-        match fs::is_same_file(&self.path, &self.file) {
-            Ok(true) => self.check_length(),
-            Ok(false) => Err(self.replaced()),
-            Err(error) => Err(self.failed("find a run's file", &error)),
-        }
-    }
-
-    /// Checks that our file holds exactly what was written.
-    fn check_length(&self) -> Result<(), AuditError> {
-        match self.file.metadata() {
-            Ok(metadata) if metadata.len() == self.length => Ok(()),
-            Ok(_) => Err(self.replaced()),
-            Err(error) => Err(self.failed("find a run's file", &error)),
-        }
-    }
-
-    fn replaced(&self) -> AuditError {
-        tracing::error!(path = %self.path.display(), "audit: a run's file was removed or changed");
-        AuditError::Replaced
-    }
-
-    fn failed(&self, doing: &str, error: &io::Error) -> AuditError {
-        AuditError::at(&self.path, doing, error)
     }
 }
 

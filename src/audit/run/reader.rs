@@ -1,28 +1,25 @@
 //! Reads the runs of a wiki back, without taking part in the log.
 //!
-//! Nothing here writes or disturbs a run. Whether a run is locked is asked with a shared lock, and
-//! only for a file that is not empty: its maker locks it before writing, and our lock could
-//! otherwise be in its way. All of this is disk work for blocking threads.
+//! Nothing here writes or disturbs a run. All of this is disk work for blocking threads.
 
-use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::Unreadable;
 use super::super::{AuditError, Record};
 use super::lines::{LineStatus, next_line};
+use crate::store::{RunStream, Store};
 
-/// Number of bytes of a file read at once.
+/// Number of bytes of a run read at once.
 const CHUNK: usize = 64 * 1024;
-/// Time for which an empty file counts as just being made.
-const BEING_MADE: Duration = Duration::from_mins(1);
 
-/// The file of a run, at the time of listing.
+/// A run, at the time of listing.
 #[derive(Debug, Clone)]
 pub struct RunFile {
-    pub(in crate::audit) path: PathBuf,
+    store: Arc<dyn Store>,
     name: String,
     pub(in crate::audit) length: u64,
     pub(in crate::audit) modified: SystemTime,
@@ -46,7 +43,7 @@ impl RunFile {
     /// Its records, from the first. Blocks.
     ///
     /// # Errors
-    /// If the file cannot be opened; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
+    /// If it cannot be opened; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
     pub fn records(&self) -> Result<Records, AuditError> {
         self.records_from(0, 0)
     }
@@ -57,22 +54,44 @@ impl RunFile {
         start: u64,
         line: u64,
     ) -> Result<Records, AuditError> {
-        let opened = File::open(&self.path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(start))?;
-            Ok(file)
-        });
-        let file = opened.map_err(|error| match error.kind() {
-            kind @ io::ErrorKind::NotFound => AuditError::Io(kind),
-            _ => AuditError::at(&self.path, "read a run", &error),
-        })?;
+        let mut reader = self.reader(CHUNK)?;
+        let sought = reader.seek(SeekFrom::Start(start));
+        sought.map_err(|error| self.unread(&error))?;
         Ok(Records {
-            reader: BufReader::with_capacity(CHUNK, file),
+            reader,
             buffer: Vec::new(),
             line,
             is_over: false,
             is_unfinished: false,
         })
     }
+
+    /// Its bytes, so many read at once; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
+    pub(in crate::audit) fn reader(
+        &self,
+        at_once: usize,
+    ) -> Result<BufReader<RunStream>, AuditError> {
+        let stream = stream(&*self.store, &self.name)?;
+        Ok(BufReader::with_capacity(at_once, stream))
+    }
+
+    /// The error if it cannot be read on.
+    pub(in crate::audit) fn unread(&self, error: &io::Error) -> AuditError {
+        unread(&self.name, error)
+    }
+}
+
+/// The bytes of a run; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
+pub(in crate::audit) fn stream(store: &dyn Store, name: &str) -> Result<RunStream, AuditError> {
+    let bytes = store.open_run(name)?;
+    let bytes = bytes.ok_or(AuditError::Io(io::ErrorKind::NotFound))?;
+    Ok(RunStream::new(bytes))
+}
+
+/// Notes why a run cannot be read on.
+pub(in crate::audit) fn unread(name: &str, error: &io::Error) -> AuditError {
+    tracing::error!(run = name, %error, "audit: cannot read a run");
+    AuditError::Io(error.kind())
 }
 
 /// The records of a run, one after another, in bounded memory; an unreadable line is an item of its
@@ -83,7 +102,7 @@ impl RunFile {
 /// [`super::super::entry::chain::verify`]).
 #[derive(Debug)]
 pub struct Records {
-    reader: BufReader<File>,
+    reader: BufReader<RunStream>,
     buffer: Vec<u8>,
     line: u64,
     is_over: bool,
@@ -172,82 +191,42 @@ impl RunReader {
     /// The directory of the wiki's records.
     #[must_use]
     pub fn dir(&self) -> PathBuf {
-        self.place.wiki.clone()
+        self.place.directory()
     }
 
-    /// True if that directory exists: a log that was never begun has none. Blocks.
+    /// True if there may be records: a log that was never begun has none. Blocks.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        self.place.is_there()
+        self.place.store.is_there()
     }
 
-    /// The names of the directories of other wikis beside it. Blocks.
+    /// The names of the directories of other wikis beside it; none if they cannot be listed. Blocks.
     #[must_use]
     pub fn others(&self) -> Vec<String> {
-        self.place.others()
+        self.place.others().unwrap_or_default()
     }
 
     /// All runs of the wiki, oldest first: by the start in their names. Blocks.
     ///
     /// # Errors
-    /// If the directory cannot be read; a missing one has no runs.
+    /// If they cannot be listed.
     pub fn all(&self) -> Result<Vec<RunFile>, AuditError> {
         runs(&self.place)
     }
 }
 
 pub(in crate::audit) fn runs(place: &AuditLayout) -> Result<Vec<RunFile>, AuditError> {
-    let directory = place.runs();
-    let failed = |error: io::Error| AuditError::at(&directory, "list the runs", &error);
-    let entries = crate::store::local::fs::entries(&directory).map_err(failed)?;
-    let mut runs = Vec::new();
-    for entry in entries {
-        match look_at(&entry.map_err(failed)?.path()) {
-            Ok(run) => runs.extend(run),
-            // A purge may remove a file after it was listed.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    runs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(runs)
-}
-
-/// The run at this path; `None` if it is not a run.
-fn look_at(path: &Path) -> io::Result<Option<RunFile>> {
-    let is_run = path
-        .extension()
-        .is_some_and(|extension| extension == "jsonl");
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-        return Ok(None);
-    };
-    if !is_run {
-        return Ok(None);
-    }
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Ok(None);
-    }
-    Ok(Some(RunFile {
-        name: name.to_owned(),
-        length: metadata.len(),
-        modified: metadata.modified()?,
-        is_locked: is_locked(path, &metadata)?,
-        path: path.to_owned(),
-    }))
-}
-
-fn is_locked(path: &Path, metadata: &Metadata) -> io::Result<bool> {
-    if metadata.len() == 0 {
-        let age = metadata.modified()?.elapsed().unwrap_or_default();
-        return Ok(age < BEING_MADE);
-    }
-    let file = File::open(path)?;
-    match file.try_lock_shared() {
-        Ok(()) => file.unlock().map(|()| false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    let listed = place.store.runs()?.into_iter();
+    let runs = listed.map(|run| {
+        Ok(RunFile {
+            store: Arc::clone(&place.store),
+            name: run.name,
+            length: run.length,
+            modified: run.changed,
+            is_locked: run.is_held?,
+        })
+    });
+    runs.collect()
 }
 
 /// A line that may contain what is searched for.
@@ -289,7 +268,7 @@ pub(in crate::audit) fn scan<'a>(
 /// has no lines.
 ///
 /// # Errors
-/// If the file cannot be read to its end.
+/// If it cannot be read to its end.
 pub(in crate::audit) fn for_each_line(
     run: &RunFile,
     mut each: impl FnMut(u64, Result<&[u8], Unreadable>),
@@ -304,7 +283,7 @@ pub(in crate::audit) fn for_each_line(
         match records.next_line() {
             None => return Ok(()),
             Some(Err(Unreadable::Io(kind))) => {
-                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+                return Err(run.unread(&kind.into()));
             }
             Some(line) => each(number, line),
         }

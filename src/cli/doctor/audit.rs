@@ -39,17 +39,18 @@ pub(super) async fn found(
 fn findings(health: &Health) -> Vec<DoctorFinding> {
     let directory = health.directory.display();
     let mut found = Vec::new();
-    if !health.is_writable {
+    if !health.files.is_writable {
         found.push(DoctorFinding::wrong(
             format!("{directory} cannot be written: no write would happen"),
             "Give this user the directory, or name another in WIKI_AUDIT_DIR.",
         ));
     }
-    if let Some(first) = health.closed.first() {
+    if let Some(first) = health.files.closed.first() {
         found.push(closed(health, first));
     }
-    if !health.writable_by_others.is_empty() {
+    if !health.files.writable_by_others.is_empty() {
         let shown: Vec<_> = health
+            .files
             .writable_by_others
             .iter()
             .map(|dir| dir.display().to_string())
@@ -59,16 +60,20 @@ fn findings(health: &Health) -> Vec<DoctorFinding> {
             format!("others than the owner may write {shown}: they can take the log away, and no server starts"),
             format!("Run: chmod go-w {shown}").as_str(),
         ));
-    } else if health.exposed > 0 {
+    } else if health.files.exposed > 0 {
         found.push(DoctorFinding::warning(
             format!(
                 "others than their owner may use {} of {directory}",
-                counted(health.exposed, "file or directory", "files or directories")
+                counted(
+                    health.files.exposed,
+                    "file or directory",
+                    "files or directories"
+                )
             ),
             format!("Run: chmod -R go= {directory}").as_str(),
         ));
     }
-    let free = health.free.map(|bytes| bytes / MEGABYTE);
+    let free = health.files.free.map(|bytes| bytes / MEGABYTE);
     if let Some(free) = free.filter(|free| *free < LITTLE) {
         found.push(DoctorFinding::warning(
             format!("{directory} has {free} MB of free space"),
@@ -150,11 +155,11 @@ fn unfit(file: &Path) -> Option<&'static str> {
 
 /// The finding for files that the owner of the log, who runs its server, cannot open.
 fn closed(health: &Health, first: &Path) -> DoctorFinding {
-    let more = match health.closed.len() {
+    let more = match health.files.closed.len() {
         0 | 1 => String::new(),
         count => format!(", nor {} more", count - 1),
     };
-    let (user, group) = health.owner.unwrap_or_default();
+    let (user, group) = health.files.owner.unwrap_or_default();
     let directory = health.directory.display();
     DoctorFinding::wrong(
         format!(

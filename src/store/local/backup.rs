@@ -49,8 +49,8 @@ impl LocalStore {
         // The count of runs must not be ahead of them.
         let others = [
             self.document_path(DocumentKind::AnchorFault, ""),
-            self.wiki.join("runs.count"),
-            self.wiki.join("runs"),
+            self.count_path(),
+            self.run_directory(),
         ];
         let mut tries = 0..TRIES;
         loop {

@@ -83,8 +83,10 @@ impl Blobs for LocalStore {
     }
 
     fn sync_removed(&self) -> Result<(), StoreError> {
-        let path = self.blob_directory();
-        let synced = if_there(fs::sync_dir(&path)).map(drop);
-        synced.map_err(|error| StoreError::at(&path, "remove kept states", &error))
+        for path in [self.blob_directory(), self.run_directory()] {
+            let synced = if_there(fs::sync_dir(&path)).map(drop);
+            synced.map_err(|error| StoreError::at(&path, "sync what was removed", &error))?;
+        }
+        Ok(())
     }
 }

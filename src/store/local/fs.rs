@@ -2,7 +2,7 @@
 //! the directory that they are in. Every file of the store is made here.
 
 use std::fs::{DirEntry, File, Metadata, read_dir};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read, Seek, SeekFrom, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -169,7 +169,11 @@ pub(crate) fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreE
 
 /// The offset of a file's last line end, read from the end of the file; `None` if none is within the
 /// last `most` bytes.
-pub(crate) fn last_line_end(file: &mut File, length: u64, most: u64) -> io::Result<Option<u64>> {
+pub(crate) fn last_line_end(
+    file: &mut (impl Read + Seek),
+    length: u64,
+    most: u64,
+) -> io::Result<Option<u64>> {
     let mut end = length;
     let mut chunk = Vec::new();
     while end > 0 && length - end < most {
@@ -186,7 +190,7 @@ pub(crate) fn last_line_end(file: &mut File, length: u64, most: u64) -> io::Resu
 
 /// Reads a part of a file in place of what was read before.
 pub(crate) fn read_range(
-    file: &mut File,
+    file: &mut (impl Read + Seek),
     start: u64,
     end: u64,
     into: &mut Vec<u8>,

@@ -11,7 +11,7 @@ use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
 
 /// A locked file; unlocked when dropped.
 #[derive(Debug)]
-struct LockedFile(File);
+pub(super) struct LockedFile(pub(super) File);
 
 impl Drop for LockedFile {
     fn drop(&mut self) {

@@ -4,6 +4,8 @@
 //! <root>/PAUSED.json                        the pause of all wikis
 //! <root>/PAUSED.lock                        its lease
 //! <root>/<wiki>/pages/<name>.json.gz        blobs
+//! <root>/<wiki>/runs/<name>                 runs, of which each is locked by its writer
+//! <root>/<wiki>/runs.count                  the number of the last run
 //! <root>/<wiki>/proposals/<name>.json       documents, a directory a kind
 //! <root>/<wiki>/drafts/<name>.json
 //! <root>/<wiki>/approvals/<name>.json
@@ -14,7 +16,7 @@
 //! <root>/<wiki>/turns/<name>.lock           those of pages and documents, while somebody has them
 //! ```
 //!
-//! Beside these the room `audit` keeps `runs/`, `runs.count` and `index.sqlite`.
+//! Beside these `index.sqlite` says where lines are in the runs of a large log.
 //!
 //! Directories are 0700 and files 0600. Whatever is written is there whole or not at all, and synced before
 //! a function returns; what is removed from the blobs, with `sync_removed`. Copies are made in a new directory.
@@ -29,8 +31,10 @@ mod backup;
 mod blobs;
 mod documents;
 pub(crate) mod fs;
+mod health;
 mod leases;
 pub(crate) mod line_index;
+mod runs;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +43,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::{BackedUp, Store, StoreError};
+use super::{BackedUp, Store, StoreError, StoreHealth};
 
 /// The files of one wiki.
 #[derive(Debug)]
@@ -70,6 +74,17 @@ impl LocalStore {
             ..self
         }
     }
+
+    /// The names of the directories of a root that hold runs, in order.
+    pub(super) fn wikis(root: &Path) -> Vec<String> {
+        let entries = root.read_dir().into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter(|entry| entry.path().join("runs").is_dir())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
 }
 
 impl Store for LocalStore {
@@ -84,6 +99,32 @@ impl Store for LocalStore {
     #[cfg(test)]
     fn is_remote(&self) -> bool {
         self.is_remote
+    }
+
+    fn is_there(&self) -> bool {
+        let seen = std::fs::metadata(&self.wiki);
+        !seen.is_err_and(|error| {
+            matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            )
+        })
+    }
+
+    fn probe(&self, size: usize) -> Result<(), StoreError> {
+        self.write_probe(size)
+    }
+
+    fn health(&self) -> StoreHealth {
+        self.health_of_files()
+    }
+
+    fn closed(&self) -> Vec<PathBuf> {
+        self.closed_to_us()
+    }
+
+    fn writable_by_others(&self) -> Vec<PathBuf> {
+        self.directories_of_all()
     }
 }
 

@@ -61,7 +61,7 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_kept_state_comes_back_as_it_was_and_equal_states_share_a_file() {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditLayout::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path().into(), "docs");
     let one = keep(&place, &page("One")).unwrap();
     let two = keep(&place, &page("Two")).unwrap();
     assert_eq!(keep(&place, &page("One")).unwrap(), one);
@@ -70,11 +70,11 @@ fn a_kept_state_comes_back_as_it_was_and_equal_states_share_a_file() {
 
     let mut expected = vec![format!("{one}.json.gz"), format!("{two}.json.gz")];
     expected.sort();
-    assert_eq!(names(&place.wiki.join("pages")), expected);
+    assert_eq!(names(&place.directory().join("pages")), expected);
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&kept_path(&place, one)), 0o600);
-    assert_eq!(mode(&place.wiki.join("pages")), 0o700);
-    assert_eq!(mode(&place.wiki), 0o700);
+    assert_eq!(mode(&place.directory().join("pages")), 0o700);
+    assert_eq!(mode(&place.directory()), 0o700);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn the_name_is_that_of_the_json_and_stays_so() {
 #[test]
 fn a_state_that_was_tampered_with_is_refused_and_kept_anew_with_the_next_write() {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditLayout::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path().into(), "docs");
     let name = keep(&place, &page("One")).unwrap();
     let path = kept_path(&place, name);
 
@@ -111,7 +111,7 @@ fn a_state_that_was_tampered_with_is_refused_and_kept_anew_with_the_next_write()
 #[test]
 fn a_file_that_unpacks_without_end_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditLayout::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path().into(), "docs");
     let name = keep(&place, &page("One")).unwrap();
     write_gz(&kept_path(&place, name), &vec![b' '; MAX_STATE + 1]);
     assert_eq!(kept(&place, name), Err(AuditError::Damaged));
@@ -120,26 +120,26 @@ fn a_file_that_unpacks_without_end_is_refused() {
 #[test]
 fn what_could_not_be_read_back_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditLayout::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path().into(), "docs");
     let large = PageState {
         content: "x".repeat(MAX_STATE),
         ..page("Large")
     };
     assert_eq!(keep(&place, &large), Err(AuditError::TooLarge));
-    assert!(!place.wiki.join("pages").exists());
+    assert!(!place.directory().join("pages").exists());
 }
 
 #[test]
 fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditLayout::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path().into(), "docs");
     let name = keep(&place, &page("One")).unwrap();
     std::fs::remove_file(kept_path(&place, name)).unwrap();
     // A directory in the way makes the rename fail, for root too.
     std::fs::create_dir(kept_path(&place, name)).unwrap();
     assert!(matches!(keep(&place, &page("One")), Err(AuditError::Io(_))));
     assert_eq!(
-        names(&place.wiki.join("pages")),
+        names(&place.directory().join("pages")),
         [format!("{name}.json.gz")]
     );
 }
@@ -147,7 +147,7 @@ fn a_state_that_cannot_be_written_leaves_nothing_behind() {
 #[test]
 fn a_state_with_anything_behind_its_end_is_damaged_and_is_kept_again() {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditLayout::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path().into(), "docs");
     let name = keep(&place, &page("A")).unwrap();
     let path = kept_path(&place, name);
     let whole = std::fs::read(&path).unwrap();

@@ -79,7 +79,7 @@ async fn a_draft_has_a_bound_in_bytes_and_what_exceeds_it_does_not_join() {
 
 /// Changes the one document of a draft.
 fn rewrite(log: &AuditLog, change: impl FnOnce(&std::path::Path)) {
-    let drafts = log.place.wiki.join("drafts");
+    let drafts = log.place.directory().join("drafts");
     let file = std::fs::read_dir(drafts).unwrap().next().unwrap().unwrap();
     change(&file.path());
 }
@@ -102,6 +102,6 @@ async fn a_clock_that_goes_back_an_hour_ends_no_draft_and_brings_none_back() {
     rewrite(&log, changed_at(SystemTime::now() - LIES - hour));
     assert_eq!(log.drafts.of_owner(owner()).await.unwrap().len(), 0);
     // What was found to have ended is gone, and no clock brings it back.
-    let drafts = log.place.wiki.join("drafts");
+    let drafts = log.place.directory().join("drafts");
     assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0);
 }

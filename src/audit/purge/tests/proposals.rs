@@ -17,7 +17,7 @@ pub(super) fn proposal(day: i64, state: ProposalState, before: KeptState) -> Pro
 }
 
 fn path(log: &AuditLog, id: ProposalId) -> PathBuf {
-    log.place.wiki.join(format!("proposals/{id}.json"))
+    log.place.directory().join(format!("proposals/{id}.json"))
 }
 
 fn is_kept(log: &AuditLog, id: ProposalId) -> bool {

@@ -8,7 +8,7 @@ use time::macros::datetime;
 use super::{CatchUp, bring_up};
 use crate::audit::disk::layout::AuditLayout;
 use crate::audit::run::reader::runs;
-use crate::audit::testing::Script;
+use crate::audit::testing::{Script, run_path};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, CallSelector, Outcome};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
@@ -149,7 +149,7 @@ async fn an_index_follows_the_runs_and_one_that_does_not_fit_is_not_used() {
     assert!(!is_used(&log));
     make_index(&place);
     // A run goes on, and another one begins.
-    let run = runs(&place).unwrap().swap_remove(0).path;
+    let run = run_path(&place, &runs(&place).unwrap()[0]);
     let text = fs::read_to_string(&run).unwrap();
     let more = text.lines().nth(1).unwrap().to_owned() + "\n";
     let goes_on = |text: &str| fs::write(&run, text).unwrap();

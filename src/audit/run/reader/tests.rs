@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use time::macros::datetime;
 
 use super::{RunFile, for_each_line};
-use crate::audit::testing::Script;
+use crate::audit::testing::{Script, run_path};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome, Unreadable};
 use crate::page::{Locale, PagePath};
 
@@ -147,7 +147,10 @@ fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
     std::fs::write(&path, [whole.as_slice(), &tail[second..]].concat()).unwrap();
 
     let runs = log.runs.all().unwrap();
-    let run = runs.iter().find(|run| run.path == path).unwrap();
+    let run = runs
+        .iter()
+        .find(|run| run_path(&log.place, run) == path)
+        .unwrap();
     let read: Vec<Result<AuditEvent, Unreadable>> = run
         .records()
         .unwrap()

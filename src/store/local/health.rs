@@ -1,0 +1,205 @@
+//! Looks at the files of a wiki: which the server cannot open, others may use, or have no room.
+
+use std::fs::{Metadata, metadata, symlink_metadata};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, openat, statvfs};
+use rustix::io::Errno;
+
+use super::{LocalStore, fs, if_there};
+use crate::private_files::FileOwner;
+use crate::store::{StoreError, StoreHealth};
+
+/// Bits of a mode: others than the owner may write.
+const WRITE_BY_OTHERS: u32 = 0o022;
+
+impl LocalStore {
+    pub(super) fn health_of_files(&self) -> StoreHealth {
+        // Checked is the directory of runs, or its nearest existing parent.
+        let runs = self.run_directory();
+        let nearest = runs.ancestors().find(|above| above.exists());
+        let nearest = nearest.unwrap_or(Path::new("."));
+        let needed = Access::WRITE_OK | Access::EXEC_OK;
+        let owner = self.owner();
+        let other = owner.filter(|owner| !owner.is_us());
+        StoreHealth {
+            is_writable: nearest.is_dir()
+                && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok(),
+            owner: owner.map(|owner| (owner.user, owner.group)),
+            closed: self.closed_to(other.map_or(Eyes::Ours, Eyes::Of), None),
+            writable_by_others: self.directories_of_all(),
+            exposed: exposed(&self.wiki),
+            free: statvfs(nearest)
+                .ok()
+                .map(|space| space.f_bavail.saturating_mul(space.f_frsize)),
+        }
+    }
+
+    /// The directories, locks, runs and proposals that this process cannot open; without the kept states,
+    /// which may be many.
+    pub(super) fn closed_to_us(&self) -> Vec<PathBuf> {
+        self.closed_to(Eyes::Ours, Some(&self.blob_directory()))
+    }
+
+    /// What cannot be opened, in order of name; nothing is said of what is in the directory `but`.
+    fn closed_to(&self, eyes: Eyes, but: Option<&Path>) -> Vec<PathBuf> {
+        let mut closed = Vec::new();
+        if let Ok(found) = metadata(&self.wiki) {
+            look(&self.wiki, &found, eyes, but, &mut closed);
+        }
+        closed.sort();
+        closed
+    }
+
+    /// The directories that others than their owner may write, from the one of all wikis down. With
+    /// such a directory, others could remove or replace the log.
+    pub(super) fn directories_of_all(&self) -> Vec<PathBuf> {
+        let below = ["runs", "pages", "proposals", "approvals"];
+        [self.root.clone(), self.wiki.clone()]
+            .into_iter()
+            .chain(below.map(|name| self.wiki.join(name)))
+            .filter(|path| {
+                let found = metadata(path).ok();
+                found.is_some_and(|found| found.is_dir() && found.mode() & WRITE_BY_OTHERS != 0)
+            })
+            .collect()
+    }
+
+    /// The user and group that serve from the directory: those of the root, or of the wiki's
+    /// directory in it if the whole belongs to the superuser.
+    fn owner(&self) -> Option<FileOwner> {
+        let dirs = [&self.root, &self.wiki].into_iter();
+        let owners = dirs.filter_map(|dir| Some(FileOwner::new(&metadata(dir).ok()?)));
+        owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
+    }
+
+    /// Makes and removes a file of this size.
+    pub(super) fn write_probe(&self, size: usize) -> Result<(), StoreError> {
+        let path = self.wiki.join("probe");
+        let write = || {
+            fs::make_dir(&self.wiki)?;
+            let written = fs::open_lock_file(&path).and_then(|mut file| {
+                file.write_all(&vec![b' '; size])
+                    .and_then(|()| file.sync_data())
+            });
+            // Another server or another probe may remove it first.
+            let removed = if_there(std::fs::remove_file(&path));
+            written.and(removed.map(drop))
+        };
+        write().map_err(|error: io::Error| StoreError::at(&path, "write", &error))
+    }
+}
+
+/// The user whose access to the files is checked.
+#[derive(Debug, Clone, Copy)]
+enum Eyes {
+    /// As the user that this process acts as: they are opened.
+    Ours,
+    /// The owner of the directory: checked by owners and modes.
+    Of(FileOwner),
+}
+
+/// The access that is needed.
+#[derive(Debug, Clone, Copy)]
+enum RequiredAccess {
+    /// To list, make and remove names in a directory.
+    Directory,
+    /// To lock a file.
+    Lock,
+    /// To read a file.
+    Text,
+}
+
+impl RequiredAccess {
+    /// The bits of one of the three groups of a mode.
+    const fn bits(self) -> u32 {
+        match self {
+            Self::Directory => 0o7,
+            Self::Lock => 0o6,
+            Self::Text => 0o4,
+        }
+    }
+}
+
+impl Eyes {
+    fn may(self, path: &Path, found: &Metadata, wanted: RequiredAccess) -> bool {
+        match (self, wanted) {
+            (Self::Ours, RequiredAccess::Directory) => {
+                let needed = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+                accessat(CWD, path, needed, AtFlags::EACCESS).is_ok()
+            }
+            (Self::Ours, RequiredAccess::Lock | RequiredAccess::Text) => {
+                let how = match wanted {
+                    RequiredAccess::Lock => OFlags::RDWR,
+                    RequiredAccess::Directory | RequiredAccess::Text => OFlags::RDONLY,
+                };
+                // A pipe or device that somebody put there must not block this.
+                let how = how | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                // A file that is gone by now is no obstacle.
+                let opened = openat(CWD, path, how, Mode::empty());
+                opened.map_or_else(|error| error == Errno::NOENT, |_| true)
+            }
+            (Self::Of(owner), _) => is_open_to(owner, found, wanted),
+        }
+    }
+}
+
+/// True if a mode gives a user access; only the owner's own group is known.
+fn is_open_to(user: FileOwner, found: &Metadata, wanted: RequiredAccess) -> bool {
+    let shift = if user.user == 0 {
+        return true;
+    } else if found.uid() == user.user {
+        6
+    } else if found.gid() == user.group {
+        3
+    } else {
+        0
+    };
+    (found.mode() >> shift) & wanted.bits() == wanted.bits()
+}
+
+fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &mut Vec<PathBuf>) {
+    let wanted = if found.is_dir() {
+        RequiredAccess::Directory
+    } else if path
+        .extension()
+        .is_some_and(|ending| ending == "lock" || ending == "count")
+    {
+        RequiredAccess::Lock
+    } else {
+        RequiredAccess::Text
+    };
+    let is_open = eyes.may(path, found, wanted);
+    if !is_open {
+        closed.push(path.to_owned());
+    }
+    if !found.is_dir() || but == Some(path) {
+        return;
+    }
+    for entry in path.read_dir().into_iter().flatten().flatten() {
+        let path = entry.path();
+        // A link's own mode means nothing, and none of our files is a link.
+        let found = symlink_metadata(&path).ok();
+        if let Some(found) = found.filter(|found| !found.is_symlink()) {
+            look(&path, &found, eyes, but, closed);
+        }
+    }
+}
+
+/// Number of entries from here down that give access to others than their owner. Unreadable entries
+/// do not count, nor do links, whose mode means nothing.
+fn exposed(path: &Path) -> usize {
+    let metadata = symlink_metadata(path).ok();
+    let Some(metadata) = metadata.filter(|metadata| !metadata.is_symlink()) else {
+        return 0;
+    };
+    let below = if metadata.is_dir() {
+        let entries = std::fs::read_dir(path).into_iter().flatten();
+        entries.flatten().map(|entry| exposed(&entry.path())).sum()
+    } else {
+        0
+    };
+    below + usize::from(metadata.permissions().mode() & 0o077 != 0)
+}
