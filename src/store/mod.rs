@@ -14,6 +14,7 @@
 //! [`StoreHome`] opens the store of each wiki.
 
 mod blobs;
+mod copy;
 mod documents;
 mod error;
 mod health;
@@ -30,6 +31,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub(crate) use blobs::Blobs;
+pub(crate) use copy::copy;
+pub use copy::{CopyFault, StoreCopied};
 pub(crate) use documents::{DocumentKind, Documents};
 pub(crate) use error::StoreError;
 pub use health::StoreHealth;

@@ -46,7 +46,7 @@ impl Mcp {
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         stop: &CancellationToken,
     ) -> Self {
-        let sessions = Arc::new(McpSessions::new(&state.limits));
+        let sessions = Arc::new(McpSessions::new(&state.limits, None));
         // Host, Origin and size are checked by layers, before a body is read.
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
