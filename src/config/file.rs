@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::defaults::SETTINGS;
-use super::file_trust::read_trusted_text;
+use super::file_trust::{is_open_to_others, read_trusted_text};
 use super::setting::{InSite, Setting, SettingKind};
 use super::sites;
 use super::tables::{self, TABLES, Tables};
@@ -153,7 +152,7 @@ impl File {
         let holds_secret = file.entries.iter().chain(of_sites).any(|entry| {
             Setting::named(entry.name).is_some_and(|setting| setting.kind == SettingKind::Secret)
         });
-        if holds_secret && metadata.mode() & 0o044 != 0 {
+        if holds_secret && is_open_to_others(&metadata) {
             file.warning = Some(format!(
                 "the settings file {} holds a key or token and may be read by others than its owner; take that away with chmod 600",
                 path.display()

@@ -52,7 +52,7 @@ pub(super) fn read_trusted_text(path: &Path, most: u64) -> Result<(String, Metad
 /// What is wrong with the file, as the end of a sentence, without any of its contents.
 pub fn read_secret(path: &Path) -> Result<SecretString, String> {
     let (text, metadata) = read_trusted_text(path, MOST_OF_SECRET)?;
-    if metadata.mode() & 0o044 != 0 {
+    if is_open_to_others(&metadata) {
         return Err("may be read by others than its owner; take that away with chmod 600, and make another key".to_owned());
     }
     Ok(text.into())
@@ -90,11 +90,22 @@ pub fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static s
 
 /// A warning if a setting names a secret's file that others may read.
 pub(super) fn readable_by_others(setting: &str, file: &Metadata) -> Option<String> {
-    (file.mode() & 0o044 != 0).then(|| {
+    is_open_to_others(file).then(|| {
         format!(
             "the file that {setting} names may be read by others than its owner; take that away with chmod 600"
         )
     })
+}
+
+/// True if others than its owner may read a secret's file. One of root's may be read by its group: so
+/// containers get secrets, whose processes are not root.
+pub(super) fn is_open_to_others(file: &Metadata) -> bool {
+    may_be_read_by_others(file.mode(), file.uid())
+}
+
+const fn may_be_read_by_others(mode: u32, owner: u32) -> bool {
+    let others = if owner == 0 { 0o004 } else { 0o044 };
+    mode & others != 0
 }
 
 pub(super) const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
@@ -109,7 +120,24 @@ pub(super) const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'sta
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::{fault, may_be_read_by_others};
+
+    #[test]
+    fn the_group_may_read_a_secret_of_roots_alone() {
+        for (mode, owner, is_open) in [
+            (0o100_400, 1000, false),
+            (0o100_440, 1000, true),
+            (0o100_404, 1000, true),
+            (0o100_440, 0, false),
+            (0o100_444, 0, true),
+        ] {
+            assert_eq!(
+                may_be_read_by_others(mode, owner),
+                is_open,
+                "{mode:o} {owner}"
+            );
+        }
+    }
 
     #[test]
     fn only_this_user_and_root_may_own_and_write_a_file() {

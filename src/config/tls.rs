@@ -1,7 +1,6 @@
 //! Reads certificates with their private keys: the server's own, and those shown to the wiki.
 
 use std::fmt;
-use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 use rustls::ServerConfig;
@@ -11,6 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use sha2::{Digest as _, Sha256};
 
+use super::file_trust::is_open_to_others;
 use super::network::read;
 use super::parse::{SettingError, SettingsSource};
 use crate::hex;
@@ -101,7 +101,7 @@ fn pair(
         SettingError::new(of_certificate, fault)
     })?;
     let (secret, metadata) = read(of_key, &key)?;
-    if metadata.mode() & 0o044 != 0 {
+    if is_open_to_others(&metadata) {
         let fault = "names a file that may be read by others than its owner; take that away with chmod 600, and get another certificate";
         return Err(SettingError::new(of_key, fault));
     }

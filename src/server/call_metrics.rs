@@ -1,16 +1,20 @@
 //! Counts and times calls of tools.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult};
+use time::OffsetDateTime;
 
 use crate::meter::{Gauge, Histogram};
+use crate::write::WriteContext;
 
 /// The most clients that are counted separately.
 const MOST_CLIENTS: usize = 50;
+/// The time for which a look at the proposals counts: it reads every one of them.
+const PROPOSALS_FRESH: Duration = Duration::from_mins(1);
 /// The label of all others.
 const OTHER: &str = "other";
 /// The label of callers without a name.
@@ -25,6 +29,25 @@ pub struct Metrics {
     /// Calls under way.
     pub(super) in_flight: Gauge,
     pub(super) turned_away: Mutex<BTreeMap<u16, u64>>,
+    /// The proposals that waited at the last look, and its time; one caller at a time looks.
+    waiting: tokio::sync::Mutex<Option<(Instant, WaitingProposals)>>,
+}
+
+/// The proposals that nobody has decided on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WaitingProposals {
+    pub(super) count: u64,
+    /// The time at which the oldest was made.
+    oldest: Option<OffsetDateTime>,
+}
+
+impl WaitingProposals {
+    /// Age of the oldest; 0 without any.
+    pub(super) fn oldest_seconds(&self) -> u64 {
+        let age = self.oldest.map(|made| OffsetDateTime::now_utc() - made);
+        let age = age.map(time::Duration::whole_seconds);
+        age.and_then(|age| u64::try_from(age).ok()).unwrap_or(0)
+    }
 }
 
 /// Calls and writes by client. Bounded: names are what clients are called, and those come and go.
@@ -89,6 +112,22 @@ impl Metrics {
         self.clients.lock().count(called.client, ended, written);
         *self.calls.lock().entry((called.tool, outcome)).or_default() += 1;
         answer
+    }
+
+    /// The proposals that wait, as of the last minute; `None` if they cannot be read.
+    pub(super) async fn waiting(&self, desk: &WriteContext) -> Option<WaitingProposals> {
+        let mut known = self.waiting.lock().await;
+        if let Some((_, waiting)) = known.filter(|(at, _)| at.elapsed() < PROPOSALS_FRESH) {
+            return Some(waiting);
+        }
+        let all = desk.audit().proposals.all().await.ok()?;
+        let open = all.iter().filter(|proposal| proposal.is_open());
+        let waiting = WaitingProposals {
+            count: u64::try_from(open.clone().count()).unwrap_or(u64::MAX),
+            oldest: open.filter_map(|proposal| proposal.created.instant()).min(),
+        };
+        *known = Some((Instant::now(), waiting));
+        Some(waiting)
     }
 
     /// Counts a request that was refused before it became a call.

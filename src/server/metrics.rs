@@ -25,6 +25,15 @@ pub struct Metric {
     pub meaning: &'static str,
 }
 
+/// The findings of `/readyz` for one site.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SiteChecks {
+    /// The checks, each with true if nothing is wrong.
+    pub(super) are_ok: [(&'static str, bool); 3],
+    /// True if all writes are paused.
+    pub(super) is_paused: bool,
+}
+
 macro_rules! metrics {
     ($($constant:ident = $name:literal, $kind:literal, $labels:literal, $meaning:literal;)*) => {
         $(const $constant: Metric = Metric {
@@ -54,6 +63,12 @@ metrics! {
     INDEXED = "wikijs_gate_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
     OF = "wikijs_gate_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
     INDEXING = "wikijs_gate_index_running", "gauge", "", "Whether pages are being indexed: 1 or 0.";
+    CHECKS = "wikijs_gate_check_ok", "gauge", "`check`", "What `/readyz` found: 1 for each of `settings`, `wiki` and `audit` that is fine, 0 otherwise.";
+    PAUSED = "wikijs_gate_writes_paused", "gauge", "", "Whether all writes are paused: 1 or 0.";
+    WAITING = "wikijs_gate_proposals_waiting", "gauge", "", "Proposals that nobody has decided on, as of the last minute.";
+    OLDEST = "wikijs_gate_oldest_proposal_seconds", "gauge", "", "Age of the oldest of them; 0 without any.";
+    RECOVERED = "wikijs_gate_recovered_unknown_total", "counter", "", "Attempts of killed servers whose outcome this one could not find out.";
+    SETTINGS = "wikijs_gate_settings_info", "gauge", "`digest`", "1, with the digest of the settings that all replicas must share: sites, policies with their rules, tools on offer.";
     PEOPLE = "wikijs_gate_people", "gauge", "", "People whose tokens came and have not ended.";
     ISSUER_AWAY = "wikijs_gate_issuer_away", "gauge", "", "Whether the issuer of people's tokens did not answer when last asked: 1 or 0.";
 }
@@ -74,14 +89,26 @@ pub fn table() -> String {
 }
 
 /// All metrics of sites of a server, as Prometheus text. Those of several sites have the label `site`.
-#[must_use]
-pub fn tell(sites: &[Arc<Site>]) -> String {
-    let of_each = sites.iter().map(|site| (site.name(), tell_of(&site.app())));
-    let of_each: Vec<(Option<&SiteName>, String)> = of_each.collect();
+pub(super) async fn tell(sites: &[Arc<Site>], checks: &[SiteChecks]) -> String {
+    let mut of_each: Vec<(Option<&SiteName>, String)> = Vec::new();
+    for (site, checks) in sites.iter().zip(checks) {
+        let app = site.app();
+        let text = tell_of(&app) + &tell_of_checks(&app, checks).await;
+        of_each.push((site.name(), text));
+    }
     match of_each.as_slice() {
         [(None, text)] => text.clone(),
         of_each => merged(of_each),
     }
+}
+
+/// The metrics of the whole server's settings.
+#[must_use]
+pub fn tell_of_server(digest: &str) -> String {
+    let mut text = String::new();
+    let labels = format!("digest=\"{digest}\"");
+    numbers(&mut text, SETTINGS, std::iter::once((labels, 1)));
+    text
 }
 
 /// The metrics of people's sign-in, which are the whole server's.
@@ -176,6 +203,21 @@ fn tell_of(app: &App) -> String {
     number(&mut text, INDEXED, whole(index.pages));
     number(&mut text, OF, whole(index.of));
     number(&mut text, INDEXING, u64::from(is_running));
+    text
+}
+
+/// The metrics of what was found at one site just now.
+async fn tell_of_checks(app: &App, checks: &SiteChecks) -> String {
+    let mut text = String::new();
+    let all = checks.are_ok;
+    let all = all.map(|(check, is_ok)| (format!("check=\"{check}\""), u64::from(is_ok)));
+    numbers(&mut text, CHECKS, all.into_iter());
+    number(&mut text, PAUSED, u64::from(checks.is_paused));
+    number(&mut text, RECOVERED, app.desk.recovered_unknown());
+    if let Some(waiting) = app.metrics.waiting(&app.desk).await {
+        number(&mut text, WAITING, waiting.count);
+        number(&mut text, OLDEST, waiting.oldest_seconds());
+    }
     text
 }
 

@@ -175,6 +175,12 @@ impl WriteContext {
         self.house.recovery.done().await;
     }
 
+    /// Number of attempts of killed servers whose outcome could not be found out.
+    #[must_use]
+    pub fn recovered_unknown(&self) -> u64 {
+        self.house.recovery.unknown.get()
+    }
+
     /// The policy of the settings, for no caller in particular.
     #[must_use]
     pub const fn policy(&self) -> &Policy {

@@ -27,6 +27,7 @@ use super::{CommandResult, print, start};
 use crate::audit::AuditLog;
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
+use crate::server::settings_digest;
 use crate::site::SiteName;
 use crate::tools::{ToolSelection, Toolset};
 use crate::wiki::{Reached, Wiki, WikiSettings};
@@ -143,6 +144,7 @@ async fn look(
 ) -> Result<(), (Exit, String)> {
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
+    let digest = digest_found(&settings);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
     let (anchors, told) = (settings.anchors, settings.notify);
     let remembers = surface.has_any_of(Toolset::Memory);
@@ -176,6 +178,7 @@ async fn look(
     }
     report.add("policy", policy::found(&policy, &surface));
     report.add("policy", policy::paused(policy.pauses.look().as_ref()));
+    report.add("policy", digest);
     report.add("rules", rules::found(&policy));
     if !told.is_empty() {
         report.add("notify", notify::found(&told));
@@ -227,6 +230,19 @@ async fn ask(
     report.add("locales", [site::locales(wiki, reached)]);
     let found = time.give("search", Box::pin(site::search(wiki))).await;
     report.add("search", [found.unwrap_or_else(|| time.is_up())]);
+}
+
+/// The digest by which the replicas of a server over HTTP are compared.
+fn digest_found(settings: &Settings) -> Option<DoctorFinding> {
+    settings.serve.address?;
+    let layers = start::layers().ok()?;
+    let digest = if layers.every().len() > 1 {
+        settings_digest(&Settings::load_every(&layers).ok()?)
+    } else {
+        settings_digest(std::slice::from_ref(settings))
+    };
+    let seen = format!("replicas of one server have these settings if /readyz shows {digest}");
+    Some(DoctorFinding::good(seen))
 }
 
 fn settings_found(settings: &Settings) -> Vec<DoctorFinding> {

@@ -248,7 +248,7 @@ fn a_key_file_that_others_may_read_is_warned_of() {
     };
     assert_eq!(warnings(0o600), Vec::<String>::new());
     assert_eq!(
-        warnings(0o640),
+        warnings(0o644),
         [
             "the file that WIKI_API_TOKEN_FILE names may be read by others than its owner; take that away with chmod 600"
         ]

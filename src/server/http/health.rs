@@ -1,5 +1,6 @@
 //! Liveness and readiness of the server.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
@@ -12,6 +13,8 @@ use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
 use super::super::clients::tokens_fault::TokensFileError;
 use super::super::json::without_nulls;
+use super::super::metrics::SiteChecks;
+use super::super::site::Site;
 use super::refusal::respond;
 use super::state::HttpState;
 use crate::site::SiteName;
@@ -20,12 +23,12 @@ use crate::wiki::{WikiError, in_words};
 const JSON: &str = "application/json";
 
 /// The last result and its time; one request at a time checks.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Readiness(Mutex<ReadinessCache>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct ReadinessCache {
-    last: Option<(Instant, bool, Value)>,
+    last: Option<(Instant, ReadinessReport)>,
     /// The fault that was last logged.
     logged: Option<String>,
 }
@@ -39,29 +42,56 @@ impl Readiness {
     /// Answers if calls can be served; a request by a name of this server also gets the faults.
     pub(super) async fn answer(&self, state: &HttpState, is_by_name: bool) -> Response {
         let mut known = self.0.lock().await;
-        let fresh = state.limits.fresh;
-        let found = match known.last.take() {
-            Some(found) if found.0.elapsed() < fresh => found,
-            _ => {
-                let found = look(state).await;
-                known.log(found.for_log());
-                (Instant::now(), found.is_ready(), found.body())
-            }
-        };
-        let (_, is_ready, body) = known.last.insert(found);
-        let status = if *is_ready {
+        let found = known.renewed(state).await;
+        let is_ready = found.is_ready();
+        let status = if is_ready {
             StatusCode::OK
         } else {
             StatusCode::SERVICE_UNAVAILABLE
         };
         // A probe may use an address that this server does not know; it needs only the status.
-        let status_alone = json!({ "ready": is_ready });
-        let body = if is_by_name { body } else { &status_alone };
+        let body = if is_by_name {
+            found.body()
+        } else {
+            json!({ "ready": is_ready })
+        };
         respond(status, JSON, body.to_string())
+    }
+
+    /// The findings for each of these sites, as the metrics show them.
+    pub(super) async fn checks(&self, state: &HttpState, sites: &[Arc<Site>]) -> Vec<SiteChecks> {
+        let mut known = self.0.lock().await;
+        let found = known.renewed(state).await;
+        let of_site = |site: &Arc<Site>| {
+            let mut all = found.sites.iter();
+            let own = all.find(|it| it.name.as_ref() == site.name());
+            SiteChecks {
+                are_ok: [
+                    ("settings", found.clients.is_none()),
+                    ("wiki", own.is_some_and(|own| own.wiki.is_none())),
+                    ("audit", own.is_some_and(|own| own.audit.is_none())),
+                ],
+                is_paused: own.is_some_and(|own| own.paused.is_some()),
+            }
+        };
+        sites.iter().map(of_site).collect()
     }
 }
 
 impl ReadinessCache {
+    /// The report of the last look if it still counts, else of one now.
+    async fn renewed(&mut self, state: &HttpState) -> &ReadinessReport {
+        let found = match self.last.take() {
+            Some(found) if found.0.elapsed() < state.limits.fresh => found,
+            _ => {
+                let found = look(state).await;
+                self.log(found.for_log());
+                (Instant::now(), found)
+            }
+        };
+        &self.last.insert(found).1
+    }
+
     /// Logs a change in one line; returns whether there was one.
     fn log(&mut self, fault: Option<String>) -> bool {
         if self.logged == fault {
@@ -88,6 +118,8 @@ struct ReadinessReport {
     ending: usize,
     /// The reason why the issuer of people is away: those who are known are served on.
     issuer: Option<String>,
+    /// The digest of the settings in force.
+    digest: String,
 }
 
 /// The faults of one site.
@@ -138,6 +170,7 @@ async fn look(state: &HttpState) -> ReadinessReport {
         settings: state.sites.fault(),
         sites,
         issuer,
+        digest: state.sites.settings_digest(),
         ending: state.clients.as_deref().map_or(0, ClientRegistry::ending),
     }
 }
@@ -201,6 +234,7 @@ impl ReadinessReport {
         };
         if let Value::Object(body) = &mut body {
             body.insert("ready".to_owned(), self.is_ready().into());
+            body.insert("settingsDigest".to_owned(), json!(self.digest));
             body.insert("settingsNotTaken".to_owned(), json!(self.settings));
             let ending = (self.ending > 0).then_some(self.ending);
             body.insert("clientsEndingSoon".to_owned(), json!(ending));
@@ -263,6 +297,7 @@ mod tests {
             }],
             ending: 0,
             issuer: None,
+            digest: String::new(),
         };
         let mut known = ReadinessCache::default();
         for (wiki, is_logged) in [

@@ -106,7 +106,7 @@ fn holds(listed: &[String], host: &Authority) -> bool {
 }
 
 /// The origin of a browser's page, if there is one; it must be listed.
-fn check_origin(
+pub(super) fn check_origin(
     state: &HttpState,
     headers: &HeaderMap,
 ) -> Result<Option<HeaderValue>, HttpRefusal> {

@@ -30,11 +30,12 @@ use crate::review::{self, ReviewOrigin, Reviews};
 /// If the system gives no random numbers.
 pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrandom::Error> {
     let readiness = (Arc::clone(state), Arc::new(Readiness::default()));
+    let metrics = get(tell_metrics).with_state(readiness.clone());
     let routes = Router::new()
         .route("/", any(nothing_here))
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz).with_state(readiness))
-        .route("/metrics", get(tell_metrics))
+        .route("/metrics", metrics)
         .route(
             METADATA,
             get(resource::metadata).options(resource::metadata),
@@ -123,11 +124,15 @@ async fn readyz(
 }
 
 async fn tell_metrics(
-    State(state): State<Arc<HttpState>>,
+    State((state, readiness)): State<(Arc<HttpState>, Arc<Readiness>)>,
     request: Request,
 ) -> Result<Response, HttpRefusal> {
-    origin::check_source(&state, &request)?;
+    origin::check_origin(&state, request.headers())?;
     let client = token::authenticate(&state, request.headers()).await?;
+    // Who asks each replica uses its address. A page of a browser has no token.
+    if client.is_none() {
+        origin::check_host(&state, &request)?;
+    }
     let mut sites = state.sites.all().to_vec();
     if let Some(client) = client.filter(|client| client.role != Role::Metrics) {
         let refused = |message| Err(HttpRefusal::forbidden(message));
@@ -145,10 +150,14 @@ async fn tell_metrics(
             sites.retain(|site| client.sees(site, &state.sites));
         }
     }
+    let checks = readiness.checks(&state, &sites).await;
+    let mut text = metrics::tell(&sites, &checks).await;
+    text += &metrics::tell_of_server(&state.sites.settings_digest());
+    text += &of_people(&state);
     Ok(respond(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",
-        metrics::tell(&sites) + &of_people(&state),
+        text,
     ))
 }
 

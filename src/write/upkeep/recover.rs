@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
 use crate::change::{Change, Operation, Proof};
+use crate::meter::Counter;
 use crate::page::{Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -62,6 +63,8 @@ pub(in crate::write) struct Recovery {
     once: OnceCell<()>,
     /// The time of the last vain try to settle attempts of this run.
     tried: Mutex<Option<Instant>>,
+    /// Attempts whose outcome stays unknown.
+    pub(in crate::write) unknown: Counter,
 }
 
 impl Recovery {
@@ -78,6 +81,7 @@ impl Recovery {
             keep,
             once: OnceCell::new(),
             tried: Mutex::default(),
+            unknown: Counter::default(),
         }
     }
 
@@ -176,6 +180,9 @@ impl Recovery {
                 tracing::warn!(%call, step, page, "an attempt that an earlier run left open was applied");
             }
             Ok((outcome, page)) => {
+                if outcome == Outcome::Unknown {
+                    self.unknown.add();
+                }
                 let outcome = outcome.as_str();
                 tracing::warn!(%call, step, page, outcome, "an attempt that an earlier run left open is settled");
             }

@@ -1,5 +1,6 @@
 //! The project itself: its rooms, words, promises, pages and packages.
 
+mod deploy;
 pub(crate) mod docs;
 mod formats;
 mod in_operation;
