@@ -39,6 +39,7 @@ mod share;
 pub mod site;
 mod store;
 pub mod tools;
+pub mod trace;
 pub mod view;
 pub mod watch;
 pub mod wiki;

@@ -14,7 +14,8 @@ use super::{CommandResult, print};
 use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
 use crate::server::{
-    App, Reload, Site, Sites, Unasked, check_sites, serve_sites, serve_stdio, serve_tools_alone,
+    App, Collector, Reload, Site, Sites, Unasked, check_sites, serve_sites, serve_stdio,
+    serve_tools_alone,
 };
 use crate::site::SiteName;
 use crate::write::Timeouts;
@@ -135,6 +136,8 @@ async fn serve(
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let serve = settings.first().map(|settings| settings.serve.clone());
     let serve = serve.ok_or_else(|| Exit::failed("there is no wiki to serve"))?;
+    let collector = serve.collector.clone().map(|to| Collector::begin(*to));
+    let collector = collector.transpose().map_err(Exit::failed)?.flatten();
     let mut all = Vec::new();
     for settings in settings {
         let name = settings.site.clone();
@@ -207,6 +210,9 @@ async fn serve(
             tracing::info!(address = %server.address(), "serving MCP over HTTP at /mcp");
             server.run(stop).await;
         }
+    }
+    if let Some(collector) = collector {
+        collector.finish().await;
     }
     Ok(signals.exit().unwrap_or(Exit::Done))
 }

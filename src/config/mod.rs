@@ -13,6 +13,7 @@
 mod address_range;
 mod anchors;
 mod changes;
+mod collector;
 mod connection;
 mod custom;
 mod defaults;
@@ -42,6 +43,7 @@ mod write_policy;
 pub use address_range::AddressRange;
 pub use anchors::signing_key;
 pub use changes::{SettingsDiff, Stamps};
+pub use collector::CollectorSettings;
 pub use connection::parse_base_url;
 pub use custom::read_customs;
 pub use defaults::SETTINGS;

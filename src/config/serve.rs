@@ -8,6 +8,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::address_range::AddressRange;
+use super::collector::{CollectorSettings, collector};
 use super::network::network;
 use super::parse::{SettingError, SettingsSource, choose};
 use super::tls::{self, ServerTls};
@@ -39,6 +40,8 @@ pub struct ServeSettings {
     pub oauth: Option<Arc<OauthSettings>>,
     /// The network between this program and their issuer.
     pub issuer_network: Network,
+    /// The collector of spans.
+    pub collector: Option<Box<CollectorSettings>>,
 }
 
 impl ServeSettings {
@@ -60,6 +63,7 @@ impl ServeSettings {
             person_limit: Duration::from_secs(seconds.into()),
             issuer_network: issuer_network(source)?,
             oauth: source.tables().oauth.map(Arc::new),
+            collector: collector(source)?.map(Box::new),
         })
     }
 

@@ -8,7 +8,9 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult};
 use time::OffsetDateTime;
 
+use crate::audit::CallId;
 use crate::meter::{Gauge, Histogram};
+use crate::trace::{self, SpanEnd, SpanKind};
 use crate::write::WriteContext;
 
 /// The most clients that are counted separately.
@@ -83,12 +85,35 @@ impl Clients {
 /// A call of a tool, as it is counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Called<'a> {
+    /// Its id.
+    pub(super) id: CallId,
     /// The tool; empty where there is none of that name.
     pub(super) tool: &'static str,
     /// True if it may write.
     pub(super) can_write: bool,
     /// The named client that calls.
     pub(super) client: Option<&'a str>,
+}
+
+impl Called<'_> {
+    /// The end of its span.
+    fn ended(&self, answer: &Result<CallToolResponse, ErrorData>) -> SpanEnd {
+        let outcome = outcome(self.tool, answer);
+        let is_error = !matches!(outcome.as_str(), "ok" | "asked");
+        let mut attributes = vec![
+            ("mcp.method.name", "tools/call".into()),
+            ("gen_ai.tool.name", self.tool.into()),
+            ("wikijs_gate.call", self.id.to_string().into()),
+            ("wikijs_gate.outcome", outcome.into()),
+        ];
+        if let Some(client) = self.client {
+            attributes.push(("wikijs_gate.client", client.into()));
+        }
+        SpanEnd {
+            attributes,
+            is_error,
+        }
+    }
 }
 
 impl Metrics {
@@ -100,7 +125,8 @@ impl Metrics {
     ) -> Result<CallToolResponse, ErrorData> {
         let _under_way = self.in_flight.enter();
         let began = Instant::now();
-        let answer = call.await;
+        let name = format!("tools/call {}", called.tool);
+        let answer = trace::span(name, SpanKind::Server, call, |answer| called.ended(answer)).await;
         self.call_time.took(began.elapsed());
         let outcome = outcome(called.tool, &answer);
         let ended = match outcome.as_str() {

@@ -10,6 +10,7 @@ use super::app::App;
 use super::site::Site;
 use crate::meter::Histogram;
 use crate::site::SiteName;
+use crate::trace;
 use crate::wiki::KeyStatus;
 
 /// A metric as the documentation shows it.
@@ -69,6 +70,7 @@ metrics! {
     OLDEST = "wikijs_gate_oldest_proposal_seconds", "gauge", "", "Age of the oldest of them; 0 without any.";
     RECOVERED = "wikijs_gate_recovered_unknown_total", "counter", "", "Attempts of killed servers whose outcome this one could not find out.";
     SETTINGS = "wikijs_gate_settings_info", "gauge", "`digest`", "1, with the digest of the settings that all replicas must share: sites, policies with their rules, tools on offer.";
+    SPANS = "wikijs_gate_spans_total", "counter", "`end`", "Spans of calls by their end: `sent` to the collector, or `dropped`; without a collector both are 0.";
     PEOPLE = "wikijs_gate_people", "gauge", "", "People whose tokens came and have not ended.";
     ISSUER_AWAY = "wikijs_gate_issuer_away", "gauge", "", "Whether the issuer of people's tokens did not answer when last asked: 1 or 0.";
 }
@@ -102,12 +104,16 @@ pub(super) async fn tell(sites: &[Arc<Site>], checks: &[SiteChecks]) -> String {
     }
 }
 
-/// The metrics of the whole server's settings.
+/// The metrics of the whole server: its settings, and the spans that it makes.
 #[must_use]
 pub fn tell_of_server(digest: &str) -> String {
     let mut text = String::new();
     let labels = format!("digest=\"{digest}\"");
     numbers(&mut text, SETTINGS, std::iter::once((labels, 1)));
+    let counts = trace::queue().map_or((0, 0), |queue| (queue.sent.get(), queue.dropped.get()));
+    let spans = [("sent", counts.0), ("dropped", counts.1)];
+    let spans = spans.map(|(end, number)| (format!("end=\"{end}\""), number));
+    numbers(&mut text, SPANS, spans.into_iter());
     text
 }
 

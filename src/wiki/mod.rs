@@ -46,7 +46,7 @@ pub use rights::site::{SiteLocales, UnknownLocale};
 pub(crate) use transport::http_client;
 pub(crate) use transport::is_loopback;
 pub use transport::network::{ClientCertificate, Network, Proxy};
-pub(crate) use transport::network::{authorities, headers};
+pub(crate) use transport::network::{authorities, header_lines, headers};
 pub(crate) use transport::offload::aside;
 pub use transport::reach::{Reached, TlsFault, Unreachable};
 pub use transport::retry::RetryLimits;

@@ -17,6 +17,7 @@ use super::error::WikiError;
 use super::rights::key_state::KeyState;
 use crate::audit::CallId;
 use crate::render_budget;
+use crate::trace::{self, SpanEnd, SpanKind};
 use classify::RawAnswer;
 use network::{Network, Proxy};
 use traffic::Traffic;
@@ -254,20 +255,25 @@ impl Transport {
         // The limit counts from here: waiting for a place is not the wiki's time.
         let (_under_way, began) = (self.traffic.in_flight.enter(), Instant::now());
         let too_late = WikiError::Timeout { after: limit };
-        let answer = async {
-            let sent = request.header(REQUEST_ID, &id).send();
-            let sent = tokio::time::timeout(limit, sent).await;
-            let response = sent.map_err(|_| too_late.clone())?.map_err(fault)?;
-            // What answers in the wiki's place may have another clock.
-            if let Some(date) = look::date(response.headers())
-                && response.status().is_success()
-            {
-                self.traffic.dated(date);
-            }
-            let left = limit.saturating_sub(began.elapsed());
-            let read = self.read_to_end(response, Some(place), left).await;
-            read.unwrap_or(Err(too_late))
-        }
+        let answer = trace::span(
+            "wiki request",
+            SpanKind::Client,
+            async {
+                let sent = traced(request.header(REQUEST_ID, &id)).send();
+                let sent = tokio::time::timeout(limit, sent).await;
+                let response = sent.map_err(|_| too_late.clone())?.map_err(fault)?;
+                // What answers in the wiki's place may have another clock.
+                if let Some(date) = look::date(response.headers())
+                    && response.status().is_success()
+                {
+                    self.traffic.dated(date);
+                }
+                let left = limit.saturating_sub(began.elapsed());
+                let read = self.read_to_end(response, Some(place), left).await;
+                read.unwrap_or(Err(too_late))
+            },
+            |answer| span_end(&id, answer),
+        )
         .await;
         self.traffic.latency.took(began.elapsed());
         match &answer {
@@ -357,6 +363,29 @@ impl std::ops::Deref for Transport {
 
     fn deref(&self) -> &SharedTransport {
         &self.way
+    }
+}
+
+/// A request with its place in a trace, where spans are made.
+fn traced(request: RequestBuilder) -> RequestBuilder {
+    let Some(place) = trace::outgoing() else {
+        return request;
+    };
+    let request = request.header("traceparent", place.to_string());
+    match place.state() {
+        Some(state) => request.header("tracestate", state),
+        None => request,
+    }
+}
+
+/// The end of a request's span.
+fn span_end(id: &str, answer: &Result<RawAnswer, WikiError>) -> SpanEnd {
+    let status = answer.as_ref().ok().map(|answer| answer.status);
+    let mut attributes = vec![("wikijs_gate.request", id.into())];
+    attributes.extend(status.map(|status| ("http.response.status_code", status.into())));
+    SpanEnd {
+        attributes,
+        is_error: status.is_none_or(|status| status >= 500),
     }
 }
 

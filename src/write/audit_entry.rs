@@ -17,6 +17,7 @@ use crate::gates::{
 };
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
+use crate::trace::{self, SpanEnd, SpanKind};
 
 use super::answer::WriteTarget;
 use super::caller::Caller;
@@ -69,6 +70,29 @@ impl EntryBuilder {
     /// The review page's address for its caller, if that is known.
     pub(super) const fn review(&self) -> Option<&Arc<str>> {
         self.review.as_ref()
+    }
+
+    /// Runs a stage of this write as a span, which tells the ids that its records have. The end of the
+    /// call tells of its failure.
+    pub(super) fn stage<F: Future>(
+        &self,
+        name: &'static str,
+        work: F,
+    ) -> impl Future<Output = F::Output> {
+        let end = |_: &F::Output| {
+            let entry = &self.entry;
+            let mut attributes = vec![("wikijs_gate.call", entry.call.to_string().into())];
+            let set = entry
+                .set
+                .map(|set| ("wikijs_gate.set", set.to_string().into()));
+            attributes.extend(set);
+            attributes.extend(entry.id.map(|id| ("wikijs_gate.page", id.into())));
+            SpanEnd {
+                attributes,
+                is_error: false,
+            }
+        };
+        trace::span(name, SpanKind::Internal, work, end)
     }
 
     /// The session of its caller.

@@ -202,7 +202,8 @@ impl<'a> Pipeline<'a> {
         let (enabled, route) = Route::decide(policy, &caller.session, brought)?;
         let route = self.hold(policy, route).await?;
         let call = context.call(policy, &self.record, self.held.under(&route));
-        let read = match read::changes(call, self.request, &route, caller.note.as_ref()).await {
+        let read = read::changes(call, self.request, &route, caller.note.as_ref());
+        let read = match self.record.stage("write.read", read).await {
             Ok(read) => read,
             Err(stopped) => {
                 let (audit, previews) = (&context.audit, &context.memory.previews);
@@ -221,10 +222,12 @@ impl<'a> Pipeline<'a> {
         self.record.about(&read.set);
         let allowed = gates::paths(enabled, read.set)?;
         let (wiki, index, set) = (&context.wiki, &context.index, allowed.set());
-        let mut checked = check::check(wiki, index, policy, set, input).await?;
+        let checked = check::check(wiki, index, policy, set, input);
+        let mut checked = self.record.stage("write.check", checked).await?;
         self.record.counted(checked.lines);
         self.record.warned(checked.warnings());
-        let facts = rule::facts(&context.audit, policy, &caller.client, &checked.facts).await?;
+        let facts = rule::facts(&context.audit, policy, &caller.client, &checked.facts);
+        let facts = self.record.stage("write.rules", facts).await?;
         let shown = route.previews_token().map(str::to_owned);
         let can_ask = caller.asker.can_ask();
         let (ruling, by_rule) = rule::apply(policy, allowed, &facts, route, can_ask)?;
@@ -267,7 +270,8 @@ impl<'a> Pipeline<'a> {
                 self.held.proposal = Some(held);
             }
             let longest = context.patience.queueing;
-            self.held.lock = Some(lock::take(&context.audit, turn, longest).await?);
+            let lock = lock::take(&context.audit, turn, longest);
+            self.held.lock = Some(self.record.stage("write.lock", lock).await?);
         }
         Ok(route)
     }

@@ -19,6 +19,7 @@ use super::chain::VERSION;
 use crate::change::Operation;
 use crate::page::{Date, Field, Locale, PagePath};
 use crate::site::SiteName;
+use crate::trace::TraceId;
 
 /// A member of the record that every door shows as it is.
 #[derive(Debug, Clone, Copy)]
@@ -88,16 +89,20 @@ macro_rules! members {
         }
 
         impl AuditEntry {
-            /// An entry with only its call and event.
+            /// An entry with only its call and event, and the trace of the current call.
             #[must_use]
             pub fn new(call: CallId, event: AuditEvent) -> Self {
-                Self {
+                let entry = Self {
                     call,
                     event,
                     $( $who: Default::default(), )*
                     $( $what: Default::default(), )*
                     removed: Vec::new(),
                     ms: 0,
+                };
+                Self {
+                    trace: TraceId::current(),
+                    ..entry
                 }
             }
 
@@ -275,6 +280,8 @@ members! {
         proposer: Option<Client> = client, absent if "Option::is_none";
         /// The set of several changes that it is one of.
         set: Option<CallId> = whole, absent if "Option::is_none";
+        /// The trace that the call belongs to, by its W3C id.
+        trace: Option<TraceId> = whole, absent if "Option::is_none" => shown;
         /// The reason for the call, in the caller's own words.
         note: Option<String> = long, absent if "Option::is_none";
         /// The codes of the checks' warnings.

@@ -174,6 +174,13 @@ fn samples() -> Vec<Sample<'static>> {
         of("serve_trusted_proxies", "", "[\"10.0.0.0/8\"]"),
         restart("serve_caller_keys", "", "true"),
         of("serve_rate", "100", "50"),
+        restart(
+            "otel_exporter_otlp_endpoint",
+            "",
+            "\"http://127.0.0.1:4318\"",
+        ),
+        restart("otel_service_name", "\"a\"", "\"b\""),
+        restart("otlp_headers_file", "\"signing\"", "\"headers1\""),
         restart("log", "\"info\"", "\"debug\""),
         restart("log_format", "\"text\"", "\"json\""),
         restart("log_dir", "\"log1\"", "\"log2\""),

@@ -123,6 +123,14 @@ pub(crate) fn authorities(pem: &[u8]) -> Result<Vec<Certificate>, &'static str> 
 /// # Errors
 /// The line and what is wrong with it; no value is in there.
 pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
+    header_lines(text, is_ours)
+}
+
+/// The same of a file for others, with names that are not to be set there.
+///
+/// # Errors
+/// The line and what is wrong with it; no value is in there.
+pub(crate) fn header_lines(text: &str, is_taken: fn(&str) -> bool) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     let lines = (1..).zip(text.lines().map(str::trim));
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
@@ -136,7 +144,7 @@ pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
                 "names a file whose line {number} is not of the form Name: value"
             ));
         };
-        if is_ours(name.as_str()) {
+        if is_taken(name.as_str()) {
             return Err(format!(
                 "names a file whose line {number} sets {name}, which is not to be set there"
             ));

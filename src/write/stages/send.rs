@@ -13,6 +13,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal};
 use crate::notice;
 use crate::page::{Attached, Field, LineCounts, PageState};
+use crate::trace;
 use crate::wiki::{MutationOutcome, Sender, Wiki};
 
 use super::check::SetCheck;
@@ -90,7 +91,8 @@ pub(super) fn spawned<T: Send + 'static>(
         drop(awaited);
         done
     };
-    Ok(tasks.spawn(notice::told_as_here(work.in_current_span())))
+    let work = trace::traced_as_here(work.in_current_span());
+    Ok(tasks.spawn(notice::told_as_here(work)))
 }
 
 /// What the steps of permitted writes are sent and settled with.
@@ -129,7 +131,8 @@ impl<'a> Steps<'a> {
             return Err(record::failed(audit, record, error, permit.change(), None).await);
         }
         loop {
-            let step = match record::attempt(audit, record, &mut permit).await {
+            let attempt = record::attempt(audit, record, &mut permit);
+            let step = match record.stage("write.record", attempt).await {
                 Ok(Some(step)) => step,
                 Ok(None) => break,
                 Err(error) => {
@@ -143,8 +146,9 @@ impl<'a> Steps<'a> {
                 return Err(broke_off());
             };
             let sent_at = sending.wiki().now();
-            let sent = sending.send(step).await;
-            let settled = self.settled(sending.wiki(), &promise, sent, sent_at).await;
+            let sent = record.stage("write.send", sending.send(step)).await;
+            let settled = self.settled(sending.wiki(), &promise, sent, sent_at);
+            let settled = record.stage("write.verify", settled).await;
             if let Some(knowing) = &knowing {
                 note_written(self.reads, knowing, &settled);
             }

@@ -42,8 +42,8 @@ pub(crate) struct Program {
 
 /// How a program ended.
 pub(crate) struct End {
-    code: Option<i32>,
-    took: Duration,
+    pub(crate) code: Option<i32>,
+    pub(crate) took: Duration,
     stdout: Vec<String>,
     pub(crate) stderr: Vec<String>,
 }

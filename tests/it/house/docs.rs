@@ -65,6 +65,7 @@ fn the_settings_are_those_that_are_read() {
     generated("docs/settings.md", "settings", &all, as_it_is);
     let source = [
         include_str!("../../../src/config/settings.rs"),
+        include_str!("../../../src/config/collector.rs"),
         include_str!("../../../src/config/connection.rs"),
         include_str!("../../../src/config/policy.rs"),
         include_str!("../../../src/config/write_policy.rs"),

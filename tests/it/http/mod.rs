@@ -10,6 +10,7 @@ mod notify;
 mod people;
 mod roles;
 mod shares;
+mod traced;
 mod wire;
 
 use std::fs::Permissions;

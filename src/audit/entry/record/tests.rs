@@ -71,6 +71,7 @@ fn full_entry() -> AuditEntry {
         }),
         set: Some("00000000000000ff".parse().unwrap()),
         note: text("the guide moved"),
+        trace: "4bf92f3577b34da6a3ce929d0e0e4736".parse().ok(),
         warnings: vec!["dead_link".to_owned()],
         removed: Vec::new(),
         ms: 12,
@@ -81,7 +82,7 @@ fn full_entry() -> AuditEntry {
 fn the_members_are_in_the_designs_order() {
     let mut record = Record::new(&full_entry(), &stamp());
     let line = String::from_utf8(record.seal().unwrap()).unwrap();
-    insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"outcome","client":{"name":"inspector","version":"1.2","id":"00000000000000ee","role":"agent","subject":"alice","address":"127.0.0.1"},"actor":"user:root/login:alice","tool":"wikijs_update_page","operation":"update","wiki":"docs","key":"07070707070707070707070707070707","id":7,"locale":"en","path":"docs/a","newPath":"docs/b","aside":"docs/moving-7","gate":"confirm","decision":"allowed","reason":"the token is that of the preview","fields":["path","content"],"linesAdded":2,"linesRemoved":1,"before":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a","after":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986","found":"084fed08b978af4d7d196a7446a86b58009e636b611db16211b65a9aadff29c5","updatedAt":"2030-01-02T03:04:05.000Z","outcome":"partly_applied","code":"PARTLY_APPLIED","step":"update","undoes":"00000000000000cc","confirms":"00000000000000ab","standing":"page","proposal":"00000000000000dd","proposer":{"name":"agent","version":""},"set":"00000000000000ff","note":"the guide moved","warnings":["dead_link"],"ms":12,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"5d1909e7ad588b68892b90733645c8efe9294160fc2956cef72123391b592fd0"}"#);
+    insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"outcome","client":{"name":"inspector","version":"1.2","id":"00000000000000ee","role":"agent","subject":"alice","address":"127.0.0.1"},"actor":"user:root/login:alice","tool":"wikijs_update_page","operation":"update","wiki":"docs","key":"07070707070707070707070707070707","id":7,"locale":"en","path":"docs/a","newPath":"docs/b","aside":"docs/moving-7","gate":"confirm","decision":"allowed","reason":"the token is that of the preview","fields":["path","content"],"linesAdded":2,"linesRemoved":1,"before":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a","after":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986","found":"084fed08b978af4d7d196a7446a86b58009e636b611db16211b65a9aadff29c5","updatedAt":"2030-01-02T03:04:05.000Z","outcome":"partly_applied","code":"PARTLY_APPLIED","step":"update","undoes":"00000000000000cc","confirms":"00000000000000ab","standing":"page","proposal":"00000000000000dd","proposer":{"name":"agent","version":""},"set":"00000000000000ff","trace":"4bf92f3577b34da6a3ce929d0e0e4736","note":"the guide moved","warnings":["dead_link"],"ms":12,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"2d9a0c219d922365d710d877f45ba63fdbfb7d3b687d543c6e86c800af9a0884"}"#);
     assert_eq!(Record::parse(line.as_bytes()), Ok(record));
 }
 
