@@ -92,8 +92,8 @@ enum LogState {
     /// No event yet: no file.
     Fresh,
     Running(OwnRun),
-    /// A write failed. The file stays locked, since only this run can know the outcome of a write
-    /// to the wiki that is still under way. If there was no room, the next record tries a new run.
+    /// A write failed. The run stays held, since only this run can know the outcome of a write
+    /// to the wiki that is still under way. If that may pass, the next record tries a new run.
     Failed(AuditError, Option<OwnRun>),
     Ended,
 }
@@ -233,7 +233,7 @@ impl AuditLog {
         self.why_over().map_or(Ok(()), Err)
     }
 
-    /// Begins a new run if there was no room to go on with the one before and there is now.
+    /// Begins a new run if the one before could not go on, for want of room or of its database, and there is now.
     ///
     /// # Errors
     /// Why the log takes no records.
@@ -269,12 +269,16 @@ impl AuditLog {
     }
 
     /// Records an attempt: written and synced. Its event is [`AuditEvent::Attempt`], whatever the entry
-    /// says. The states that it names must be kept already.
+    /// says. The states that it names must be kept already, and the leases under which it is sent held.
     ///
     /// # Errors
-    /// If it is not surely on record, or writes are paused at this moment: nothing may be sent
-    /// then.
-    pub async fn attempt(&self, entry: AuditEntry) -> Result<OnRecord, AuditError> {
+    /// If it is not surely on record, writes are paused at this moment, or others may have a lease by now
+    /// ([`AuditError::Overtaken`]): nothing may be sent then.
+    pub async fn attempt(
+        &self,
+        entry: AuditEntry,
+        leases: &[&HeldLease],
+    ) -> Result<OnRecord, AuditError> {
         let call = entry.call;
         let event = AuditEvent::Attempt;
         let entry = AuditEntry { event, ..entry };
@@ -286,6 +290,9 @@ impl AuditLog {
                 if let Some(pause) = blocking(move || pauses.in_force(&place)).await? {
                     return Err(AuditError::Paused(Box::new(pause)));
                 }
+            }
+            if !leases.iter().all(|held| held.is_sure()) {
+                return Err(AuditError::Overtaken);
             }
             self.parts
                 .in_turn(true, move |log, state, lease| match log.pauses.look() {
@@ -391,6 +398,11 @@ impl LogParts {
         Ok(self.leases.alone(&LeaseName::RECOVERY, wait).await?)
     }
 
+    /// The place of the state of all wikis.
+    pub(crate) const fn home(&self) -> &StoreHome {
+        &self.place.home
+    }
+
     /// Where all lies that belongs to this wiki.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.place.store
@@ -489,7 +501,7 @@ impl LogParts {
         }
     }
 
-    /// The run that follows one that there was no room to go on with, if there is room now. The new
+    /// The run that follows one that could not go on, if what it lacked is there now. The new
     /// run's first record names the other one with its last hash.
     fn follow(
         &self,
@@ -498,7 +510,7 @@ impl LogParts {
         lease: &RunLease,
     ) -> Result<OwnRun, Box<(AuditError, Option<OwnRun>)>> {
         let failed = match failed {
-            Some(failed) if why.is_no_room() => failed,
+            Some(failed) if why.may_pass() => failed,
             failed => return Err(Box::new((why, failed))),
         };
         match self.begin_after(&failed, lease) {
@@ -506,14 +518,14 @@ impl LogParts {
                 tracing::warn!(
                     failed = failed.name(),
                     run = run.name(),
-                    "audit: there is room again; a new run goes on with the record"
+                    "audit: a new run goes on with the record"
                 );
                 self.unsettled.lock().runs.push(failed);
                 self.set_over(None);
                 Ok(run)
             }
             Err(error) => {
-                tracing::warn!(%error, "audit: there is still no room for the record");
+                tracing::warn!(%error, "audit: the record cannot go on yet");
                 Err(Box::new((why, Some(failed))))
             }
         }
@@ -545,8 +557,7 @@ impl LogParts {
     }
 
     fn set_over(&self, why: Option<AuditError>) {
-        // If there was only no room, it may go on.
-        if why.as_ref().is_some_and(|why| !why.is_no_room()) {
+        if why.as_ref().is_some_and(|why| !why.may_pass()) {
             self.anchoring.end();
         }
         *self.over.write() = why;

@@ -52,7 +52,7 @@ pub struct CheckedRun {
     pub chain: Result<Verified, ChainBreak>,
     /// True if a living process holds it and may continue it. For an empty file this is unknown.
     pub is_locked: bool,
-    /// The run that the same server began after the disk was full. Its first record names this run
+    /// The run that the same server began when this one could not go on. Its first record names this run
     /// and its last whole record.
     pub followed_by: Option<String>,
 }
@@ -139,7 +139,7 @@ struct RunReferences {
     /// Up to which length each run is anchored: by an anchor itself, or by the first record of a
     /// run that is.
     anchored: HashMap<String, u64>,
-    /// By each run that there was no room to go on with, the run that follows it.
+    /// By each run that could not go on, the run that follows it.
     followed: HashMap<String, String>,
 }
 

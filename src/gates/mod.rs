@@ -5,7 +5,7 @@
 //! file. `enabled` gives a proof that carries the policy. `paths` takes this proof and a
 //! [`ChangeSet`], `rules` takes what `paths` gives, and `confirm` takes what `rules` clears and the
 //! caller's confirmation. `confirm` makes a [`Permit`], from which [`Permit::next_step`] gives one
-//! [`Step`] for each record of an attempt.
+//! [`Step`] for each record of an attempt; [`Step::sure`] looks at its leases right before it is sent.
 //!
 //! Nothing outside the crate can open a gate; within it, only `write/` does.
 
@@ -39,7 +39,7 @@ pub use grant::{ClientConfirm, Grant, ends_soon};
 pub use narrowing::ClientLimits;
 pub(crate) use paths::{AllowedSet, paths};
 pub(crate) use permit::MayGoBack;
-pub use permit::{Permit, Step};
+pub use permit::{Permit, Step, SureStep};
 pub use places::WriteScope;
 pub use policy::Policy;
 pub use preview_tokens::{Asked, Previewed};

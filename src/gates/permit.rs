@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::set::{ChangeSet, SetChange};
-use crate::audit::{CallId, OnRecord};
+use crate::audit::{CallId, HeldLease, OnRecord};
 use crate::change::{Change, Operation};
 use crate::page::PageState;
 
@@ -48,6 +48,17 @@ pub struct Step {
     kind: Operation,
     record: OnRecord,
 }
+
+/// A step whose leases were looked at, right before it is sent.
+///
+/// ```compile_fail,E0423
+/// fn unseen(step: wikijs_gate::gates::Step) -> wikijs_gate::gates::SureStep {
+///     wikijs_gate::gates::SureStep(step)
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct SureStep(Step);
 
 impl Permit {
     pub(super) fn new(set: ChangeSet) -> Self {
@@ -194,6 +205,21 @@ impl Step {
     #[must_use]
     pub fn call(&self) -> CallId {
         self.record.call()
+    }
+
+    /// Looks at the leases under which it is sent; `None` if others may have one of them by now.
+    #[must_use]
+    pub fn sure(self, leases: &[&HeldLease]) -> Option<SureStep> {
+        let is_sure = leases.iter().all(|held| held.is_sure());
+        is_sure.then_some(SureStep(self))
+    }
+}
+
+impl SureStep {
+    /// The step.
+    #[must_use]
+    pub const fn step(&self) -> &Step {
+        &self.0
     }
 }
 

@@ -128,10 +128,28 @@ impl Lease {
         }
     }
 
-    /// True if nobody else can have it now, nor for a while: looked at right before anything is sent. A lease
-    /// of a database ends by itself while its holder is stopped or cut off.
-    pub(crate) fn is_sure(&self) -> bool {
+    /// True if nobody else can have it now, nor for a while. A lease of a database ends by itself while its
+    /// holder is stopped or cut off.
+    pub(super) fn is_sure(&self) -> bool {
         self.held.is_sure()
+    }
+
+    /// One that is sure for so many looks.
+    #[cfg(test)]
+    pub(super) fn sure_for(looks: usize) -> Self {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        #[derive(Debug)]
+        struct LooksLeft(AtomicUsize);
+        impl HeldAs for LooksLeft {
+            fn is_sure(&self) -> bool {
+                let less = |left: usize| left.checked_sub(1);
+                let looked = self
+                    .0
+                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+                looked.is_ok()
+            }
+        }
+        Self::new(LooksLeft(AtomicUsize::new(looks)))
     }
 }
 

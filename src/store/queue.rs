@@ -44,6 +44,20 @@ impl HeldLease {
     pub(crate) const fn lease(&self) -> &Lease {
         &self.lease
     }
+
+    /// True if nobody else can have it now, nor for a while: looked at right before anything is sent.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.lease.is_sure()
+    }
+
+    /// One that is sure for so many looks.
+    #[cfg(test)]
+    pub(crate) fn sure_for(looks: usize) -> Self {
+        Self {
+            lease: Lease::sure_for(looks),
+            _turn: None,
+        }
+    }
 }
 
 impl LeaseQueue {

@@ -39,7 +39,7 @@ pub(crate) trait RunWriter: Debug + Send + Sync {
     fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError>;
 }
 
-/// When what is appended has to be there for good.
+/// The time by which appended lines are there for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// Before the call returns.
@@ -64,7 +64,7 @@ pub(crate) struct ListedRun {
     pub(crate) name: String,
     /// Its length in bytes.
     pub(crate) length: u64,
-    /// When it was appended to last.
+    /// The time of the last append.
     pub(crate) changed: SystemTime,
     /// True if its writer lives, or may live; an error if that cannot be told.
     pub(crate) is_held: Result<bool, StoreError>,

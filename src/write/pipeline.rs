@@ -356,7 +356,7 @@ impl<'a> Pipeline<'a> {
             checked,
             proposal: held.proposal,
             // Each change of a set takes a lock of its own.
-            lock: held.lock.filter(|_| !permit.set().is_list()),
+            lock: { held.lock.filter(|_| !permit.set().is_list()) }.unwrap_or_default(),
             knowing,
             family: caller.family.clone(),
         };

@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 32;
 /// The place of one wiki's records.
 #[derive(Debug, Clone)]
 pub(in crate::audit) struct AuditLayout {
-    home: StoreHome,
+    pub(in crate::audit) home: StoreHome,
     /// The name of its directory, which its store has as well.
     directory: String,
     /// All that is kept of this wiki, but for the index.

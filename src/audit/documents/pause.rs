@@ -283,7 +283,7 @@ mod tests {
             .await
             .unwrap();
         let attempt = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
-        let refused = log.attempt(attempt).await.map(|_| ());
+        let refused = log.attempt(attempt, &[]).await.map(|_| ());
         assert!(matches!(refused, Err(AuditError::Paused(_))), "{refused:?}");
         log.pauses.resume().await.unwrap();
         assert_eq!(log.pauses.look(), None);
@@ -294,14 +294,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = AuditLog::new(dir.path(), "docs");
         let attempt = || AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
-        let _first = log.attempt(attempt()).await.unwrap();
+        let _first = log.attempt(attempt(), &[]).await.unwrap();
         log.pauses.pause(told()).await.unwrap();
-        let refused = log.attempt(attempt()).await.map(|_| ());
+        let refused = log.attempt(attempt(), &[]).await.map(|_| ());
         assert!(matches!(refused, Err(AuditError::Paused(_))), "{refused:?}");
         let operator = AuditLog::for_operator(dir.path(), "docs");
-        let _theirs = operator.attempt(attempt()).await.unwrap();
+        let _theirs = operator.attempt(attempt(), &[]).await.unwrap();
         log.pauses.resume().await.unwrap();
-        let _last = log.attempt(attempt()).await.unwrap();
+        let _last = log.attempt(attempt(), &[]).await.unwrap();
         let mut attempts = 0;
         log.calls.each(|_| attempts += 1).unwrap();
         assert_eq!(attempts, 3);

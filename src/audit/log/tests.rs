@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use futures_util::FutureExt as _;
 
+use super::{LogState, mem};
+
 use crate::audit::entry::chain::{RunFileEnd, Verified, verify};
 use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LineHash, Outcome, Record,
@@ -56,7 +58,7 @@ async fn a_run_tells_its_story_from_start_to_closed() {
     log.record(entry(AuditEvent::Preview)).await.unwrap();
     let attempt = entry(AuditEvent::Refusal);
     let call = attempt.call;
-    let proof = log.attempt(attempt).await.unwrap();
+    let proof = log.attempt(attempt, &[]).await.unwrap();
     assert_eq!(proof.call(), call);
     log.record(AuditEntry {
         outcome: Some(Outcome::Applied),
@@ -97,7 +99,7 @@ async fn nothing_is_taken_after_the_end() {
     log.close().await.unwrap();
     assert_eq!(log.check(), Err(AuditError::Ended));
     assert_eq!(
-        log.attempt(entry(AuditEvent::Attempt)).await.err(),
+        log.attempt(entry(AuditEvent::Attempt), &[]).await.err(),
         Some(AuditError::Ended)
     );
     assert_eq!(checked(&run(dir.path())).records, 3);
@@ -192,11 +194,11 @@ async fn a_file_that_was_removed_replaced_or_written_to_closes_the_log() {
     for harm in harms {
         let dir = tempfile::tempdir().unwrap();
         let log = AuditLog::new(dir.path(), "docs");
-        let _proof = log.attempt(entry(AuditEvent::Attempt)).await.unwrap();
+        let _proof = log.attempt(entry(AuditEvent::Attempt), &[]).await.unwrap();
         harm(&run(dir.path()));
         for _ in 0..2 {
             assert_eq!(
-                log.attempt(entry(AuditEvent::Attempt)).await.err(),
+                log.attempt(entry(AuditEvent::Attempt), &[]).await.err(),
                 Some(AuditError::Replaced)
             );
         }
@@ -215,12 +217,15 @@ async fn a_directory_that_cannot_be_made_refuses_and_can_be_mended() {
     let in_the_way = dir.path().join("docs");
     fs::write(&in_the_way, b"").unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let refused = log.attempt(entry(AuditEvent::Attempt)).await.unwrap_err();
+    let refused = log
+        .attempt(entry(AuditEvent::Attempt), &[])
+        .await
+        .unwrap_err();
     assert!(matches!(refused, AuditError::Io(_)), "{refused:?}");
     let told = refused.to_string();
     assert!(!told.contains('/'), "{told}");
     fs::remove_file(&in_the_way).unwrap();
-    let _proof = log.attempt(entry(AuditEvent::Attempt)).await.unwrap();
+    let _proof = log.attempt(entry(AuditEvent::Attempt), &[]).await.unwrap();
 }
 
 #[tokio::test]
@@ -257,4 +262,36 @@ async fn a_record_that_is_too_large_is_refused_and_harms_nothing() {
     assert_eq!(log.record(purge).await, Err(AuditError::TooLarge));
     log.record(entry(AuditEvent::Refusal)).await.unwrap();
     assert_eq!(checked(&run(dir.path())).records, 2);
+}
+
+#[tokio::test]
+async fn a_log_goes_on_with_a_new_run_after_what_may_pass_and_with_none_after_harm() {
+    for (why, goes_on) in [
+        (AuditError::Unreachable, true),
+        (AuditError::Overtaken, true),
+        (AuditError::Replaced, false),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let log = AuditLog::new(dir.path(), "docs");
+        log.record(entry(AuditEvent::Refusal)).await.unwrap();
+        let before = run(dir.path());
+        let mut state = log.state.lock().await;
+        let LogState::Running(running) = mem::replace(&mut *state, LogState::Ended) else {
+            panic!("no run");
+        };
+        *state = log.fail(&why, Some(running));
+        drop(state);
+        assert_eq!(log.check(), Err(why.clone()));
+        let went_on = log.go_on().await;
+        let recorded = log.record(entry(AuditEvent::Refusal)).await;
+        if !goes_on {
+            assert_eq!((went_on, recorded), (Err(why.clone()), Err(why)));
+            continue;
+        }
+        assert_eq!((went_on, recorded, log.check()), (Ok(()), Ok(()), Ok(())));
+        let after = runs(dir.path()).into_iter().find(|path| *path != before);
+        let follows = records(&after.unwrap())[0].follows.clone().unwrap();
+        assert_eq!(follows.file, before.file_name().unwrap().to_str().unwrap());
+        assert_eq!(follows.hash, Some(checked(&before).last));
+    }
 }

@@ -1,4 +1,4 @@
-//! Tracks what is under way in runs that there was no room to go on with, and what could not be put on
+//! Tracks what is under way in runs that could not go on, and what could not be put on
 //! record.
 
 use std::collections::{HashMap, HashSet};

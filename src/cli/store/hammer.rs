@@ -255,7 +255,7 @@ impl HammerWriter {
             ..attempt.clone()
         };
         let asked = Instant::now();
-        drop(self.log.attempt(attempt).await?);
+        drop(self.log.attempt(attempt, &[]).await?);
         self.done.appends.push(since(asked));
         let asked = Instant::now();
         self.log.record(outcome).await?;

@@ -15,7 +15,7 @@ use super::generated::{
     comment_update, page_create, page_delete, page_move, page_update,
 };
 use crate::change::{Change, Operation};
-use crate::gates::Step;
+use crate::gates::SureStep;
 use crate::page::{Attached, Date, Field, PageState};
 
 /// The outcome of a mutation, as known right after it was sent.
@@ -60,7 +60,7 @@ impl Wiki {
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn by_a_reader(wiki: &wikijs_gate::wiki::Wiki, step: wikijs_gate::gates::Step) {
+/// async fn by_a_reader(wiki: &wikijs_gate::wiki::Wiki, step: wikijs_gate::gates::SureStep) {
 ///     wiki.send(step).await;
 /// }
 /// ```
@@ -71,16 +71,17 @@ pub struct Sender {
 
 /// Sends the steps of one write, with the key that was in use when it began.
 ///
-/// A step comes of a record, and sending takes it; so a write is sent once, and on record before:
+/// A step comes of a record, and sending takes it, with its leases looked at; so a write is sent once, and on
+/// record before:
 ///
 /// ```
 /// use wikijs_gate::audit::{AuditEntry, AuditLog};
 /// use wikijs_gate::{gates::Permit, wiki::Sending};
 ///
 /// async fn in_order(audit: &AuditLog, entry: AuditEntry, permit: &mut Permit, sending: &Sending) {
-///     let on_record = audit.attempt(entry).await.unwrap();
+///     let on_record = audit.attempt(entry, &[]).await.unwrap();
 ///     let step = permit.next_step(on_record).unwrap();
-///     sending.send(step).await;
+///     sending.send(step.sure(&[]).unwrap()).await;
 /// }
 /// ```
 ///
@@ -92,15 +93,15 @@ pub struct Sender {
 ///
 /// async fn swapped(audit: &AuditLog, entry: AuditEntry, permit: &mut Permit, sending: &Sending) {
 ///     let step = permit.next_step(on_record).unwrap();
-///     sending.send(step).await;
-///     let on_record = audit.attempt(entry).await.unwrap();
+///     sending.send(step.sure(&[]).unwrap()).await;
+///     let on_record = audit.attempt(entry, &[]).await.unwrap();
 /// }
 /// ```
 ///
 /// Nor are they where one step is sent twice, or one record stands for two steps:
 ///
 /// ```compile_fail,E0382
-/// async fn twice(step: wikijs_gate::gates::Step, sending: &wikijs_gate::wiki::Sending) {
+/// async fn twice(step: wikijs_gate::gates::SureStep, sending: &wikijs_gate::wiki::Sending) {
 ///     sending.send(step).await;
 ///     sending.send(step).await;
 /// }
@@ -158,8 +159,8 @@ impl Sending {
     }
 
     /// Sends a step that the gates let through. It is used up by it, and nothing is retried.
-    pub async fn send(&self, step: Step) -> MutationOutcome {
-        let wiki = &self.wiki;
+    pub async fn send(&self, step: SureStep) -> MutationOutcome {
+        let (wiki, step) = (&self.wiki, step.step());
         let kind = step.kind();
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
         let keyed = wiki.keyed();

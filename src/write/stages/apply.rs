@@ -259,11 +259,11 @@ impl Run {
     async fn one(&self, permit: Permit) -> Result<Applied, Failure> {
         let mut record = self.record.of_member(permit.set());
         // The turn is given back with this change, so that other writers get theirs.
-        let (permit, _turn) = match self.in_turn(permit).await {
+        let (permit, turn) = match self.in_turn(permit).await {
             Ok(permit) => permit,
             Err(refusal) => return Err(self.refused(&record, refusal).await),
         };
-        self.send(permit, &mut record).await
+        self.send(permit, &mut record, &turn).await
     }
 
     async fn in_turn(&self, permit: Permit) -> Result<(Permit, WriteLock), Refusal> {
@@ -284,7 +284,12 @@ impl Run {
     }
 
     /// Sends one change. If the session knew its page, it knows the page as this change leaves it.
-    async fn send(&self, permit: Permit, record: &mut EntryBuilder) -> Result<Applied, Failure> {
+    async fn send(
+        &self,
+        permit: Permit,
+        record: &mut EntryBuilder,
+        turn: &WriteLock,
+    ) -> Result<Applied, Failure> {
         let (context, change) = (&*self.context, permit.change());
         let knowing = context
             .memory
@@ -295,7 +300,7 @@ impl Run {
             ..SetCheck::default()
         };
         record.counted(checked.lines);
-        let steps = Steps::new(context, &self.sender);
+        let steps = Steps::new(context, &self.sender, turn);
         Box::pin(steps.carry_out(permit, record, checked, knowing)).await
     }
 

@@ -6,9 +6,26 @@ use crate::audit::{AuditError, AuditLog, HeldLease};
 use crate::gates::TurnOf;
 
 /// While this is held, other writes that could interfere wait.
+#[derive(Default)]
 pub(in crate::write) struct WriteLock {
-    _page: Option<HeldLease>,
-    _tree: Option<HeldLease>,
+    page: Option<HeldLease>,
+    tree: Option<HeldLease>,
+}
+
+impl WriteLock {
+    /// Its leases.
+    pub(super) fn leases(&self) -> Vec<&HeldLease> {
+        [&self.page, &self.tree].into_iter().flatten().collect()
+    }
+
+    /// The lock of a page, of a lease.
+    #[cfg(test)]
+    pub(super) fn of_page(held: HeldLease) -> Self {
+        Self {
+            page: Some(held),
+            tree: None,
+        }
+    }
 }
 
 /// Waits until no other write can interfere (W19), of this server or of another that shares its
@@ -30,10 +47,7 @@ pub(in crate::write) async fn take(
     } else {
         None
     };
-    Ok(WriteLock {
-        _page: page,
-        _tree: tree,
-    })
+    Ok(WriteLock { page, tree })
 }
 
 #[cfg(test)]

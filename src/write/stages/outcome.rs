@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::audit::Outcome;
+use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Operation, Proof, Warning, is_blank};
 use crate::error::{Code, Failure};
 use crate::page::{Field, escaped};
-use crate::wiki::WikiError;
+use crate::wiki::{WikiError, sentence};
 
 use super::verify::Settled;
 
@@ -132,6 +132,7 @@ fn not_applied(settled: &Settled) -> Failure {
     } else {
         "The write was not sent, so it changed nothing."
     };
+    let overtaken = AuditError::Overtaken;
     match settled.cause.clone() {
         Some(cause) => {
             let cause = Failure::from(cause);
@@ -141,7 +142,12 @@ fn not_applied(settled: &Settled) -> Failure {
             failure.details.extend(cause.details);
             failure
         }
-        None => Failure::new(Code::NotApplied, what),
+        None if settled.was_sent => Failure::new(Code::NotApplied, what),
+        None => Failure::new(
+            Code::NotApplied,
+            format!("{what} {}", sentence(&overtaken.to_string())),
+        )
+        .hint(sentence(overtaken.hint())),
     }
 }
 

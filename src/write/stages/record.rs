@@ -3,7 +3,7 @@
 //! [`attempt`] records the next step of the write's permit and returns it. Only such a step can be
 //! sent, and each only once.
 
-use crate::audit::{AuditError, AuditLog, Outcome};
+use crate::audit::{AuditError, AuditLog, HeldLease, Outcome};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
@@ -21,11 +21,12 @@ pub(super) async fn attempt(
     audit: &AuditLog,
     record: &EntryBuilder,
     permit: &mut Permit,
+    leases: &[&HeldLease],
 ) -> Result<Option<Step>, AuditError> {
     let Some(kind) = permit.upcoming() else {
         return Ok(None);
     };
-    let on_record = audit.attempt(record.attempt(kind)).await?;
+    let on_record = audit.attempt(record.attempt(kind), leases).await?;
     Ok(permit.next_step(on_record))
 }
 

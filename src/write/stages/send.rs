@@ -10,11 +10,11 @@ use tracing::Instrument as _;
 use crate::audit::{CallId, HeldProposal, Outcome};
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Permit, Refusal};
+use crate::gates::{Gate, Permit, Refusal, Step};
 use crate::notice;
 use crate::page::{Attached, Field, LineCounts, PageState};
 use crate::trace;
-use crate::wiki::{MutationOutcome, Sender, Wiki};
+use crate::wiki::{Sender, Sending, Wiki};
 
 use super::check::SetCheck;
 use super::lock::WriteLock;
@@ -22,7 +22,7 @@ use super::outcome::{failure_of, said_of};
 use super::record;
 use super::verify::expected::Promise;
 use super::verify::history::overwritten;
-use super::verify::{Settled, settle};
+use super::verify::{Settled, not_sent, settle};
 use crate::write::answer::{Applied, Notes, WriteAnswer, WriteTarget};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
@@ -37,7 +37,7 @@ pub(in crate::write) struct WriteJob {
     pub(in crate::write) checked: SetCheck,
     /// The proposal that it applies.
     pub(in crate::write) proposal: Option<HeldProposal>,
-    pub(in crate::write) lock: Option<WriteLock>,
+    pub(in crate::write) lock: WriteLock,
     /// The session that will know the page as written.
     pub(in crate::write) knowing: Option<Knowing>,
     /// The limits of its caller as a delegate.
@@ -59,7 +59,7 @@ pub(in crate::write) async fn in_its_own_task(
     let write = async move {
         let (mut record, lock) = (job.record, job.lock);
         let call = record.call();
-        let steps = Steps::new(&own, &sender);
+        let steps = Steps::new(&own, &sender, &lock);
         let carried_out = steps.carry_out(permit, &mut record, job.checked, job.knowing);
         let answer = call.during(Box::pin(carried_out)).await;
         if let (Some(held), Ok(_)) = (job.proposal, &answer) {
@@ -95,18 +95,20 @@ pub(super) fn spawned<T: Send + 'static>(
     Ok(tasks.spawn(notice::told_as_here(work)))
 }
 
-/// What the steps of permitted writes are sent and settled with.
+/// Sends and settles the steps of permitted writes.
 pub(super) struct Steps<'a> {
     sender: &'a Sender,
+    lock: &'a WriteLock,
     past: &'a WriteHistory,
     reads: &'a Reads,
     patience: Timeouts,
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn new(context: &'a WriteContext, sender: &'a Sender) -> Self {
+    pub(super) fn new(context: &'a WriteContext, sender: &'a Sender, lock: &'a WriteLock) -> Self {
         Self {
             sender,
+            lock,
             past: &context.past,
             reads: &context.memory.reads,
             patience: context.patience,
@@ -130,8 +132,9 @@ impl<'a> Steps<'a> {
         if let Err(error) = record.keep_states(audit, permit.change()).await {
             return Err(record::failed(audit, record, error, permit.change(), None).await);
         }
+        let leases = self.lock.leases();
         loop {
-            let attempt = record::attempt(audit, record, &mut permit);
+            let attempt = record::attempt(audit, record, &mut permit, &leases);
             let step = match record.stage("write.record", attempt).await {
                 Ok(Some(step)) => step,
                 Ok(None) => break,
@@ -146,9 +149,7 @@ impl<'a> Steps<'a> {
                 return Err(broke_off());
             };
             let sent_at = sending.wiki().now();
-            let sent = record.stage("write.send", sending.send(step)).await;
-            let settled = self.settled(sending.wiki(), &promise, sent, sent_at);
-            let settled = record.stage("write.verify", settled).await;
+            let settled = self.sent((&sending, record), step, &promise, sent_at).await;
             if let Some(knowing) = &knowing {
                 note_written(self.reads, knowing, &settled);
             }
@@ -176,14 +177,20 @@ impl<'a> Steps<'a> {
         })
     }
 
-    async fn settled(
+    /// Sends a step, unless others may have a lease by now, and finds out its outcome.
+    async fn sent(
         &self,
-        wiki: &Wiki,
+        (sending, record): (&Sending, &EntryBuilder),
+        step: Step,
         promise: &Promise<'_>,
-        sent: MutationOutcome,
         sent_at: OffsetDateTime,
     ) -> Settled {
-        let mut settled = settle(wiki, self.patience, promise, sent, sent_at).await;
+        let Some(step) = step.sure(&self.lock.leases()) else {
+            return not_sent(None);
+        };
+        let sent = record.stage("write.send", sending.send(step)).await;
+        let settled = settle(sending.wiki(), self.patience, promise, sent, sent_at);
+        let mut settled = record.stage("write.verify", settled).await;
         if let Some(since) = settled.since.take() {
             settled.since = Some(Box::new(since.with_ours(self.past).await));
         }
@@ -275,8 +282,8 @@ pub(in crate::write) fn broke_off() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{ended, may_overwrite, note_written};
-    use crate::audit::Outcome;
+    use super::{Steps, WriteLock, ended, may_overwrite, note_written};
+    use crate::audit::{HeldLease, Outcome};
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
     use crate::gates::WritePolicy;
@@ -284,7 +291,7 @@ mod tests {
     use crate::page::{DroppedRules, Field, PageState};
     use crate::write::memory::Knowing;
     use crate::write::stages::verify::Settled;
-    use crate::write::testing::{Office, policy, session};
+    use crate::write::testing::{Office, checked, permit, policy, record, session, update};
 
     const AT: &str = "2026-01-01T00:00:00.000Z";
 
@@ -307,6 +314,46 @@ mod tests {
             since: None,
             is_misnamed: false,
             was_sent: true,
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_sent_once_others_may_have_the_lease() {
+        const OVERTAKEN: &str = "Other servers have taken over";
+        for (looks, code, events, cause) in [
+            // Before the attempt, after it, and never: then the wiki that is not there is asked.
+            (0, Code::AuditUnavailable, vec!["refusal"], None),
+            (1, Code::NotApplied, vec!["attempt", "outcome"], None),
+            (
+                2,
+                Code::NotApplied,
+                vec!["attempt", "outcome"],
+                Some("WIKI_UNAVAILABLE"),
+            ),
+        ] {
+            let office = Office::new(policy(WritePolicy::Preview));
+            let lock = WriteLock::of_page(HeldLease::sure_for(looks));
+            let sender = Office::sender();
+            let steps = Steps::new(&office.desk, &sender, &lock);
+            let permit = permit(update(1));
+            let mut record = record(permit.set());
+            let failure = steps.carry_out(permit, &mut record, checked(), None);
+            let failure = Box::pin(failure).await.unwrap_err();
+            assert_eq!(failure.code, code, "{looks}");
+            assert_eq!(
+                failure.message.contains(OVERTAKEN),
+                cause.is_none(),
+                "{failure}"
+            );
+            let told = failure
+                .details
+                .get("cause")
+                .and_then(|cause| cause.as_str());
+            assert_eq!(told, cause, "{looks}");
+            assert_eq!(office.words("event"), events, "{looks}");
+            let outcomes = office.words("outcome");
+            let is_settled = outcomes.last().map(String::as_str) == Some("not_applied");
+            assert_eq!(is_settled, looks > 0, "{outcomes:?}");
         }
     }
 

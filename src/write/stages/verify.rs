@@ -57,12 +57,7 @@ pub(in crate::write) async fn settle(
     sent_at: OffsetDateTime,
 ) -> Settled {
     let (answered, cause, new_id) = match sent {
-        MutationOutcome::NotSent(error) => {
-            return Settled {
-                was_sent: false,
-                ..settled(Outcome::NotApplied, None, Some(error))
-            };
-        }
+        MutationOutcome::NotSent(error) => return not_sent(Some(error)),
         MutationOutcome::Succeeded { id } => (StepAnswer::Success, None, id),
         MutationOutcome::Refused(error) => (StepAnswer::Refusal, Some(error), None),
         MutationOutcome::Open(error) => (StepAnswer::Nothing, Some(error), None),
@@ -198,6 +193,14 @@ fn seen_since(
 
 fn is_stable(since: Instant, now: Instant, apart: Duration) -> bool {
     now.saturating_duration_since(since) >= apart
+}
+
+/// The outcome of a step that was not sent: for this cause, or since others may have its leases by now.
+pub(in crate::write) fn not_sent(cause: Option<WikiError>) -> Settled {
+    Settled {
+        was_sent: false,
+        ..settled(Outcome::NotApplied, None, cause)
+    }
 }
 
 fn settled(outcome: Outcome, seen: Option<PageObservation>, cause: Option<WikiError>) -> Settled {

@@ -447,10 +447,7 @@ fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_fun
             "Where is a write on record before it is sent?",
             &[("attempt", "src/write/stages/record.rs")][..],
         ),
-        (
-            "Where is it sent?",
-            &[("carry_out", "src/write/stages/send.rs")],
-        ),
+        ("Where is it sent?", &[("sent", "src/write/stages/send.rs")]),
         (
             "Why can it not be sent twice?",
             &[

@@ -121,7 +121,7 @@ async fn write_from_many_tasks(log: &AuditLog, tasks: usize, each: usize) -> Vec
             tokio::spawn(async move {
                 let mut calls = Vec::new();
                 for _ in 0..each {
-                    let proof = log.attempt(entry(AuditEvent::Attempt)).await.unwrap();
+                    let proof = log.attempt(entry(AuditEvent::Attempt), &[]).await.unwrap();
                     log.record(entry(AuditEvent::Preview)).await.unwrap();
                     let outcome = AuditEntry {
                         outcome: Some(Outcome::Applied),
@@ -236,14 +236,14 @@ async fn childs_part_writes_until_the_disk_is_full() {
     assert_eq!(fs::read_dir(dir.join("docs/pages")).unwrap().count(), 0);
     assert_eq!(log.check(), Ok(()));
     let refused = loop {
-        match log.attempt(entry(AuditEvent::Attempt)).await {
+        match log.attempt(entry(AuditEvent::Attempt), &[]).await {
             Ok(proof) => tell(&format!("on record: {}", proof.call())),
             Err(error) => break error,
         }
     };
     assert_eq!(refused, AuditError::Io(kind));
     assert_eq!(log.check(), Err(AuditError::Failed(kind)));
-    let next = log.attempt(entry(AuditEvent::Attempt)).await;
+    let next = log.attempt(entry(AuditEvent::Attempt), &[]).await;
     assert_eq!(next.err(), Some(AuditError::Failed(kind)));
     let outcome = log.record(entry(AuditEvent::Outcome)).await;
     assert_eq!(outcome, Err(AuditError::Failed(kind)));
@@ -325,14 +325,17 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     let new = || CallId::new().unwrap();
     let (lost, going) = (new(), new());
     for call in [lost, going] {
-        let _sent = log.attempt(step(call, AuditEvent::Attempt)).await.unwrap();
+        let _sent = log
+            .attempt(step(call, AuditEvent::Attempt), &[])
+            .await
+            .unwrap();
     }
     let ballast = fill(&dir);
     write_until_full(&log).await;
     assert_eq!(log.check(), Err(full.clone()));
     // What cannot be recorded is not sent, and trying leaves nothing behind.
     for _ in 0..3 {
-        let refused = log.attempt(step(new(), AuditEvent::Attempt)).await;
+        let refused = log.attempt(step(new(), AuditEvent::Attempt), &[]).await;
         assert_eq!(refused.err(), Some(full.clone()));
     }
     assert_eq!(log.record(step(lost, AuditEvent::Outcome)).await, Err(full));
@@ -340,7 +343,10 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     fs::remove_file(ballast).unwrap();
 
     let next = new();
-    let _sent = log.attempt(step(next, AuditEvent::Attempt)).await.unwrap();
+    let _sent = log
+        .attempt(step(next, AuditEvent::Attempt), &[])
+        .await
+        .unwrap();
     assert_eq!(log.check(), Ok(()));
     // Only what is not under way any more may be settled, and only by this process.
     let open = log.unsettled.left_open(None).await.unwrap();
@@ -524,7 +530,7 @@ async fn childs_part_attempts_and_waits() {
         before: Some(before),
         ..entry(AuditEvent::Attempt)
     };
-    let proof = log.attempt(attempt).await.unwrap();
+    let proof = log.attempt(attempt, &[]).await.unwrap();
     tell(&format!("on record: {}", proof.call()));
     let mut until_closed = Vec::new();
     std::io::stdin().read_to_end(&mut until_closed).unwrap();

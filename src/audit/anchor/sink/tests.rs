@@ -15,7 +15,7 @@ async fn write(log: &AuditLog) {
         decision: Some("token".to_owned()),
         ..AuditEntry::new(call, AuditEvent::Attempt)
     };
-    drop(log.attempt(attempt).await.unwrap());
+    drop(log.attempt(attempt, &[]).await.unwrap());
     let outcome = AuditEntry {
         outcome: Some(Outcome::Applied),
         ..AuditEntry::new(call, AuditEvent::Outcome)

@@ -65,7 +65,7 @@ async fn what_is_under_way_in_a_living_run_is_not_open() {
     let dir = tempfile::tempdir().unwrap();
     let other = AuditLog::new(dir.path(), "docs");
     let call = CallId::new().unwrap();
-    let _proof = other.attempt(attempt(call, "update")).await.unwrap();
+    let _proof = other.attempt(attempt(call, "update"), &[]).await.unwrap();
     let log = AuditLog::new(dir.path(), "docs");
     assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
     other.close().await.unwrap();

@@ -57,7 +57,7 @@ impl Run {
             (SentPart::Aside, Some(permit)) => Box::pin(self.home(permit)).await,
             _ => Box::pin(self.undo_of(done)).await,
         };
-        let (permit, _turn) = match prepared {
+        let (permit, turn) = match prepared {
             Ok(prepared) => prepared,
             Err(failure) => return Err(self.not_taken_back(undone, place, failure).await),
         };
@@ -70,7 +70,7 @@ impl Run {
         let id = permit.set().id();
         let mut record = self.record.of_member(permit.set());
         let is_empty = permit.change().is_empty();
-        let applied = self.send(permit, &mut record).await?;
+        let applied = self.send(permit, &mut record, &turn).await?;
         self.warn(applied.notes);
         if is_empty {
             self.was_gone(&record).await;

@@ -9,6 +9,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftDigest, DraftMark, WritePolicy};
 use crate::page::testing::page;
 use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
+use crate::write::stages::lock::WriteLock;
 use crate::write::testing::{Office, checked, permit_of, policy, record, update};
 
 /// Changes of a set, and the draft that it is.
@@ -28,7 +29,7 @@ async fn sent(office: &Office, set: ChangeSet) -> Result<WriteAnswer, Failure> {
         record: record(&set),
         checked: checked(),
         proposal: None,
-        lock: None,
+        lock: WriteLock::default(),
         knowing: None,
         family: None,
     };

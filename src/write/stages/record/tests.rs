@@ -45,12 +45,12 @@ async fn each_step_is_taken_once_in_order_and_is_on_record_first() {
     let record = record(permit.set());
     let audit = &office.desk.audit;
     for (number, kind) in [(1, Operation::Move), (2, Operation::Update)] {
-        let step = attempt(audit, &record, &mut permit).await.unwrap();
+        let step = attempt(audit, &record, &mut permit, &[]).await.unwrap();
         assert_eq!(step.unwrap().kind(), kind);
         assert_eq!(office.words("event"), vec!["attempt"; number]);
     }
     assert_eq!(office.words("step"), ["move", "update"]);
-    let none = attempt(audit, &record, &mut permit).await.unwrap();
+    let none = attempt(audit, &record, &mut permit, &[]).await.unwrap();
     assert!(none.is_none());
     assert_eq!(office.records().len(), 2, "an attempt of nothing");
 }
@@ -61,7 +61,7 @@ async fn an_attempt_that_is_not_on_record_yields_no_step() {
     office.without_log().await;
     let mut permit = permit(update(1));
     let record = record(permit.set());
-    let refused = attempt(&office.desk.audit, &record, &mut permit).await;
+    let refused = attempt(&office.desk.audit, &record, &mut permit, &[]).await;
     assert_eq!(refused.unwrap_err(), AuditError::Ended);
     assert_eq!(permit.upcoming(), Some(Operation::Update));
 }

@@ -192,7 +192,7 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
     let office = Office::new(policy(WritePolicy::Preview));
     let mut permit = permit(update(1));
     let record = record(permit.set());
-    let attempt = record::attempt(&office.desk.audit, &record, &mut permit).await;
+    let attempt = record::attempt(&office.desk.audit, &record, &mut permit, &[]).await;
     assert!(attempt.unwrap().is_some());
     let mut counting = RuleCondition::default();
     counting.writes_per_day_over = Some(1);
