@@ -33,7 +33,9 @@ mod testing;
 mod upkeep;
 mod verify;
 
-pub use crate::store::{BackedUp, HeldLease, StoreHealth, StoreHome};
+pub use crate::store::{
+    BackedUp, DatabaseSettings, HeldLease, StoreHealth, StoreHome, StorePassword,
+};
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::schedule::Anchoring;
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};

@@ -160,7 +160,7 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
 pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
     start_log(Some("warn"))?;
     let settings = audit_settings()?;
-    Ok(AuditLog::new(&settings.dir, &settings.wiki))
+    Ok(AuditLog::new(settings.store, &settings.wiki))
 }
 
 fn audit_settings() -> Result<AuditSettings, (Exit, String)> {

@@ -102,6 +102,12 @@ settings! {
         "The private key of `WIKI_CLIENT_CERT_FILE` in PEM, in a file that its owner alone may read.";
     "WIKI_AUDIT_DIR" (Path, Server, Restart) = "`wikijs-gate/audit` in the user's state directory",
         "Where the audit log and the kept pages lie.";
+    "WIKI_STORE" (Text, Server, Restart) = "`local`",
+        "What keeps records, kept pages, proposals and the rest: `local` (files in `WIKI_AUDIT_DIR`) or a database that servers share, such as `postgres://user@host/database`, whose address holds no password.";
+    "WIKI_STORE_PASSWORD_FILE" (Path, Server, Restart) = "none",
+        "A file that holds the password of the database's user, which its owner alone may read.";
+    "WIKI_STORE_PASSWORD_COMMAND" (Command, Server, Restart) = "none",
+        "A command that prints this password, as an array of arguments, in place of the file; in a settings file only, run without a shell for each connection, for 10 s at most.";
     "WIKI_AUDIT_KEEP_DAYS" (Number(1, 36_500), Inherited, Nothing) = "`365`",
         "How old records and kept pages may become; what is older is purged, on record.";
     "WIKI_AUDIT_KEEP_MB" (Number(1, u32::MAX), Inherited, Nothing) = "`1024`",

@@ -64,7 +64,7 @@ pub(super) fn of_server(source: &SettingsSource<'_>) -> Result<Policy, SettingEr
         reads: reads(source)?,
         trash: trash(source)?,
         uploads: uploads(source)?,
-        pauses: Pauses::new(&storage::audit_dir(source)?),
+        pauses: Pauses::new(storage::store(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
         review: review(source)?,
@@ -146,6 +146,7 @@ fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingErr
         "WIKI_SERVE_TOKENS_FILE",
         "WIKI_AUDIT_SIGNING_KEY",
         "WIKI_EXTRA_HEADERS_FILE",
+        storage::PASSWORD_FILE,
     ] {
         places.extend(source.filled(name)?.map(PathBuf::from));
     }

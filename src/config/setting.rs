@@ -118,7 +118,10 @@ impl Setting {
     pub(super) fn is_in_environment(&self) -> bool {
         let is_of_file = matches!(
             self.name,
-            "WIKI_AUDIT_ANCHORS" | "WIKI_AUDIT_SIGNING_KEY" | "WIKI_UPLOAD_DIR"
+            "WIKI_AUDIT_ANCHORS"
+                | "WIKI_AUDIT_SIGNING_KEY"
+                | "WIKI_STORE_PASSWORD_FILE"
+                | "WIKI_UPLOAD_DIR"
         );
         self.kind != SettingKind::Command && !is_of_file
     }

@@ -9,7 +9,7 @@ use super::layers::{Layers, with_misspelt};
 use super::parse::{SettingError, SettingsSource, choose};
 use super::serve::ServeSettings;
 use super::{anchors, connection, custom, network, policy, storage, tls};
-use crate::audit::{AnchorSettings, Keep};
+use crate::audit::{AnchorSettings, Keep, StoreHome};
 use crate::custom::Customs;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
@@ -41,8 +41,8 @@ pub struct Settings {
     pub surface: ToolSelection,
     /// The operator's own tools.
     pub customs: Customs,
-    /// The directory of the audit log.
-    pub audit_dir: PathBuf,
+    /// The place of the state of all wikis.
+    pub store: StoreHome,
     /// The retention of the audit log.
     pub keep: Keep,
     /// The memory mode: which clients share memories.
@@ -68,8 +68,8 @@ pub struct Settings {
 pub struct AuditSettings {
     /// The name under which the wiki's records are kept.
     pub wiki: String,
-    /// The directory of the audit log.
-    pub dir: PathBuf,
+    /// The place of the state of all wikis.
+    pub store: StoreHome,
     /// The wiki's address.
     pub base_url: Url,
 }
@@ -172,7 +172,7 @@ impl Settings {
         let policy = faults.sift(policy::policy(source));
         let surface = faults.sift(policy::surface(source));
         let customs = faults.sift(custom::customs(source, surface.as_ref()));
-        let audit_dir = faults.sift(storage::audit_dir(source));
+        let store = faults.sift(storage::store(source));
         let keep = faults.sift(storage::keep(source));
         let memory = faults.sift(storage::memory(source));
         let anchors = faults.sift(anchors::anchors(source));
@@ -203,9 +203,9 @@ impl Settings {
         })();
         let settings = (|| {
             let (wiki, policy) = (wiki?, policy?);
-            let (anchors, audit_dir) = (anchors?, audit_dir?);
+            let (anchors, store) = (anchors?, store?);
             let inside = anchors.as_ref();
-            let inside = inside.and_then(|it| anchors::warning(it, &audit_dir));
+            let inside = inside.and_then(|it| anchors::warning(it, store.directory()));
             more.extend(inside);
             let mut warnings = [warnings(&wiki, &policy), idle(&policy), more].concat();
             let site = source.site.map(|site| site.name.clone());
@@ -222,7 +222,7 @@ impl Settings {
                 policy,
                 surface: surface?,
                 customs: customs?,
-                audit_dir,
+                store,
                 keep: keep?,
                 memory: memory?,
                 anchors,
@@ -315,12 +315,23 @@ impl AuditSettings {
             let base_url = connection::base_url(source)?;
             Ok(Self {
                 wiki: connection::name_of(&base_url),
-                dir: storage::audit_dir(source)?,
+                store: storage::store(source)?,
                 base_url,
             })
         };
         read().map_err(|fault| source.placed(fault))
     }
+}
+
+/// The database that is set, or else files in this directory; needs no address or key.
+///
+/// # Errors
+/// The setting that is bad.
+pub fn store_in(
+    source: &SettingsSource<'_>,
+    directory: PathBuf,
+) -> Result<StoreHome, SettingError> {
+    storage::store_in(source, directory).map_err(|fault| source.placed(fault))
 }
 
 /// The tools offered; needs no address or key.

@@ -1,9 +1,14 @@
-//! Reads the storage settings: audit log, index, memory, retention.
+//! Reads the storage settings: the store, index, memory, retention.
 
 use std::path::PathBuf;
 
+use secrecy::{ExposeSecret as _, SecretString};
+use url::Url;
+
+use super::file_trust::read_secret;
 use super::parse::{SettingError, SettingsSource};
-use crate::audit::Keep;
+use super::token_command;
+use crate::audit::{DatabaseSettings, Keep, StoreHome, StorePassword};
 use crate::index::{CALLERS_BYTES, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace};
 use crate::memory::MemoryMode;
 
@@ -20,6 +25,90 @@ pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingE
                 "is missing, and there is no home directory to put the audit log in",
             )
         })
+}
+
+const STORE: &str = "WIKI_STORE";
+pub(super) const PASSWORD_FILE: &str = "WIKI_STORE_PASSWORD_FILE";
+const PASSWORD_COMMAND: &str = "WIKI_STORE_PASSWORD_COMMAND";
+
+/// The place of all state: the directory, or the database that is set.
+pub(super) fn store(source: &SettingsSource<'_>) -> Result<StoreHome, SettingError> {
+    store_in(source, audit_dir(source)?)
+}
+
+/// The database that is set, or else files in this directory.
+pub(super) fn store_in(
+    source: &SettingsSource<'_>,
+    directory: PathBuf,
+) -> Result<StoreHome, SettingError> {
+    let database = database(source)?;
+    StoreHome::open(directory, database.as_ref()).map_err(|fault| SettingError::new(STORE, fault))
+}
+
+/// The database that is set in place of the directory, if one is.
+fn database(source: &SettingsSource<'_>) -> Result<Option<DatabaseSettings>, SettingError> {
+    let set = source.filled(STORE)?.filter(|text| text != "local");
+    let Some(text) = set else {
+        return Ok(None);
+    };
+    let address = address(&text).map_err(|fault| SettingError::new(STORE, fault))?;
+    let password = password(source)?;
+    Ok(Some(DatabaseSettings { address, password }))
+}
+
+/// The address of a database. No fault repeats any of it: it may hold a password.
+fn address(text: &str) -> Result<Url, &'static str> {
+    const FORM: &str =
+        "must be local or have the form postgres://user@host/database, with a port or without";
+    let url = Url::parse(text).map_err(|_| FORM)?;
+    let asks = url.query().unwrap_or_default();
+    if url.password().is_some() || asks.contains("password") {
+        return Err(
+            "holds a password, which others may read there; put it into a file of its own and name that as store_password_file, or set store_password_command",
+        );
+    }
+    let mut path = url.path().strip_prefix('/').unwrap_or_default().split('/');
+    let has_name = path.next().is_some_and(|name| !name.is_empty()) && path.next().is_none();
+    let is_whole = matches!(url.scheme(), "postgres" | "postgresql")
+        && !url.username().is_empty()
+        && url.host_str().is_some_and(|host| !host.is_empty())
+        && has_name
+        && url.query().is_none()
+        && url.fragment().is_none();
+    is_whole.then_some(url).ok_or(FORM)
+}
+
+/// The password of the database's user; its file is looked at now, its command is run at each connection.
+fn password(source: &SettingsSource<'_>) -> Result<Option<StorePassword>, SettingError> {
+    let command = source.values(PASSWORD_COMMAND);
+    let file = source.filled(PASSWORD_FILE)?.map(PathBuf::from);
+    match (file, command) {
+        (Some(_), [_, ..]) => Err(SettingError::new(
+            PASSWORD_COMMAND,
+            "is set beside store_password_file; leave one of them out",
+        )),
+        (Some(file), []) => {
+            read_secret(&file).map_err(|fault| SettingError::new(PASSWORD_FILE, fault))?;
+            Ok(Some(StorePassword::new(move || {
+                trimmed(&read_secret(&file)?)
+            })))
+        }
+        (None, [_, ..]) => {
+            let command = command.to_vec();
+            Ok(Some(StorePassword::new(move || {
+                token_command::run(&command, token_command::LIMIT).map(Into::into)
+            })))
+        }
+        (None, []) => Ok(None),
+    }
+}
+
+/// A password without the end of its line.
+fn trimmed(read: &SecretString) -> Result<SecretString, String> {
+    match read.expose_secret().trim() {
+        "" => Err("is empty".to_owned()),
+        password => Ok(password.into()),
+    }
 }
 
 /// Our subdirectory of the user's state directory.
@@ -77,4 +166,104 @@ pub(super) fn keep(source: &SettingsSource<'_>) -> Result<Keep, SettingError> {
         proposal_days: source.number("WIKI_PROPOSALS_KEEP_DAYS")?,
         bytes: u64::from(megabytes) << 20,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use secrecy::ExposeSecret as _;
+
+    use super::{DatabaseSettings, database, store};
+    use crate::config::SettingsSource;
+
+    fn read(pairs: &[(&'static str, &str)]) -> Result<Option<DatabaseSettings>, String> {
+        // The environment names no file of a password.
+        let source = SettingsSource {
+            flags: &{ pairs.iter() }
+                .map(|(name, value)| (*name, (*value).to_owned()))
+                .collect::<Vec<_>>(),
+            ..SettingsSource::new(&|_| None)
+        };
+        database(&source).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_database_is_named_by_an_address_without_a_password_which_is_never_repeated() {
+        for local in [&[][..], &[("WIKI_STORE", "local")]] {
+            assert!(read(local).unwrap().is_none());
+        }
+        for good in [
+            "postgres://gate@db.example:5433/wikis",
+            "postgresql://gate@%2Frun%2Fpostgresql/wikis",
+        ] {
+            let found = read(&[("WIKI_STORE", good)]).unwrap().unwrap();
+            assert_eq!(found.address.as_str(), good);
+            assert!(found.password.is_none());
+        }
+        for (bad, why) in [
+            ("postgres://gate:sesame@db/wikis", "holds a password"),
+            (
+                "postgres://gate@db/wikis?password=sesame",
+                "holds a password",
+            ),
+            ("postgres//gate:sesame@db/wikis", "must be local or"),
+            ("mysql://gate@db/sesame", "must be local or"),
+            ("postgres://db/sesame", "must be local or"),
+            ("postgres://gate@db", "must be local or"),
+            ("postgres://gate@db/wikis/sesame", "must be local or"),
+            ("postgres://gate@db/wikis?sesame", "must be local or"),
+            ("sesame", "must be local or"),
+        ] {
+            let told = read(&[("WIKI_STORE", bad)]).unwrap_err();
+            assert!(told.starts_with(&format!("WIKI_STORE {why}")), "{told}");
+            assert!(
+                !told.contains("sesame") && !told.contains("gate:"),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_password_is_read_from_its_file_each_time_and_only_if_it_is_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("password");
+        let named = path.to_str().unwrap();
+        let pairs = [
+            ("WIKI_STORE", "postgres://gate@db/wikis"),
+            ("WIKI_STORE_PASSWORD_FILE", named),
+        ];
+        let told = read(&pairs).unwrap_err();
+        assert!(told.contains("it is not there"), "{told}");
+        let may = |mode| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        std::fs::write(&path, "sesame\n").unwrap();
+        may(0o644);
+        let told = read(&pairs).unwrap_err();
+        assert!(
+            told.contains("chmod 600") && !told.contains("sesame"),
+            "{told}"
+        );
+        may(0o600);
+        let password = read(&pairs).unwrap().unwrap().password.unwrap();
+        assert_eq!(password.read().unwrap().expose_secret(), "sesame");
+        std::fs::write(&path, "another").unwrap();
+        assert_eq!(password.read().unwrap().expose_secret(), "another");
+        std::fs::write(&path, "\n").unwrap();
+        assert_eq!(password.read().unwrap_err(), "is empty");
+        assert!(!format!("{password:?}").contains("another"));
+    }
+
+    #[test]
+    fn a_database_stops_a_start_that_has_none() {
+        let get = |name: &str| match name {
+            "WIKI_AUDIT_DIR" => Some(OsString::from("/audit")),
+            "WIKI_STORE" => Some("postgres://gate@db/wikis".into()),
+            _ => None,
+        };
+        let told = store(&SettingsSource::new(&get)).unwrap_err().to_string();
+        assert!(told.contains("this build has no PostgreSQL"), "{told}");
+    }
 }

@@ -70,7 +70,7 @@ impl App {
         } else {
             AuditLog::new
         };
-        let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
+        let audit = Arc::new(log_of(settings.store, &settings.wiki.name));
         if let Some(site) = settings.site {
             audit.of_site(site);
         }

@@ -1,19 +1,83 @@
 //! Says where the state of all wikis lies, and opens the store of each.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use secrecy::SecretString;
+use url::Url;
 
 use super::local::LocalStore;
 use super::{Store, StoreError};
 
-/// Where the state of all wikis lies.
+/// The place of the state of all wikis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreHome {
     /// In the files of this directory.
     Local(PathBuf),
 }
 
+/// The database that settings name.
+#[derive(Debug, Clone)]
+pub struct DatabaseSettings {
+    /// Its address, `postgres://user@host/database`, which holds no password.
+    pub address: Url,
+    /// The user's password, if one is set.
+    pub password: Option<StorePassword>,
+}
+
+/// A password that is read anew for each connection, so that a changed one is taken without a restart.
+#[derive(Clone)]
+pub struct StorePassword(Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>);
+
+impl StorePassword {
+    /// One that this reads.
+    pub(crate) fn new(
+        read: impl Fn() -> Result<SecretString, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(read))
+    }
+
+    /// Reads it. Blocks.
+    ///
+    /// # Errors
+    /// Why it cannot be read, without any of it.
+    pub fn read(&self) -> Result<SecretString, String> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for StorePassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StorePassword").finish_non_exhaustive()
+    }
+}
+
 impl StoreHome {
+    /// The home that settings name: a database, or else this directory. Touches nothing yet.
+    ///
+    /// # Errors
+    /// Why a database cannot be used, as the end of a sentence that begins with the setting's name.
+    pub(crate) fn open(
+        directory: PathBuf,
+        database: Option<&DatabaseSettings>,
+    ) -> Result<Self, &'static str> {
+        match database {
+            None => Ok(Self::Local(directory)),
+            Some(_) => Err(
+                "names a database, and this build has no PostgreSQL; leave it out, or set it to local",
+            ),
+        }
+    }
+
+    /// The same database, or else files in another directory.
+    #[must_use]
+    pub fn with_directory(&self, directory: PathBuf) -> Self {
+        match self {
+            Self::Local(_) => Self::Local(directory),
+        }
+    }
+
     /// The directory in which files lie: all of them, or the indexes of logs alone.
     #[must_use]
     pub fn directory(&self) -> &Path {

@@ -36,7 +36,7 @@ pub use copy::{CopyFault, StoreCopied};
 pub(crate) use documents::{DocumentKind, Documents};
 pub(crate) use error::StoreError;
 pub use health::StoreHealth;
-pub use home::StoreHome;
+pub use home::{DatabaseSettings, StoreHome, StorePassword};
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 pub use queue::HeldLease;
 pub(crate) use queue::LeaseQueue;

@@ -23,7 +23,7 @@ pub(in crate::audit) const NAME: &str = "PAUSED.json";
 /// [`Pauses::default`] ignores pauses, for an operator who takes back what led to one.
 #[derive(Debug, Clone, Default)]
 pub struct Pauses {
-    /// Where the state of all wikis lies.
+    /// The place of the state of all wikis.
     place: Option<(StoreHome, Arc<dyn Store>)>,
     /// The reason this server's own writes are paused, if they are; shared by all clones.
     held: Arc<RwLock<Option<Arc<str>>>>,

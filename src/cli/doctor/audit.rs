@@ -7,18 +7,18 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use super::super::print;
 use super::finding::DoctorFinding;
 use super::report::counted;
-use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health};
+use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health, StoreHome};
 
 /// Less free space than this is little, in megabytes.
 const LITTLE: u64 = 100;
 const MEGABYTE: u64 = 1 << 20;
 
 pub(super) async fn found(
-    dir: &Path,
+    store: &StoreHome,
     wiki: &str,
     anchors: Option<&AnchorSettings>,
 ) -> Vec<DoctorFinding> {
-    let log = AuditLog::new(dir, wiki);
+    let log = AuditLog::new(store.clone(), wiki);
     match log.upkeep.health().await {
         Ok(health) => {
             let mut found = findings(&health);
@@ -26,7 +26,7 @@ pub(super) async fn found(
             found
         }
         Err(error) => vec![DoctorFinding::wrong(
-            format!("{}: {error}", dir.display()),
+            format!("{}: {error}", store.directory().display()),
             format!(
                 "{}.",
                 crate::wiki::sentence(error.hint()).trim_end_matches('.')

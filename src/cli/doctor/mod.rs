@@ -145,7 +145,7 @@ async fn look(
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let digest = digest_found(&settings);
-    let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
+    let (policy, surface, store) = (settings.policy, settings.surface, settings.store);
     let (anchors, told) = (settings.anchors, settings.notify);
     let remembers = surface.has_any_of(Toolset::Memory);
     let source = settings.key_source;
@@ -185,10 +185,10 @@ async fn look(
     }
     report.add(
         "audit",
-        print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
+        print::in_progress("audit", audit::found(&store, &name, anchors.as_ref())).await,
     );
     if remembers {
-        let log = AuditLog::new(&audit_dir, &name);
+        let log = AuditLog::new(store, &name);
         report.add("memory", [memory::found(&log, settings.memory).await]);
     }
     report.add("clients", clients::found(surface.has("wikijs_delegate")));

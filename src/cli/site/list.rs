@@ -107,7 +107,7 @@ async fn seen(layers: &Layers) -> SiteStatus {
         }
     };
     seen.address = Some(settings.wiki.base_url.to_string());
-    let log = AuditLog::new(&settings.audit_dir, &settings.wiki.name);
+    let log = AuditLog::new(settings.store.clone(), &settings.wiki.name);
     let open = log.proposals.all().await.ok();
     seen.open_sets = open.map(|all| all.iter().filter(|set| set.is_open()).count());
     seen.index = index_of(&settings);

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Remove) -> CommandResult {
     let path = path.ok_or_else(|| failed("there is no settings file".to_owned()))?;
     // Before it is out of the file.
     let record = AuditSettings::read(&layers.source()).ok();
-    let record = record.map(|settings| AuditLog::new(&settings.dir, &settings.wiki));
+    let record = record.map(|settings| AuditLog::new(settings.store, &settings.wiki));
     let record = record
         .filter(|log| log.runs.is_there())
         .map(|log| log.runs.dir());

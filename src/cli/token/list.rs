@@ -18,14 +18,14 @@ use crate::server::http::{
     ClientConfirm, DelegateRecord, Grant, NamedClient, SignInRecord, SignIns, TokensFile,
 };
 
-pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
+pub(super) fn list(file: &TokensFile, sign_ins: &SignIns, is_json: bool) -> CommandResult {
     let clients = file.read().map_err(failed(file))?;
     let used = Used(file.used());
     let delegates = file.delegates().read().unwrap_or_else(|error| {
         print::note(&format!("No delegate is let in: {error}."));
         Vec::new()
     });
-    let sessions = sessions(file);
+    let sessions = sessions(sign_ins);
     if is_json {
         let shown = clients.iter().map(|client| {
             json!({
@@ -106,8 +106,8 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
 }
 
 /// The sessions of people at the review page, by the names that `token revoke` takes, the newest first.
-fn sessions(file: &TokensFile) -> Vec<(String, SignInRecord)> {
-    let all = file.sign_ins().all().unwrap_or_else(|error| {
+fn sessions(sign_ins: &SignIns) -> Vec<(String, SignInRecord)> {
+    let all = sign_ins.all().unwrap_or_else(|error| {
         print::note(&format!("The sessions of people cannot be read: {error}."));
         Vec::new()
     });

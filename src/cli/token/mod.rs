@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::{CommandResult, file_faults, print, start};
-use crate::config::{ServeSettings, allowed_prefixes};
-use crate::server::http::{TokensFile, TokensFileError};
+use crate::config::{ServeSettings, allowed_prefixes, store_in};
+use crate::server::http::{SignIns, TokensFile, TokensFileError};
 
 /// Arguments of `token`.
 #[derive(Debug, clap::Args)]
@@ -73,11 +73,15 @@ pub(super) fn run(arguments: Arguments) -> CommandResult {
         }
         TokenCommand::Link(link) => link.make(&file, &settings),
         TokenCommand::Rotate(rotate) => rotate.make(&file, &settings),
-        TokenCommand::List { json } => list::list(&file, json),
+        TokenCommand::List { json } => {
+            let home = store_in(&source, file.sign_ins()).map_err(Exit::usage)?;
+            list::list(&file, &SignIns::new(&home), json)
+        }
         TokenCommand::Revoke { name, json } => {
             // The names of people have an @, and no client's has.
             let sessions = if name.contains('@') {
-                file.sign_ins().revoke(&name).map_err(Exit::failed)?
+                let home = store_in(&source, file.sign_ins()).map_err(Exit::usage)?;
+                SignIns::new(&home).revoke(&name).map_err(Exit::failed)?
             } else {
                 0
             };

@@ -34,7 +34,7 @@ fn the_defaults_let_nothing_be_written() {
     assert_eq!(settings.wiki.name, "wiki.example.com");
     assert_eq!(settings.wiki.time.read, Duration::from_secs(15));
     assert_eq!(
-        settings.audit_dir.to_str(),
+        settings.store.directory().to_str(),
         Some("/home/somebody/.local/state/wikijs-gate/audit")
     );
     assert_eq!((settings.keep.days, settings.keep.bytes), (365, 1 << 30));

@@ -1,7 +1,6 @@
 //! Keeps the sign-ins of people at the review page: a document each, named by the digest of the secret
 //! that the browser has.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::oauth::PersonClaims;
-use crate::store::local::LocalStore;
-use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, Store, StoreError};
+use crate::store::{
+    DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, Store, StoreError, StoreHome,
+};
 
 /// The time after which an unused sign-in ends, in seconds.
 const IDLE: i64 = 12 * 60 * 60;
@@ -145,9 +145,10 @@ impl SignInRecord {
 }
 
 impl SignIns {
-    /// Those in this directory, which need not be there.
-    pub(super) fn new(directory: &Path) -> Self {
-        let store: Arc<dyn Store> = Arc::new(LocalStore::new(directory, ""));
+    /// Those of the servers that keep their state there.
+    #[must_use]
+    pub fn new(home: &StoreHome) -> Self {
+        let store = home.shared();
         Self {
             leases: LeaseQueue::new(Arc::clone(&store)),
             store,

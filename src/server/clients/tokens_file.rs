@@ -13,7 +13,6 @@ use super::client::{NamedClient, Rotation};
 use super::last_seen::LastSeenTimes;
 use super::lines_file::{LinesFile, read_lines};
 use super::secret::LinkSecret;
-use super::sign_ins::SignIns;
 use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
 
@@ -51,10 +50,10 @@ impl TokensFile {
         DelegatesFile::new(self.0.beside("delegates"))
     }
 
-    /// The sign-ins of people beside it.
+    /// The directory beside it of people's sign-ins, where no database keeps them.
     #[must_use]
-    pub fn sign_ins(&self) -> SignIns {
-        SignIns::new(self.0.beside("sign-ins").path())
+    pub fn sign_ins(&self) -> PathBuf {
+        self.0.beside("sign-ins").path().to_owned()
     }
 
     /// The time of each client's last use, to the minute; `None` if no server noted that yet.

@@ -88,9 +88,15 @@ impl People {
     /// # Errors
     /// If the system gives no random numbers.
     pub(super) fn new(state: Arc<HttpState>) -> Result<Self, getrandom::Error> {
+        // All sites keep their state in one place.
+        let app = state.sites.all().first().map(|site| site.app());
         let file = state.settings().tokens_file.clone();
+        let sign_ins = app.zip(file).map(|(app, file)| {
+            let directory = TokensFile::new(file).sign_ins();
+            SignIns::new(&app.desk.audit().home().with_directory(directory))
+        });
         Ok(Self {
-            sign_ins: file.map(|file| TokensFile::new(file).sign_ins()),
+            sign_ins,
             own: random("")?.into(),
             places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
             ended: Arc::default(),

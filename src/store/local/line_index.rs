@@ -123,7 +123,9 @@ impl LineIndex {
     /// Makes an empty index in place of whatever is there.
     pub(crate) fn make(path: &Path) -> Option<Self> {
         remove(path);
-        let made = fs::make_file(path);
+        // Of a log in a database there may be no directory yet.
+        let made = path.parent().map_or(Ok(()), fs::make_dir);
+        let made = made.and_then(|()| fs::make_file(path));
         let made = made.map_err(|error| tracing::info!(%error, "store: there is no index"));
         made.ok()?;
         let database = connect(path).ok()?;
