@@ -21,6 +21,8 @@ mod health;
 mod home;
 mod leases;
 pub(crate) mod local;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 mod queue;
 mod runs;
 #[cfg(test)]

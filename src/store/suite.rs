@@ -19,10 +19,11 @@ pub(super) type Two = [Arc<dyn Store>; 2];
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_secs(20);
 
-/// Runs the contract on the stores that this makes: two of one state, and what they live in.
+/// Runs the contract on the stores that this makes: two of one state, and what they live in. An attribute, as
+/// `#[ignore]`, is that of each test.
 macro_rules! store_suite {
-    ($make:expr) => {
-        $crate::store::suite::store_suite! { $make;
+    ($make:expr $(, #[$attribute:meta])?) => {
+        $crate::store::suite::store_suite! { @each [$(#[$attribute])?] $make;
             a_lease_is_for_one_alone_or_for_all_that_share_it
             a_lease_is_held_or_free_for_others_to_see
             documents_are_replaced_whole_and_listed
@@ -37,14 +38,16 @@ macro_rules! store_suite {
             runs_are_listed_by_name_and_counted
         }
     };
-    ($make:expr; $($name:ident)+) => {
-        $(
-            #[tokio::test]
-            async fn $name() {
-                let (two, _lives_in) = $make;
-                $crate::store::suite::$name(two).await;
-            }
-        )+
+    (@each $attribute:tt $make:expr; $($name:ident)+) => {
+        $($crate::store::suite::store_suite! { @one $attribute $make; $name })+
+    };
+    (@one [$(#[$attribute:meta])?] $make:expr; $name:ident) => {
+        #[tokio::test]
+        $(#[$attribute])?
+        async fn $name() {
+            let (two, _lives_in) = $make;
+            $crate::store::suite::$name(two).await;
+        }
     };
 }
 

@@ -1,0 +1,313 @@
+//! Keeps a few connections to the database, and asks it: each question has an end.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rustls::ClientConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls_platform_verifier::Verifier;
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, NoTls, Row};
+use tokio_rustls::TlsConnector;
+
+use super::address::{DatabaseAddress, ServerPlace};
+use super::faults::{Fault, with_causes};
+use super::schema;
+use super::statement::Statement;
+use crate::store::StoreError;
+
+/// The most connections at a time.
+const MOST: usize = 8;
+/// Time between two tries of one question, which doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+/// The time for which a database may be away while questions wait for it.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The time between two tries to reach one that is away for longer.
+const AWAY_PAUSE: Duration = Duration::from_secs(1);
+/// The end of taking back a question.
+const CANCEL: Duration = Duration::from_secs(1);
+/// The first message of a connection that is to be encrypted: its length and a code.
+const ENCRYPT: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+
+/// The connections to one database.
+pub(super) struct ConnectionPool {
+    address: DatabaseAddress,
+    password: Option<SecretString>,
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+    idle: Mutex<Vec<OpenConnection>>,
+    permits: Semaphore,
+    away: Mutex<Option<Away>>,
+}
+
+impl fmt::Debug for ConnectionPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConnectionPool({:?})", self.address)
+    }
+}
+
+/// Since when the database is away, and when it was tried last.
+#[derive(Debug, Clone, Copy)]
+struct Away {
+    since: Instant,
+    tried: Instant,
+}
+
+/// A connection; closed when dropped.
+pub(super) struct OpenConnection {
+    pub(super) client: Client,
+    task: AbortHandle,
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl ConnectionPool {
+    /// Connects to nothing yet. The authorities are those that may vouch for the server beside this system's. The
+    /// fault is a sentence's end.
+    pub(super) fn new(
+        address: DatabaseAddress,
+        password: Option<SecretString>,
+        authorities: Vec<CertificateDer<'static>>,
+    ) -> Result<Self, &'static str> {
+        let tls = match &address.place {
+            ServerPlace::Host(host, _) if !address.is_plain => {
+                let name = ServerName::try_from(host.clone())
+                    .map_err(|_| "names a host that no certificate can be for")?;
+                Some((encryption(authorities)?, name))
+            }
+            _ => None,
+        };
+        Ok(Self {
+            address,
+            password,
+            tls,
+            idle: Mutex::default(),
+            permits: Semaphore::new(MOST),
+            away: Mutex::default(),
+        })
+    }
+
+    /// Our schema.
+    pub(super) fn schema(&self) -> &str {
+        &self.address.schema
+    }
+
+    /// Asks until there is an answer, on another connection if one breaks.
+    pub(super) async fn ask(&self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
+        let deadline = Instant::now() + statement.limit;
+        let sql = schema::in_schema(statement.sql, &self.address.schema);
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let asked = Box::pin(self.ask_once(&sql, statement, deadline)).await;
+            match asked {
+                Ok(rows) => return Ok(rows),
+                Err(fault) if !fault.is_passing => return Err(fault.error),
+                Err(fault) if Instant::now() + pause >= deadline || self.is_long_away() => {
+                    return Err(fault.error);
+                }
+                Err(_) => sleep(pause).await,
+            }
+            pause *= 2;
+        }
+    }
+
+    async fn ask_once(
+        &self,
+        sql: &str,
+        statement: &Statement,
+        deadline: Instant,
+    ) -> Result<Vec<Row>, Fault> {
+        let too_late = |_| Fault::lasting(StoreError::Unreachable);
+        let permit = timeout_at(deadline, self.permits.acquire()).await;
+        let _permit = permit.map_err(too_late)?.map_err(|_| Fault::AWAY)?;
+        let open = match self.idle_connection() {
+            Some(open) => open,
+            None => self.connect(deadline).await?,
+        };
+        let typed = statement.typed();
+        match timeout_at(deadline, open.client.query_typed(sql, &typed)).await {
+            Ok(Ok(rows)) => {
+                self.idle.lock().push(open);
+                Ok(rows)
+            }
+            Ok(Err(error)) => {
+                let fault = Fault::new(&error);
+                if fault.keeps_connection && !open.client.is_closed() {
+                    self.idle.lock().push(open);
+                }
+                Err(fault)
+            }
+            Err(late) => {
+                tracing::error!(sql, "store: the database does not answer");
+                // The others may be as dead.
+                self.idle.lock().clear();
+                if timeout(CANCEL, self.take_back(&open)).await.is_err() {
+                    tracing::debug!("store: a question could not be taken back");
+                }
+                Err(too_late(late))
+            }
+        }
+    }
+
+    fn idle_connection(&self) -> Option<OpenConnection> {
+        let mut idle = self.idle.lock();
+        idle.retain(|open| !open.client.is_closed());
+        idle.pop()
+    }
+
+    /// True if it is no use to wait.
+    fn is_long_away(&self) -> bool {
+        let away = *self.away.lock();
+        away.is_some_and(|away| away.since.elapsed() > PATIENCE)
+    }
+
+    /// A new connection to a database whose tables are ours.
+    async fn connect(&self, deadline: Instant) -> Result<OpenConnection, Fault> {
+        let away = *self.away.lock();
+        if self.is_long_away() && away.is_some_and(|away| away.tried.elapsed() < AWAY_PAUSE) {
+            return Err(Fault::AWAY);
+        }
+        let connected = timeout_at(deadline, self.connect_unchecked()).await;
+        let connected = match connected {
+            Ok(Ok(open)) => {
+                let checked = timeout_at(deadline, schema::check(&open.client, self.schema()));
+                checked.await.unwrap_or(Err(Fault::AWAY)).map(|()| open)
+            }
+            Ok(Err(fault)) => Err(fault),
+            Err(_) => Err(Fault::AWAY),
+        };
+        let mut away = self.away.lock();
+        let is_away = (connected.as_ref()).is_err_and(|fault| fault.error == StoreError::Unreachable);
+        if is_away {
+            let tried = Instant::now();
+            if away.is_none() {
+                tracing::error!(address = ?self.address, "store: the database cannot be reached");
+            }
+            let since = away.map_or(tried, |away| away.since);
+            *away = Some(Away { since, tried });
+        } else if away.take().is_some() {
+            tracing::warn!("store: the database can be reached again");
+        }
+        connected
+    }
+
+    /// A new connection, whatever tables there are.
+    pub(super) async fn connect_unchecked(&self) -> Result<OpenConnection, Fault> {
+        let opened = match &self.address.place {
+            ServerPlace::Socket(path) => match UnixStream::connect(path).await {
+                Ok(stream) => Ok(self.log_in(stream).await?),
+                Err(error) => Err(error),
+            },
+            ServerPlace::Host(host, port) => match self.reach(host, *port).await {
+                Ok(Wire::Plain(stream)) => Ok(self.log_in(stream).await?),
+                Ok(Wire::Encrypted(stream)) => Ok(self.log_in(stream).await?),
+                Err(error) => Err(error),
+            },
+        };
+        opened.map_err(|error| self.cannot_connect(&error))
+    }
+
+    /// Says so in the program's own log, once for each time that the database is away.
+    fn cannot_connect(&self, error: &dyn std::error::Error) -> Fault {
+        let error = with_causes(error);
+        if self.away.lock().is_none() {
+            tracing::error!(%error, "store: cannot connect to the database");
+        } else {
+            tracing::debug!(%error, "store: cannot connect to the database");
+        }
+        Fault::AWAY
+    }
+
+    async fn reach(&self, host: &str, port: u16) -> std::io::Result<Wire> {
+        let mut stream = TcpStream::connect((host, port)).await?;
+        stream.set_nodelay(true)?;
+        let Some((tls, name)) = &self.tls else {
+            return Ok(Wire::Plain(stream));
+        };
+        stream.write_all(&ENCRYPT).await?;
+        if stream.read_u8().await? != b'S' {
+            return Err(std::io::Error::other("the server does not encrypt"));
+        }
+        let encrypted = Box::pin(tls.connect(name.clone(), stream)).await?;
+        Ok(Wire::Encrypted(Box::new(encrypted)))
+    }
+
+    async fn log_in<S>(&self, stream: S) -> Result<OpenConnection, Fault>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut config = Config::new();
+        config
+            .ssl_mode(SslMode::Disable)
+            .application_name("wikijs-gate")
+            .user(&self.address.user)
+            .dbname(&self.address.database);
+        if let Some(password) = &self.password {
+            config.password(password.expose_secret());
+        }
+        let (client, connection) = Box::pin(config.connect_raw(stream, NoTls))
+            .await
+            .map_err(|error| match Fault::new(&error) {
+                fault if fault.is_passing => self.cannot_connect(&error),
+                fault => fault,
+            })?;
+        let task = tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(error = %with_causes(&error), "store: a connection ended");
+            }
+        });
+        Ok(OpenConnection {
+            client,
+            task: task.abort_handle(),
+        })
+    }
+
+    /// Asks the server to give up what a connection is at.
+    async fn take_back(&self, open: &OpenConnection) -> Result<(), tokio_postgres::Error> {
+        let token = open.client.cancel_token();
+        match &self.address.place {
+            ServerPlace::Socket(path) => match UnixStream::connect(path).await {
+                Ok(stream) => token.cancel_query_raw(stream, NoTls).await,
+                Err(_) => Ok(()),
+            },
+            ServerPlace::Host(host, port) => match self.reach(host, *port).await {
+                Ok(Wire::Plain(stream)) => token.cancel_query_raw(stream, NoTls).await,
+                Ok(Wire::Encrypted(stream)) => token.cancel_query_raw(stream, NoTls).await,
+                Err(_) => Ok(()),
+            },
+        }
+    }
+}
+
+/// A way to a server.
+enum Wire {
+    Plain(TcpStream),
+    Encrypted(Box<tokio_rustls::client::TlsStream<TcpStream>>),
+}
+
+/// Encryption with a server that an authority of this system, or one of these, vouches for.
+fn encryption(authorities: Vec<CertificateDer<'static>>) -> Result<TlsConnector, &'static str> {
+    let provider = Arc::new(default_provider());
+    let verifier = Verifier::new_with_extra_roots(authorities, Arc::clone(&provider)).map_err(
+        |_| "needs certificate authorities that could vouch for the server; install this system's trust store (ca-certificates)",
+    )?;
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|_| "cannot be encrypted by this program")?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}

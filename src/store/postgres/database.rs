@@ -1,0 +1,167 @@
+//! Asks the database for callers that wait, on whatever thread, and keeps the one holder of this process.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rustls::pki_types::CertificateDer;
+use secrecy::SecretString;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::Row;
+
+use super::address::DatabaseAddress;
+use super::connections::ConnectionPool;
+use super::holder::{Holder, HolderTimes, keep_renewing};
+use super::schema::{self, Migrated};
+use super::statement::{Statement, column};
+use crate::store::StoreError;
+
+/// How much later than its end a question may be answered.
+const LATE: Duration = Duration::from_secs(2);
+/// How long whoever gives something back waits for it; it goes on after that.
+const GIVING_BACK: Duration = Duration::from_millis(250);
+/// The time between two tries to give something back.
+const AGAIN: Duration = Duration::from_secs(2);
+/// The end of making the tables, or of bringing them up.
+const MIGRATION: Duration = Duration::from_mins(2);
+/// The end of giving back all that this process holds.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A database, with the connections of this process to it and a thread for them.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pool: Arc<ConnectionPool>,
+    /// `None` when it is being dropped.
+    runtime: Option<Runtime>,
+    times: HolderTimes,
+    holder: Mutex<Option<Arc<Holder>>>,
+}
+
+impl Database {
+    /// Connects to nothing yet. The authorities are those that may vouch for the server beside this system's. The
+    /// fault is a sentence's end.
+    pub(crate) fn new(
+        address: DatabaseAddress,
+        password: Option<SecretString>,
+        authorities: Vec<CertificateDer<'static>>,
+    ) -> Result<Self, &'static str> {
+        Self::with_times(address, password, authorities, HolderTimes::USUAL)
+    }
+
+    /// Like [`Self::new`], with leases that last for another time.
+    pub(super) fn with_times(
+        address: DatabaseAddress,
+        password: Option<SecretString>,
+        authorities: Vec<CertificateDer<'static>>,
+        times: HolderTimes,
+    ) -> Result<Self, &'static str> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("store")
+            .enable_all()
+            .build()
+            .map_err(|_| "cannot be used, since no thread can be started")?;
+        Ok(Self {
+            pool: Arc::new(ConnectionPool::new(address, password, authorities)?),
+            runtime: Some(runtime),
+            times,
+            holder: Mutex::default(),
+        })
+    }
+
+    /// Makes our tables, or brings them up to this version.
+    pub(crate) fn migrate(&self) -> Result<Migrated, StoreError> {
+        let pool = Arc::clone(&self.pool);
+        let done = self.spawn(async move {
+            let mut open = pool.connect_unchecked().await.map_err(|fault| fault.error)?;
+            let migrated = schema::migrate(&mut open.client, pool.schema()).await;
+            migrated.map_err(|fault| fault.error)
+        });
+        answer(&done, MIGRATION)
+    }
+
+    /// The rights that this program needs and has not, each in words.
+    pub(crate) fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
+        let rows = self.ask(schema::missing_rights())?;
+        rows.iter().map(|row| column(row, 0)).collect()
+    }
+
+    /// Asks, and waits for the answer up to the statement's end.
+    pub(super) fn ask(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        let (pool, limit) = (Arc::clone(&self.pool), statement.limit);
+        let asked = self.spawn(async move { pool.ask(&statement).await });
+        answer(&asked, limit + LATE)
+    }
+
+    /// Gives something of a holder back: tries until it is done or all of the holder's is free. Waits a while
+    /// for it.
+    pub(super) fn give_back(&self, holder: &Arc<Holder>, statement: Statement) {
+        if holder.is_gone() {
+            return;
+        }
+        let (pool, holder) = (Arc::clone(&self.pool), Arc::downgrade(holder));
+        let given = self.spawn(async move {
+            while holder.upgrade().is_some_and(|holder| !holder.is_gone()) {
+                if pool.ask(&statement).await.is_ok() {
+                    break;
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+            Ok(())
+        });
+        // It goes on.
+        let _ = answer(&given, GIVING_BACK);
+    }
+
+    /// The holder of this process, a new one if others removed the last.
+    pub(super) fn holder(&self) -> Result<Arc<Holder>, StoreError> {
+        let mut holder = self.holder.lock();
+        if let Some(holder) = holder.as_ref().filter(|holder| !holder.is_gone()) {
+            return Ok(Arc::clone(holder));
+        }
+        let new = Arc::new(Holder::new(self.times)?);
+        self.ask(new.begin())?;
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(keep_renewing(Arc::clone(&self.pool), Arc::downgrade(&new)));
+        }
+        *holder = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Begins work on the thread of the connections.
+    fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Receiver<Result<T, StoreError>> {
+        let (give, take) = sync_channel(1);
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move {
+                // Nobody waits for it any more if this fails.
+                let _ = give.send(Box::pin(work).await);
+            });
+        }
+        take
+    }
+}
+
+/// What work comes to within this time.
+fn answer<T>(work: &Receiver<Result<T, StoreError>>, within: Duration) -> Result<T, StoreError> {
+    work.recv_timeout(within).unwrap_or_else(|error| match error {
+        RecvTimeoutError::Timeout => Err(StoreError::Unreachable),
+        RecvTimeoutError::Disconnected => Err(StoreError::BrokenOff),
+    })
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let holder = self.holder.get_mut().take();
+        if let Some(holder) = holder.filter(|holder| !holder.is_gone()) {
+            // Else others wait until its end.
+            let _ = self.ask(holder.end().within(FAREWELL));
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Keeps documents as rows.
+
+use super::PostgresStore;
+use super::statement::{Statement, listed, synced, whole};
+use crate::store::{DocumentKind, Documents, Listed, StoreError};
+
+impl PostgresStore {
+    /// The wiki of a kind: all have one pause.
+    fn wiki_of(&self, kind: DocumentKind) -> &str {
+        match kind {
+            DocumentKind::Pause => "",
+            DocumentKind::Proposal
+            | DocumentKind::Draft
+            | DocumentKind::AnchorFault
+            | DocumentKind::Memories
+            | DocumentKind::Approval
+            | DocumentKind::SignIn => &self.wiki,
+        }
+    }
+
+    /// The name of a document of a kind: that of a kind with one document is empty.
+    const fn name_of<'name>(kind: DocumentKind, name: &'name str) -> &'name str {
+        match kind {
+            DocumentKind::Pause | DocumentKind::AnchorFault => "",
+            _ => name,
+        }
+    }
+
+    fn about(&self, sql: &'static str, kind: DocumentKind) -> Statement {
+        Statement::new(sql).text(self.wiki_of(kind)).text(kind.word())
+    }
+}
+
+impl Documents for PostgresStore {
+    fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let most = i64::try_from(kind.most_bytes()).unwrap_or(i64::MAX);
+        let asked = self
+            .about(
+                "SELECT CASE WHEN octet_length(bytes) <= $4 THEN bytes END FROM @.document
+                WHERE wiki = $1 AND kind = $2 AND name = $3",
+                kind,
+            )
+            .text(Self::name_of(kind, name))
+            .integer(most);
+        whole(&self.database.ask(asked)?)
+    }
+
+    fn write_document(
+        &self,
+        kind: DocumentKind,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        let asked = self
+            .about(
+                concat!(
+                    "INSERT INTO @.document (wiki, kind, name, bytes, changed)
+                    SELECT $1, $2, $3, $4, clock_timestamp() WHERE ",
+                    synced!(),
+                    " ON CONFLICT (wiki, kind, name)
+                    DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed"
+                ),
+                kind,
+            )
+            .text(Self::name_of(kind, name))
+            .bytes(bytes);
+        self.database.ask(asked).map(drop)
+    }
+
+    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError> {
+        let asked = self
+            .about(
+                concat!(
+                    "DELETE FROM @.document WHERE wiki = $1 AND kind = $2 AND name = $3 AND ",
+                    synced!(),
+                    " RETURNING 1"
+                ),
+                kind,
+            )
+            .text(Self::name_of(kind, name));
+        Ok(!self.database.ask(asked)?.is_empty())
+    }
+
+    fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
+        let asked = self.about(
+            "SELECT name, octet_length(bytes)::bigint, extract(epoch FROM clock_timestamp() - changed)::float8
+            FROM @.document WHERE wiki = $1 AND kind = $2",
+            kind,
+        );
+        listed(&self.database.ask(asked.long())?)
+    }
+}

@@ -1,0 +1,95 @@
+//! Decides what an error of the database means.
+
+use std::io::ErrorKind;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::store::StoreError;
+
+/// How a question came to nothing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fault {
+    pub(super) error: StoreError,
+    /// True if asking again may help. What was asked may have been done.
+    pub(super) is_passing: bool,
+    /// True if the connection can still be used.
+    pub(super) keeps_connection: bool,
+}
+
+impl Fault {
+    /// The database is not there, or does not answer.
+    pub(super) const AWAY: Self = Self {
+        error: StoreError::Unreachable,
+        is_passing: true,
+        keeps_connection: false,
+    };
+
+    /// No second question helps.
+    pub(super) const fn lasting(error: StoreError) -> Self {
+        Self {
+            error,
+            is_passing: false,
+            keeps_connection: true,
+        }
+    }
+
+    /// The meaning of an error, which is written to the program's own log. What the database says beside its
+    /// message is not: it may hold what is kept.
+    pub(super) fn new(error: &Error) -> Self {
+        let Some(told) = error.as_db_error() else {
+            tracing::debug!(error = %with_causes(error), "store: a connection broke");
+            return Self::AWAY;
+        };
+        let fault = Self::of_code(told.code());
+        if !fault.is_passing {
+            let (code, message) = (told.code().code(), told.message());
+            tracing::error!(code, message, "store: the database refused something");
+        }
+        fault
+    }
+
+    fn of_code(code: &SqlState) -> Self {
+        let lasting = |kind| Self::lasting(StoreError::Io(kind));
+        match code.code() {
+            // A transaction that was in the way of another; it is rolled back.
+            "40001" | "40P01" => Self {
+                keeps_connection: true,
+                ..Self::AWAY
+            },
+            // Another server may have become the one that writes.
+            "25006" => Self {
+                keeps_connection: false,
+                ..lasting(ErrorKind::ReadOnlyFilesystem)
+            },
+            "42501" => lasting(ErrorKind::PermissionDenied),
+            "53100" => lasting(ErrorKind::StorageFull),
+            "53200" | "53400" => lasting(ErrorKind::OutOfMemory),
+            "57014" | "55P03" => lasting(ErrorKind::TimedOut),
+            "23505" => lasting(ErrorKind::AlreadyExists),
+            "22021" | "22P05" => lasting(ErrorKind::InvalidInput),
+            "3F000" | "42P01" | "42883" | "42703" => {
+                Self::lasting(StoreError::Unfit("has no tables of ours: run `wikijs-gate store migrate`"))
+            }
+            // No such user or database, a wrong password.
+            code if code.starts_with("28") || code == "3D000" => {
+                Self::lasting(StoreError::Unreachable)
+            }
+            // Broken connections, too many of them, a server that ends or begins.
+            code if ["08", "57P", "533"].iter().any(|class| code.starts_with(class)) => Self::AWAY,
+            _ => lasting(ErrorKind::Other),
+        }
+    }
+}
+
+/// An error with all that caused it.
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text.push_str(": ");
+        text.push_str(&next.to_string());
+        cause = next.source();
+    }
+    text
+}

@@ -1,0 +1,297 @@
+//! Keeps runs as rows, one for what was appended at once.
+
+use std::io;
+use std::sync::Arc;
+
+use super::holder::Holder;
+use super::statement::{Statement, column, synced, time_before_now, unsigned, unsynced};
+use super::{Database, PostgresStore};
+use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError};
+
+/// How often appending is tried when the database does not answer in time.
+const TRIES: usize = 2;
+/// The most bytes that are appended at once.
+const MOST_APPENDED: usize = 64 << 20;
+/// Nobody may hold a run: its holder has been removed, or its writer left it.
+const LIST: &str = "SELECT name, length, extract(epoch FROM clock_timestamp() - changed)::float8,
+        EXISTS (SELECT FROM @.holder WHERE id = run.holder)
+    FROM @.run AS run WHERE wiki = $1 ORDER BY name COLLATE \"C\"";
+/// The same, where holders without renewal are removed first: none of them appends anything later.
+const END_AND_LIST: &str = "WITH ended AS (
+        DELETE FROM @.holder WHERE @.is_past(until, lasts)
+        AND id IN (SELECT holder FROM @.run WHERE wiki = $1) RETURNING id
+    )
+    SELECT name, length, extract(epoch FROM clock_timestamp() - changed)::float8,
+        EXISTS (SELECT FROM @.holder WHERE id = run.holder AND id NOT IN (SELECT id FROM ended))
+    FROM @.run AS run WHERE wiki = $1 ORDER BY name COLLATE \"C\"";
+
+impl PostgresStore {
+    fn about_run(&self, sql: &'static str, name: &str) -> Statement {
+        Statement::new(sql).text(&self.wiki).text(name)
+    }
+}
+
+impl Runs for PostgresStore {
+    fn begin_run(&self, name: &str, count: &str) -> Result<Box<dyn RunWriter>, StoreError> {
+        let id = getrandom::u64().map_err(|_| StoreError::BrokenOff)?;
+        // Leaves the run when it is dropped, as it is if the answer is lost.
+        let writer = RunRow {
+            database: Arc::clone(&self.database),
+            holder: self.database.holder()?,
+            wiki: self.wiki.clone(),
+            name: name.to_owned(),
+            id: id.cast_signed(),
+            length: 0,
+        };
+        let begun = writer
+            .about(concat!(
+                "WITH begun AS (
+                    INSERT INTO @.run (wiki, name, holder, writer, changed)
+                    SELECT $1, $2, id, $4, clock_timestamp() FROM @.holder WHERE id = $3 AND ",
+                synced!(),
+                " FOR KEY SHARE
+                    ON CONFLICT (wiki, name) DO UPDATE SET changed = excluded.changed
+                    WHERE run.writer = excluded.writer RETURNING wiki
+                )
+                INSERT INTO @.run_count (wiki, count) SELECT wiki, $5 FROM begun
+                ON CONFLICT (wiki) DO UPDATE SET count = excluded.count RETURNING 1"
+            ))
+            .text(count);
+        if !self.database.ask(begun)?.is_empty() {
+            return Ok(Box::new(writer));
+        }
+        if self.open_run(name)?.is_some() {
+            return Err(StoreError::Io(io::ErrorKind::AlreadyExists));
+        }
+        writer.holder.set_gone();
+        Err(StoreError::Overtaken)
+    }
+
+    fn runs(&self) -> Result<Vec<ListedRun>, StoreError> {
+        let ask = |sql| self.database.ask(Statement::new(sql).text(&self.wiki).long());
+        let rows = ask(END_AND_LIST).or_else(|error| match error {
+            // A copy of the database, or a role that only reads.
+            StoreError::Io(io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) => {
+                ask(LIST)
+            }
+            error => Err(error),
+        });
+        let runs = rows?;
+        let runs = runs.iter().map(|row| {
+            Ok(ListedRun {
+                name: column(row, 0)?,
+                length: unsigned(row, 1)?,
+                changed: time_before_now(column(row, 2)?),
+                is_held: Ok(column(row, 3)?),
+            })
+        });
+        runs.collect()
+    }
+
+    fn open_run(&self, name: &str) -> Result<Option<Box<dyn RunBytes>>, StoreError> {
+        let sql = "SELECT 1 FROM @.run WHERE wiki = $1 AND name = $2";
+        let found = self.database.ask(self.about_run(sql, name))?;
+        Ok(found.first().map(|_| -> Box<dyn RunBytes> {
+            Box::new(RunRows {
+                database: Arc::clone(&self.database),
+                wiki: self.wiki.clone(),
+                name: name.to_owned(),
+                start: 0,
+                bytes: Vec::new(),
+            })
+        }))
+    }
+
+    fn remove_run(&self, name: &str) -> Result<bool, StoreError> {
+        let sql = concat!(
+            "WITH ended AS (
+                DELETE FROM @.holder WHERE @.is_past(until, lasts)
+                AND id IN (SELECT holder FROM @.run WHERE wiki = $1 AND name = $2) RETURNING id
+            )
+            DELETE FROM @.run AS run WHERE wiki = $1 AND name = $2 AND ",
+            synced!(),
+            " AND NOT EXISTS (SELECT FROM @.holder WHERE id = run.holder AND id NOT IN (SELECT id FROM ended))
+            RETURNING 1"
+        );
+        let removed = self.database.ask(self.about_run(sql, name).long())?;
+        Ok(!removed.is_empty())
+    }
+
+    fn run_count(&self) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT count FROM @.run_count WHERE wiki = $1";
+        let rows = self.database.ask(Statement::new(sql).text(&self.wiki))?;
+        rows.first().map(|row| column(row, 0)).transpose()
+    }
+}
+
+/// The writer of a run.
+#[derive(Debug)]
+struct RunRow {
+    database: Arc<Database>,
+    holder: Arc<Holder>,
+    wiki: String,
+    name: String,
+    /// No other writer has it.
+    id: i64,
+    length: i64,
+}
+
+impl RunRow {
+    /// About this run, with its holder and writer.
+    fn about(&self, sql: &'static str) -> Statement {
+        let asked = Statement::new(sql).text(&self.wiki).text(&self.name);
+        asked.integer(self.holder.id).integer(self.id)
+    }
+
+    /// Appends, if the run is as long as we know and our holder is still there; it is locked against those that
+    /// would remove it.
+    fn appending(&self, lines: &[u8], until: Durability) -> Statement {
+        macro_rules! append {
+            ($durability:expr) => {
+                concat!(
+                    "WITH holder AS (SELECT id FROM @.holder WHERE id = $3 FOR KEY SHARE),
+                    longer AS (
+                        UPDATE @.run SET length = length + octet_length($6), changed = clock_timestamp()
+                        WHERE wiki = $1 AND name = $2 AND writer = $4 AND length = $5
+                        AND EXISTS (SELECT FROM holder) AND ",
+                    $durability,
+                    " RETURNING 1
+                    )
+                    INSERT INTO @.line (wiki, run, start, bytes) SELECT $1, $2, $5, $6 FROM longer
+                    RETURNING 1"
+                )
+            };
+        }
+        let sql = match until {
+            Durability::Synced => append!(synced!()),
+            Durability::Soon => append!(unsynced!()),
+        };
+        self.about(sql).integer(self.length).bytes(lines)
+    }
+
+    /// Finds out why nothing was appended, and whether an earlier try had done it.
+    fn was_appended(&self, lines: &[u8]) -> Result<(), StoreError> {
+        let sql = "SELECT EXISTS (SELECT FROM @.holder WHERE id = $3), EXISTS (
+                SELECT FROM @.run JOIN @.line ON line.wiki = run.wiki AND line.run = run.name
+                WHERE run.wiki = $1 AND name = $2 AND writer = $4 AND start = $5 AND bytes = $6
+            )";
+        let asked = self.about(sql).integer(self.length).bytes(lines);
+        let rows = self.database.ask(asked)?;
+        let row = rows.first().ok_or(StoreError::Replaced)?;
+        let (is_held, is_there): (bool, bool) = (column(row, 0)?, column(row, 1)?);
+        if is_there {
+            return Ok(());
+        }
+        if is_held {
+            return Err(StoreError::Replaced);
+        }
+        self.holder.set_gone();
+        Err(StoreError::Overtaken)
+    }
+}
+
+impl RunWriter for RunRow {
+    fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError> {
+        let length = i64::try_from(lines.len()).unwrap_or(i64::MAX);
+        if lines.len() > MOST_APPENDED {
+            return Err(StoreError::Unfit("is too large"));
+        }
+        let mut tries = 1..TRIES;
+        loop {
+            match self.database.ask(self.appending(lines, until)) {
+                Ok(rows) if rows.is_empty() => self.was_appended(lines)?,
+                Ok(_) => {}
+                Err(StoreError::Unreachable) if tries.next().is_some() => continue,
+                Err(error) => return Err(error),
+            }
+            self.length = self.length.saturating_add(length);
+            return Ok(());
+        }
+    }
+}
+
+impl Drop for RunRow {
+    fn drop(&mut self) {
+        let left = "UPDATE @.run SET holder = NULL WHERE wiki = $1 AND name = $2 AND holder = $3 AND writer = $4";
+        self.database.give_back(&self.holder, self.about(left));
+    }
+}
+
+/// The bytes of a run, read some at a time.
+#[derive(Debug)]
+struct RunRows {
+    database: Arc<Database>,
+    wiki: String,
+    name: String,
+    /// The offset of the bytes that were read last.
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl RunRows {
+    /// Those of the bytes read last that begin at an offset.
+    fn read_before(&self, start: u64) -> &[u8] {
+        let skipped = start.checked_sub(self.start).map(usize::try_from);
+        let skipped = skipped.and_then(Result::ok).unwrap_or(usize::MAX);
+        self.bytes.get(skipped..).unwrap_or_default()
+    }
+
+    /// Reads on from an offset: up to 256 kB, and up to the end of the row they are in or as many more.
+    fn read(&mut self, start: u64) -> Result<(), StoreError> {
+        let sql = "SELECT start + skipped, substring(bytes FROM skipped::int + 1 FOR 262144) FROM (
+                SELECT start, bytes, greatest($3 - start, 0) AS skipped FROM @.line
+                WHERE wiki = $1 AND run = $2 AND start < $3 + 262144 AND start >= coalesce((
+                    SELECT max(start) FROM @.line WHERE wiki = $1 AND run = $2 AND start <= $3
+                ), 0)
+            ) AS part WHERE skipped < octet_length(bytes) ORDER BY 1";
+        let offset = i64::try_from(start).map_err(|_| StoreError::Io(io::ErrorKind::InvalidInput))?;
+        let asked = Statement::new(sql).text(&self.wiki).text(&self.name).integer(offset);
+        let rows = self.database.ask(asked)?;
+        self.bytes.clear();
+        self.start = start;
+        let mut expected = start;
+        for row in &rows {
+            let bytes: &[u8] = column(row, 1)?;
+            if unsigned(row, 0)? != expected {
+                return Err(StoreError::Replaced);
+            }
+            expected = expected.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+            self.bytes.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+}
+
+impl RunBytes for RunRows {
+    fn read_at(&mut self, start: u64, into: &mut [u8]) -> io::Result<usize> {
+        if self.read_before(start).is_empty() {
+            self.read(start).map_err(read_error)?;
+        }
+        let there = self.read_before(start);
+        let count = there.len().min(into.len());
+        if let (Some(into), Some(there)) = (into.get_mut(..count), there.get(..count)) {
+            into.copy_from_slice(there);
+        }
+        Ok(count)
+    }
+
+    fn synced_length(&mut self) -> io::Result<u64> {
+        // A lock is a change, and with it all earlier ones are synced.
+        let sql = concat!(
+            "SELECT length FROM @.run WHERE wiki = $1 AND name = $2 AND ",
+            synced!(),
+            " FOR KEY SHARE"
+        );
+        let asked = Statement::new(sql).text(&self.wiki).text(&self.name);
+        let rows = self.database.ask(asked).map_err(read_error)?;
+        let row = rows.first().ok_or(io::ErrorKind::NotFound)?;
+        unsigned(row, 0).map_err(read_error)
+    }
+}
+
+fn read_error(error: StoreError) -> io::Error {
+    match error {
+        StoreError::Io(kind) => kind.into(),
+        error => io::Error::other(error),
+    }
+}

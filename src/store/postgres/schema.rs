@@ -1,0 +1,162 @@
+//! Makes our tables, and checks that those of a database are ours and of this version.
+
+use sha2::{Digest as _, Sha256};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::faults::Fault;
+use super::statement::{Statement, column};
+use crate::store::StoreError;
+
+/// The statements that make the tables, oldest first. One that was released never changes.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+
+/// A table that somebody else may have, too.
+const A_TABLE: &str = "@.holder";
+const MIGRATION_TABLE: &str = "@.wikijs_gate_migration";
+
+/// The rights that the program needs, and has not. Tables that are not there need none.
+const RIGHTS: &str = "SELECT right_ || ' on ' || table_ FROM
+        unnest(ARRAY['blob', 'document', 'holder', 'lease', 'line', 'run', 'run_count']) AS table_,
+        unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_
+    WHERE to_regclass('@.' || table_) IS NOT NULL AND NOT has_table_privilege('@.' || table_, right_)
+    ORDER BY 1";
+
+const FOREIGN: StoreError =
+    StoreError::Unfit("has tables of somebody else under our names: give us another schema");
+const MISSING: StoreError =
+    StoreError::Unfit("has no tables of ours: run `wikijs-gate store migrate`");
+
+/// What was done to the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Migrated {
+    /// The version before; 0 if there were none.
+    pub(crate) from: usize,
+    /// The version now.
+    pub(crate) to: usize,
+}
+
+/// A statement with our schema in it, whose name needs no quotes but may be a word of SQL.
+pub(super) fn in_schema(sql: &str, schema: &str) -> String {
+    sql.replace("@.", &format!("\"{schema}\"."))
+}
+
+/// The rights that are missing, as one row each.
+pub(super) const fn missing_rights() -> Statement {
+    Statement::new(RIGHTS)
+}
+
+/// Checks that a database has our tables, in this version, and works as we rely on.
+pub(super) async fn check(client: &Client, schema: &str) -> Result<(), Fault> {
+    check_database(client).await?;
+    let applied = applied(client, schema).await?;
+    let known = known_of(&applied).map_err(Fault::lasting)?;
+    match known {
+        0 => Err(Fault::lasting(MISSING)),
+        known if known < MIGRATIONS.len() => Err(Fault::lasting(StoreError::Unfit(
+            "has tables of an older version: run `wikijs-gate store migrate`",
+        ))),
+        _ => Ok(()),
+    }
+}
+
+async fn check_database(client: &Client) -> Result<(), Fault> {
+    let sql = "SELECT current_setting('server_encoding'), current_setting('default_transaction_isolation')";
+    let row = client.query_typed_one(sql, &[]).await;
+    let row = row.map_err(|error| Fault::new(&error))?;
+    let text = |at| column::<String>(&row, at).map_err(Fault::lasting);
+    if text(0)? != "UTF8" {
+        return Err(Fault::lasting(StoreError::Unfit(
+            "is a database in another encoding than UTF8",
+        )));
+    }
+    if text(1)? != "read committed" {
+        return Err(Fault::lasting(StoreError::Unfit(
+            "begins transactions at another level than `read committed`: set default_transaction_isolation for our role",
+        )));
+    }
+    Ok(())
+}
+
+/// The digests of the versions that were applied; none if there are no tables.
+async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, Fault> {
+    let sql = in_schema("SELECT to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL", schema);
+    let names = [MIGRATION_TABLE, A_TABLE].map(|name| in_schema(name, schema));
+    let found = client
+        .query_typed_one(&sql, &[(&&*names[0], Type::TEXT), (&&*names[1], Type::TEXT)])
+        .await
+        .map_err(|error| Fault::new(&error))?;
+    let is_there = |at| column::<bool>(&found, at).map_err(Fault::lasting);
+    if !is_there(0)? {
+        return if is_there(1)? {
+            Err(Fault::lasting(FOREIGN))
+        } else {
+            Ok(Vec::new())
+        };
+    }
+    let sql = in_schema(
+        "SELECT digest FROM @.wikijs_gate_migration ORDER BY number",
+        schema,
+    );
+    let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
+        let fault = Fault::new(&error);
+        let is_unfit = matches!(fault.error, StoreError::Unfit(_));
+        if is_unfit { Fault::lasting(FOREIGN) } else { fault }
+    })?;
+    let digests = rows.iter().map(|row| column(row, 0));
+    digests.collect::<Result<_, _>>().map_err(Fault::lasting)
+}
+
+/// The number of applied versions, all of which this program knows.
+fn known_of(applied: &[Vec<u8>]) -> Result<usize, StoreError> {
+    for (digest, migration) in applied.iter().zip(MIGRATIONS) {
+        if *digest != Sha256::digest(migration).as_slice() {
+            return Err(StoreError::Unfit("has tables that another program made"));
+        }
+    }
+    if applied.len() > MIGRATIONS.len() {
+        return Err(StoreError::Unfit(
+            "has tables of a newer version of this program",
+        ));
+    }
+    Ok(applied.len())
+}
+
+/// Makes or brings up our tables, in one transaction that one process at a time has.
+pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrated, Fault> {
+    let failed = |error| Fault::new(&error);
+    check_database(client).await?;
+    let transaction = client.transaction().await.map_err(failed)?;
+    let name: (&(dyn tokio_postgres::types::ToSql + Sync), Type) = (&schema, Type::TEXT);
+    let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '.wikijs_gate_migration', 0))";
+    transaction.query_typed(lock, std::slice::from_ref(&name)).await.map_err(failed)?;
+    // Making a schema needs a right that nobody needs who has one.
+    let is_there = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1";
+    let there = transaction.query_typed(is_there, &[name]).await.map_err(failed)?;
+    if there.is_empty() {
+        let make = format!("CREATE SCHEMA \"{schema}\"");
+        transaction.batch_execute(&make).await.map_err(failed)?;
+    }
+    let applied = applied(transaction.client(), schema).await?;
+    let from = known_of(&applied).map_err(Fault::lasting)?;
+    for (number, migration) in MIGRATIONS.iter().enumerate().skip(from) {
+        transaction.batch_execute(&in_schema(migration, schema)).await.map_err(|error| {
+            // A table, function or index of that name.
+            let is_taken = error.code().is_some_and(|code| ["42P07", "42723"].contains(&code.code()));
+            let fault = failed(error);
+            if is_taken { Fault::lasting(FOREIGN) } else { fault }
+        })?;
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        let note = in_schema("INSERT INTO @.wikijs_gate_migration (number, digest) VALUES ($1 + 1, $2)", schema);
+        let digest = Sha256::digest(migration).to_vec();
+        transaction
+            .query_typed(&note, &[(&number, Type::INT8), (&digest, Type::BYTEA)])
+            .await
+            .map_err(failed)?;
+    }
+    transaction.commit().await.map_err(failed)?;
+    Ok(Migrated {
+        from,
+        to: MIGRATIONS.len(),
+    })
+}

@@ -1,0 +1,159 @@
+//! Makes the statements that the database is asked, and reads the rows that it answers with.
+
+use std::time::{Duration, SystemTime};
+
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type};
+
+use crate::store::{Listed, StoreError};
+
+/// The end of most questions.
+const SHORT: Duration = Duration::from_secs(5);
+/// The end of those about many rows.
+const LONG: Duration = Duration::from_mins(1);
+
+/// Stands in statements that must be there for good when they are answered, whatever database and role are set
+/// to otherwise.
+macro_rules! synced {
+    () => {
+        "set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), true) IS NOT NULL"
+    };
+}
+
+/// Stands in statements whose loss in a crash of the database does no harm.
+macro_rules! unsynced {
+    () => {
+        "set_config('synchronous_commit', 'off', true) IS NOT NULL"
+    };
+}
+
+pub(super) use {synced, unsynced};
+
+/// One statement, done whole or not at all. Doing it twice does no more than once.
+#[derive(Debug)]
+pub(super) struct Statement {
+    /// `@.` stands for our schema.
+    pub(super) sql: &'static str,
+    parameters: Vec<Parameter>,
+    pub(super) limit: Duration,
+}
+
+#[derive(Debug)]
+enum Parameter {
+    Text(String),
+    Integer(i64),
+    Integers(Vec<i64>),
+    Seconds(f64),
+    Bytes(Vec<u8>),
+    Flag(bool),
+}
+
+impl Parameter {
+    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+        match self {
+            Self::Text(text) => (text, Type::TEXT),
+            Self::Integer(number) => (number, Type::INT8),
+            Self::Integers(numbers) => (numbers, Type::INT8_ARRAY),
+            Self::Seconds(seconds) => (seconds, Type::FLOAT8),
+            Self::Bytes(bytes) => (bytes, Type::BYTEA),
+            Self::Flag(flag) => (flag, Type::BOOL),
+        }
+    }
+}
+
+impl Statement {
+    pub(super) const fn new(sql: &'static str) -> Self {
+        Self {
+            sql,
+            parameters: Vec::new(),
+            limit: SHORT,
+        }
+    }
+
+    /// May take longer, since it is about many rows.
+    pub(super) const fn long(mut self) -> Self {
+        self.limit = LONG;
+        self
+    }
+
+    /// Ends after this time at the latest.
+    pub(super) const fn within(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    pub(super) fn text(self, text: &str) -> Self {
+        self.with(Parameter::Text(text.to_owned()))
+    }
+
+    pub(super) fn integer(self, number: i64) -> Self {
+        self.with(Parameter::Integer(number))
+    }
+
+    pub(super) fn integers(self, numbers: Vec<i64>) -> Self {
+        self.with(Parameter::Integers(numbers))
+    }
+
+    pub(super) fn seconds(self, seconds: f64) -> Self {
+        self.with(Parameter::Seconds(seconds))
+    }
+
+    pub(super) fn bytes(self, bytes: &[u8]) -> Self {
+        self.with(Parameter::Bytes(bytes.to_vec()))
+    }
+
+    pub(super) fn flag(self, flag: bool) -> Self {
+        self.with(Parameter::Flag(flag))
+    }
+
+    fn with(mut self, parameter: Parameter) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// The parameters as the client takes them.
+    pub(super) fn typed(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
+        self.parameters.iter().map(Parameter::typed).collect()
+    }
+}
+
+/// A column of a row.
+pub(super) fn column<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> Result<T, StoreError> {
+    row.try_get(at).map_err(|error| {
+        tracing::error!(%error, "store: the database answered with something else");
+        StoreError::Io(std::io::ErrorKind::InvalidData)
+    })
+}
+
+/// A length or an offset.
+pub(super) fn unsigned(row: &Row, at: usize) -> Result<u64, StoreError> {
+    u64::try_from(column::<i64>(row, at)?)
+        .map_err(|_| StoreError::Io(std::io::ErrorKind::InvalidData))
+}
+
+/// The time that is so many seconds ago.
+pub(super) fn time_before_now(seconds: f64) -> SystemTime {
+    let ago = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
+    SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// Rows of name, length and seconds since the last change.
+pub(super) fn listed(rows: &[Row]) -> Result<Vec<Listed>, StoreError> {
+    let listed = rows.iter().map(|row| {
+        Ok(Listed {
+            name: column(row, 0)?,
+            length: unsigned(row, 1)?,
+            changed: time_before_now(column(row, 2)?),
+        })
+    });
+    listed.collect()
+}
+
+/// The bytes in rows of length and bytes, which are null if they are more than asked for.
+pub(super) fn whole(rows: &[Row]) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let bytes: Option<Vec<u8>> = column(row, 0)?;
+    bytes.map(Some).ok_or(StoreError::Unfit("is too large"))
+}

@@ -1,0 +1,146 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests start servers of their own"
+)]
+
+mod attacks;
+mod cluster;
+mod databases;
+mod proxy;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cluster::{Cluster, SHARED};
+
+use super::holder::HolderTimes;
+use super::{Database, PostgresStore};
+use crate::store::suite::{Two, store_suite};
+use crate::store::{Durability, Runs as _, Store, StoreError};
+
+/// The end of all that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Times of a process that is never renewed, and lives shortly.
+const SILENT: HolderTimes = HolderTimes {
+    lasts: Duration::from_millis(600),
+    renewed_every: PATIENCE,
+};
+
+fn two() -> (Two, ()) {
+    let schema = SHARED.schema();
+    let make = || -> Arc<dyn Store> { Arc::new(store(&schema, HolderTimes::USUAL)) };
+    ([make(), make()], ())
+}
+
+store_suite!(two(), #[ignore = "needs PostgreSQL: .ci/postgres"]);
+
+/// The store of a process of its own.
+fn store(schema: &str, times: HolderTimes) -> PostgresStore {
+    PostgresStore::new(Arc::new(SHARED.process(schema, times)), "docs")
+}
+
+/// Asks until the answer is yes.
+fn until(mut asked: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !asked() {
+        assert!(begun.elapsed() < PATIENCE, "it does not come");
+        std::thread::yield_now();
+    }
+}
+
+fn read(store: &PostgresStore, run: &str, at_once: usize) -> Vec<u8> {
+    let mut bytes = store.open_run(run).unwrap().unwrap();
+    let mut all = Vec::new();
+    let mut part = vec![0; at_once];
+    loop {
+        let start = u64::try_from(all.len()).unwrap();
+        match bytes.read_at(start, &mut part).unwrap() {
+            0 => return all,
+            count => all.extend_from_slice(&part[..count]),
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
+    let schema = SHARED.schema();
+    let (one, two) = (store(&schema, HolderTimes::USUAL), store(&schema, HolderTimes::USUAL));
+    assert!(two.open_run("a").unwrap().is_none());
+    let mut writer = one.begin_run("a", "1").unwrap();
+    assert_eq!(read(&two, "a", 10), b"");
+    let mut expected = Vec::new();
+    for (size, until) in [
+        (1, Durability::Synced),
+        (300_000, Durability::Soon),
+        (0, Durability::Synced),
+        (17, Durability::Soon),
+        (262_144, Durability::Soon),
+        (900_000, Durability::Synced),
+        (5, Durability::Soon),
+    ] {
+        let lines: Vec<u8> = (0..=250).cycle().skip(expected.len() % 100).take(size).collect();
+        writer.append(&lines, until).unwrap();
+        expected.extend_from_slice(&lines);
+    }
+    assert!(read(&two, "a", 1 << 20) == expected);
+    assert!(read(&two, "a", 4097) == expected);
+    let mut bytes = two.open_run("a").unwrap().unwrap();
+    let length = u64::try_from(expected.len()).unwrap();
+    assert_eq!(bytes.synced_length().unwrap(), length);
+    for start in [0, 1, 2, 262_145, 300_000, 300_018, 600_000, expected.len() - 1] {
+        let mut part = [0; 3];
+        let count = bytes.read_at(u64::try_from(start).unwrap(), &mut part).unwrap();
+        assert!(count > 0 && part[..count] == expected[start..start + count], "{start}");
+    }
+    assert_eq!(bytes.read_at(length, &mut [0; 3]).unwrap(), 0);
+    assert_eq!(bytes.read_at(length + 10, &mut [0; 3]).unwrap(), 0);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn runs_are_counted_listed_held_left_and_removed() {
+    let schema = SHARED.schema();
+    let (one, two) = (store(&schema, HolderTimes::USUAL), store(&schema, HolderTimes::USUAL));
+    assert_eq!(two.run_count().unwrap(), None);
+    let mut writer = one.begin_run("b", "1").unwrap();
+    let other = one.begin_run("a", "2").unwrap();
+    assert_eq!(two.run_count().unwrap().as_deref(), Some("2"));
+    assert_eq!(
+        two.begin_run("a", "9").unwrap_err(),
+        StoreError::Io(std::io::ErrorKind::AlreadyExists)
+    );
+    assert_eq!(two.run_count().unwrap().as_deref(), Some("2"));
+    writer.append(b"line\n", Durability::Synced).unwrap();
+    drop(other);
+    let listed = two.runs().unwrap();
+    let told = |it: &crate::store::ListedRun| (it.name.clone(), it.length, it.is_held);
+    let told: Vec<_> = listed.iter().map(told).collect();
+    assert_eq!(told, [("a".to_owned(), 0, Ok(false)), ("b".to_owned(), 5, Ok(true))]);
+    assert!(!two.remove_run("b").unwrap());
+    assert!(two.remove_run("a").unwrap());
+    assert!(!two.remove_run("a").unwrap());
+    drop(writer);
+    assert!(two.remove_run("b").unwrap());
+    assert!(two.open_run("b").unwrap().is_none());
+    assert_eq!(SHARED.sql(&format!("SELECT count(*) FROM {schema}.line")), "0");
+    // Another wiki of the same schema has runs of its own.
+    let elsewhere = PostgresStore::new(Arc::new(SHARED.process(&schema, HolderTimes::USUAL)), "other");
+    let _writer = elsewhere.begin_run("a", "1").unwrap();
+    assert_eq!(two.runs().unwrap(), []);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_process_that_ends_gives_everything_back_at_once() {
+    use crate::store::{LeaseMode, LeaseName, Leases as _};
+    let schema = SHARED.schema();
+    let (one, two) = (store(&schema, HolderTimes::USUAL), store(&schema, HolderTimes::USUAL));
+    let lease = one.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().unwrap();
+    assert!(lease.is_sure());
+    drop((one, lease));
+    assert!(two.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().is_some());
+    let two = Database::new(SHARED.address("postgres", "postgres", &schema), None, Vec::new());
+    drop(two);
+    until(|| SHARED.sql(&format!("SELECT count(*) FROM {schema}.lease")) == "0");
+}

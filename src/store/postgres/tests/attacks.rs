@@ -1,0 +1,297 @@
+//! What goes wrong between a process and its database, and what holds all the same.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::cluster::{Cluster, SHARED};
+use super::proxy::{ChaosProxy, Way};
+use super::{SILENT, read, store, until};
+use crate::store::postgres::holder::HolderTimes;
+use crate::store::postgres::{Database, DatabaseAddress, PostgresStore};
+use crate::store::{
+    Blobs as _, DocumentKind, Documents as _, Durability, LeaseMode, LeaseName, Leases as _,
+    Runs as _, StoreError,
+};
+
+/// The store of a process whose connections go through a proxy.
+fn behind(proxy: &ChaosProxy, schema: &str, times: HolderTimes) -> PostgresStore {
+    let port = proxy.port();
+    let text = format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable&schema={schema}");
+    let address = DatabaseAddress::parse(&text).unwrap();
+    let database = Database::with_times(address, None, Vec::new(), times).unwrap();
+    PostgresStore::new(Arc::new(database), "docs")
+}
+
+/// Never renewed, so that nothing else goes over the connection, and alive for long.
+const STILL: HolderTimes = HolderTimes {
+    lasts: Duration::from_secs(600),
+    renewed_every: Duration::from_secs(600),
+};
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn what_is_appended_is_there_once_wherever_the_connection_is_cut() {
+    let (schema, proxy) = (SHARED.schema(), ChaosProxy::start(SHARED.directory()));
+    let (near, far) = (behind(&proxy, &schema, STILL), store(&schema, STILL));
+    let mut writer = near.begin_run("a", "1").unwrap();
+    let mut expected = Vec::new();
+    let mut cut = 0;
+    for (step, ways) in [
+        (17, (|at| (Way::CutAfter(at), Way::Open)) as fn(usize) -> (Way, Way)),
+        (3, |at| (Way::Open, Way::CutAfter(at))),
+    ] {
+        for after in (0..).step_by(step) {
+            let (to_server, to_client) = ways(after);
+            proxy.set(to_server, to_client);
+            let line = format!("{after} and so on\n");
+            writer.append(line.as_bytes(), Durability::Synced).unwrap();
+            expected.extend_from_slice(line.as_bytes());
+            // A shorter exchange than that is not cut.
+            if !proxy.is_open() {
+                proxy.set(Way::Open, Way::Open);
+                break;
+            }
+            cut += 1;
+        }
+        assert_eq!(read(&far, "a", 4096), expected);
+    }
+    assert!(cut > 40, "{cut}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_lease_whose_answer_was_lost_is_given_once_and_free_afterwards() {
+    let (schema, proxy) = (SHARED.schema(), ChaosProxy::start(SHARED.directory()));
+    let (near, far) = (behind(&proxy, &schema, STILL), store(&schema, STILL));
+    // A connection and a holder.
+    drop(near.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap());
+    for after in (0..60).step_by(2) {
+        proxy.set(Way::Open, Way::CutAfter(after));
+        let lease = near.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap();
+        assert!(lease.is_some(), "{after}");
+        assert!(far.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().is_none());
+        proxy.set(Way::Open, Way::Open);
+        drop(lease);
+        assert!(far.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().is_some());
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_lease_that_was_given_too_late_to_be_taken_is_free_with_the_next_renewal() {
+    let (schema, proxy) = (SHARED.schema(), ChaosProxy::start(SHARED.directory()));
+    let times = HolderTimes {
+        lasts: Duration::from_secs(40),
+        renewed_every: Duration::from_millis(100),
+    };
+    let (near, far) = (behind(&proxy, &schema, times), store(&schema, STILL));
+    drop(near.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap());
+    proxy.set(Way::Open, Way::Lost);
+    let begun = Instant::now();
+    let given = near.try_lease(&LeaseName::page(7), LeaseMode::Alone);
+    assert_eq!(given.unwrap_err(), StoreError::Unreachable);
+    assert!(begun.elapsed() < Duration::from_secs(8));
+    proxy.set(Way::Open, Way::Open);
+    until(|| !far.may_be_held(&LeaseName::page(7)));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_slow_database_is_waited_for_and_a_silent_one_is_not() {
+    let (schema, proxy) = (SHARED.schema(), ChaosProxy::start(SHARED.directory()));
+    let near = behind(&proxy, &schema, STILL);
+    let mut writer = near.begin_run("a", "1").unwrap();
+    proxy.set(Way::Slow, Way::Slow);
+    writer.append(b"slow\n", Durability::Synced).unwrap();
+    assert_eq!(read(&near, "a", 4096), b"slow\n");
+    for ways in [(Way::Lost, Way::Open), (Way::Open, Way::Lost)] {
+        proxy.set(ways.0, ways.1);
+        let begun = Instant::now();
+        assert_eq!(near.run_count(), Err(StoreError::Unreachable));
+        assert!(begun.elapsed() < Duration::from_secs(9), "{ways:?}");
+    }
+    // What was lost has been done or not; the writer finds out.
+    let lost = writer.append(b"lost\n", Durability::Synced);
+    assert_eq!(lost, Err(StoreError::Unreachable));
+    proxy.set(Way::Open, Way::Open);
+    until(|| writer.append(b"lost\n", Durability::Synced).is_ok());
+    assert_eq!(read(&near, "a", 4096), b"slow\nlost\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_database_that_is_away_for_long_costs_no_patience_and_is_found_again() {
+    let (schema, proxy) = (SHARED.schema(), ChaosProxy::start(SHARED.directory()));
+    let near = behind(&proxy, &schema, STILL);
+    let mut writer = near.begin_run("a", "1").unwrap();
+    proxy.set(Way::Closed, Way::Closed);
+    until(|| {
+        let begun = Instant::now();
+        assert_eq!(near.run_count(), Err(StoreError::Unreachable));
+        begun.elapsed() < Duration::from_millis(100)
+    });
+    proxy.set(Way::Open, Way::Open);
+    until(|| near.run_count().is_ok());
+    writer.append(b"line\n", Durability::Synced).unwrap();
+    assert_eq!(read(&near, "a", 4096), b"line\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
+    let schema = SHARED.schema();
+    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let mut writer = silent.begin_run("a", "1").unwrap();
+    writer.append(b"mine\n", Durability::Synced).unwrap();
+    let lease = silent.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().unwrap();
+    assert!(lease.is_sure());
+    until(|| !lease.is_sure());
+    let mut taken = None;
+    until(|| {
+        taken = other.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap();
+        taken.is_some()
+    });
+    assert!(!lease.is_sure());
+    let appended = writer.append(b"late\n", Durability::Synced);
+    assert_eq!(appended, Err(StoreError::Overtaken));
+    assert_eq!(read(&other, "a", 4096), b"mine\n");
+    assert_eq!(other.runs().unwrap()[0].is_held, Ok(false));
+    // Giving back what is held no more takes nothing from the one who holds it.
+    drop(lease);
+    assert!(silent.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().is_none());
+    // It goes on as somebody new, and what it held stays lost.
+    let again = silent.try_lease(&LeaseName::page(8), LeaseMode::Alone).unwrap().unwrap();
+    assert!(again.is_sure());
+    let mut new = silent.begin_run("b", "2").unwrap();
+    new.append(b"mine\n", Durability::Synced).unwrap();
+    let appended = writer.append(b"late\n", Durability::Synced);
+    assert_eq!(appended, Err(StoreError::Overtaken));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_run_that_is_said_to_be_held_by_nobody_gets_nothing_more() {
+    let schema = SHARED.schema();
+    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let mut writer = silent.begin_run("a", "1").unwrap();
+    until(|| other.runs().unwrap()[0].is_held == Ok(false));
+    let appended = writer.append(b"late\n", Durability::Synced);
+    assert_eq!(appended, Err(StoreError::Overtaken));
+    assert!(other.remove_run("a").unwrap());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_process_that_is_renewed_stays_sure_and_nobody_takes_over() {
+    let schema = SHARED.schema();
+    let times = HolderTimes {
+        lasts: Duration::from_secs(2),
+        renewed_every: Duration::from_millis(50),
+    };
+    let (lively, other) = (store(&schema, times), store(&schema, HolderTimes::USUAL));
+    let lease = lively.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(4) {
+        assert!(lease.is_sure());
+        assert!(other.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().is_none());
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_database_that_restarts_loses_nothing_and_nobody() {
+    let cluster = Cluster::start();
+    let schema = cluster.schema();
+    // Silent for longer than this while the database is away.
+    let times = HolderTimes {
+        lasts: Duration::from_millis(1500),
+        renewed_every: Duration::from_millis(100),
+    };
+    let make = || PostgresStore::new(Arc::new(cluster.process(&schema, times)), "docs");
+    let (one, two) = (make(), make());
+    let mut writer = one.begin_run("a", "1").unwrap();
+    let lease = one.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().unwrap();
+    writer.append(b"before\n", Durability::Synced).unwrap();
+    cluster.tell("restart", "ready\n");
+    writer.append(b"after\n", Durability::Synced).unwrap();
+    cluster.tell("stop", "stopped\n");
+    assert_eq!(two.run_count(), Err(StoreError::Unreachable));
+    until(|| !lease.is_sure());
+    assert!(two.may_be_held(&LeaseName::page(7)), "nobody can know");
+    let appended = writer.append(b"lost\n", Durability::Synced);
+    assert_eq!(appended, Err(StoreError::Unreachable));
+    cluster.tell("go", "ready\n");
+    // Both have their whole time from the start on.
+    assert!(two.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().is_none());
+    until(|| lease.is_sure());
+    writer.append(b"again\n", Durability::Synced).unwrap();
+    assert_eq!(read(&two, "a", 4096), b"before\nafter\nagain\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_full_table_of_connections_is_waited_for() {
+    let (schema, role) = (SHARED.schema(), Cluster::name());
+    SHARED.sql(&format!(
+        "CREATE ROLE {role} LOGIN CONNECTION LIMIT 2; GRANT ALL ON SCHEMA {schema} TO {role};
+        GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}"
+    ));
+    let database = Database::new(SHARED.address(&role, "postgres", &schema), None, Vec::new());
+    let store = PostgresStore::new(Arc::new(database.unwrap()), "docs");
+    std::thread::scope(|scope| {
+        for name in 0..16 {
+            let store = &store;
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    store.put_blob(&name.to_string(), b"x").unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(store.blobs().unwrap().len(), 16);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
+    let (schema, role) = (SHARED.schema(), Cluster::name());
+    let before = store(&schema, HolderTimes::USUAL);
+    let mut writer = before.begin_run("a", "1").unwrap();
+    writer.append(b"line\n", Durability::Synced).unwrap();
+    before.write_document(DocumentKind::Pause, "", b"{}").unwrap();
+    SHARED.sql(&format!(
+        "CREATE ROLE {role} LOGIN SUPERUSER; ALTER ROLE {role} SET default_transaction_read_only = on"
+    ));
+    let database = Database::new(SHARED.address(&role, "postgres", &schema), None, Vec::new());
+    let reads = PostgresStore::new(Arc::new(database.unwrap()), "docs");
+    assert_eq!(read(&reads, "a", 4096), b"line\n");
+    assert_eq!(reads.runs().unwrap()[0].is_held, Ok(true));
+    assert_eq!(reads.document(DocumentKind::Pause, "").unwrap().unwrap(), b"{}");
+    let refused = StoreError::Io(ErrorKind::ReadOnlyFilesystem);
+    assert_eq!(reads.put_blob("a", b"x"), Err(refused));
+    assert_eq!(reads.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap_err(), refused);
+    assert_eq!(reads.begin_run("b", "2").unwrap_err(), refused);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn only_the_clock_of_the_database_counts() {
+    let schema = SHARED.schema();
+    let store = store(&schema, HolderTimes::USUAL);
+    store.put_blob("old", b"x").unwrap();
+    store.put_blob("new", b"x").unwrap();
+    // The time of the rows is ten minutes before or after that of this machine.
+    SHARED.sql(&format!(
+        "UPDATE {schema}.blob SET changed = changed - interval '10 min' WHERE name = 'old'"
+    ));
+    let now = std::time::SystemTime::now();
+    let mut listed = store.blobs().unwrap();
+    listed.sort_by(|a, b| a.name.cmp(&b.name));
+    let ago = |at: usize| now.duration_since(listed[at].changed).unwrap_or_default();
+    assert!(ago(0) < Duration::from_secs(60), "{listed:?}");
+    assert!(ago(1) > Duration::from_secs(590) && ago(1) < Duration::from_secs(660));
+    let five_minutes_ago = now - Duration::from_secs(300);
+    assert!(!store.remove_blob("new", five_minutes_ago).unwrap());
+    assert!(store.remove_blob("old", five_minutes_ago).unwrap());
+}
