@@ -123,8 +123,10 @@ mod tests {
         let host = ServerPlace::Host("::1".to_owned(), 6432);
         assert_eq!((address.place, address.is_plain), (host, true));
         assert_eq!(address.schema, "gate_2");
-        let address = DatabaseAddress::parse("postgres://u@/d?host=/run/postgresql").unwrap();
+        let address = DatabaseAddress::parse("postgres://u@localhost/d?host=/run/postgresql").unwrap();
         let socket = ServerPlace::Socket("/run/postgresql/.s.PGSQL.5432".into());
+        assert_eq!((address.place, address.is_plain), (socket.clone(), true));
+        let address = DatabaseAddress::parse("postgres://u@%2Frun%2Fpostgresql/d").unwrap();
         assert_eq!((address.place, address.is_plain), (socket, true));
     }
 
@@ -134,6 +136,7 @@ mod tests {
             ("https://u@h/d", "must look like"),
             ("postgres:u", "must look like"),
             ("postgres:///d", "must look like"),
+            ("postgres://u@/d", "must look like"),
             ("postgres://h/d", "a user"),
             ("postgres://u@h", "a database"),
             ("postgres://u@h/", "a database"),
@@ -146,7 +149,7 @@ mod tests {
             ("postgres://u@h/d?sslmode=disable", "sslmode=disable"),
             ("postgres://u@10.0.0.1/d?sslmode=disable", "sslmode=disable"),
             ("postgres://u@localhost.example.com/d?sslmode=disable", "sslmode=disable"),
-            ("postgres://u@/d?host=/run&sslmode=verify-full", "a socket"),
+            ("postgres://u@h/d?host=/run&sslmode=verify-full", "a socket"),
         ] {
             let refused = DatabaseAddress::parse(text).unwrap_err();
             assert!(refused.contains(fault), "{text}: {refused}");

@@ -38,10 +38,13 @@ const CANCEL: Duration = Duration::from_secs(1);
 /// The first message of a connection that is to be encrypted: its length and a code.
 const ENCRYPT: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
+/// Reads the password anew for each connection, so that a changed one is taken. Blocks; the fault is a sentence's end.
+pub(crate) type ReadPassword = Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>;
+
 /// The connections to one database.
 pub(super) struct ConnectionPool {
     address: DatabaseAddress,
-    password: Option<SecretString>,
+    password: Option<ReadPassword>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
     idle: Mutex<Vec<OpenConnection>>,
     permits: Semaphore,
@@ -78,7 +81,7 @@ impl ConnectionPool {
     /// fault is a sentence's end.
     pub(super) fn new(
         address: DatabaseAddress,
-        password: Option<SecretString>,
+        password: Option<ReadPassword>,
         authorities: Vec<CertificateDer<'static>>,
     ) -> Result<Self, &'static str> {
         let tls = match &address.place {
@@ -254,7 +257,13 @@ impl ConnectionPool {
             .application_name("wikijs-gate")
             .user(&self.address.user)
             .dbname(&self.address.database);
-        if let Some(password) = &self.password {
+        if let Some(read) = self.password.clone() {
+            let read = tokio::task::spawn_blocking(move || read()).await;
+            let read = read.map_err(|_| Fault::lasting(StoreError::BrokenOff))?;
+            let password = read.map_err(|fault| {
+                tracing::error!("store: the password of the database's user {fault}");
+                Fault::lasting(StoreError::Unreachable)
+            })?;
             config.password(password.expose_secret());
         }
         let (client, connection) = Box::pin(config.connect_raw(stream, NoTls))

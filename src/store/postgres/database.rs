@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustls::pki_types::CertificateDer;
-use secrecy::SecretString;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Row;
 
 use super::address::DatabaseAddress;
-use super::connections::ConnectionPool;
+use super::connections::{ConnectionPool, ReadPassword};
 use super::holder::{Holder, HolderTimes, keep_renewing};
 use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
@@ -43,7 +42,7 @@ impl Database {
     /// fault is a sentence's end.
     pub(crate) fn new(
         address: DatabaseAddress,
-        password: Option<SecretString>,
+        password: Option<ReadPassword>,
         authorities: Vec<CertificateDer<'static>>,
     ) -> Result<Self, &'static str> {
         Self::with_times(address, password, authorities, HolderTimes::USUAL)
@@ -52,7 +51,7 @@ impl Database {
     /// Like [`Self::new`], with leases that last for another time.
     pub(super) fn with_times(
         address: DatabaseAddress,
-        password: Option<SecretString>,
+        password: Option<ReadPassword>,
         authorities: Vec<CertificateDer<'static>>,
         times: HolderTimes,
     ) -> Result<Self, &'static str> {
@@ -84,6 +83,13 @@ impl Database {
     /// The rights that this program needs and has not, each in words.
     pub(crate) fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
         let rows = self.ask(schema::missing_rights())?;
+        rows.iter().map(|row| column(row, 0)).collect()
+    }
+
+    /// The names of the wikis that have runs, in order.
+    pub(crate) fn wikis(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT DISTINCT wiki COLLATE \"C\" FROM @.run ORDER BY 1";
+        let rows = self.ask(Statement::new(sql))?;
         rows.iter().map(|row| column(row, 0)).collect()
     }
 

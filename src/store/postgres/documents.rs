@@ -26,6 +26,20 @@ impl PostgresStore {
         }
     }
 
+    /// Writes and removes a row of this size, of no kind.
+    pub(super) fn write_probe(&self, size: usize) -> Result<(), StoreError> {
+        let write = concat!(
+            "INSERT INTO @.document (wiki, kind, name, bytes, changed)
+            SELECT $1, '', '', $2, clock_timestamp() WHERE ",
+            synced!(),
+            " ON CONFLICT (wiki, kind, name) DO UPDATE SET bytes = excluded.bytes"
+        );
+        let write = Statement::new(write).text(&self.wiki).bytes(&vec![b' '; size]);
+        self.database.ask(write)?;
+        let remove = "DELETE FROM @.document WHERE wiki = $1 AND kind = ''";
+        self.database.ask(Statement::new(remove).text(&self.wiki)).map(drop)
+    }
+
     fn about(&self, sql: &'static str, kind: DocumentKind) -> Statement {
         Statement::new(sql).text(self.wiki_of(kind)).text(kind.word())
     }

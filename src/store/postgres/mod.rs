@@ -65,4 +65,12 @@ impl Store for PostgresStore {
         // A statement is done whole or not at all.
         Ok(Vec::new())
     }
+
+    fn is_there(&self) -> bool {
+        true
+    }
+
+    fn probe(&self, size: usize) -> Result<(), StoreError> {
+        self.write_probe(size)
+    }
 }

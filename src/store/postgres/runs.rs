@@ -196,6 +196,9 @@ impl RunWriter for RunRow {
         if lines.len() > MOST_APPENDED {
             return Err(StoreError::Unfit("is too large"));
         }
+        if lines.is_empty() {
+            return Ok(());
+        }
         let mut tries = 1..TRIES;
         loop {
             match self.database.ask(self.appending(lines, until)) {

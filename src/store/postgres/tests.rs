@@ -6,12 +6,14 @@
 mod attacks;
 mod cluster;
 mod databases;
+mod encrypted;
+mod pooler;
 mod proxy;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cluster::{Cluster, SHARED};
+use cluster::SHARED;
 
 use super::holder::HolderTimes;
 use super::{Database, PostgresStore};

@@ -1,7 +1,6 @@
 //! Starts PostgreSQL servers in temporary directories; each ends with the process of the tests.
 
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +16,7 @@ pub(super) static SHARED: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 /// Starts the server, and ends it and removes its files when its input ends: with the test process at the
 /// latest, however that ends.
 const KEEPER: &str = r#"
+mkdir -m 777 "$1"
 "$0"/initdb --pgdata="$1"/data --username=postgres --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync >"$1"/log 2>&1
 serve() {
     "$0"/postgres -D "$1"/data -k "$1" -p 5432 -c listen_addresses= -c fsync=off -c max_connections=200 \
@@ -51,8 +51,6 @@ impl Cluster {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         // A socket's path has at most 107 bytes.
         let directory = PathBuf::from(format!("/tmp/wikijs-gate-{}-{count}", std::process::id()));
-        std::fs::create_dir(&directory).unwrap();
-        std::fs::set_permissions(&directory, PermissionsExt::from_mode(0o777)).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", KEEPER]).arg(&programs).arg(&directory);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -117,7 +115,7 @@ impl Cluster {
 
     pub(super) fn address(&self, user: &str, database: &str, schema: &str) -> DatabaseAddress {
         let directory = self.directory.display();
-        let text = format!("postgres://{user}@/{database}?host={directory}&schema={schema}");
+        let text = format!("postgres://{user}@localhost/{database}?host={directory}&schema={schema}");
         DatabaseAddress::parse(&text).unwrap()
     }
 
@@ -155,7 +153,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// The user that the server has to have: it refuses root.
-fn other_user() -> Option<u32> {
+pub(super) fn other_user() -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }

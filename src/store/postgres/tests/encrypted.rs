@@ -1,0 +1,86 @@
+//! Encryption between a process and its database.
+
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, UnixStream};
+use tokio_rustls::TlsAcceptor;
+
+use super::cluster::SHARED;
+use crate::store::postgres::{Database, DatabaseAddress, PostgresStore};
+use crate::store::{Blobs as _, StoreError};
+
+/// What a server answers to who asks for encryption.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offer {
+    Encryption,
+    None,
+}
+
+/// A way to the shared server that encrypts as one would; gives its port and its certificate.
+async fn server(names: &[&str], offer: Offer) -> (u16, CertificateDer<'static>) {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let certificate = made.cert.der().clone();
+    let key = PrivateKeyDer::try_from(made.key_pair.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.clone()], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let mut asked = [0; 8];
+                client.read_exact(&mut asked).await.unwrap();
+                assert_eq!(asked, [0, 0, 0, 8, 4, 210, 22, 47]);
+                if offer == Offer::None {
+                    client.write_all(b"N").await.unwrap();
+                    return;
+                }
+                client.write_all(b"S").await.unwrap();
+                // A client that does not trust us ends it.
+                let Ok(mut client) = acceptor.accept(client).await else {
+                    return;
+                };
+                let socket = SHARED.directory().join(".s.PGSQL.5432");
+                let mut server = UnixStream::connect(socket).await.unwrap();
+                let _ = copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    (port, certificate)
+}
+
+async fn asked(port: u16, authorities: Vec<CertificateDer<'static>>) -> Result<u64, StoreError> {
+    tokio::task::spawn_blocking(move || {
+        let schema = SHARED.schema();
+        let text = format!("postgres://postgres@127.0.0.1:{port}/postgres?schema={schema}");
+        let address = DatabaseAddress::parse(&text).unwrap();
+        let database = Database::new(address, None, authorities).unwrap();
+        PostgresStore::new(Arc::new(database), "docs").put_blob("a", b"x")
+    })
+    .await
+    .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_server_is_trusted_by_its_certificate_alone() {
+    let (port, certificate) = server(&["127.0.0.1"], Offer::Encryption).await;
+    assert_eq!(asked(port, vec![certificate]).await, Ok(1));
+    let (_, unknown) = server(&["127.0.0.1"], Offer::Encryption).await;
+    assert_eq!(asked(port, vec![unknown]).await, Err(StoreError::Unreachable));
+    let (port, of_other_name) = server(&["db.example.com"], Offer::Encryption).await;
+    assert_eq!(asked(port, vec![of_other_name]).await, Err(StoreError::Unreachable));
+    let (port, certificate) = server(&["127.0.0.1"], Offer::None).await;
+    assert_eq!(asked(port, vec![certificate]).await, Err(StoreError::Unreachable));
+}
