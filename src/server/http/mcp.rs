@@ -23,6 +23,7 @@ use super::caller::{CALLER_KEY, HttpCaller};
 use super::concurrency::{ConcurrencyPermit, Places};
 use super::refusal::HttpRefusal;
 use super::sessions::{ActiveRequestGuard, McpSessions, SessionOwner};
+use super::shared_sessions::SharedSessions;
 use super::state::HttpState;
 
 /// rmcp's service, whatever handler answers.
@@ -46,7 +47,7 @@ impl Mcp {
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         stop: &CancellationToken,
     ) -> Self {
-        let sessions = Arc::new(McpSessions::new(&state.limits, None));
+        let sessions = Arc::new(McpSessions::new(&state.limits, shared_sessions(state)));
         // Host, Origin and size are checked by layers, before a body is read.
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -105,6 +106,12 @@ impl Mcp {
         let begun = request.map(|(session, id)| self.sessions.begin(session, id));
         Ok((Arc::clone(place), begun.transpose()?))
     }
+}
+
+/// The sessions that other servers go on with; all sites keep their state in one place.
+fn shared_sessions(state: &HttpState) -> Option<SharedSessions> {
+    let first = state.sites.all().into_iter().next()?;
+    SharedSessions::new(first.app().desk.audit().home().shared())
 }
 
 /// Answers a request that the layers let through.

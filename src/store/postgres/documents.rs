@@ -14,7 +14,9 @@ impl PostgresStore {
             | DocumentKind::AnchorFault
             | DocumentKind::Memories
             | DocumentKind::Approval
-            | DocumentKind::SignIn => &self.wiki,
+            | DocumentKind::SignIn
+            | DocumentKind::Preview
+            | DocumentKind::McpSession => &self.wiki,
         }
     }
 

@@ -70,6 +70,10 @@ impl Store for PostgresStore {
         true
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn probe(&self, size: usize) -> Result<(), StoreError> {
         self.write_probe(size)
     }
