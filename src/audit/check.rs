@@ -7,7 +7,7 @@ use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
 use super::{Against, AuditError, LogUpkeep, Pause};
-use crate::store::{BackedUp, LeaseName, StoreError};
+use crate::store::{self, BackedUp, CopyFault, LeaseName, StoreCopied, StoreError};
 
 /// The longest wait for a purge that is under way.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -91,6 +91,21 @@ impl LogUpkeep {
             }
         })
         .await
+    }
+}
+
+impl LogUpkeep {
+    /// Copies all that is kept of this wiki into another store, or goes on with a copy that broke off; nothing
+    /// may write to either meanwhile. Blocks; `progress` is told the bytes so far.
+    ///
+    /// # Errors
+    /// [`CopyFault`].
+    pub fn copy_to(
+        &self,
+        to: &Self,
+        progress: impl FnMut(u64),
+    ) -> Result<StoreCopied, CopyFault> {
+        store::copy(&*self.place.store, &*to.place.store, progress)
     }
 }
 

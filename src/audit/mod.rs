@@ -34,7 +34,8 @@ mod upkeep;
 mod verify;
 
 pub use crate::store::{
-    BackedUp, DatabaseSettings, HeldLease, StoreHealth, StoreHome, StorePassword,
+    BackedUp, CopyFault, DatabaseSettings, HeldLease, StoreCopied, StoreHealth, StoreHome,
+    StorePassword,
 };
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::schedule::Anchoring;

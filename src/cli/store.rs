@@ -11,6 +11,7 @@ use super::print::{self, Paint};
 use super::progress::ProgressLine;
 use super::{CommandResult, start};
 use crate::audit::{AuditError, AuditLog, StoreCheck};
+use crate::config::store_at;
 use crate::gates::StandingApprovals;
 use crate::memory::MemoryStore;
 
@@ -27,6 +28,8 @@ enum StoreCommand {
     Check(CheckArgs),
     /// Copy everything into an empty directory, while servers go on
     Backup(BackupArgs),
+    /// Copy everything of this wiki into another store, in which it goes on: files or a database
+    Copy(CopyArgs),
     /// Load a directory of its own as servers do, and tell what the disk bears
     Hammer(hammer::HammerArgs),
 }
@@ -56,10 +59,28 @@ struct BackupArgs {
     json: bool,
 }
 
+/// Arguments of `store copy`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Stop all servers first. Both stores are checked before the command ends; a copy that broke off is gone on\nwith by the same command. Copy each site by `--site`, then set WIKI_STORE to the new store.\n\nExamples:\n  wikijs-gate store copy --to postgres://gate@db.example.com/gate --password-file /run/secrets/store\n  wikijs-gate store copy --to /var/lib/wikijs-gate"
+)]
+struct CopyArgs {
+    /// The other store: a directory, or postgres://user@host/database
+    #[arg(long, value_name = "STORE")]
+    to: String,
+    /// The file with the password of that database
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     match &arguments.command {
         StoreCommand::Check(arguments) => check(arguments).await,
         StoreCommand::Backup(arguments) => back_up(arguments).await,
+        StoreCommand::Copy(arguments) => copy(arguments).await,
         StoreCommand::Hammer(arguments) => Box::pin(hammer::run(arguments)).await,
     }
 }
@@ -157,6 +178,48 @@ async fn back_up(arguments: &BackupArgs) -> CommandResult {
         print_broken(&checked);
     }
     Ok(exit(&checked))
+}
+
+async fn copy(arguments: &CopyArgs) -> CommandResult {
+    let from = start::audit_log()?;
+    let file = arguments.password_file.clone();
+    let to = store_at(&arguments.to, file).map_err(Exit::usage)?;
+    if &to == from.home() {
+        return Err(Exit::usage("--to names the store that is set: there is nothing to copy"));
+    }
+    let to = AuditLog::new(to, from.wiki());
+    let mut progress = ProgressLine::new();
+    let done = from
+        .upkeep
+        .copy_to(&to.upkeep, |bytes| {
+            progress.at(|| format!("{} MB copied", bytes >> 20));
+        })
+        .map_err(|fault| Exit::failed(fault.to_string()))?;
+    drop(progress);
+    let (ours, theirs) = (checked(&from).await?, checked(&to).await?);
+    let is_whole = ours.broken.is_empty() && theirs.broken.is_empty();
+    if arguments.json {
+        let answer = json!({
+            "wiki": from.wiki(),
+            "runs": done.runs,
+            "states": done.states,
+            "documents": done.documents,
+            "bytes": done.bytes,
+            "whole": is_whole,
+            "broken": ours.broken,
+            "brokenThere": theirs.broken,
+        });
+        print::line(&answer.to_string());
+    } else {
+        let (runs, states, documents) = (done.runs, done.states, done.documents);
+        print::line(&format!(
+            "{runs} runs, {states} kept states, {documents} documents are in both; {} MB copied now",
+            done.bytes >> 20
+        ));
+        print_broken(&ours);
+        print_broken(&theirs);
+    }
+    Ok(if is_whole { Exit::Done } else { Exit::Failed })
 }
 
 fn failed(error: &AuditError) -> (Exit, String) {

@@ -68,6 +68,7 @@ pub use settings::{
 };
 pub use shown::SettingView;
 pub use site_file::{NewSite, remove_site};
+pub use storage::store_at;
 pub use table::table;
 pub use tables::Tables;
 pub use tls::ServerTls;

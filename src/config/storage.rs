@@ -88,10 +88,8 @@ fn password(source: &SettingsSource<'_>) -> Result<Option<StorePassword>, Settin
             "is set beside store_password_file; leave one of them out",
         )),
         (Some(file), []) => {
-            read_secret(&file).map_err(|fault| SettingError::new(PASSWORD_FILE, fault))?;
-            Ok(Some(StorePassword::new(move || {
-                trimmed(&read_secret(&file)?)
-            })))
+            let password = password_in(file);
+            password.map(Some).map_err(|fault| SettingError::new(PASSWORD_FILE, fault))
         }
         (None, [_, ..]) => {
             let command = command.to_vec();
@@ -101,6 +99,28 @@ fn password(source: &SettingsSource<'_>) -> Result<Option<StorePassword>, Settin
         }
         (None, []) => Ok(None),
     }
+}
+
+/// The password in a file, which is looked at now and read anew each time.
+fn password_in(file: PathBuf) -> Result<StorePassword, String> {
+    read_secret(&file)?;
+    Ok(StorePassword::new(move || trimmed(&read_secret(&file)?)))
+}
+
+/// The store that a command names: a directory, or a database with the file of its password.
+///
+/// # Errors
+/// A sentence that repeats nothing of the address.
+pub fn store_at(text: &str, password_file: Option<PathBuf>) -> Result<StoreHome, String> {
+    if !text.contains("://") {
+        return Ok(StoreHome::from(text));
+    }
+    let database = DatabaseSettings {
+        address: address(text).map_err(|fault| format!("the address {fault}"))?,
+        password: password_file.map(password_in).transpose()?,
+    };
+    let opened = StoreHome::open(PathBuf::new(), Some(&database));
+    opened.map_err(|fault| format!("the address {fault}"))
 }
 
 /// A password without the end of its line.

@@ -147,7 +147,11 @@ fn copy_run(
         let length = u64::try_from(read).unwrap_or(u64::MAX);
         at = at.saturating_add(length);
         let is_last = at >= run.length;
-        let until = if is_last { Durability::Synced } else { Durability::Soon };
+        let until = if is_last {
+            Durability::Synced
+        } else {
+            Durability::Soon
+        };
         writer.append(part, until)?;
         copied(length);
     }
@@ -196,7 +200,8 @@ mod tests {
         let mut run = from.begin_run("1-000001-aa.jsonl", "1\n").unwrap();
         run.append(b"one\ntwo\n", Durability::Synced).unwrap();
         from.put_blob("ab", b"state").unwrap();
-        from.write_document(DocumentKind::Proposal, "p", b"{}").unwrap();
+        from.write_document(DocumentKind::Proposal, "p", b"{}")
+            .unwrap();
         from.write_document(DocumentKind::Pause, "", b"{}").unwrap();
         Two {
             _dir: dir,
@@ -217,7 +222,10 @@ mod tests {
         let Two { _dir, from, to } = two();
         let copied = copy(&*from, &*to, |_| {}).unwrap();
         assert_eq!((copied.runs, copied.states, copied.documents), (1, 1, 1));
-        assert_eq!((copied.bytes, text(&*to)), (8 + 5 + 2 + 2, "one\ntwo\n".to_owned()));
+        assert_eq!(
+            (copied.bytes, text(&*to)),
+            (8 + 5 + 2 + 2, "one\ntwo\n".to_owned())
+        );
         assert_eq!(to.blob("ab", 10).unwrap().as_deref(), Some(&b"state"[..]));
         assert!(to.document(DocumentKind::Pause, "").unwrap().is_some());
         assert_eq!(to.run_count().unwrap(), from.run_count().unwrap());

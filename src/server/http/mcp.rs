@@ -110,8 +110,8 @@ impl Mcp {
 
 /// The sessions that other servers go on with; all sites keep their state in one place.
 fn shared_sessions(state: &HttpState) -> Option<SharedSessions> {
-    let first = state.sites.all().into_iter().next()?;
-    SharedSessions::new(first.app().desk.audit().home().shared())
+    let app = state.sites.all().first().map(|site| site.app())?;
+    SharedSessions::new(app.desk.audit().home().shared())
 }
 
 /// Answers a request that the layers let through.

@@ -56,7 +56,9 @@ impl DatabaseAddress {
                 "host" => host = Some(value),
                 "schema" if is_plain_name(&value) => schema = value,
                 "schema" => {
-                    return Err("has a schema that is not of a-z, 0-9 and _, beginning with a letter");
+                    return Err(
+                        "has a schema that is not of a-z, 0-9 and _, beginning with a letter",
+                    );
                 }
                 "sslmode" => mode = Some(value),
                 _ => return Err("has a parameter other than host, schema and sslmode"),
@@ -96,7 +98,9 @@ fn is_plain(place: &ServerPlace, mode: Option<&str>) -> Result<bool, &'static st
             }
         }
         (ServerPlace::Host(..), None | Some("verify-full")) => Ok(false),
-        (ServerPlace::Host(..), Some(_)) => Err("has an sslmode other than verify-full and disable"),
+        (ServerPlace::Host(..), Some(_)) => {
+            Err("has an sslmode other than verify-full and disable")
+        }
     }
 }
 
@@ -104,7 +108,9 @@ fn is_plain(place: &ServerPlace, mode: Option<&str>) -> Result<bool, &'static st
 fn is_plain_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 #[cfg(test)]
@@ -123,7 +129,8 @@ mod tests {
         let host = ServerPlace::Host("::1".to_owned(), 6432);
         assert_eq!((address.place, address.is_plain), (host, true));
         assert_eq!(address.schema, "gate_2");
-        let address = DatabaseAddress::parse("postgres://u@localhost/d?host=/run/postgresql").unwrap();
+        let address =
+            DatabaseAddress::parse("postgres://u@localhost/d?host=/run/postgresql").unwrap();
         let socket = ServerPlace::Socket("/run/postgresql/.s.PGSQL.5432".into());
         assert_eq!((address.place, address.is_plain), (socket.clone(), true));
         let address = DatabaseAddress::parse("postgres://u@%2Frun%2Fpostgresql/d").unwrap();
@@ -148,7 +155,10 @@ mod tests {
             ("postgres://u@h/d?sslmode=prefer", "an sslmode"),
             ("postgres://u@h/d?sslmode=disable", "sslmode=disable"),
             ("postgres://u@10.0.0.1/d?sslmode=disable", "sslmode=disable"),
-            ("postgres://u@localhost.example.com/d?sslmode=disable", "sslmode=disable"),
+            (
+                "postgres://u@localhost.example.com/d?sslmode=disable",
+                "sslmode=disable",
+            ),
             ("postgres://u@h/d?host=/run&sslmode=verify-full", "a socket"),
         ] {
             let refused = DatabaseAddress::parse(text).unwrap_err();

@@ -40,7 +40,11 @@ impl Blobs for PostgresStore {
         let sql = "SELECT CASE WHEN octet_length(bytes) <= $3 THEN bytes END FROM @.blob
             WHERE wiki = $1 AND name = $2";
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        whole(&self.database.ask(self.about_blob(sql, name).integer(most))?)
+        whole(
+            &self
+                .database
+                .ask(self.about_blob(sql, name).integer(most))?,
+        )
     }
 
     fn end_of_blob(&self, name: &str, count: u32) -> Result<Option<Vec<u8>>, StoreError> {
@@ -55,13 +59,18 @@ impl Blobs for PostgresStore {
         let sql = "SELECT name, octet_length(bytes)::bigint,
                 extract(epoch FROM clock_timestamp() - changed)::float8
             FROM @.blob WHERE wiki = $1";
-        let rows = self.database.ask(Statement::new(sql).text(&self.wiki).long())?;
+        let rows = self
+            .database
+            .ask(Statement::new(sql).text(&self.wiki).long())?;
         listed(&rows)
     }
 
     fn remove_blob(&self, name: &str, not_since: SystemTime) -> Result<bool, StoreError> {
         let ago = SystemTime::now().duration_since(not_since);
-        let ago = ago.map_or_else(|ahead| -ahead.duration().as_secs_f64(), |ago| ago.as_secs_f64());
+        let ago = ago.map_or_else(
+            |ahead| -ahead.duration().as_secs_f64(),
+            |ago| ago.as_secs_f64(),
+        );
         let sql = concat!(
             "DELETE FROM @.blob WHERE wiki = $1 AND name = $2
             AND changed <= clock_timestamp() - make_interval(secs => $3) AND ",

@@ -192,7 +192,8 @@ impl ConnectionPool {
             Err(_) => Err(Fault::AWAY),
         };
         let mut away = self.away.lock();
-        let is_away = (connected.as_ref()).is_err_and(|fault| fault.error == StoreError::Unreachable);
+        let is_away =
+            (connected.as_ref()).is_err_and(|fault| fault.error == StoreError::Unreachable);
         if is_away {
             let tried = Instant::now();
             if away.is_none() {
@@ -266,12 +267,13 @@ impl ConnectionPool {
             })?;
             config.password(password.expose_secret());
         }
-        let (client, connection) = Box::pin(config.connect_raw(stream, NoTls))
-            .await
-            .map_err(|error| match Fault::new(&error) {
-                fault if fault.is_passing => self.cannot_connect(&error),
-                fault => fault,
-            })?;
+        let (client, connection) =
+            Box::pin(config.connect_raw(stream, NoTls))
+                .await
+                .map_err(|error| match Fault::new(&error) {
+                    fault if fault.is_passing => self.cannot_connect(&error),
+                    fault => fault,
+                })?;
         let task = tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(error = %with_causes(&error), "store: a connection ended");

@@ -1,7 +1,7 @@
 //! Asks the database for callers that wait, on whatever thread, and keeps the one holder of this process.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -73,7 +73,10 @@ impl Database {
     pub(crate) fn migrate(&self) -> Result<Migrated, StoreError> {
         let pool = Arc::clone(&self.pool);
         let done = self.spawn(async move {
-            let mut open = pool.connect_unchecked().await.map_err(|fault| fault.error)?;
+            let mut open = pool
+                .connect_unchecked()
+                .await
+                .map_err(|fault| fault.error)?;
             let migrated = schema::migrate(&mut open.client, pool.schema()).await;
             migrated.map_err(|fault| fault.error)
         });
@@ -153,10 +156,11 @@ impl Database {
 
 /// What work comes to within this time.
 fn answer<T>(work: &Receiver<Result<T, StoreError>>, within: Duration) -> Result<T, StoreError> {
-    work.recv_timeout(within).unwrap_or_else(|error| match error {
-        RecvTimeoutError::Timeout => Err(StoreError::Unreachable),
-        RecvTimeoutError::Disconnected => Err(StoreError::BrokenOff),
-    })
+    work.recv_timeout(within)
+        .unwrap_or_else(|error| match error {
+            RecvTimeoutError::Timeout => Err(StoreError::Unreachable),
+            RecvTimeoutError::Disconnected => Err(StoreError::BrokenOff),
+        })
 }
 
 impl Drop for Database {

@@ -36,14 +36,20 @@ impl PostgresStore {
             synced!(),
             " ON CONFLICT (wiki, kind, name) DO UPDATE SET bytes = excluded.bytes"
         );
-        let write = Statement::new(write).text(&self.wiki).bytes(&vec![b' '; size]);
+        let write = Statement::new(write)
+            .text(&self.wiki)
+            .bytes(&vec![b' '; size]);
         self.database.ask(write)?;
         let remove = "DELETE FROM @.document WHERE wiki = $1 AND kind = ''";
-        self.database.ask(Statement::new(remove).text(&self.wiki)).map(drop)
+        self.database
+            .ask(Statement::new(remove).text(&self.wiki))
+            .map(drop)
     }
 
     fn about(&self, sql: &'static str, kind: DocumentKind) -> Statement {
-        Statement::new(sql).text(self.wiki_of(kind)).text(kind.word())
+        Statement::new(sql)
+            .text(self.wiki_of(kind))
+            .text(kind.word())
     }
 }
 

@@ -68,15 +68,20 @@ impl Fault {
             "57014" | "55P03" => lasting(ErrorKind::TimedOut),
             "23505" => lasting(ErrorKind::AlreadyExists),
             "22021" | "22P05" => lasting(ErrorKind::InvalidInput),
-            "3F000" | "42P01" | "42883" | "42703" => {
-                Self::lasting(StoreError::Unfit("has no tables of ours: run `wikijs-gate store migrate`"))
-            }
+            "3F000" | "42P01" | "42883" | "42703" => Self::lasting(StoreError::Unfit(
+                "has no tables of ours: run `wikijs-gate store migrate`",
+            )),
             // No such user or database, a wrong password.
             code if code.starts_with("28") || code == "3D000" => {
                 Self::lasting(StoreError::Unreachable)
             }
             // Broken connections, too many of them, a server that ends or begins.
-            code if ["08", "57P", "533"].iter().any(|class| code.starts_with(class)) => Self::AWAY,
+            code if ["08", "57P", "533"]
+                .iter()
+                .any(|class| code.starts_with(class)) =>
+            {
+                Self::AWAY
+            }
             _ => lasting(ErrorKind::Other),
         }
     }

@@ -72,7 +72,9 @@ impl Holder {
     /// The database was seen without it.
     pub(super) fn set_gone(&self) {
         if !self.is_gone.swap(true, Ordering::AcqRel) {
-            tracing::warn!("store: this process was silent for too long; others may hold what it held");
+            tracing::warn!(
+                "store: this process was silent for too long; others may hold what it held"
+            );
         }
     }
 

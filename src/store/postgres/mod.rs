@@ -58,7 +58,9 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn back_up(&self, _to: &Path) -> Result<BackedUp, StoreError> {
-        Err(StoreError::Unfit("lies in a database, which pg_dump copies"))
+        Err(StoreError::Unfit(
+            "lies in a database, which pg_dump copies",
+        ))
     }
 
     fn tidy(&self) -> Result<Vec<String>, StoreError> {

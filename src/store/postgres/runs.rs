@@ -68,7 +68,10 @@ impl Runs for PostgresStore {
     }
 
     fn runs(&self) -> Result<Vec<ListedRun>, StoreError> {
-        let ask = |sql| self.database.ask(Statement::new(sql).text(&self.wiki).long());
+        let ask = |sql| {
+            self.database
+                .ask(Statement::new(sql).text(&self.wiki).long())
+        };
         let rows = ask(END_AND_LIST).or_else(|error| match error {
             // A copy of the database, or a role that only reads.
             StoreError::Io(io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) => {
@@ -247,8 +250,12 @@ impl RunRows {
                     SELECT max(start) FROM @.line WHERE wiki = $1 AND run = $2 AND start <= $3
                 ), 0)
             ) AS part WHERE skipped < octet_length(bytes) ORDER BY 1";
-        let offset = i64::try_from(start).map_err(|_| StoreError::Io(io::ErrorKind::InvalidInput))?;
-        let asked = Statement::new(sql).text(&self.wiki).text(&self.name).integer(offset);
+        let offset =
+            i64::try_from(start).map_err(|_| StoreError::Io(io::ErrorKind::InvalidInput))?;
+        let asked = Statement::new(sql)
+            .text(&self.wiki)
+            .text(&self.name)
+            .integer(offset);
         let rows = self.database.ask(asked)?;
         self.bytes.clear();
         self.start = start;

@@ -80,10 +80,16 @@ async fn check_database(client: &Client) -> Result<(), Fault> {
 
 /// The digests of the versions that were applied; none if there are no tables.
 async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, Fault> {
-    let sql = in_schema("SELECT to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL", schema);
+    let sql = in_schema(
+        "SELECT to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL",
+        schema,
+    );
     let names = [MIGRATION_TABLE, A_TABLE].map(|name| in_schema(name, schema));
     let found = client
-        .query_typed_one(&sql, &[(&&*names[0], Type::TEXT), (&&*names[1], Type::TEXT)])
+        .query_typed_one(
+            &sql,
+            &[(&&*names[0], Type::TEXT), (&&*names[1], Type::TEXT)],
+        )
         .await
         .map_err(|error| Fault::new(&error))?;
     let is_there = |at| column::<bool>(&found, at).map_err(Fault::lasting);
@@ -101,7 +107,11 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, Fault> {
     let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
         let fault = Fault::new(&error);
         let is_unfit = matches!(fault.error, StoreError::Unfit(_));
-        if is_unfit { Fault::lasting(FOREIGN) } else { fault }
+        if is_unfit {
+            Fault::lasting(FOREIGN)
+        } else {
+            fault
+        }
     })?;
     let digests = rows.iter().map(|row| column(row, 0));
     digests.collect::<Result<_, _>>().map_err(Fault::lasting)
@@ -129,10 +139,16 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
     let transaction = client.transaction().await.map_err(failed)?;
     let name: (&(dyn tokio_postgres::types::ToSql + Sync), Type) = (&schema, Type::TEXT);
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '.wikijs_gate_migration', 0))";
-    transaction.query_typed(lock, std::slice::from_ref(&name)).await.map_err(failed)?;
+    transaction
+        .query_typed(lock, std::slice::from_ref(&name))
+        .await
+        .map_err(failed)?;
     // Making a schema needs a right that nobody needs who has one.
     let is_there = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1";
-    let there = transaction.query_typed(is_there, &[name]).await.map_err(failed)?;
+    let there = transaction
+        .query_typed(is_there, &[name])
+        .await
+        .map_err(failed)?;
     if there.is_empty() {
         let make = format!("CREATE SCHEMA \"{schema}\"");
         transaction.batch_execute(&make).await.map_err(failed)?;
@@ -140,14 +156,26 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
     let applied = applied(transaction.client(), schema).await?;
     let from = known_of(&applied).map_err(Fault::lasting)?;
     for (number, migration) in MIGRATIONS.iter().enumerate().skip(from) {
-        transaction.batch_execute(&in_schema(migration, schema)).await.map_err(|error| {
-            // A table, function or index of that name.
-            let is_taken = error.code().is_some_and(|code| ["42P07", "42723"].contains(&code.code()));
-            let fault = failed(error);
-            if is_taken { Fault::lasting(FOREIGN) } else { fault }
-        })?;
+        transaction
+            .batch_execute(&in_schema(migration, schema))
+            .await
+            .map_err(|error| {
+                // A table, function or index of that name.
+                let is_taken = error
+                    .code()
+                    .is_some_and(|code| ["42P07", "42723"].contains(&code.code()));
+                let fault = failed(error);
+                if is_taken {
+                    Fault::lasting(FOREIGN)
+                } else {
+                    fault
+                }
+            })?;
         let number = i64::try_from(number).unwrap_or(i64::MAX);
-        let note = in_schema("INSERT INTO @.wikijs_gate_migration (number, digest) VALUES ($1 + 1, $2)", schema);
+        let note = in_schema(
+            "INSERT INTO @.wikijs_gate_migration (number, digest) VALUES ($1 + 1, $2)",
+            schema,
+        );
         let digest = Sha256::digest(migration).to_vec();
         transaction
             .query_typed(&note, &[(&number, Type::INT8), (&digest, Type::BYTEA)])

@@ -134,7 +134,9 @@ pub(super) fn unsigned(row: &Row, at: usize) -> Result<u64, StoreError> {
 /// The time that is so many seconds ago.
 pub(super) fn time_before_now(seconds: f64) -> SystemTime {
     let ago = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
-    SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH)
+    SystemTime::now()
+        .checked_sub(ago)
+        .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Rows of name, length and seconds since the last change.

@@ -67,7 +67,10 @@ fn read(store: &PostgresStore, run: &str, at_once: usize) -> Vec<u8> {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
     let schema = SHARED.schema();
-    let (one, two) = (store(&schema, HolderTimes::USUAL), store(&schema, HolderTimes::USUAL));
+    let (one, two) = (
+        store(&schema, HolderTimes::USUAL),
+        store(&schema, HolderTimes::USUAL),
+    );
     assert!(two.open_run("a").unwrap().is_none());
     let mut writer = one.begin_run("a", "1").unwrap();
     assert_eq!(read(&two, "a", 10), b"");
@@ -81,7 +84,11 @@ fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
         (900_000, Durability::Synced),
         (5, Durability::Soon),
     ] {
-        let lines: Vec<u8> = (0..=250).cycle().skip(expected.len() % 100).take(size).collect();
+        let lines: Vec<u8> = (0..=250)
+            .cycle()
+            .skip(expected.len() % 100)
+            .take(size)
+            .collect();
         writer.append(&lines, until).unwrap();
         expected.extend_from_slice(&lines);
     }
@@ -90,10 +97,24 @@ fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
     let mut bytes = two.open_run("a").unwrap().unwrap();
     let length = u64::try_from(expected.len()).unwrap();
     assert_eq!(bytes.synced_length().unwrap(), length);
-    for start in [0, 1, 2, 262_145, 300_000, 300_018, 600_000, expected.len() - 1] {
+    for start in [
+        0,
+        1,
+        2,
+        262_145,
+        300_000,
+        300_018,
+        600_000,
+        expected.len() - 1,
+    ] {
         let mut part = [0; 3];
-        let count = bytes.read_at(u64::try_from(start).unwrap(), &mut part).unwrap();
-        assert!(count > 0 && part[..count] == expected[start..start + count], "{start}");
+        let count = bytes
+            .read_at(u64::try_from(start).unwrap(), &mut part)
+            .unwrap();
+        assert!(
+            count > 0 && part[..count] == expected[start..start + count],
+            "{start}"
+        );
     }
     assert_eq!(bytes.read_at(length, &mut [0; 3]).unwrap(), 0);
     assert_eq!(bytes.read_at(length + 10, &mut [0; 3]).unwrap(), 0);
@@ -103,7 +124,10 @@ fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn runs_are_counted_listed_held_left_and_removed() {
     let schema = SHARED.schema();
-    let (one, two) = (store(&schema, HolderTimes::USUAL), store(&schema, HolderTimes::USUAL));
+    let (one, two) = (
+        store(&schema, HolderTimes::USUAL),
+        store(&schema, HolderTimes::USUAL),
+    );
     assert_eq!(two.run_count().unwrap(), None);
     let mut writer = one.begin_run("b", "1").unwrap();
     let other = one.begin_run("a", "2").unwrap();
@@ -118,16 +142,28 @@ fn runs_are_counted_listed_held_left_and_removed() {
     let listed = two.runs().unwrap();
     let told = |it: &crate::store::ListedRun| (it.name.clone(), it.length, it.is_held);
     let told: Vec<_> = listed.iter().map(told).collect();
-    assert_eq!(told, [("a".to_owned(), 0, Ok(false)), ("b".to_owned(), 5, Ok(true))]);
+    assert_eq!(
+        told,
+        [
+            ("a".to_owned(), 0, Ok(false)),
+            ("b".to_owned(), 5, Ok(true))
+        ]
+    );
     assert!(!two.remove_run("b").unwrap());
     assert!(two.remove_run("a").unwrap());
     assert!(!two.remove_run("a").unwrap());
     drop(writer);
     assert!(two.remove_run("b").unwrap());
     assert!(two.open_run("b").unwrap().is_none());
-    assert_eq!(SHARED.sql(&format!("SELECT count(*) FROM {schema}.line")), "0");
+    assert_eq!(
+        SHARED.sql(&format!("SELECT count(*) FROM {schema}.line")),
+        "0"
+    );
     // Another wiki of the same schema has runs of its own.
-    let elsewhere = PostgresStore::new(Arc::new(SHARED.process(&schema, HolderTimes::USUAL)), "other");
+    let elsewhere = PostgresStore::new(
+        Arc::new(SHARED.process(&schema, HolderTimes::USUAL)),
+        "other",
+    );
     let _writer = elsewhere.begin_run("a", "1").unwrap();
     assert_eq!(two.runs().unwrap(), []);
 }
@@ -137,12 +173,26 @@ fn runs_are_counted_listed_held_left_and_removed() {
 fn a_process_that_ends_gives_everything_back_at_once() {
     use crate::store::{LeaseMode, LeaseName, Leases as _};
     let schema = SHARED.schema();
-    let (one, two) = (store(&schema, HolderTimes::USUAL), store(&schema, HolderTimes::USUAL));
-    let lease = one.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().unwrap();
+    let (one, two) = (
+        store(&schema, HolderTimes::USUAL),
+        store(&schema, HolderTimes::USUAL),
+    );
+    let lease = one
+        .try_lease(&LeaseName::TREE, LeaseMode::Alone)
+        .unwrap()
+        .unwrap();
     assert!(lease.is_sure());
     drop((one, lease));
-    assert!(two.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().is_some());
-    let two = Database::new(SHARED.address("postgres", "postgres", &schema), None, Vec::new());
+    assert!(
+        two.try_lease(&LeaseName::TREE, LeaseMode::Alone)
+            .unwrap()
+            .is_some()
+    );
+    let two = Database::new(
+        SHARED.address("postgres", "postgres", &schema),
+        None,
+        Vec::new(),
+    );
     drop(two);
     until(|| SHARED.sql(&format!("SELECT count(*) FROM {schema}.lease")) == "0");
 }

@@ -1,5 +1,6 @@
 //! The W3C trace context of callers, and spans of calls for a collector.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,6 +121,8 @@ async fn a_confirmed_write_has_its_trace_on_attempt_and_outcome() {
     assert_eq!(traced.count(), 2);
 }
 
+type Came = mpsc::UnboundedSender<(HeaderMap, Value)>;
+
 /// A collector on loopback: the spans that came, with the headers of their request.
 struct FakeCollector {
     address: String,
@@ -148,7 +151,6 @@ impl FakeCollector {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (sender, came) = mpsc::unbounded_channel();
-        type Came = mpsc::UnboundedSender<(HeaderMap, Value)>;
         let take = async |State(sender): State<Came>, headers: HeaderMap, body: String| {
             sender
                 .send((headers, serde_json::from_str(&body).unwrap()))
@@ -261,7 +263,7 @@ async fn a_collector_gets_a_span_a_call_a_stage_and_a_request_of_one_trace() {
     assert_eq!(requests.len(), wiki.requests().len());
     for request in wiki.requests() {
         assert_eq!(request.headers["tracestate"], "a=b");
-        let told = request.headers["traceparent"].to_owned();
+        let told = request.headers["traceparent"].clone();
         let is_it = |span: &&&Span| told == format!("00-{TRACE}-{}-01", span.get("spanId"));
         let span = requests
             .iter()
@@ -354,9 +356,9 @@ async fn spans_that_are_lost_are_counted() {
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
         for (name, value) in speaking(&nobody()).headers {
-            head += &format!("{name}: {value}\r\n");
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
-        head += &format!("content-length: {}\r\n\r\n{body}", body.len());
+        write!(head, "content-length: {}\r\n\r\n{body}", body.len()).unwrap();
         tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes())
             .await
             .unwrap();

@@ -1161,8 +1161,13 @@ fn a_member_of_the_record_that_is_shown_is_shown_at_every_door() {
             .collect::<String>()
     };
     assert!(Record::SHOWN.len() >= 2);
+    let text_of = |name: &str| match name {
+        // Its type takes no other text.
+        "trace" => "ab".repeat(16),
+        name => format!("text-of-{name}"),
+    };
     for member in Record::SHOWN {
-        record[of_json(member.name)] = format!("text-of-{}", member.name).into();
+        record[of_json(member.name)] = text_of(member.name).into();
     }
     run.add("2030-01-02T09:00:01", &record);
     run.close("2030-01-02T09:00:02");
@@ -1178,7 +1183,7 @@ fn a_member_of_the_record_that_is_shown_is_shown_at_every_door() {
     let columns = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/audit.md"));
     let columns = columns.unwrap();
     for member in Record::SHOWN {
-        let text = format!("text-of-{}", member.name);
+        let text = text_of(member.name);
         let shown = lines.lines().find(|line| line.ends_with(&text));
         begins(shown.unwrap().trim_start(), member.name);
         assert_eq!(json[of_json(member.name)], text, "{json}");

@@ -17,7 +17,8 @@ use crate::store::{
 /// The store of a process whose connections go through a proxy.
 fn behind(proxy: &ChaosProxy, schema: &str, times: HolderTimes) -> PostgresStore {
     let port = proxy.port();
-    let text = format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable&schema={schema}");
+    let text =
+        format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable&schema={schema}");
     let address = DatabaseAddress::parse(&text).unwrap();
     let database = Database::with_times(address, None, Vec::new(), times).unwrap();
     PostgresStore::new(Arc::new(database), "docs")
@@ -38,7 +39,10 @@ fn what_is_appended_is_there_once_wherever_the_connection_is_cut() {
     let mut expected = Vec::new();
     let mut cut = 0;
     for (step, ways) in [
-        (17, (|at| (Way::CutAfter(at), Way::Open)) as fn(usize) -> (Way, Way)),
+        (
+            17,
+            (|at| (Way::CutAfter(at), Way::Open)) as fn(usize) -> (Way, Way),
+        ),
         (3, |at| (Way::Open, Way::CutAfter(at))),
     ] {
         for after in (0..).step_by(step) {
@@ -68,12 +72,22 @@ fn a_lease_whose_answer_was_lost_is_given_once_and_free_afterwards() {
     drop(near.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap());
     for after in (0..60).step_by(2) {
         proxy.set(Way::Open, Way::CutAfter(after));
-        let lease = near.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap();
+        let lease = near
+            .try_lease(&LeaseName::page(7), LeaseMode::Alone)
+            .unwrap();
         assert!(lease.is_some(), "{after}");
-        assert!(far.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().is_none());
+        assert!(
+            far.try_lease(&LeaseName::page(7), LeaseMode::Alone)
+                .unwrap()
+                .is_none()
+        );
         proxy.set(Way::Open, Way::Open);
         drop(lease);
-        assert!(far.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().is_some());
+        assert!(
+            far.try_lease(&LeaseName::page(7), LeaseMode::Alone)
+                .unwrap()
+                .is_some()
+        );
     }
 }
 
@@ -144,12 +158,17 @@ fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
     let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
     let mut writer = silent.begin_run("a", "1").unwrap();
     writer.append(b"mine\n", Durability::Synced).unwrap();
-    let lease = silent.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().unwrap();
+    let lease = silent
+        .try_lease(&LeaseName::page(7), LeaseMode::Alone)
+        .unwrap()
+        .unwrap();
     assert!(lease.is_sure());
     until(|| !lease.is_sure());
     let mut taken = None;
     until(|| {
-        taken = other.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap();
+        taken = other
+            .try_lease(&LeaseName::page(7), LeaseMode::Alone)
+            .unwrap();
         taken.is_some()
     });
     assert!(!lease.is_sure());
@@ -159,9 +178,17 @@ fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
     assert_eq!(other.runs().unwrap()[0].is_held, Ok(false));
     // Giving back what is held no more takes nothing from the one who holds it.
     drop(lease);
-    assert!(silent.try_lease(&LeaseName::page(7), LeaseMode::Alone).unwrap().is_none());
+    assert!(
+        silent
+            .try_lease(&LeaseName::page(7), LeaseMode::Alone)
+            .unwrap()
+            .is_none()
+    );
     // It goes on as somebody new, and what it held stays lost.
-    let again = silent.try_lease(&LeaseName::page(8), LeaseMode::Alone).unwrap().unwrap();
+    let again = silent
+        .try_lease(&LeaseName::page(8), LeaseMode::Alone)
+        .unwrap()
+        .unwrap();
     assert!(again.is_sure());
     let mut new = silent.begin_run("b", "2").unwrap();
     new.append(b"mine\n", Durability::Synced).unwrap();
@@ -190,11 +217,19 @@ fn a_process_that_is_renewed_stays_sure_and_nobody_takes_over() {
         renewed_every: Duration::from_millis(100),
     };
     let (lively, other) = (store(&schema, times), store(&schema, HolderTimes::USUAL));
-    let lease = lively.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().unwrap();
+    let lease = lively
+        .try_lease(&LeaseName::TREE, LeaseMode::Alone)
+        .unwrap()
+        .unwrap();
     let begun = Instant::now();
     while begun.elapsed() < times.lasts + Duration::from_millis(500) {
         assert!(lease.is_sure());
-        assert!(other.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().is_none());
+        assert!(
+            other
+                .try_lease(&LeaseName::TREE, LeaseMode::Alone)
+                .unwrap()
+                .is_none()
+        );
     }
 }
 
@@ -211,7 +246,10 @@ fn a_database_that_restarts_loses_nothing_and_nobody() {
     let make = || PostgresStore::new(Arc::new(cluster.process(&schema, times)), "docs");
     let (one, two) = (make(), make());
     let mut writer = one.begin_run("a", "1").unwrap();
-    let lease = one.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().unwrap();
+    let lease = one
+        .try_lease(&LeaseName::TREE, LeaseMode::Alone)
+        .unwrap()
+        .unwrap();
     writer.append(b"before\n", Durability::Synced).unwrap();
     cluster.tell("restart", "ready\n");
     until(|| writer.append(b"after\n", Durability::Synced).is_ok());
@@ -223,7 +261,11 @@ fn a_database_that_restarts_loses_nothing_and_nobody() {
     assert_eq!(appended, Err(StoreError::Unreachable));
     cluster.tell("go", "ready\n");
     // Both have their whole time from the start on.
-    assert!(two.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap().is_none());
+    assert!(
+        two.try_lease(&LeaseName::TREE, LeaseMode::Alone)
+            .unwrap()
+            .is_none()
+    );
     until(|| lease.is_sure());
     until(|| writer.append(b"again\n", Durability::Synced).is_ok());
     assert_eq!(read(&two, "a", 4096), b"before\nafter\nagain\n");
@@ -259,7 +301,9 @@ fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
     let before = store(&schema, HolderTimes::USUAL);
     let mut writer = before.begin_run("a", "1").unwrap();
     writer.append(b"line\n", Durability::Synced).unwrap();
-    before.write_document(DocumentKind::Pause, "", b"{}").unwrap();
+    before
+        .write_document(DocumentKind::Pause, "", b"{}")
+        .unwrap();
     SHARED.sql(&format!(
         "CREATE ROLE {role} LOGIN SUPERUSER; ALTER ROLE {role} SET default_transaction_read_only = on"
     ));
@@ -267,10 +311,18 @@ fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
     let reads = PostgresStore::new(Arc::new(database.unwrap()), "docs");
     assert_eq!(read(&reads, "a", 4096), b"line\n");
     assert_eq!(reads.runs().unwrap()[0].is_held, Ok(true));
-    assert_eq!(reads.document(DocumentKind::Pause, "").unwrap().unwrap(), b"{}");
+    assert_eq!(
+        reads.document(DocumentKind::Pause, "").unwrap().unwrap(),
+        b"{}"
+    );
     let refused = StoreError::Io(ErrorKind::ReadOnlyFilesystem);
     assert_eq!(reads.put_blob("a", b"x"), Err(refused));
-    assert_eq!(reads.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap_err(), refused);
+    assert_eq!(
+        reads
+            .try_lease(&LeaseName::TREE, LeaseMode::Alone)
+            .unwrap_err(),
+        refused
+    );
     assert_eq!(reads.begin_run("b", "2").unwrap_err(), refused);
 }
 

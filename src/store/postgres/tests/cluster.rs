@@ -95,7 +95,16 @@ impl Cluster {
     /// The answer to statements of the administrator, in a database.
     pub(super) fn sql_in(&self, database: &str, sql: &str) -> String {
         let mut command = Command::new(self.programs.join("psql"));
-        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres"]);
+        command.args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-U",
+            "postgres",
+        ]);
         command.arg("-h").arg(&self.directory);
         let output = command.args(["-d", database, "-c", sql]).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
@@ -115,14 +124,19 @@ impl Cluster {
 
     pub(super) fn address(&self, user: &str, database: &str, schema: &str) -> DatabaseAddress {
         let directory = self.directory.display();
-        let text = format!("postgres://{user}@localhost/{database}?host={directory}&schema={schema}");
+        let text =
+            format!("postgres://{user}@localhost/{database}?host={directory}&schema={schema}");
         DatabaseAddress::parse(&text).unwrap()
     }
 
     /// A schema with our tables, by its name.
     pub(super) fn schema(&self) -> String {
         let name = Self::name();
-        let database = Database::new(self.address("postgres", "postgres", &name), None, Vec::new());
+        let database = Database::new(
+            self.address("postgres", "postgres", &name),
+            None,
+            Vec::new(),
+        );
         database.unwrap().migrate().unwrap();
         name
     }
@@ -144,8 +158,12 @@ impl Drop for Cluster {
 
 /// Where the programs of the newest PostgreSQL are.
 fn programs() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
-    let debian = versions.map(|version| version.unwrap().path().join("bin")).max();
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let debian = versions
+        .map(|version| version.unwrap().path().join("bin"))
+        .max();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = debian.into_iter().chain(std::env::split_paths(&path));
     let all = ["initdb", "postgres", "pg_isready", "psql"];
@@ -157,7 +175,10 @@ pub(super) fn other_user() -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
-    let output = Command::new("id").args(["-u", "postgres"]).output().unwrap();
+    let output = Command::new("id")
+        .args(["-u", "postgres"])
+        .output()
+        .unwrap();
     let user = String::from_utf8(output.stdout).unwrap();
     Some(user.trim().parse().expect("a user postgres"))
 }

@@ -13,7 +13,9 @@ fn database(user: &str, database: &str, schema: &str) -> Arc<Database> {
 
 /// What a question to a database comes to.
 fn asked(database: &Arc<Database>) -> Result<(), StoreError> {
-    PostgresStore::new(Arc::clone(database), "docs").blobs().map(drop)
+    PostgresStore::new(Arc::clone(database), "docs")
+        .blobs()
+        .map(drop)
 }
 
 /// The sentence's end of a refusal.
@@ -58,7 +60,10 @@ fn tables_of_another_version_are_refused() {
         SHARED.sql(&change.replace("@.", &format!("{schema}.")));
         let database = database("postgres", "postgres", &schema);
         assert!(refusal(asked(&database)).contains(fault), "{change}");
-        assert!(refusal(database.migrate().map(drop)).contains(fault), "{change}");
+        assert!(
+            refusal(database.migrate().map(drop)).contains(fault),
+            "{change}"
+        );
     }
 }
 
@@ -72,13 +77,20 @@ fn tables_of_somebody_else_are_refused_and_stay_as_they_are() {
         "CREATE VIEW @.line AS SELECT 1 AS name",
     ] {
         let schema = Cluster::name();
-        let sql = format!("CREATE SCHEMA {schema}; {}", theirs.replace("@.", &format!("{schema}.")));
+        let sql = format!(
+            "CREATE SCHEMA {schema}; {}",
+            theirs.replace("@.", &format!("{schema}."))
+        );
         SHARED.sql(&sql);
         let database = database("postgres", "postgres", &schema);
         let refused = refusal(database.migrate().map(drop));
-        assert!(refused.contains("tables of somebody else"), "{theirs}: {refused}");
+        assert!(
+            refused.contains("tables of somebody else"),
+            "{theirs}: {refused}"
+        );
         refusal(asked(&database));
-        let count = format!("SELECT count(*) FROM pg_class WHERE relnamespace = '{schema}'::regnamespace");
+        let count =
+            format!("SELECT count(*) FROM pg_class WHERE relnamespace = '{schema}'::regnamespace");
         assert_eq!(SHARED.sql(&count), "1");
     }
 }
@@ -121,7 +133,10 @@ fn a_role_without_rights_is_told_what_it_lacks() {
         format!("SELECT ON ALL TABLES IN SCHEMA {schema}"),
         format!("INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema}"),
     ];
-    SHARED.sql(&format!("GRANT {} TO {role}; GRANT {} TO {role}", rights[0], rights[1]));
+    SHARED.sql(&format!(
+        "GRANT {} TO {role}; GRANT {} TO {role}",
+        rights[0], rights[1]
+    ));
     assert_eq!(asked(&database), Ok(()));
     let missing = database.missing_rights().unwrap();
     assert_eq!(missing.len(), 21);
@@ -139,7 +154,10 @@ fn a_user_or_database_that_is_not_there_is_said_at_once() {
     let schema = SHARED.schema();
     for (user, name) in [("nobody", "postgres"), ("postgres", "nothing")] {
         let begun = std::time::Instant::now();
-        assert_eq!(asked(&database(user, name, &schema)), Err(StoreError::Unreachable));
+        assert_eq!(
+            asked(&database(user, name, &schema)),
+            Err(StoreError::Unreachable)
+        );
         assert!(begun.elapsed() < std::time::Duration::from_secs(3));
     }
 }
@@ -158,5 +176,8 @@ fn what_must_be_there_for_good_is_synced_whatever_the_role_is_set_to() {
     ));
     let store = PostgresStore::new(database(&role, "postgres", &schema), "docs");
     store.put_blob("a", b"x").unwrap();
-    assert_eq!(SHARED.sql(&format!("SELECT setting FROM {schema}.seen")), "on");
+    assert_eq!(
+        SHARED.sql(&format!("SELECT setting FROM {schema}.seen")),
+        "on"
+    );
 }

@@ -78,9 +78,18 @@ async fn a_server_is_trusted_by_its_certificate_alone() {
     let (port, certificate) = server(&["127.0.0.1"], Offer::Encryption).await;
     assert_eq!(asked(port, vec![certificate]).await, Ok(1));
     let (_, unknown) = server(&["127.0.0.1"], Offer::Encryption).await;
-    assert_eq!(asked(port, vec![unknown]).await, Err(StoreError::Unreachable));
+    assert_eq!(
+        asked(port, vec![unknown]).await,
+        Err(StoreError::Unreachable)
+    );
     let (port, of_other_name) = server(&["db.example.com"], Offer::Encryption).await;
-    assert_eq!(asked(port, vec![of_other_name]).await, Err(StoreError::Unreachable));
+    assert_eq!(
+        asked(port, vec![of_other_name]).await,
+        Err(StoreError::Unreachable)
+    );
     let (port, certificate) = server(&["127.0.0.1"], Offer::None).await;
-    assert_eq!(asked(port, vec![certificate]).await, Err(StoreError::Unreachable));
+    assert_eq!(
+        asked(port, vec![certificate]).await,
+        Err(StoreError::Unreachable)
+    );
 }

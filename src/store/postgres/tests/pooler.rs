@@ -20,7 +20,11 @@ struct Pooler {
 impl Pooler {
     fn start() -> Self {
         let directory = SHARED.directory().join("pooler");
-        Command::new("install").args(["-d", "-m", "777"]).arg(&directory).status().unwrap();
+        Command::new("install")
+            .args(["-d", "-m", "777"])
+            .arg(&directory)
+            .status()
+            .unwrap();
         let (socket, server) = (directory.display(), SHARED.directory().display());
         let settings = format!(
             "[databases]\npostgres = host={server} port=5432 dbname=postgres\n[pgbouncer]\n\
@@ -43,7 +47,8 @@ impl Pooler {
 
     fn process(&self, schema: &str) -> Arc<dyn Store> {
         let directory = self.directory.display();
-        let text = format!("postgres://postgres@localhost/postgres?host={directory}&schema={schema}");
+        let text =
+            format!("postgres://postgres@localhost/postgres?host={directory}&schema={schema}");
         let address = DatabaseAddress::parse(&text).unwrap();
         let database = Database::with_times(address, None, Vec::new(), HolderTimes::USUAL);
         Arc::new(PostgresStore::new(Arc::new(database.unwrap()), "docs"))
