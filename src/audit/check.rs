@@ -100,11 +100,7 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// [`CopyFault`].
-    pub fn copy_to(
-        &self,
-        to: &Self,
-        progress: impl FnMut(u64),
-    ) -> Result<StoreCopied, CopyFault> {
+    pub fn copy_to(&self, to: &Self, progress: impl FnMut(u64)) -> Result<StoreCopied, CopyFault> {
         store::copy(&*self.place.store, &*to.place.store, progress)
     }
 }

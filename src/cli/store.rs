@@ -185,7 +185,9 @@ async fn copy(arguments: &CopyArgs) -> CommandResult {
     let file = arguments.password_file.clone();
     let to = store_at(&arguments.to, file).map_err(Exit::usage)?;
     if &to == from.home() {
-        return Err(Exit::usage("--to names the store that is set: there is nothing to copy"));
+        return Err(Exit::usage(
+            "--to names the store that is set: there is nothing to copy",
+        ));
     }
     let to = AuditLog::new(to, from.wiki());
     let mut progress = ProgressLine::new();

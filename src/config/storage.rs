@@ -89,7 +89,9 @@ fn password(source: &SettingsSource<'_>) -> Result<Option<StorePassword>, Settin
         )),
         (Some(file), []) => {
             let password = password_in(file);
-            password.map(Some).map_err(|fault| SettingError::new(PASSWORD_FILE, fault))
+            password
+                .map(Some)
+                .map_err(|fault| SettingError::new(PASSWORD_FILE, fault))
         }
         (None, [_, ..]) => {
             let command = command.to_vec();

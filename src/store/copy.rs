@@ -116,8 +116,8 @@ pub(crate) fn copy(
 }
 
 fn leases(store: &dyn Store) -> Result<Vec<Lease>, CopyFault> {
-    let leases = LEASES.iter().map(|name| {
-        let lease = store.try_lease(name, LeaseMode::Alone)?;
+    let leases = LEASES.into_iter().map(|name| {
+        let lease = store.try_lease(&name, LeaseMode::Alone)?;
         lease.ok_or(CopyFault::Busy)
     });
     leases.collect()
