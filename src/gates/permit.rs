@@ -217,7 +217,6 @@ impl Step {
 
 impl SureStep {
     /// The step.
-    #[must_use]
     pub const fn step(&self) -> &Step {
         &self.0
     }
