@@ -33,6 +33,8 @@ mod testing;
 mod upkeep;
 mod verify;
 
+#[cfg(feature = "postgres")]
+pub use crate::store::DatabaseHome;
 pub use crate::store::{
     BackedUp, CopyFault, DatabaseSettings, HeldLease, StoreCopied, StoreHealth, StoreHome,
     StorePassword,

@@ -163,6 +163,16 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
     Ok(AuditLog::new(settings.store, &settings.wiki))
 }
 
+/// The place of the state of all wikis, as the settings name it. Its errors are written to standard error.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+#[cfg(feature = "postgres")]
+pub(super) fn store_home() -> Result<crate::audit::StoreHome, (Exit, String)> {
+    start_log(Some("warn"))?;
+    Ok(audit_settings()?.store)
+}
+
 fn audit_settings() -> Result<AuditSettings, (Exit, String)> {
     let settings = AuditSettings::read(&layers()?.source());
     settings.map_err(Exit::usage)

@@ -14,6 +14,8 @@ use crate::audit::{AuditError, AuditLog, StoreCheck};
 use crate::config::store_at;
 use crate::gates::StandingApprovals;
 use crate::memory::MemoryStore;
+#[cfg(feature = "postgres")]
+use crate::store::{StoreError, blocking};
 
 /// Arguments of `store`.
 #[derive(Debug, clap::Args)]
@@ -30,6 +32,9 @@ enum StoreCommand {
     Backup(BackupArgs),
     /// Copy everything of this wiki into another store, in which it goes on: files or a database
     Copy(CopyArgs),
+    /// Make the tables of the database that `WIKI_STORE` names, or bring them up to this version
+    #[cfg(feature = "postgres")]
+    Migrate(MigrateArgs),
     /// Load a directory of its own as servers do, and tell what the disk bears
     Hammer(hammer::HammerArgs),
 }
@@ -76,13 +81,48 @@ struct CopyArgs {
     json: bool,
 }
 
+/// Arguments of `store migrate`.
+#[cfg(feature = "postgres")]
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "All tables lie in one schema, `wikijs_gate` or the one of the address (`?schema=…`). Changes nothing if they are of\nthis version. The role needs the right to create the schema, or to create in it.\n\nExamples:\n  wikijs-gate store migrate\n  WIKI_STORE=postgres://owner@db/wikis wikijs-gate store migrate --json"
+)]
+struct MigrateArgs {
+    /// Answer in JSON: one object with `from` and `to`
+    #[arg(long)]
+    json: bool,
+}
+
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     match &arguments.command {
         StoreCommand::Check(arguments) => check(arguments).await,
         StoreCommand::Backup(arguments) => back_up(arguments).await,
         StoreCommand::Copy(arguments) => copy(arguments).await,
+        #[cfg(feature = "postgres")]
+        StoreCommand::Migrate(arguments) => migrate(arguments).await,
         StoreCommand::Hammer(arguments) => Box::pin(hammer::run(arguments)).await,
     }
+}
+
+#[cfg(feature = "postgres")]
+async fn migrate(arguments: &MigrateArgs) -> CommandResult {
+    let home = start::store_home()?;
+    let migrated = blocking::<_, StoreError, _>(move || home.migrate()).await;
+    let migrated = migrated
+        .map_err(|error| Exit::failed(format!("the tables were not made, since {error}")))?;
+    let migrated = migrated
+        .ok_or_else(|| Exit::usage("WIKI_STORE names no database, and files need no tables"))?;
+    let (from, to) = (migrated.from, migrated.to);
+    if arguments.json {
+        print::line(&json!({ "from": from, "to": to }).to_string());
+    } else if from == to {
+        print::line(&format!("nothing to do: the tables are of version {to}"));
+    } else {
+        print::line(&format!(
+            "the tables are of version {to} now; before, of version {from}"
+        ));
+    }
+    Ok(Exit::Done)
 }
 
 async fn check(arguments: &CheckArgs) -> CommandResult {
@@ -183,7 +223,8 @@ async fn back_up(arguments: &BackupArgs) -> CommandResult {
 async fn copy(arguments: &CopyArgs) -> CommandResult {
     let from = start::audit_log()?;
     let file = arguments.password_file.clone();
-    let to = store_at(&arguments.to, file).map_err(Exit::usage)?;
+    let place = from.home().directory();
+    let to = store_at(&arguments.to, file, place).map_err(Exit::usage)?;
     if &to == from.home() {
         return Err(Exit::usage(
             "--to names the store that is set: there is nothing to copy",

@@ -1,6 +1,6 @@
 //! Reads the storage settings: the store, index, memory, retention.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
@@ -73,7 +73,7 @@ fn address(text: &str) -> Result<Url, &'static str> {
         && !url.username().is_empty()
         && url.host_str().is_some_and(|host| !host.is_empty())
         && has_name
-        && url.query().is_none()
+        && { url.query_pairs() }.all(|(name, _)| ["host", "schema", "sslmode"].contains(&&*name))
         && url.fragment().is_none();
     is_whole.then_some(url).ok_or(FORM)
 }
@@ -109,11 +109,16 @@ fn password_in(file: PathBuf) -> Result<StorePassword, String> {
     Ok(StorePassword::new(move || trimmed(&read_secret(&file)?)))
 }
 
-/// The store that a command names: a directory, or a database with the file of its password.
+/// The store that a command names: a directory, or a database with the file of its password, whose indexes lie
+/// in this one.
 ///
 /// # Errors
 /// A sentence that repeats nothing of the address.
-pub fn store_at(text: &str, password_file: Option<PathBuf>) -> Result<StoreHome, String> {
+pub fn store_at(
+    text: &str,
+    password_file: Option<PathBuf>,
+    indexes: &Path,
+) -> Result<StoreHome, String> {
     if !text.contains("://") {
         return Ok(StoreHome::from(text));
     }
@@ -121,7 +126,7 @@ pub fn store_at(text: &str, password_file: Option<PathBuf>) -> Result<StoreHome,
         address: address(text).map_err(|fault| format!("the address {fault}"))?,
         password: password_file.map(password_in).transpose()?,
     };
-    let opened = StoreHome::open(PathBuf::new(), Some(&database));
+    let opened = StoreHome::open(indexes.to_owned(), Some(&database));
     opened.map_err(|fault| format!("the address {fault}"))
 }
 
@@ -279,13 +284,22 @@ mod tests {
     }
 
     #[test]
-    fn a_database_stops_a_start_that_has_none() {
-        let get = |name: &str| match name {
-            "WIKI_AUDIT_DIR" => Some(OsString::from("/audit")),
-            "WIKI_STORE" => Some("postgres://gate@db/wikis".into()),
-            _ => None,
+    fn a_database_that_cannot_be_used_stops_a_start() {
+        let told = |address: &'static str| {
+            let get = move |name: &str| match name {
+                "WIKI_AUDIT_DIR" => Some(OsString::from("/audit")),
+                "WIKI_STORE" => Some(OsString::from(address)),
+                _ => None,
+            };
+            store(&SettingsSource::new(&get)).map_err(|fault| fault.to_string())
         };
-        let told = store(&SettingsSource::new(&get)).unwrap_err().to_string();
-        assert!(told.contains("this build has no PostgreSQL"), "{told}");
+        let plain = "postgres://gate@db/wikis?sslmode=disable";
+        if cfg!(feature = "postgres") {
+            let told = told(plain).unwrap_err();
+            assert!(told.starts_with("WIKI_STORE has sslmode=disable"), "{told}");
+        } else {
+            let told = told(plain).unwrap_err();
+            assert!(told.contains("this build has no PostgreSQL"), "{told}");
+        }
     }
 }

@@ -8,6 +8,8 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::local::LocalStore;
+#[cfg(feature = "postgres")]
+use super::postgres::{Database, DatabaseAddress, Migrated, PostgresStore};
 use super::{Store, StoreError};
 
 /// The place of the state of all wikis.
@@ -15,6 +17,17 @@ use super::{Store, StoreError};
 pub enum StoreHome {
     /// In the files of this directory.
     Local(PathBuf),
+    /// In a database, but for the indexes of logs.
+    #[cfg(feature = "postgres")]
+    Database(DatabaseHome),
+}
+
+/// A database, and the directory of the indexes.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseHome {
+    directory: PathBuf,
+    database: Arc<Database>,
 }
 
 /// The database that settings name.
@@ -64,9 +77,38 @@ impl StoreHome {
     ) -> Result<Self, &'static str> {
         match database {
             None => Ok(Self::Local(directory)),
+            #[cfg(feature = "postgres")]
+            Some(settings) => {
+                let address = DatabaseAddress::parse(settings.address.as_str())?;
+                let password = settings.password.as_ref().map(|read| Arc::clone(&read.0));
+                let database = Database::shared(address, password)?;
+                Ok(Self::Database(DatabaseHome {
+                    directory,
+                    database,
+                }))
+            }
+            #[cfg(not(feature = "postgres"))]
             Some(_) => Err(
                 "names a database, and this build has no PostgreSQL; leave it out, or set it to local",
             ),
+        }
+    }
+
+    /// Makes the tables of a database, or brings them up to this version; `None` for files, which need none.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn migrate(&self) -> Result<Option<Migrated>, StoreError> {
+        match self {
+            Self::Local(_) => Ok(None),
+            Self::Database(home) => home.database.migrate().map(Some),
+        }
+    }
+
+    /// The rights that we need in a database and have not, each in words.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
+        match self {
+            Self::Local(_) => Ok(Vec::new()),
+            Self::Database(home) => home.database.missing_rights(),
         }
     }
 
@@ -75,6 +117,11 @@ impl StoreHome {
     pub fn with_directory(&self, directory: PathBuf) -> Self {
         match self {
             Self::Local(_) => Self::Local(directory),
+            #[cfg(feature = "postgres")]
+            Self::Database(home) => Self::Database(DatabaseHome {
+                directory,
+                database: Arc::clone(&home.database),
+            }),
         }
     }
 
@@ -83,6 +130,8 @@ impl StoreHome {
     pub fn directory(&self) -> &Path {
         match self {
             Self::Local(directory) => directory,
+            #[cfg(feature = "postgres")]
+            Self::Database(home) => &home.directory,
         }
     }
 
@@ -90,6 +139,8 @@ impl StoreHome {
     pub(crate) fn wiki(&self, name: &str) -> Arc<dyn Store> {
         match self {
             Self::Local(root) => Arc::new(LocalStore::new(root, name)),
+            #[cfg(feature = "postgres")]
+            Self::Database(home) => Arc::new(PostgresStore::new(Arc::clone(&home.database), name)),
         }
     }
 
@@ -103,6 +154,8 @@ impl StoreHome {
     pub(crate) fn wikis(&self) -> Result<Vec<String>, StoreError> {
         match self {
             Self::Local(root) => Ok(LocalStore::wikis(root)),
+            #[cfg(feature = "postgres")]
+            Self::Database(home) => home.database.wikis(),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! [`LeaseQueue`] is the one place that waits for one.
 //!
 //! [`local::LocalStore`] keeps all of it in files; `local/line_index.rs` says where things are in the runs.
-//! [`StoreHome`] opens the store of each wiki.
+//! [`postgres::PostgresStore`] keeps it in a database that servers share. [`StoreHome`] opens the store of each wiki.
 
 mod blobs;
 mod copy;
@@ -38,6 +38,8 @@ pub use copy::{CopyFault, StoreCopied};
 pub(crate) use documents::{DocumentKind, Documents};
 pub(crate) use error::StoreError;
 pub use health::StoreHealth;
+#[cfg(feature = "postgres")]
+pub use home::DatabaseHome;
 pub use home::{DatabaseSettings, StoreHome, StorePassword};
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 pub use queue::HeldLease;

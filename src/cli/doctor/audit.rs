@@ -8,6 +8,8 @@ use super::super::print;
 use super::finding::DoctorFinding;
 use super::report::counted;
 use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health, StoreHome};
+#[cfg(feature = "postgres")]
+use crate::store::{StoreError, blocking};
 
 /// Less free space than this is little, in megabytes.
 const LITTLE: u64 = 100;
@@ -22,6 +24,8 @@ pub(super) async fn found(
     match log.upkeep.health().await {
         Ok(health) => {
             let mut found = findings(&health);
+            #[cfg(feature = "postgres")]
+            found.extend(lacking(store).await);
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
             found
         }
@@ -33,6 +37,27 @@ pub(super) async fn found(
             )
             .as_str(),
         )],
+    }
+}
+
+/// A database whose role may not do all that we do.
+#[cfg(feature = "postgres")]
+async fn lacking(store: &StoreHome) -> Option<DoctorFinding> {
+    let home = store.clone();
+    let missing = blocking::<_, StoreError, _>(move || home.missing_rights()).await;
+    match missing.as_deref() {
+        Ok([]) => None,
+        Ok(missing) => Some(DoctorFinding::wrong(
+            format!(
+                "the role of WIKI_STORE lacks rights: {}",
+                missing.join(", ")
+            ),
+            "Let the owner of the tables GRANT them.",
+        )),
+        Err(error) => Some(DoctorFinding::wrong(
+            format!("WIKI_STORE cannot be used: {error}"),
+            "The program's log says what the database answered.",
+        )),
     }
 }
 

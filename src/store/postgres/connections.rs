@@ -102,6 +102,10 @@ impl ConnectionPool {
         })
     }
 
+    pub(super) const fn address(&self) -> &DatabaseAddress {
+        &self.address
+    }
+
     /// Our schema.
     pub(super) fn schema(&self) -> &str {
         &self.address.schema

@@ -1,7 +1,7 @@
 //! Asks the database for callers that wait, on whatever thread, and keeps the one holder of this process.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -37,7 +37,35 @@ pub(crate) struct Database {
     holder: Mutex<Option<Arc<Holder>>>,
 }
 
+/// Those that are open in this process.
+static OPEN: Mutex<Vec<Weak<Database>>> = Mutex::new(Vec::new());
+
+/// Two are equal if they have one address.
+impl PartialEq for Database {
+    fn eq(&self, other: &Self) -> bool {
+        self.pool.address() == other.pool.address()
+    }
+}
+
+impl Eq for Database {}
+
 impl Database {
+    /// The one of an address, which all of this process share as long as one of them has it.
+    pub(crate) fn shared(
+        address: DatabaseAddress,
+        password: Option<ReadPassword>,
+    ) -> Result<Arc<Self>, &'static str> {
+        let mut open = OPEN.lock();
+        open.retain(|database| database.strong_count() > 0);
+        let found = open.iter().filter_map(Weak::upgrade);
+        if let Some(found) = { found }.find(|found| *found.pool.address() == address) {
+            return Ok(found);
+        }
+        let new = Arc::new(Self::new(address, password, Vec::new())?);
+        open.push(Arc::downgrade(&new));
+        Ok(new)
+    }
+
     /// Connects to nothing yet. The authorities are those that may vouch for the server beside this system's. The
     /// fault is a sentence's end.
     pub(crate) fn new(

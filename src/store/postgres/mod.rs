@@ -11,11 +11,6 @@
 //! Each question is one statement, so that nothing is held while a process is silent, and a pooler may
 //! give each another connection. Each may be asked twice: if a connection breaks, it is. Time is the database's.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "the choice of a store comes next")
-)]
-
 mod address;
 mod blobs;
 mod connections;

@@ -240,7 +240,7 @@ fn a_database_that_restarts_loses_nothing_and_nobody() {
     let schema = cluster.schema();
     // Silent for longer than this while the database is away.
     let times = HolderTimes {
-        lasts: Duration::from_millis(1500),
+        lasts: Duration::from_secs(4),
         renewed_every: Duration::from_millis(100),
     };
     let make = || PostgresStore::new(Arc::new(cluster.process(&schema, times)), "docs");
@@ -260,6 +260,7 @@ fn a_database_that_restarts_loses_nothing_and_nobody() {
     let appended = writer.append(b"lost\n", Durability::Synced);
     assert_eq!(appended, Err(StoreError::Unreachable));
     cluster.tell("go", "ready\n");
+    until(|| two.run_count().is_ok());
     // Both have their whole time from the start on.
     assert!(
         two.try_lease(&LeaseName::TREE, LeaseMode::Alone)
