@@ -25,6 +25,7 @@ mod hex;
 pub mod index;
 pub mod memory;
 pub mod meter;
+pub mod mirror;
 mod nearest;
 pub mod notice;
 pub mod notify;

@@ -44,6 +44,7 @@ pub use anchor::schedule::Anchoring;
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, AnchorsTo};
 pub use check::StoreCheck;
+pub(crate) use disk::kept_states;
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use documents::drafts::{DraftStore, HeldDraft};
 pub use documents::notices::NoticeSlot;

@@ -19,11 +19,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "proposals",
             "approvals",
             "undo",
+            "bin",
             "pause",
             "resume",
         ],
     ),
-    ("Look back", &["audit", "memory", "store"]),
+    ("Look back", &["audit", "memory", "mirror", "store"]),
     (
         "Set up",
         &[

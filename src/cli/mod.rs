@@ -6,6 +6,7 @@ mod advice;
 mod allocator;
 mod approvals;
 mod audit;
+mod bin;
 mod completions;
 mod config;
 mod doctor;
@@ -21,6 +22,7 @@ mod left_to_people;
 mod level;
 mod log;
 mod memory;
+mod mirror;
 mod pager;
 mod pause;
 mod print;
@@ -73,6 +75,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Undo a write, with the page state kept in the audit log
     Undo(undo::Arguments),
+    /// List, show and bring back pages that anybody deleted
+    Bin(bin::Arguments),
     /// Review, apply and reject what agents proposed in a dry run
     Proposals(proposals::Arguments),
     /// Decide what agents proposed on a page in the browser
@@ -107,6 +111,8 @@ enum Command {
     Index(index::Arguments),
     /// Show, restore, forget, export and import what clients remember
     Memory(memory::Arguments),
+    /// Forget on purpose what was seen of pages
+    Mirror(mirror::Arguments),
     /// Write, check and show the settings
     Config(config::Arguments),
     /// Show, check, add and remove the sites of the settings file
@@ -225,6 +231,7 @@ async fn run(command: Option<Command>) -> CommandResult {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
+        Some(Command::Bin(arguments)) => Box::pin(bin::run(arguments)).await,
         Some(Command::Proposals(arguments)) => Box::pin(proposals::run(arguments)).await,
         Some(Command::Review(arguments)) => Box::pin(review::run(arguments)).await,
         Some(Command::Files(arguments)) => Box::pin(files::run(arguments)).await,
@@ -240,6 +247,7 @@ async fn run(command: Option<Command>) -> CommandResult {
         Some(Command::Token(arguments)) => token::run(arguments),
         Some(Command::Index(arguments)) => Box::pin(index::run(&arguments)).await,
         Some(Command::Memory(arguments)) => Box::pin(memory::run(arguments)).await,
+        Some(Command::Mirror(arguments)) => Box::pin(mirror::run(arguments)).await,
         Some(Command::Config(arguments)) => Box::pin(config::run(&arguments)).await,
         Some(Command::Site(arguments)) => Box::pin(site::run(arguments)).await,
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

@@ -107,48 +107,72 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         }),
         (None, ..) => return Err(Exit::usage("name a call, or a client and since when")),
     };
-    let exit = take_back(&app, plan, &arguments).await;
+    let caller = Caller {
+        note: arguments.note.clone(),
+        ..start::operator("undo")
+    };
+    let said = (arguments.yes, arguments.json);
+    let exit = carry_out(&app, plan, &caller, said, &TAKE_BACK).await;
     app.writer.finish().await;
     exit
 }
 
-async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> CommandResult {
+/// The words of a command that writes once somebody says yes.
+pub(super) struct Wording {
+    pub(super) question: &'static str,
+    /// The word for what is done.
+    pub(super) done: &'static str,
+    /// The message if nothing changes.
+    pub(super) none: &'static str,
+    /// The word for the change.
+    pub(super) what: &'static str,
+}
+
+const TAKE_BACK: Wording = Wording {
+    question: "Take it back?",
+    done: "taken back",
+    none: "there is nothing to take back",
+    what: "undo",
+};
+
+/// Shows a change, asks unless `yes` is said, and carries it out or leaves it to people.
+pub(super) async fn carry_out(
+    app: &App,
+    plan: WriteRequest,
+    caller: &Caller,
+    (yes, is_json): (bool, bool),
+    words: &Wording,
+) -> CommandResult {
     let says_yes = |shown: &PreviewToConfirm| {
         let shown = show_change::shown(shown);
-        if !arguments.yes {
-            return pager::agrees(&shown, "Take it back?");
+        if !yes {
+            return pager::agrees(&shown, words.question);
         }
-        if !arguments.json {
+        if !is_json {
             print::lines(&shown);
         }
         true
     };
-    let operator = Caller {
-        note: arguments.note.clone(),
-        ..start::operator("undo")
-    };
-    let undo = app.writer.write_or_propose(&operator, plan, says_yes);
-    let undone = progress::of_changes(undo)
+    let write = app.writer.write_or_propose(caller, plan, says_yes);
+    let written = progress::of_changes(write)
         .await
-        .map_err(|failure| refused(failure, arguments.json))?;
-    match undone {
-        InteractiveOutcome::Declined => Err(Exit::refused("not taken back")),
-        InteractiveOutcome::Unchanged => Err(nothing()),
-        InteractiveOutcome::Done(done) if done.call().is_none() => Err(nothing()),
-        InteractiveOutcome::Proposed(id) => {
-            Err(left_to_people::refused(app, &open(id, arguments.json)))
-        }
+        .map_err(|failure| refused(failure, is_json))?;
+    match written {
+        InteractiveOutcome::Declined => Err(Exit::refused(format!("not {}", words.done))),
+        InteractiveOutcome::Unchanged => Err(Exit::refused(words.none)),
+        InteractiveOutcome::Done(done) if done.call().is_none() => Err(Exit::refused(words.none)),
+        InteractiveOutcome::Proposed(id) => Err(left_to_people::refused(app, &open(id, is_json))),
         InteractiveOutcome::Waits(id) => {
-            let id = open(id, arguments.json);
+            let (id, what) = (open(id, is_json), words.what);
             Err(Exit::refused(format!(
-                "nothing was written or proposed: this undo already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
+                "nothing was written or proposed: this {what} already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
             )))
         }
         InteractiveOutcome::Done(done) => {
-            if arguments.json {
+            if is_json {
                 print::line(&show_change::done_json(&done).to_string());
             } else {
-                show_change::done("taken back", &done);
+                show_change::done(words.done, &done);
             }
             Ok(Exit::Done)
         }
@@ -162,10 +186,6 @@ fn open(id: ProposalId, is_json: bool) -> String {
         print::line(&json!({ "open": id }).to_string());
     }
     id
-}
-
-fn nothing() -> (Exit, String) {
-    Exit::refused("there is nothing to take back")
 }
 
 /// Shows a person what changed in the page since.

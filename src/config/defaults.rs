@@ -126,6 +126,12 @@ settings! {
         "The share of its time, in percent, that filling the index may keep the wiki busy.";
     "WIKI_INDEX_DIR" (Path, Server, Index) = "`wikijs-gate/index` in the user's state directory",
         "Where indexes on the disk lie, one for each wiki and key.";
+    "WIKI_MIRROR" (Choice(&["on", "off"]), Inherited, Nothing) = "`off`",
+        "Whether the states of all pages that the key sees are kept beside the record, so that what others deleted can be brought back: `on` or `off`.";
+    "WIKI_MIRROR_KEEP_DAYS" (Number(1, 36_500), Inherited, Nothing) = "`365`",
+        "How many days the mirror keeps a state that is not a page's newest, and a page that is gone.";
+    "WIKI_MIRROR_KEEP_MB" (Number(1, u32::MAX), Inherited, Nothing) = "`1024`",
+        "How much the mirror may take, in megabytes (2^20 bytes); beyond it the oldest of these are removed.";
     "WIKI_SERVE_ADDRESS" (Text, Server, Restart) = "none: standard input and output",
         "Where the server listens for HTTP, such as `127.0.0.1:8765`, as `serve --http` does; another address than loopback needs named clients.";
     "WIKI_SERVE_CERT_FILE" (Path, Server, Restart) = "none: plain HTTP",

@@ -122,6 +122,8 @@ impl Setting {
                 | "WIKI_AUDIT_SIGNING_KEY"
                 | "WIKI_STORE_PASSWORD_FILE"
                 | "WIKI_UPLOAD_DIR"
+                | "WIKI_MIRROR_KEEP_DAYS"
+                | "WIKI_MIRROR_KEEP_MB"
         );
         self.kind != SettingKind::Command && !is_of_file
     }

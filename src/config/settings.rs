@@ -14,6 +14,7 @@ use crate::custom::Customs;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
 use crate::memory::MemoryMode;
+use crate::mirror::MirrorSettings;
 use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
@@ -53,6 +54,8 @@ pub struct Settings {
     pub notify: Vec<NotifyTarget>,
     /// The settings of the content index.
     pub index: IndexSettings,
+    /// The settings of the mirror, if it is on.
+    pub mirror: Option<MirrorSettings>,
     /// The indentation of JSON in answers.
     pub indent: Indent,
     /// The pace at which pages are watched for subscribers.
@@ -177,6 +180,7 @@ impl Settings {
         let memory = faults.sift(storage::memory(source));
         let anchors = faults.sift(anchors::anchors(source));
         let index = faults.sift(storage::index(source));
+        let mirror = faults.sift(storage::mirror(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
         let serve = faults.sift(ServeSettings::read(source));
         let network = faults.sift(network::network(source, base_url.as_ref(), &mut more));
@@ -228,6 +232,7 @@ impl Settings {
                 anchors,
                 notify: source.tables().notify,
                 index: index?,
+                mirror: mirror?,
                 indent: Indent(usize::try_from(indent?).unwrap_or_default()),
                 watch: WatchPace::default(),
                 serve: serve?,

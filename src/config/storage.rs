@@ -11,6 +11,7 @@ use super::token_command;
 use crate::audit::{DatabaseSettings, Keep, StoreHome, StorePassword};
 use crate::index::{CALLERS_BYTES, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace};
 use crate::memory::MemoryMode;
+use crate::mirror::MirrorSettings;
 
 pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
@@ -176,6 +177,17 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
         callers_bytes: CALLERS_BYTES,
         pace: Pace::new(IndexLoad::percent(source.number("WIKI_INDEX_LOAD")?)),
     })
+}
+
+/// Reads the settings of the mirror; `None` if it is off.
+pub(super) fn mirror(source: &SettingsSource<'_>) -> Result<Option<MirrorSettings>, SettingError> {
+    let megabytes = source.number("WIKI_MIRROR_KEEP_MB")?;
+    let settings = MirrorSettings {
+        keep_days: source.number("WIKI_MIRROR_KEEP_DAYS")?,
+        keep_bytes: u64::from(megabytes) << 20,
+        apart: MirrorSettings::APART,
+    };
+    Ok((source.choice("WIKI_MIRROR")? == Some("on")).then_some(settings))
 }
 
 /// Reads the memory mode.

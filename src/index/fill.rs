@@ -194,6 +194,31 @@ impl ContentIndex {
         Ok(())
     }
 
+    /// Stores pages that something else read. An index that cannot be opened, or that another server
+    /// fills, reads them itself later.
+    pub(super) async fn feed(self: &Arc<Self>, wiki: &Wiki, pages: Vec<PageReading>) {
+        if !self.is_on() || self.progress.borrow().is_full {
+            return;
+        }
+        let lock = self.filling_lock(wiki);
+        if self.is_on_disk() && lock.is_none() {
+            return;
+        }
+        let (this, pinned) = (Arc::clone(self), wiki.pinned());
+        let opened = tokio::task::spawn_blocking(move || this.open(&pinned, |_| Ok(())));
+        if !matches!(opened.await, Ok(Ok(()))) {
+            return;
+        }
+        let read = PageBatch {
+            pages,
+            caught_up: None,
+        };
+        if self.put(wiki, read).await.is_err() {
+            tracing::warn!("the content index took no pages of the mirror");
+        }
+        drop(lock);
+    }
+
     /// Of several servers with one index on the disk, one fills it.
     fn filling_lock(&self, wiki: &Wiki) -> Option<File> {
         let file = self.file(wiki)?.with_added_extension("lock");

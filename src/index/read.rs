@@ -1,5 +1,7 @@
 //! Reads the content of pages, by the layers that give it to the key.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -13,6 +15,8 @@ use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
 /// A turn that reads pages one by one ends after this time, so that other indexes of this wiki get
 /// their turn.
 const LONG_TURN: Duration = Duration::from_millis(250);
+/// Number of pages that are read whole in one turn: one request, for a key that may manage them (W26).
+const WHOLE_AT_ONCE: usize = 40;
 
 /// The answer of a layer for some pages.
 #[derive(Debug, Default)]
@@ -41,6 +45,48 @@ impl LayerResult {
 }
 
 impl ContentIndex {
+    /// Pages of the list with all that the key can read of them, in turns with the index's own reading,
+    /// without deleted pages. They go into the index as well, which then need not read them again.
+    ///
+    /// # Errors
+    /// What keeps the wiki from being asked at all; pages that fail by themselves are left out.
+    pub(crate) async fn read_whole(
+        self: &Arc<Self>,
+        wiki: &Wiki,
+        listed: &[Arc<PageReading>],
+    ) -> Result<Vec<PageReading>, WikiError> {
+        let by_id: HashMap<i64, &PageReading> = { listed.iter() }
+            .filter_map(|page| Some((page.id?, &**page)))
+            .collect();
+        let ids: Vec<i64> = listed.iter().filter_map(|page| page.id).collect();
+        let mut left: Vec<&[i64]> = ids.chunks(WHOLE_AT_ONCE).rev().collect();
+        let mut read: Vec<PageReading> = Vec::with_capacity(ids.len());
+        while let Some(some) = left.pop() {
+            let turn = self.turns.take().await;
+            let answer = wiki.some_whole(some).await;
+            drop(turn);
+            match answer {
+                Ok(pages) => read.extend(pages),
+                Err(error) if error.ends_a_pass() => return Err(error),
+                Err(error) => match some.split_at_checked(some.len() / 2) {
+                    Some((first, second)) if !first.is_empty() => left.extend([second, first]),
+                    _ => tracing::warn!(%error, ids = ?some, "a page could not be read"),
+                },
+            }
+        }
+        let whole = read.into_iter().map(|page| {
+            let listed = page.id.and_then(|id| by_id.get(&id).copied());
+            match listed {
+                // The wiki says of what form a text is in its list alone.
+                Some(listed) => page.or(listed.clone()),
+                None => page,
+            }
+        });
+        let whole: Vec<PageReading> = whole.collect();
+        self.feed(wiki, whole.clone()).await;
+        Ok(whole)
+    }
+
     /// Pages of the list with their content, as far as the key may read it, without deleted pages.
     pub(super) async fn read(
         &self,

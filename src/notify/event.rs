@@ -17,16 +17,22 @@ pub enum Occasion {
     Unknown,
     /// The key of the wiki ends within seven days.
     KeyEnds,
+    /// The mirror missed pages that others deleted.
+    Deleted,
+    /// One author changed many pages within an hour.
+    ManyChanged,
 }
 
 impl Occasion {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Waiting,
         Self::Decided,
         Self::PartlyApplied,
         Self::Unknown,
         Self::KeyEnds,
+        Self::Deleted,
+        Self::ManyChanged,
     ];
 
     /// The word for it, in settings and in notifications.
@@ -38,6 +44,8 @@ impl Occasion {
             Self::PartlyApplied => "partly_applied",
             Self::Unknown => "unknown",
             Self::KeyEnds => "key_ends",
+            Self::Deleted => "deleted",
+            Self::ManyChanged => "many_changed",
         }
     }
 }
@@ -78,6 +86,22 @@ pub enum NotifyEvent {
         /// In how many days.
         days: i64,
     },
+    /// The mirror missed pages that others deleted.
+    Deleted {
+        /// Their number.
+        pages: usize,
+        /// The ids of the first of them.
+        ids: Vec<i64>,
+        /// True if the wiki's list went back in time: a backup of it may have been restored.
+        went_back: bool,
+    },
+    /// One author changed many pages within an hour.
+    ManyChanged {
+        /// The author, as the wiki names it.
+        author: String,
+        /// The number of pages.
+        pages: usize,
+    },
 }
 
 impl NotifyEvent {
@@ -90,6 +114,8 @@ impl NotifyEvent {
             Self::PartlyApplied { .. } => Occasion::PartlyApplied,
             Self::Unknown { .. } => Occasion::Unknown,
             Self::KeyEnds { .. } => Occasion::KeyEnds,
+            Self::Deleted { .. } => Occasion::Deleted,
+            Self::ManyChanged { .. } => Occasion::ManyChanged,
         }
     }
 
@@ -133,6 +159,27 @@ impl NotifyEvent {
             Self::KeyEnds { at, days } => (
                 format!("The key of the wiki ends in {days} days, at {at}."),
                 json!({ "at": at, "days": days }),
+            ),
+            Self::Deleted {
+                pages,
+                ids,
+                went_back,
+            } => {
+                let back = if *went_back {
+                    " The wiki's list went back in time: was a backup of it restored?"
+                } else {
+                    ""
+                };
+                (
+                    format!(
+                        "Pages were deleted ({pages}); `wikijs-gate bin list` shows them.{back}"
+                    ),
+                    json!({ "pages": pages, "ids": ids, "wentBack": went_back }),
+                )
+            }
+            Self::ManyChanged { author, pages } => (
+                format!("{author} changed {pages} pages within an hour."),
+                json!({ "author": author, "pages": pages }),
             ),
         };
         let mut told = Map::new();
@@ -178,6 +225,15 @@ mod tests {
                 at: "2026-12-01T00:00:00Z".to_owned(),
                 days: 6,
             },
+            NotifyEvent::Deleted {
+                pages: 2,
+                ids: vec![7, 8],
+                went_back: true,
+            },
+            NotifyEvent::ManyChanged {
+                author: "A".to_owned(),
+                pages: 60,
+            },
         ];
         let occasions: Vec<_> = events.iter().map(NotifyEvent::occasion).collect();
         assert_eq!(occasions, Occasion::ALL);
@@ -188,6 +244,8 @@ mod tests {
         {"v":1,"event":"partly_applied","wiki":"wiki","text":"wiki: The write cccccccccccccccccccccccccccccccc was applied only in part: https://mcp.example.org/review/record/calls/cccccccccccccccccccccccccccccccc.","call":"cccccccccccccccccccccccccccccccc"}
         {"v":1,"event":"unknown","wiki":"wiki","text":"wiki: The outcome of the write cccccccccccccccccccccccccccccccc is unknown: https://mcp.example.org/review/record/calls/cccccccccccccccccccccccccccccccc.","call":"cccccccccccccccccccccccccccccccc"}
         {"v":1,"event":"key_ends","wiki":"wiki","text":"wiki: The key of the wiki ends in 6 days, at 2026-12-01T00:00:00Z.","at":"2026-12-01T00:00:00Z","days":6}
+        {"v":1,"event":"deleted","wiki":"wiki","text":"wiki: Pages were deleted (2); `wikijs-gate bin list` shows them. The wiki's list went back in time: was a backup of it restored?","pages":2,"ids":[7,8],"wentBack":true}
+        {"v":1,"event":"many_changed","wiki":"wiki","text":"wiki: A changed 60 pages within an hour.","author":"A","pages":60}
         "#);
     }
 

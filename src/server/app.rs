@@ -1,7 +1,9 @@
 //! Holds the state that all connections of one server share.
 
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use parking_lot::RwLock;
@@ -15,10 +17,12 @@ use crate::error::{Code, Failure};
 use crate::gates::ClientLimits;
 use crate::index::ContentIndex;
 use crate::memory::MemoryMode;
+use crate::mirror::{Mirror, MirrorFault, MirrorNews, MirrorSettings};
 use crate::notice::{self, Progress};
 use crate::notify::Notifier;
 use crate::page::ReadRule;
 use crate::review::WikiHandle;
+use crate::store::local::LocalStore;
 use crate::tools::{Arguments, Registry, ToolContext, ToolDefinition, ToolKind};
 use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
@@ -41,6 +45,8 @@ pub struct App {
     pub(super) codec: Arc<RequestStateCodec>,
     /// The content index of the wiki's pages.
     pub index: Arc<ContentIndex>,
+    /// The mirror of the wiki, if it is on; a caller's own key has none.
+    pub mirror: Option<Arc<Mirror>>,
     /// The pages that clients watch.
     pub watch: Arc<Watch>,
     /// The server's metrics.
@@ -88,9 +94,11 @@ impl App {
         let desk = WriteContext::new(Arc::clone(&index), &audit, policy, patience, keep);
         desk.remember_by(settings.memory);
         let desk = Arc::new(desk);
+        let mirror = mirror(settings.mirror, &settings.audit_dir, &wiki);
         let writer = Writer::new(Arc::clone(&desk), sender);
         Ok(Self {
             index,
+            mirror,
             watch: Arc::new(Watch::new(Arc::clone(&wiki), settings.watch)),
             wiki,
             writer: Arc::new(writer),
@@ -137,6 +145,7 @@ impl App {
         let notifier = Notifier::new(settings.notify, policy.review.clone());
         let (keep, memory) = (settings.keep, settings.memory);
         let writer = self.writer.renewed(&index, policy, changes.of_gates);
+        let mirror = mirror(settings.mirror, &settings.audit_dir, &wiki);
         let app = Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
@@ -146,6 +155,7 @@ impl App {
                 Arc::clone(&self.watch)
             },
             index,
+            mirror,
             wiki,
             codec: Arc::clone(&self.codec),
             metrics: Arc::clone(&self.metrics),
@@ -183,7 +193,7 @@ impl App {
     /// # Errors
     /// One sentence about the key.
     pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
-        self.apart(Arc::new(self.wiki.with_key(key)?), None)
+        self.apart(Arc::new(self.wiki.with_key(key)?), None, None)
     }
 
     /// The same server with the same key, for callers who may read only within a rule.
@@ -191,7 +201,8 @@ impl App {
     /// # Errors
     /// One sentence.
     pub fn within(&self, rule: &ReadRule) -> Result<Self, String> {
-        self.apart(Arc::new(self.wiki.within(rule)), self.key_watch.clone())
+        let (watch, mirror) = (self.key_watch.clone(), self.mirror.clone());
+        self.apart(Arc::new(self.wiki.within(rule)), watch, mirror)
     }
 
     /// Makes the handle for a reviewer's decisions: the same wiki and log, limited to what the
@@ -216,13 +227,19 @@ impl App {
         }
     }
 
-    fn apart(&self, wiki: Arc<Wiki>, key_watch: Option<Arc<KeyWatch>>) -> Result<Self, String> {
+    fn apart(
+        &self,
+        wiki: Arc<Wiki>,
+        key_watch: Option<Arc<KeyWatch>>,
+        mirror: Option<Arc<Mirror>>,
+    ) -> Result<Self, String> {
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
         let writer = Arc::new(self.writer.for_key(&index));
         Ok(Self {
             desk: Arc::clone(writer.desk()),
             writer,
             index,
+            mirror,
             watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
             codec: Arc::new(codec()?),
@@ -269,6 +286,18 @@ impl App {
             answer = self.call_once(name, caller, progress, arguments).await?;
         }
         Some(self.with_guests_hint(answer).await)
+    }
+
+    /// Looks at the wiki for its mirror, once other looks have ended: nothing if they do not in time, or
+    /// without a mirror.
+    ///
+    /// # Errors
+    /// Why it ended early.
+    pub async fn look_for_mirror(&self, wait: Duration) -> Result<MirrorNews, MirrorFault> {
+        match &self.mirror {
+            Some(mirror) => mirror.look(&self.wiki, &self.index, wait).await,
+            None => Ok(MirrorNews::default()),
+        }
     }
 
     /// An operator's pause of all writes, if there is one.
@@ -333,6 +362,7 @@ impl App {
             writer: Arc::clone(&self.writer),
             desk: Arc::clone(&self.desk),
             index: Arc::clone(&self.index),
+            mirror: self.mirror.clone(),
             caller,
             progress,
         };
@@ -429,6 +459,13 @@ impl Renewed {
         self.app.desk.begin_recovery();
         Arc::new(self.app)
     }
+}
+
+/// The mirror of a wiki, in a store beside its record.
+fn mirror(settings: Option<MirrorSettings>, dir: &Path, wiki: &Wiki) -> Option<Arc<Mirror>> {
+    let name = format!("{}/mirror", wiki.settings().name);
+    let store = || Arc::new(LocalStore::new(dir, &name));
+    settings.map(|settings| Arc::new(Mirror::new(store(), settings)))
 }
 
 fn is_rejected(answer: &Result<Value, Failure>) -> bool {

@@ -13,6 +13,7 @@ mod key_watch;
 pub mod mcp;
 pub mod metrics;
 mod otlp;
+mod mirroring;
 mod own_tools;
 mod quota;
 mod reload;

@@ -276,7 +276,7 @@ impl Reload {
         for one in made {
             match one.renewed {
                 Some(renewed) => one.site.take(&renewed.into_force()),
-                None => one.site.app().desk.begin_recovery(),
+                None => one.site.begin(),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The wikis that a server serves, each under the settings in force for it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::app::App;
 use super::mcp::caller::CallerContext;
+use super::mirroring;
 use super::own_tools::Unasked;
 use crate::gates::SessionId;
 use crate::site::SiteName;
@@ -24,6 +25,8 @@ pub struct Site {
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
     told: Mutex<Vec<ToolListener>>,
+    /// True once its work in the background has begun.
+    has_begun: AtomicBool,
 }
 
 /// A listener to changes of its tools.
@@ -86,7 +89,19 @@ impl Site {
             name,
             app: RwLock::new(app),
             told: Mutex::default(),
+            has_begun: AtomicBool::default(),
         })
+    }
+
+    /// Begins to settle what earlier runs left open, in the background, and looks at the wiki for its
+    /// mirror from now on.
+    pub(super) fn begin(self: &Arc<Self>) {
+        self.app().desk.begin_recovery();
+        if !self.has_begun.swap(true, Ordering::Relaxed) {
+            let site = Arc::downgrade(self);
+            let app = move || Some(site.upgrade()?.app());
+            tokio::spawn(mirroring::keep_looking(app));
+        }
     }
 
     /// Its name.
@@ -277,10 +292,10 @@ impl Sites {
         }
     }
 
-    /// Begins to settle what earlier runs left open, in the background.
+    /// Begins to settle what earlier runs left open, in the background, and to look for the mirrors.
     pub fn begin_recovery(&self) {
         for site in self.all().iter() {
-            site.app().desk.begin_recovery();
+            site.begin();
         }
     }
 

@@ -26,6 +26,8 @@ pub(crate) enum DocumentKind {
     /// A session of an older client over HTTP, by the digest of its id. It may be lost, and only remote
     /// stores have any.
     McpSession,
+    /// Pages that a mirror knows, many in one; its names are the mirror's.
+    Mirror,
 }
 
 impl DocumentKind {
@@ -41,6 +43,7 @@ impl DocumentKind {
             Self::SignIn => "sign-in",
             Self::Preview => "preview",
             Self::McpSession => "mcp-session",
+            Self::Mirror => "mirror",
         }
     }
 
@@ -49,7 +52,7 @@ impl DocumentKind {
         match self {
             // Titles and paths of 1,200 changes at most.
             Self::Proposal => 4 << 20,
-            Self::Draft | Self::Memories => 32 << 20,
+            Self::Draft | Self::Memories | Self::Mirror => 32 << 20,
             Self::Preview => 64 << 20,
             Self::Pause | Self::AnchorFault | Self::Approval => 16 << 10,
             // Groups, and a refresh token.

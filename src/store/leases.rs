@@ -45,6 +45,8 @@ impl LeaseName {
     pub(crate) const APPROVALS: Self = Self::lasting("approvals");
     /// To make the index of the log, or to add to it.
     pub(crate) const INDEX: Self = Self::lasting("index");
+    /// To look at the wiki for its mirror, or to change what that keeps.
+    pub(crate) const MIRROR: Self = Self::lasting("mirror");
     /// To record an attempt, shared, or to pause all writes, alone.
     pub(crate) const PAUSE: Self = Self {
         name: Cow::Borrowed("PAUSED"),

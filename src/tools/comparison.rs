@@ -98,6 +98,9 @@ struct ComparedVersion {
     version_id: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_at: Option<String>,
+    /// True if tags, styles or scripts are as the mirror saw them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    seen_by_mirror: bool,
 }
 
 /// A state of a page, as a caller names it.
@@ -196,7 +199,12 @@ async fn state(
     let version_id = version.id;
     let mut then = PageReading::from(version);
     context.desk.past().remember(id, &mut then, now).await;
-    Ok((state_of(Some(version_id), &then), then))
+    let mut told = state_of(Some(version_id), &then);
+    if let Some(mirror) = &context.mirror {
+        let within = (now, context.wiki.scope());
+        told.seen_by_mirror = mirror.complete(id, &mut then, within).await;
+    }
+    Ok((told, then))
 }
 
 /// The version that was current at a time; `None` if the page has not changed since.
@@ -230,5 +238,6 @@ fn state_of(version_id: Option<i64>, page: &PageReading) -> ComparedVersion {
     ComparedVersion {
         version_id,
         updated_at: page.updated_at.clone().map(String::from),
+        seen_by_mirror: false,
     }
 }

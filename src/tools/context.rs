@@ -11,6 +11,7 @@ use crate::audit::{AuditError, ProposalId};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
+use crate::mirror::Mirror;
 use crate::notice::Progress;
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
@@ -29,6 +30,8 @@ pub struct ToolContext {
     pub desk: Arc<WriteContext>,
     /// The content index.
     pub index: Arc<ContentIndex>,
+    /// The mirror of the wiki, if it is on.
+    pub mirror: Option<Arc<Mirror>>,
     /// The caller.
     pub caller: Caller,
     /// The channel on which a long call reports its progress.
@@ -110,6 +113,14 @@ impl ToolContext {
         Ok(left)
     }
 
+    /// The mirror.
+    ///
+    /// # Errors
+    /// `NOT_CONFIGURED` if there is none for this caller.
+    pub(super) fn mirror(&self) -> Result<&Mirror, Failure> {
+        self.mirror.as_deref().ok_or_else(no_mirror)
+    }
+
     /// Takes a plan through the gates, with the caller's reason; if that leaves it to people, waits
     /// for them.
     ///
@@ -147,4 +158,11 @@ impl ToolContext {
         }
         Ok(WriteOutput::new(answer, self.caller.extent))
     }
+}
+
+fn no_mirror() -> Failure {
+    let message = "This server keeps no mirror of the wiki, or none for a caller's own key.";
+    Failure::new(Code::NotConfigured, message)
+        .hint("Tell the user: WIKI_MIRROR=on keeps what was seen of pages, so that deleted ones can be brought back from then on.")
+        .detail("missing", ["WIKI_MIRROR"].as_slice())
 }

@@ -98,7 +98,7 @@ mod tests {
         for (name, tool) in [
             ("wikijs_move_page", "wikijs_update_page with path"),
             ("rename-page", "wikijs_update_page with path"),
-            ("wikijs_restore_page", "wikijs_update_page with fromVersion"),
+            ("wikijs_revert_page", "wikijs_update_page with fromVersion"),
             ("wikijs_edit_page", "wikijs_update_page"),
             ("wikijs_search_page", "wikijs_search_pages"),
             ("search_pages", "wikijs_search_pages"),

@@ -116,6 +116,8 @@ pub(super) const TOOLS: &[ToolDescriptor] = &[
     known::<super::update_page::UpdatePage>(Toolset::Pages),
     known::<super::delete_page::DeletePage>(Toolset::Pages),
     known::<super::undo_write::UndoWrite>(Toolset::Undo),
+    known::<super::list_bin::ListBin>(Toolset::Undo),
+    known::<super::restore_page::RestorePage>(Toolset::Undo),
     known::<super::list_proposals::ListProposals>(Toolset::Proposals),
     known::<super::get_proposal::GetProposal>(Toolset::Proposals),
     known::<super::withdraw_proposal::WithdrawProposal>(Toolset::Proposals),

@@ -54,7 +54,8 @@ pub use shared::Refusals;
 pub(crate) use source::no_asset;
 pub use source::{
     Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, LinksTo, MAX_PAGES,
-    PageSelection, Push, Submit, ToAsset, ToComment, UndoClient, UndoRequest, Update, WriteRequest,
+    PageRestore, PageSelection, Push, RestorePart, Submit, ToAsset, ToComment, UndoClient,
+    UndoRequest, Update, WriteRequest,
 };
 pub(crate) use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;

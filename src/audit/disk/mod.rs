@@ -1,5 +1,5 @@
 //! Kept states, and the paths of runs.
 
 pub(super) mod blocking;
-pub(super) mod kept_states;
+pub(crate) mod kept_states;
 pub(super) mod layout;

@@ -271,7 +271,7 @@ impl KeptState {
     }
 
     /// The name in these 64 characters, if they are one.
-    pub(in crate::audit) fn of_text(text: &[u8]) -> Option<Self> {
+    pub(crate) fn of_text(text: &[u8]) -> Option<Self> {
         decode(std::str::from_utf8(text).ok()?).map(Self)
     }
 }

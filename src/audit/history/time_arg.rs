@@ -2,10 +2,10 @@
 
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime};
 
 /// A time that bounds what is shown: `7d`, `24h` or `30m` ago, a time such as
-/// `2030-01-31T09:00:00Z`, or a date in UTC, which means all of that day.
+/// `2030-01-31T09:00:00Z` or `2030-01-31 09:00` in UTC, or a date in UTC, which means all of that day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeArg {
     /// A moment.
@@ -21,9 +21,12 @@ impl TimeArg {
     /// What would be right.
     pub fn parse(text: &str) -> Result<Self, String> {
         let day = format_description!("[year]-[month]-[day]");
+        let minute = format_description!("[year]-[month]-[day] [hour]:[minute]");
+        let at_minute = PrimitiveDateTime::parse(text, minute);
         ago(text)
             .and_then(|ago| OffsetDateTime::now_utc().checked_sub(ago))
             .or_else(|| OffsetDateTime::parse(text, &Rfc3339).ok())
+            .or_else(|| Some(at_minute.ok()?.assume_utc()))
             .map(Self::At)
             .or_else(|| Date::parse(text, day).ok().map(Self::Day))
             .ok_or_else(|| {

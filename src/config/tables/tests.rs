@@ -300,7 +300,7 @@ timeout = 3
     };
     assert_eq!(chat.on, [Occasion::Waiting, Occasion::Unknown]);
     assert!(!format!("{chat:?}").contains("secret"), "{chat:?}");
-    assert_eq!((mail.on.len(), mail.timeout.as_secs()), (5, 3));
+    assert_eq!((mail.on.len(), mail.timeout.as_secs()), (7, 3));
     let NotifyTo::Command(command) = &mail.to else {
         panic!("{mail:?}");
     };
@@ -317,7 +317,7 @@ timeout = 3
         ),
         (
             "[[notify]]\nname = \"a\"\nurl = \"http://h/\"\non = \"waitng\"\n",
-            "4: on has \"waitng\", which is none of waiting, decided, partly_applied, unknown, key_ends; did you mean waiting?",
+            "4: on has \"waitng\", which is none of waiting, decided, partly_applied, unknown, key_ends, deleted, many_changed; did you mean waiting?",
         ),
         (
             "[[notify]]\nname = \"a\"\nurl = \"http://h/\"\nenv = { A = \"1\" }\n",

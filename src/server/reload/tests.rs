@@ -161,6 +161,9 @@ fn samples() -> Vec<Sample<'static>> {
         of("index", "\"memory\"", "\"off\""),
         of("index_load", "20", "30"),
         of("index_dir", "\"index1\"", "\"index2\""),
+        of("mirror", "\"off\"", "\"on\""),
+        beside(of("mirror_keep_days", "10", "20"), &[("mirror", "\"on\"")]),
+        beside(of("mirror_keep_mb", "10", "20"), &[("mirror", "\"on\"")]),
         restart("serve_address", "", "\"127.0.0.1:1\""),
         beside(
             restart("serve_cert_file", "\"cert1\"", "\"cert2\""),
@@ -310,7 +313,8 @@ fn in_force(app: &App) -> String {
         ..app.desk.policy().clone()
     };
     let review = &app.desk.policy().review;
-    let parts: [(&str, String); 10] = [
+    let mirror = app.mirror.as_ref().map(|mirror| *mirror.settings());
+    let parts: [(&str, String); 11] = [
         ("policy", format!("{policy:?}")),
         ("review", format!("{:?}", review.named())),
         ("token", format!("{:?}", static_token(app))),
@@ -318,6 +322,7 @@ fn in_force(app: &App) -> String {
         ("key", format!("{:?} {source:?}", app.wiki.key().digest())),
         ("tools", format!("{tools:?} {:?}", app.own_tools)),
         ("index", format!("{:?}", app.index.settings_in_force())),
+        ("mirror", format!("{mirror:?}")),
         ("kept", app.desk.kept()),
         ("notify", app.desk.audit().notices.in_words()),
         ("indent", format!("{:?}", app.indent)),

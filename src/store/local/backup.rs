@@ -16,11 +16,12 @@ use crate::store::{BackedUp, DocumentKind, Documents as _, Listed, StoreError};
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
 /// The kinds of which there are many documents, each in a directory of its own.
-const KINDS: [DocumentKind; 4] = [
+const KINDS: [DocumentKind; 5] = [
     DocumentKind::Proposal,
     DocumentKind::Draft,
     DocumentKind::Memories,
     DocumentKind::Approval,
+    DocumentKind::Mirror,
 ];
 /// Those of them that runs tell of. No run needs an approval, which each write under it changes, or
 /// memories, which each recall changes.

@@ -18,9 +18,8 @@ impl LocalStore {
             | DocumentKind::Approval
             | DocumentKind::SignIn
             | DocumentKind::Preview
-            | DocumentKind::McpSession => {
-                self.document_directory(kind).join(format!("{name}.json"))
-            }
+            | DocumentKind::McpSession
+            | DocumentKind::Mirror => self.document_directory(kind).join(format!("{name}.json")),
         }
     }
 
@@ -33,6 +32,7 @@ impl LocalStore {
             DocumentKind::SignIn => self.wiki.join("sessions"),
             DocumentKind::Preview => self.wiki.join("previews"),
             DocumentKind::McpSession => self.wiki.join("mcp-sessions"),
+            DocumentKind::Mirror => self.wiki.join("seen"),
             DocumentKind::Pause | DocumentKind::AnchorFault => self.wiki.clone(),
         }
     }

@@ -12,6 +12,7 @@
 //! <root>/<wiki>/sessions/<name>.json        of people at the review page, where the root is a server's
 //! <root>/<wiki>/memory/<name>.jsonl
 //! <root>/<wiki>/anchors.fault
+//! <root>/<wiki>/mirror/seen/<name>.json    pages that a mirror knows; its blobs and leases beside them
 //! <root>/<wiki>/<name>.lock                 leases
 //! <root>/<wiki>/turns/<name>.lock           those of pages and documents, while somebody has them
 //! ```

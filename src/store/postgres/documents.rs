@@ -16,7 +16,8 @@ impl PostgresStore {
             | DocumentKind::Approval
             | DocumentKind::SignIn
             | DocumentKind::Preview
-            | DocumentKind::McpSession => &self.wiki,
+            | DocumentKind::McpSession
+            | DocumentKind::Mirror => &self.wiki,
         }
     }
 

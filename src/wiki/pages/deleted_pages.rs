@@ -6,15 +6,61 @@ use std::collections::{HashSet, VecDeque};
 use time::OffsetDateTime;
 
 use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::operations::generated::page_content;
 use super::super::rights::key_state::KeyState;
+use super::super::transport::batch;
 use super::all_pages::AllPages;
 use super::seen_pages::{SeenPage, VanishedPage};
 use crate::page::PageReading;
 
 /// The most that are remembered of each kind, the newest.
 const MOST: usize = 500;
+/// After so many pages in a row of which the key learns nothing, it is not asked for more.
+const MOST_UNTOLD: usize = 20;
 
 impl Wiki {
+    /// Those of these pages that the wiki says it has no more, whoever may read them: nothing else of a
+    /// page is told. One of which the key may know nothing is not among them.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all.
+    pub async fn deleted_among(&self, ids: &[i64]) -> Result<HashSet<i64>, WikiError> {
+        let mut deleted = HashSet::new();
+        let mut untold = 0_usize;
+        for some in ids.chunks(batch::MOST) {
+            let asked =
+                self.many::<page_content::PageContentPagesSingle>(page_content::QUERY, some);
+            let answers = match asked.await {
+                Ok(answers) => answers.each.into_iter().map(|it| it.map(drop)).collect(),
+                Err(error) if error.ends_a_pass() => return Err(error),
+                Err(error) => vec![Err(error); some.len()],
+            };
+            for (id, answer) in some.iter().zip(answers) {
+                let is_deleted = match told(answer)? {
+                    None if untold < MOST_UNTOLD => self.is_deleted(*id).await?,
+                    is_deleted => is_deleted,
+                };
+                untold = match is_deleted {
+                    Some(_) => 0,
+                    None => untold.saturating_add(1),
+                };
+                if is_deleted == Some(true) {
+                    deleted.insert(*id);
+                }
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Asks for one page by what keys of fewer rights are told of it; `None` if this one is told nothing.
+    async fn is_deleted(&self, id: i64) -> Result<Option<bool>, WikiError> {
+        if let Some(is_deleted) = told(self.conflict_latest(id).await.map(drop))? {
+            return Ok(Some(is_deleted));
+        }
+        told(self.unbounded().history(id, 0, 1).await.map(drop))
+    }
+
     /// The pages that this key read or listed apart from the list of all pages, the last first.
     #[must_use]
     pub fn pages_seen(&self) -> Vec<SeenPage> {
@@ -90,5 +136,15 @@ fn note<'a>(
         if gone.len() > MOST {
             gone.pop_front();
         }
+    }
+}
+
+/// Tells by an answer whether a page is gone; `None` if it does not say.
+fn told(answer: Result<(), WikiError>) -> Result<Option<bool>, WikiError> {
+    match answer {
+        Ok(()) => Ok(Some(false)),
+        Err(WikiError::NotFound) => Ok(Some(true)),
+        Err(error) if error.ends_a_pass() => Err(error),
+        Err(_) => Ok(None),
     }
 }

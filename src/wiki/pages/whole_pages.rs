@@ -36,7 +36,11 @@ impl Wiki {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    async fn some_whole(&self, ids: &[i64]) -> Result<Vec<PageReading>, WikiError> {
+    /// The same in one request, but for pages that no request for many gives; at most 50.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub(crate) async fn some_whole(&self, ids: &[i64]) -> Result<Vec<PageReading>, WikiError> {
         let together = self
             .many::<page_single::PageSinglePagesSingle>(page_single::QUERY, ids)
             .await;

@@ -13,6 +13,8 @@ mod order;
 mod present;
 pub(super) mod proposal;
 mod push;
+mod restore;
+mod restore_part;
 pub(in crate::write) mod swap;
 pub(in crate::write) mod target;
 pub(super) mod undo;
@@ -45,6 +47,8 @@ pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
 pub use push::Push;
+pub use restore::PageRestore;
+pub use restore_part::RestorePart;
 pub(crate) use target::no_asset;
 pub use undo::UndoRequest;
 pub use undo_client::UndoClient;
@@ -75,6 +79,10 @@ pub enum WriteRequest {
     Submit(Submit),
     /// Changes that were made in files.
     Push(Push),
+    /// A page that somebody deleted, as it was seen last.
+    Restore(Box<PageRestore>),
+    /// A part of the wiki as it was.
+    RestorePart(RestorePart),
     /// A comment.
     Comment(CommentWrite),
     /// An asset.
@@ -96,6 +104,8 @@ macro_rules! with_source {
             WriteRequest::Draft($source) => $done,
             WriteRequest::Submit($source) => $done,
             WriteRequest::Push($source) => $done,
+            WriteRequest::Restore($source) => $done,
+            WriteRequest::RestorePart($source) => $done,
             WriteRequest::Comment($source) => $done,
             WriteRequest::Asset($source) => $done,
         }

@@ -188,14 +188,14 @@ fn hindrance(writes: &[CallHistory]) -> Option<&'static str> {
 }
 
 /// A page before and after a write.
-type StatePair = (Option<PageState>, Option<PageState>);
+pub(super) type StatePair = (Option<PageState>, Option<PageState>);
 
 /// One change that takes back several writes of a page, from the newest to the oldest; or why there
 /// is none.
 ///
 /// Each is taken back in memory, after the later ones: what somebody else wrote in between stays,
 /// or is a conflict.
-fn back(
+pub(super) fn back(
     now: Option<PageState>,
     writes: Vec<StatePair>,
     force: bool,

@@ -10,6 +10,9 @@ use crate::testkit::{
     BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UNDO, UPDATE,
 };
 
+/// The tools of the toolset `drafts`.
+const OF_DRAFTS: &str =
+    "wikijs_bulk_update_pages,wikijs_get_change_set,wikijs_submit_draft,wikijs_discard_draft";
 const READING: [&str; 7] = [SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS];
 const WRITING: [&str; 3] = [CREATE, UPDATE, DELETE];
 
@@ -58,7 +61,7 @@ async fn sets_and_single_tools_make_the_surface_together() {
             ("WIKI_TOOLS", "wikijs_list_tags,wikijs_undo_write")
         ])
         .await,
-        [UNDO, TAGS]
+        [UNDO, "wikijs_list_bin", "wikijs_restore_page", TAGS]
     );
     assert_eq!(
         offered(&[
@@ -83,7 +86,8 @@ async fn read_only_leaves_every_tool_that_can_change_the_wiki_out_whatever_else_
         let annotations = tool.annotations.as_ref().unwrap();
         assert_eq!(annotations.read_only_hint, Some(true), "{}", tool.name);
     }
-    assert_eq!(listed.tools.len(), READING.len());
+    // Beside those of pages the one that lists the bin.
+    assert_eq!(listed.tools.len(), READING.len() + 1);
 }
 
 #[tokio::test]
@@ -131,7 +135,10 @@ fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
             "WIKI_READ_ONLY leaves no tool; leave it out or offer more tools",
         ),
         (
-            &[("WIKI_TOOLSETS", "undo"), ("WIKI_EXCLUDE_TOOLS", UNDO)],
+            &[
+                ("WIKI_TOOLSETS", "drafts"),
+                ("WIKI_EXCLUDE_TOOLS", OF_DRAFTS),
+            ],
             "WIKI_EXCLUDE_TOOLS leaves no tool; leave it out or offer more tools",
         ),
     ] {

@@ -152,7 +152,7 @@ async fn each_further_tool_and_all_together_stay_within_their_budgets() {
     let tools = listed(&of_toolsets(toolsets).await).await;
     let bytes = |tool: &Value| serde_json::to_vec(tool).unwrap().len();
     let all: usize = tools.iter().map(bytes).sum();
-    assert!(all + 2 * 850 <= 37_000, "all toolsets have {all} bytes");
+    assert!(all + 2 * 850 <= 38_500, "all toolsets have {all} bytes");
     for tool in tools.iter().skip(10) {
         let bytes = bytes(tool);
         // The types of the arguments of this one alone take more.

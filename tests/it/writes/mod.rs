@@ -3,6 +3,7 @@
 mod approvals;
 mod assets;
 mod assets_at_risk;
+mod bin;
 mod bulk;
 mod cannot_return;
 mod comments;

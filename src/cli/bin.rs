@@ -1,0 +1,267 @@
+//! `wikijs-gate bin`: the pages that anybody deleted, as they were seen last.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+use time::format_description::well_known::Rfc3339;
+
+use super::exit::Exit;
+use super::mirror::mirror;
+use super::table::{Cell, Table};
+use super::undo::{Wording, carry_out};
+use super::when::minute;
+use super::{CommandResult, print, start, words};
+use crate::audit::TimeArg;
+use crate::error::Failure;
+use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
+use crate::page::{Field, NewPath, Note, PageState, Prefix};
+use crate::server::App;
+use crate::write::{Caller, MAX_PAGES, PageRestore, RestorePart, WriteRequest};
+
+/// Arguments of `bin`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-gate bin list --path docs\n  wikijs-gate bin show docs/setup\n  wikijs-gate bin restore docs/setup\n  wikijs-gate bin restore 417 --to docs/old-setup --yes --json\n  wikijs-gate bin restore --path docs --at \"2030-01-31 09:00\" --by Vandal"
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: BinCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum BinCommand {
+    /// List the pages that were deleted, the last missed first
+    List(BinListArgs),
+    /// Show a deleted page as it was seen last
+    Show(ShowArgs),
+    /// Bring a deleted page back, or a part of the wiki as it was
+    Restore(RestoreArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct BinListArgs {
+    /// Only what was at or below this path; `de:docs` for one locale
+    #[arg(long, value_name = "PATH", value_parser = Prefix::sought)]
+    path: Option<Prefix>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// Its last path, or its number in the list
+    page: String,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct RestoreArgs {
+    /// Its last path, or its number in the list
+    #[arg(required_unless_present = "at", conflicts_with = "at")]
+    page: Option<String>,
+    /// Bring it back to this path, if its old path is taken or the wiki no longer accepts it
+    #[arg(long, value_name = "PATH", value_parser = NewPath::parse, requires = "page")]
+    to: Option<NewPath>,
+    /// Bring what is at or below this path back as it was, as one set; with `--at`
+    #[arg(long, value_name = "PATH", value_parser = Prefix::parse, requires = "at")]
+    path: Option<Prefix>,
+    /// The time for `--path`: a date, a time (`2030-01-31 09:00`), or how long ago (`7d`, `24h`, `30m`)
+    #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse, requires = "path")]
+    at: Option<TimeArg>,
+    /// With `--at`: only what this author changed. Who deletes a page the wiki does not tell
+    #[arg(long, value_name = "NAME", requires = "at")]
+    by: Option<String>,
+    /// Do not ask. This is nobody's decision: where the write policy wants a person's, the page is
+    /// proposed (exit 3)
+    #[arg(long)]
+    yes: bool,
+    /// Why, in one line of at most 200 characters: on record with the write
+    #[arg(long, value_name = "TEXT", value_parser = words::note)]
+    note: Option<Note>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
+    match arguments.command {
+        BinCommand::List(arguments) => list(&arguments).await,
+        BinCommand::Show(arguments) => show(&arguments).await,
+        BinCommand::Restore(arguments) => restore(arguments).await,
+    }
+}
+
+async fn list(arguments: &BinListArgs) -> CommandResult {
+    let app = start::app_for_operator()?;
+    let bin = mirror(&app)?.bin(app.wiki.scope()).await;
+    let mut bin = bin.map_err(|error| start::failed("the bin could not be read", &error))?;
+    bin.retain(|one| {
+        let prefix = arguments.path.as_ref();
+        prefix.is_none_or(|prefix| prefix.holds(&one.page.locale, &one.page.path))
+    });
+    BinPage::count_links(&mut bin, &app.wiki).await;
+    if arguments.json {
+        let pages: Vec<Value> = bin.iter().map(told).collect();
+        print::line(&json!({ "pages": pages }).to_string());
+        return Ok(Exit::Done);
+    }
+    if bin.is_empty() {
+        print::line("the bin is empty");
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&[
+        "number",
+        "path",
+        "title",
+        "last seen",
+        "last changed by",
+        "links",
+    ]);
+    for one in &bin {
+        table.row(vec![
+            Cell::from(one.page.id.to_string()),
+            place(one).into(),
+            print::harmless(&one.page.title).into(),
+            minute(one.gone.last_seen.instant()).into(),
+            print::harmless(one.page.author.as_deref().unwrap_or("?")).into(),
+            one.linked_from
+                .map_or_else(|| "?".to_owned(), |count| count.to_string())
+                .into(),
+        ]);
+    }
+    table.print();
+    Ok(Exit::Done)
+}
+
+async fn show(arguments: &ShowArgs) -> CommandResult {
+    let app = start::app_for_operator()?;
+    let shown = found(&app, &arguments.page).await;
+    let (one, state) = shown.map_err(|failure| print::failure(&failure, arguments.json))?;
+    if arguments.json {
+        let mut page = told(&one);
+        if let Some(page) = page.as_object_mut() {
+            page.insert("state".to_owned(), json!(state));
+        }
+        print::line(&page.to_string());
+        return Ok(Exit::Done);
+    }
+    let known = Field::ALL.into_iter().filter(|field| state.knows(*field));
+    for field in known.filter(|field| *field != Field::Content) {
+        let value = match state.value(field) {
+            Value::String(text) => text,
+            value => value.to_string(),
+        };
+        print::line(&format!("{field}: {}", print::harmless(&value)));
+    }
+    for field in &state.unknown {
+        print::line(&format!("{field}: not seen"));
+    }
+    print::line(&format!(
+        "last seen: {}",
+        minute(one.gone.last_seen.instant())
+    ));
+    print::line("");
+    for line in state.content.lines() {
+        print::line(&print::harmless(line));
+    }
+    Ok(Exit::Done)
+}
+
+async fn found(app: &App, page: &str) -> Result<(BinPage, PageState), Failure> {
+    let mirror = mirror(app)
+        .map_err(|(_, message)| Failure::new(crate::error::Code::NotConfigured, message))?;
+    let one = mirror.find(page, app.wiki.scope()).await?;
+    let last = one.page.last().map(|last| last.state);
+    let state = mirror
+        .state(last.ok_or_else(crate::mirror::no_state)?)
+        .await?;
+    Ok((one, state))
+}
+
+async fn restore(arguments: RestoreArgs) -> CommandResult {
+    let is_json = arguments.json;
+    let app = if arguments.yes {
+        start::app_unattended(false)?
+    } else {
+        start::app_for_operator()?
+    };
+    if !arguments.yes && (is_json || !print::can_ask()) {
+        return Err(Exit::usage(
+            "nobody can be asked here; look at the page first, then pass --yes",
+        ));
+    }
+    let plan = planned(&app, mirror(&app)?, &arguments).await;
+    let plan = plan.map_err(|failure| print::failure(&failure, is_json))?;
+    let caller = Caller {
+        note: arguments.note,
+        ..start::operator("bin restore")
+    };
+    let wording = Wording {
+        question: "Bring it back?",
+        done: "brought back",
+        none: "there is nothing to bring back",
+        what: "page",
+    };
+    let exit = carry_out(&app, plan, &caller, (arguments.yes, is_json), &wording).await;
+    app.writer.finish().await;
+    exit
+}
+
+async fn planned(
+    app: &App,
+    mirror: &Mirror,
+    arguments: &RestoreArgs,
+) -> Result<WriteRequest, Failure> {
+    let scope = app.wiki.scope();
+    if let (Some(prefix), Some(at)) = (&arguments.path, arguments.at) {
+        let part = PartThen {
+            prefix: prefix.clone(),
+            at: at.begin(),
+            by: arguments.by.clone(),
+        };
+        let mut pages = mirror.since(part, scope).await?;
+        let more = pages.len().saturating_sub(MAX_PAGES);
+        if more > 0 {
+            print::note(&format!(
+                "{more} pages more differ: run this again for these"
+            ));
+        }
+        pages.truncate(MAX_PAGES);
+        return Ok(WriteRequest::RestorePart(RestorePart {
+            pages: pages.into(),
+        }));
+    }
+    let page = arguments.page.as_deref().unwrap_or_default();
+    let one = mirror.find(page, scope).await?;
+    let to = arguments.to.clone().map(NewPath::into_path);
+    let restore = PageRestore::of(mirror, &one, to).await?;
+    Ok(WriteRequest::Restore(Box::new(restore)))
+}
+
+/// Its last place.
+fn place(one: &BinPage) -> String {
+    print::harmless(&format!("{}:{}", one.page.locale, one.page.path.as_str()))
+}
+
+fn told(one: &BinPage) -> Value {
+    let time = |time: MirrorTime| time.instant().format(&Rfc3339).unwrap_or_default();
+    let states = one.page.states.iter();
+    let states: Vec<Value> = states
+        .map(|seen| json!({ "seen": time(seen.seen), "updatedAt": seen.updated, "author": seen.author }))
+        .collect();
+    json!({
+        "id": one.page.id,
+        "locale": one.page.locale,
+        "path": one.page.path,
+        "title": one.page.title,
+        "tags": one.page.tags,
+        "lastSeen": time(one.gone.last_seen),
+        "missed": time(one.gone.missed),
+        "lastAuthor": one.page.author,
+        "takenBy": one.taken_by,
+        "linkedFrom": one.linked_from,
+        "states": states,
+    })
+}

@@ -1,0 +1,96 @@
+//! `wikijs-gate mirror`: what was seen of pages, to be forgotten on purpose.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::exit::Exit;
+use super::{CommandResult, print, start};
+use crate::audit::{AuditEvent, TimeArg};
+use crate::mirror::{Mirror, ToForget};
+use crate::page::Prefix;
+use crate::server::App;
+
+/// Arguments of `mirror`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-gate mirror forget docs/leaked\n  wikijs-gate mirror forget --before 90d --yes --json"
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: MirrorCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum MirrorCommand {
+    /// Forget for good what was seen of pages, on record
+    Forget(ForgetSeen),
+}
+
+#[derive(Debug, clap::Args)]
+struct ForgetSeen {
+    /// The place at or below which pages were last: all their states go. The present state of those that
+    /// are there is seen anew
+    #[arg(value_parser = Prefix::parse, required_unless_present = "before", conflicts_with = "before")]
+    path: Option<Prefix>,
+    /// Forget what was replaced or deleted before this time: a date, a time, or how long ago (`90d`)
+    #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
+    before: Option<TimeArg>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The mirror of the wiki.
+///
+/// # Errors
+/// If there is none, with the exit code for it.
+pub(super) fn mirror(app: &App) -> Result<&Mirror, (Exit, String)> {
+    let mirror = app.mirror.as_deref();
+    mirror.ok_or_else(|| Exit::usage("WIKI_MIRROR is off, so nothing of deleted pages is kept"))
+}
+
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
+    let MirrorCommand::Forget(arguments) = arguments.command;
+    let app = start::app_for_operator()?;
+    let exit = forget(&app, arguments).await;
+    app.writer.finish().await;
+    exit
+}
+
+async fn forget(app: &App, arguments: ForgetSeen) -> CommandResult {
+    let mirror = mirror(app)?;
+    let (which, what) = match (arguments.path, arguments.before) {
+        (Some(path), _) => (
+            ToForget::Within(path.clone()),
+            format!("at or below {path}"),
+        ),
+        (None, Some(time)) => {
+            let time = time.begin();
+            (ToForget::Before(time.into()), format!("before {time}"))
+        }
+        (None, None) => return Err(Exit::usage("name a place, or a time")),
+    };
+    let failed = |error| start::failed("the mirror could not be changed", &error);
+    let found = mirror.would_forget(which.clone()).await.map_err(failed)?;
+    if found.states > 0 && !arguments.yes {
+        let (states, pages) = (found.states, found.pages);
+        let told = format!("{states} states of {pages} pages are removed for good");
+        print::confirm(&told, arguments.json)?;
+    }
+    let (states, pages) = (found.states, found.pages);
+    let entry = start::operators_entry("mirror forget", AuditEvent::Purge, "forgotten");
+    let mut entry = entry.map_err(failed)?;
+    entry.reason = Some(format!("mirror: {states} states of {pages} pages {what}"));
+    app.desk.audit().record(entry).await.map_err(failed)?;
+    let done = mirror.forget(which).await.map_err(failed)?;
+    if arguments.json {
+        print::line(&json!({ "states": done.states, "pages": done.pages }).to_string());
+    } else {
+        let (states, pages) = (done.states, done.pages);
+        print::line(&format!("forgotten: {states} states of {pages} pages"));
+    }
+    Ok(Exit::Done)
+}

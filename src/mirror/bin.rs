@@ -1,0 +1,167 @@
+//! The pages that are gone, for those who look for them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::known::KnownPages;
+use super::pages::{MirroredPage, PageGone};
+use super::settings::MirrorSettings;
+use crate::audit::{AuditError, KeptState, kept_states};
+use crate::error::{Code, Failure};
+use crate::page::{Locale, PagePath, PageState, ReadScope};
+use crate::store::{LeaseQueue, Store, blocking};
+use crate::wiki::{Wiki, WikiError};
+
+/// The reason why a look at the wiki ended early.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MirrorFault {
+    /// The wiki.
+    #[error(transparent)]
+    Wiki(#[from] WikiError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] AuditError),
+}
+
+/// The mirror of one wiki. It holds nothing but the way to its store.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    store: Arc<dyn Store>,
+    leases: LeaseQueue,
+    settings: MirrorSettings,
+}
+
+/// A page of the bin.
+#[derive(Debug, Clone)]
+pub struct BinPage {
+    /// The page.
+    pub page: MirroredPage,
+    /// Its end.
+    pub gone: PageGone,
+    /// The id of the page that is at its place now.
+    pub taken_by: Option<i64>,
+    /// Number of pages that link to its place, once [`Self::count_links`] knows it.
+    pub linked_from: Option<usize>,
+}
+
+impl BinPage {
+    /// Counts the pages that link to the places of these, by the wiki's own graph of links, in one
+    /// request; where the wiki does not tell, nobody knows.
+    pub async fn count_links(bin: &mut [Self], wiki: &Wiki) {
+        let locales: BTreeSet<&Locale> = bin.iter().map(|one| &one.page.locale).collect();
+        if locales.is_empty() {
+            return;
+        }
+        let Ok(graph) = wiki.link_graph(&locales).await else {
+            return;
+        };
+        let mut counts: HashMap<(Locale, PagePath), usize> = HashMap::new();
+        for page in graph {
+            let to: HashSet<(Locale, PagePath)> = page.to.into_iter().collect();
+            for place in to {
+                *counts.entry(place).or_default() += 1;
+            }
+        }
+        for one in bin {
+            let place = (one.page.locale.clone(), one.page.path.clone());
+            one.linked_from = Some(counts.get(&place).copied().unwrap_or_default());
+        }
+    }
+}
+
+impl Mirror {
+    /// The mirror in a store of its own.
+    pub(crate) fn new(store: Arc<dyn Store>, settings: MirrorSettings) -> Self {
+        Self {
+            leases: LeaseQueue::new(Arc::clone(&store)),
+            store,
+            settings,
+        }
+    }
+
+    pub(super) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
+    pub(super) const fn leases(&self) -> &LeaseQueue {
+        &self.leases
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub const fn settings(&self) -> &MirrorSettings {
+        &self.settings
+    }
+
+    pub(super) async fn known(&self) -> Result<KnownPages, AuditError> {
+        let store = self.store();
+        blocking(move || KnownPages::load(&*store)).await
+    }
+
+    /// The pages that are gone and within a scope by their last places and tags, the last missed first.
+    /// One that stands at its old place again, as it was, is not among them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn bin(&self, scope: &ReadScope) -> Result<Vec<BinPage>, AuditError> {
+        let known = self.known().await?;
+        let mut there: HashMap<(&Locale, &PagePath), i64> = HashMap::new();
+        let mut states: HashSet<KeptState> = HashSet::new();
+        for page in known.iter().filter(|page| page.gone.is_none()) {
+            there.insert((&page.locale, &page.path), page.id);
+            states.extend(page.states.iter().map(|seen| seen.state));
+        }
+        let mut bin: Vec<BinPage> = known
+            .iter()
+            .filter_map(|page| {
+                let gone = page.gone?;
+                let is_back = page.last().is_some_and(|last| states.contains(&last.state));
+                let is_told =
+                    scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags);
+                (is_told && !is_back).then(|| BinPage {
+                    page: page.clone(),
+                    gone,
+                    taken_by: there.get(&(&page.locale, &page.path)).copied(),
+                    linked_from: None,
+                })
+            })
+            .collect();
+        bin.sort_by_key(|one| std::cmp::Reverse((one.gone.missed, one.page.id)));
+        Ok(bin)
+    }
+
+    /// The page of the bin that is meant: by its last path, or by its number. Of several the one that
+    /// went last.
+    ///
+    /// # Errors
+    /// `PAGE_NOT_FOUND`, or what the store says.
+    pub async fn find(&self, meant: &str, scope: &ReadScope) -> Result<BinPage, Failure> {
+        let bin = self.bin(scope).await?;
+        let path = PagePath::new(meant);
+        let id = meant.parse::<i64>().ok();
+        let is_meant = |one: &BinPage| one.page.path == path || Some(one.page.id) == id;
+        bin.into_iter().find(is_meant).ok_or_else(|| {
+            Failure::new(Code::PageNotFound, "The bin has no such page.").hint(
+                "wikijs_list_bin (at a terminal `wikijs-gate bin list`) lists what was deleted; a deletion is seen within a minute.",
+            )
+        })
+    }
+
+    /// A state that was kept.
+    ///
+    /// # Errors
+    /// [`AuditError::Missing`], or [`AuditError::Damaged`].
+    pub async fn state(&self, name: KeptState) -> Result<PageState, AuditError> {
+        let store = self.store();
+        blocking(move || kept_states::kept(&*store, name)).await
+    }
+}
+
+/// The failure for a page of which no state is kept any more.
+pub(crate) fn no_state() -> Failure {
+    Failure::new(
+        Code::PageNotFound,
+        "No state of this page is kept any more.",
+    )
+    .hint("WIKI_MIRROR_KEEP_DAYS and WIKI_MIRROR_KEEP_MB say how long states are kept.")
+}

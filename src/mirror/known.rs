@@ -1,0 +1,152 @@
+//! Loads and saves the pages that a mirror knows: documents of lines, so that a change rewrites one of
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::pages::{MirrorTime, MirroredPage, PageKey};
+use crate::audit::AuditError;
+use crate::store::{DocumentKind, Store, StoreError};
+
+/// Number of documents.
+const DOCUMENTS: i64 = 64;
+/// The document of the last look.
+const LOOK: &str = "look";
+
+/// The last look at the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct LastLook {
+    /// The time at which it began.
+    pub(super) at: MirrorTime,
+    /// The digest of the key that it was by.
+    pub(super) key: String,
+    /// The last time at which states that are too old or too many were removed.
+    pub(super) purged: Option<MirrorTime>,
+}
+
+/// The pages that a mirror knows.
+#[derive(Debug, Default)]
+pub(super) struct KnownPages {
+    pages: BTreeMap<PageKey, MirroredPage>,
+    /// The documents that are not saved.
+    changed: BTreeSet<i64>,
+    pub(super) look: Option<LastLook>,
+}
+
+impl KnownPages {
+    /// Reads all of them.
+    pub(super) fn load(store: &dyn Store) -> Result<Self, AuditError> {
+        let mut known = Self {
+            look: last_look(store)?,
+            ..Self::default()
+        };
+        known.read(store, 0..DOCUMENTS)?;
+        Ok(known)
+    }
+
+    /// Reads those that are kept together with this id.
+    pub(super) fn load_beside(store: &dyn Store, id: i64) -> Result<Self, AuditError> {
+        let (mut known, number) = (Self::default(), id.rem_euclid(DOCUMENTS));
+        known.read(store, number..number + 1)?;
+        Ok(known)
+    }
+
+    fn read(&mut self, store: &dyn Store, numbers: Range<i64>) -> Result<(), AuditError> {
+        for number in numbers {
+            let Some(lines) = store.document(DocumentKind::Mirror, &name(number))? else {
+                continue;
+            };
+            for line in lines
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+            {
+                let page: MirroredPage =
+                    serde_json::from_slice(line).map_err(|_| AuditError::Damaged)?;
+                self.pages.insert(page.key(), page);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what changed.
+    pub(super) fn save(&mut self, store: &dyn Store) -> Result<(), AuditError> {
+        let mut lines: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
+        for (key, page) in &self.pages {
+            let number = document_of(key);
+            if self.changed.contains(&number) {
+                let lines = lines.entry(number).or_default();
+                serde_json::to_writer(&mut *lines, page).map_err(|_| AuditError::BrokenOff)?;
+                lines.push(b'\n');
+            }
+        }
+        while let Some(number) = self.changed.first().copied() {
+            let lines = lines.remove(&number).unwrap_or_default();
+            let length = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+            if length > DocumentKind::Mirror.most_bytes() {
+                return Err(AuditError::TooLarge);
+            }
+            store.write_document(DocumentKind::Mirror, &name(number), &lines)?;
+            self.changed.remove(&number);
+        }
+        Ok(())
+    }
+
+    /// Writes when the list was looked at, once all that it told is saved.
+    pub(super) fn looked(&mut self, store: &dyn Store, look: LastLook) -> Result<(), AuditError> {
+        let json = serde_json::to_vec(&look).map_err(|_| AuditError::BrokenOff)?;
+        store.write_document(DocumentKind::Mirror, LOOK, &json)?;
+        self.look = Some(look);
+        Ok(())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &MirroredPage> {
+        self.pages.values()
+    }
+
+    pub(super) fn get(&self, key: &PageKey) -> Option<&MirroredPage> {
+        self.pages.get(key)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// A page to be changed.
+    pub(super) fn change(&mut self, key: &PageKey) -> Option<&mut MirroredPage> {
+        let page = self.pages.get_mut(key)?;
+        self.changed.insert(document_of(key));
+        Some(page)
+    }
+
+    pub(super) fn add(&mut self, page: MirroredPage) {
+        let key = page.key();
+        self.changed.insert(document_of(&key));
+        self.pages.insert(key, page);
+    }
+
+    pub(super) fn remove(&mut self, key: &PageKey) -> Option<MirroredPage> {
+        self.changed.insert(document_of(key));
+        self.pages.remove(key)
+    }
+}
+
+/// The last look at the list, if there was one.
+pub(super) fn last_look(store: &dyn Store) -> Result<Option<LastLook>, AuditError> {
+    match store.document(DocumentKind::Mirror, LOOK) {
+        Ok(Some(json)) => Ok(serde_json::from_slice(&json).ok()),
+        Ok(None) => Ok(None),
+        Err(StoreError::Unfit(_)) => Err(AuditError::Damaged),
+        Err(error) => Err(error.into()),
+    }
+}
+
+const fn document_of((id, _): &PageKey) -> i64 {
+    id.rem_euclid(DOCUMENTS)
+}
+
+fn name(number: i64) -> String {
+    format!("{number:02x}")
+}

@@ -1,0 +1,183 @@
+//! Models a page as the mirror saw it.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::audit::KeptState;
+use crate::page::{Date, Locale, PagePath, PageReading, PageState};
+
+/// The most states of one page; the oldest give way.
+const MOST_STATES: usize = 500;
+
+/// The identity of a page: an id alone may come again, where a backup of the wiki was restored.
+pub(super) type PageKey = (i64, String);
+
+/// A time, to the millisecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "i64", into = "i64")]
+pub struct MirrorTime(OffsetDateTime);
+
+impl MirrorTime {
+    pub(super) fn now() -> Self {
+        OffsetDateTime::now_utc().into()
+    }
+
+    /// The time.
+    #[must_use]
+    pub const fn instant(self) -> OffsetDateTime {
+        self.0
+    }
+}
+
+impl From<OffsetDateTime> for MirrorTime {
+    fn from(time: OffsetDateTime) -> Self {
+        i64::from(Self(time)).into()
+    }
+}
+
+impl From<i64> for MirrorTime {
+    fn from(millis: i64) -> Self {
+        let nanos = i128::from(millis) * 1_000_000;
+        let time = OffsetDateTime::from_unix_timestamp_nanos(nanos);
+        Self(time.unwrap_or(OffsetDateTime::UNIX_EPOCH))
+    }
+}
+
+impl From<MirrorTime> for i64 {
+    fn from(time: MirrorTime) -> Self {
+        (time.0.unix_timestamp_nanos() / 1_000_000)
+            .try_into()
+            .unwrap_or_default()
+    }
+}
+
+/// A page that was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MirroredPage {
+    /// Its id.
+    pub id: i64,
+    /// The time at which it was created, as the wiki says it.
+    pub created: Date,
+    /// Its last locale.
+    pub locale: Locale,
+    /// Its last path.
+    pub path: PagePath,
+    /// Its last title.
+    pub title: String,
+    /// Its last tags.
+    pub tags: Vec<String>,
+    /// Its last author.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub author: Option<String>,
+    /// A digest of what the list said of it when it was read.
+    pub(super) mark: String,
+    /// The states in which it was seen, the last one last.
+    pub states: Vec<SeenState>,
+    /// The time at which the wiki was asked for it last, if the list lacks it and the wiki does not say
+    /// that it is gone: the key may not read it any more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) hidden: Option<MirrorTime>,
+    /// Set once the wiki says that it has it no more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gone: Option<PageGone>,
+}
+
+/// A state in which a page was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SeenState {
+    /// Its name among the blobs.
+    pub state: KeptState,
+    /// The time at which it was seen first.
+    pub seen: MirrorTime,
+    /// The time at which the wiki says that it was written.
+    pub updated: Date,
+    /// Its author, as the wiki says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub author: Option<String>,
+    /// Its bytes, as they are kept.
+    pub(super) bytes: u64,
+}
+
+/// The end of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PageGone {
+    /// The last time at which the list had it.
+    pub last_seen: MirrorTime,
+    /// The time at which it was missed.
+    pub missed: MirrorTime,
+}
+
+impl MirroredPage {
+    /// Its identity.
+    pub(super) fn key(&self) -> PageKey {
+        (self.id, self.created.as_str().to_owned())
+    }
+
+    /// The state in which it was seen last.
+    #[must_use]
+    pub fn last(&self) -> Option<&SeenState> {
+        self.states.last()
+    }
+
+    /// A page that was not seen before.
+    pub(super) fn new(id: i64, created: Date, listed: &PageReading) -> Self {
+        Self {
+            id,
+            created,
+            locale: listed.locale.clone(),
+            path: listed.path.clone(),
+            title: listed.title.clone(),
+            tags: listed.tags.clone().unwrap_or_default(),
+            author: None,
+            mark: String::new(),
+            states: Vec::new(),
+            hidden: None,
+            gone: None,
+        }
+    }
+
+    /// Notes that it was read: where it is, and its state unless that is the last one.
+    pub(super) fn saw(&mut self, page: &PageReading, mark: String, state: SeenState) {
+        self.locale.clone_from(&page.locale);
+        self.path.clone_from(&page.path);
+        self.title.clone_from(&page.title);
+        self.tags = page.tags.clone().unwrap_or_default();
+        self.author.clone_from(&state.author);
+        self.mark = mark;
+        (self.gone, self.hidden) = (None, None);
+        if self.last().is_none_or(|last| last.state != state.state) {
+            self.states.push(state);
+        }
+        let beyond = self.states.len().saturating_sub(MOST_STATES);
+        self.states.drain(..beyond);
+    }
+}
+
+impl SeenState {
+    /// The time since which the page was so: what the wiki says, unless that was yet to come.
+    pub(super) fn since(&self) -> OffsetDateTime {
+        let seen = self.seen.instant();
+        let updated = self.updated.instant();
+        updated.map_or(seen, |updated| updated.min(seen))
+    }
+}
+
+/// The identity of a page of the list; `None` for one without an id.
+pub(super) fn key_of(page: &PageReading) -> Option<PageKey> {
+    let created = page.created_at.as_ref().map_or("", Date::as_str);
+    Some((page.id?, created.to_owned()))
+}
+
+/// The state that is kept of a reading: without id and time, so that equal contents share one. What the
+/// key could not read is named in it.
+pub(super) fn state_of(page: &PageReading) -> PageState {
+    PageState {
+        id: None,
+        updated_at: None,
+        unknown: page.unreadable().into_keys().collect(),
+        ..page.or_blank()
+    }
+}

@@ -1,0 +1,282 @@
+//! A part of the wiki as it was at a time: what has become of its pages since.
+
+use time::OffsetDateTime;
+
+use super::bin::Mirror;
+use super::known::KnownPages;
+use super::pages::{MirroredPage, SeenState};
+use crate::audit::{AuditError, kept_states};
+use crate::page::{Date, Field, PagePath, PageReading, PageState, Prefix, ReadScope};
+use crate::store::{Store, blocking};
+
+/// A part of the wiki that is to be as it was.
+#[derive(Debug, Clone)]
+pub struct PartThen {
+    /// The part.
+    pub prefix: Prefix,
+    /// The time.
+    pub at: OffsetDateTime,
+    /// Only what this author changed, by the name that the wiki tells.
+    pub by: Option<String>,
+}
+
+/// A page that is not as it was.
+#[derive(Debug, Clone)]
+pub struct PageThen {
+    /// Its id.
+    pub id: i64,
+    /// Its last path.
+    pub path: PagePath,
+    /// The changes to be taken back, the newest first: the page before and after each.
+    pub steps: Vec<(Option<PageState>, Option<PageState>)>,
+}
+
+impl Mirror {
+    /// The pages of a part that are not as they were, in order of their paths; those of which nobody
+    /// knows how they were are left out. Nobody knows who deleted a page, so `by` leaves these out, too.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn since(
+        &self,
+        part: PartThen,
+        scope: &ReadScope,
+    ) -> Result<Vec<PageThen>, AuditError> {
+        let known = self.known().await?;
+        let (store, scope) = (self.store(), scope.clone());
+        blocking(move || {
+            let there: Vec<_> = { known.iter() }
+                .filter(|page| page.gone.is_none())
+                .filter_map(|page| page.last())
+                .map(|last| last.state)
+                .collect();
+            let mut pages = Vec::new();
+            for page in known.iter() {
+                let changes = changes(page, &part);
+                // What was deleted and stands there again is another page by now.
+                let is_back = |seen: &SeenState| page.gone.is_some() && there.contains(&seen.state);
+                if changes.is_empty() || before(page, part.at).is_some_and(is_back) {
+                    continue;
+                }
+                let steps = { changes.into_iter() }
+                    .map(|pair| states(&*store, pair))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let places = || {
+                    { steps.iter() }
+                        .flat_map(|(before, after)| [before, after])
+                        .flatten()
+                };
+                let is_told = places().all(|state| scope.admits_state(state));
+                let is_within = |state: &PageState| part.prefix.holds(&state.locale, &state.path);
+                if is_told && places().any(is_within) {
+                    pages.push(PageThen {
+                        id: page.id,
+                        path: page.path.clone(),
+                        steps,
+                    });
+                }
+            }
+            pages.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+            Ok(pages)
+        })
+        .await
+    }
+}
+
+impl Mirror {
+    /// Completes an old version of a page with what was seen of it: tags, styles and scripts, which the
+    /// wiki does not keep in versions (W10). What the caller cannot read of the present page stays out.
+    /// True if anything came of it.
+    pub async fn complete(
+        &self,
+        id: i64,
+        then: &mut PageReading,
+        (now, scope): (&PageReading, &ReadScope),
+    ) -> bool {
+        let Some(written) = then.updated_at.as_ref().and_then(Date::instant) else {
+            return false;
+        };
+        let store = self.store();
+        let Ok(known) = blocking(move || KnownPages::load_beside(&*store, id)).await else {
+            return false;
+        };
+        let is_it = |seen: &&SeenState| seen.updated.instant() == Some(written);
+        let pages = known
+            .iter()
+            .filter(|page| page.id == id && page.gone.is_none());
+        let seen = pages.flat_map(|page| &page.states).find(is_it);
+        let Some(seen) = seen.map(|seen| seen.state) else {
+            return false;
+        };
+        let state = self.state(seen).await.ok();
+        let Some(state) = state.filter(|state| scope.admits_state(state)) else {
+            return false;
+        };
+        let told = |field, is_known: bool| !is_known && now.knows(field) && state.knows(field);
+        let fields = [Field::Tags, Field::ScriptCss, Field::ScriptJs];
+        let [tags, css, js] = fields.map(|field| told(field, then.knows(field)));
+        if tags {
+            then.tags = Some(state.tags);
+        }
+        if css {
+            then.script_css = Some(state.script_css);
+        }
+        if js {
+            then.script_js = Some(state.script_js);
+        }
+        tags || css || js
+    }
+}
+
+/// A state before a change and one after it.
+type SeenPair<'a> = (Option<&'a SeenState>, Option<&'a SeenState>);
+
+/// The changes of a page since a time that are to be taken back, the newest first.
+fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Vec<SeenPair<'a>> {
+    let then = before(page, part.at);
+    let is_new = page
+        .created
+        .instant()
+        .is_some_and(|created| created > part.at);
+    if then.is_none() && !is_new {
+        return Vec::new();
+    }
+    let later: Vec<&SeenState> = { page.states.iter() }
+        .filter(|seen| seen.since() > part.at)
+        .collect();
+    let Some(by) = &part.by else {
+        let last = page.last();
+        let is_same = then.map(|seen| seen.state) == last.map(|seen| seen.state);
+        let mut pairs = Vec::new();
+        match page.gone {
+            // What came and went since, nobody misses.
+            Some(gone) if gone.missed.instant() > part.at && then.is_some() => {
+                pairs.push((last, None));
+            }
+            Some(_) => return pairs,
+            None => {}
+        }
+        pairs.extend((!is_same).then_some((then, last)));
+        return pairs;
+    };
+    if page.gone.is_some() {
+        return Vec::new();
+    }
+    let mut pairs: Vec<SeenPair<'_>> = Vec::new();
+    let mut last = then;
+    let mut is_theirs = false;
+    for seen in later {
+        let is_own = seen.author.as_ref() == Some(by);
+        match pairs.last_mut() {
+            Some(pair) if is_own && is_theirs => pair.1 = Some(seen),
+            _ if is_own => pairs.push((last, Some(seen))),
+            _ => {}
+        }
+        (last, is_theirs) = (Some(seen), is_own);
+    }
+    pairs.reverse();
+    pairs
+}
+
+/// The state of a page at a time.
+fn before(page: &MirroredPage, at: OffsetDateTime) -> Option<&SeenState> {
+    page.states.iter().rfind(|seen| seen.since() <= at)
+}
+
+/// The states of a pair. What was not seen after the change counts as not changed by it.
+fn states(
+    store: &dyn Store,
+    (before, after): SeenPair<'_>,
+) -> Result<(Option<PageState>, Option<PageState>), AuditError> {
+    let kept = |seen: Option<&SeenState>| {
+        seen.map(|seen| kept_states::kept(store, seen.state))
+            .transpose()
+    };
+    let (before, mut after) = (kept(before)?, kept(after)?);
+    if let (Some(before), Some(after)) = (&before, &mut after) {
+        for field in std::mem::take(&mut after.unknown) {
+            after.take(field, before);
+        }
+    }
+    Ok((before, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use time::OffsetDateTime;
+
+    use super::{PartThen, changes};
+    use crate::audit::KeptState;
+    use crate::mirror::{MirroredPage, PageGone, SeenState};
+    use crate::page::{Date, Locale, PagePath, PageReading, Prefix};
+
+    /// A page whose states were seen at these seconds, by these authors.
+    fn page(seen: &[(i64, &str)], gone: Option<i64>) -> MirroredPage {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/a"));
+        let listed = PageReading::bare(Some(1), locale, path, String::new());
+        let state = |(at, author): &(i64, &str)| SeenState {
+            state: KeptState::of_text(format!("{at:064x}").as_bytes()).unwrap(),
+            seen: (*at * 1_000).into(),
+            updated: Date::Unset,
+            author: Some((*author).to_owned()),
+            bytes: 1,
+        };
+        MirroredPage {
+            states: seen.iter().map(state).collect(),
+            gone: gone.map(|at| PageGone {
+                last_seen: (at * 1_000).into(),
+                missed: (at * 1_000).into(),
+            }),
+            ..MirroredPage::new(
+                1,
+                Date::from("1970-01-01T00:00:02.000Z".to_owned()),
+                &listed,
+            )
+        }
+    }
+
+    /// The seconds of the states around each change since a time.
+    fn since(page: &MirroredPage, at: i64, by: Option<&str>) -> Vec<(Option<i64>, Option<i64>)> {
+        let part = PartThen {
+            prefix: Prefix::parse("docs").unwrap(),
+            at: OffsetDateTime::from_unix_timestamp(at).unwrap(),
+            by: by.map(str::to_owned),
+        };
+        let second = |seen: Option<&SeenState>| seen.map(|it| it.seen.instant().unix_timestamp());
+        let pairs = changes(page, &part).into_iter();
+        pairs
+            .map(|(one, other)| (second(one), second(other)))
+            .collect()
+    }
+
+    #[test]
+    fn a_page_goes_back_to_how_it_was() {
+        let changed = page(&[(3, "a"), (5, "b"), (7, "a")], None);
+        assert_eq!(since(&changed, 4, None), [(Some(3), Some(7))]);
+        assert_eq!(since(&changed, 7, None), []);
+        // Made since; and one of which nobody knows how it was.
+        assert_eq!(since(&changed, 1, None), [(None, Some(7))]);
+        assert_eq!(since(&page(&[(9, "a")], None), 5, None), []);
+        let gone = page(&[(3, "a"), (5, "b")], Some(6));
+        assert_eq!(since(&gone, 4, None), [(Some(5), None), (Some(3), Some(5))]);
+        assert_eq!(since(&gone, 5, None), [(Some(5), None)]);
+        assert_eq!(since(&gone, 6, None), []);
+        assert_eq!(since(&gone, 1, None), []);
+    }
+
+    #[test]
+    fn of_one_author_each_run_of_changes_goes_back_and_those_of_others_stay() {
+        let changed = page(&[(3, "a"), (4, "b"), (5, "b"), (6, "a"), (7, "b")], None);
+        let runs = [(Some(6), Some(7)), (Some(3), Some(5))];
+        assert_eq!(since(&changed, 3, Some("b")), runs);
+        assert_eq!(
+            since(&changed, 1, Some("a")),
+            [(Some(5), Some(6)), (None, Some(3))]
+        );
+        assert_eq!(since(&changed, 3, Some("c")), []);
+        assert_eq!(
+            since(&page(&[(3, "a"), (4, "b")], Some(5)), 3, Some("b")),
+            []
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! `wikijs_list_bin`: the pages that anybody deleted (toolset `undo`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Serialize;
+use time::format_description::well_known::Rfc3339;
+
+use super::context::ToolContext;
+use super::input::{self, count};
+use super::output::some_count;
+use super::tool::{Tool, ToolKind};
+use crate::error::Failure;
+use crate::mirror::{BinPage, MirrorTime};
+use crate::page::{Prefix, escape_hidden};
+
+/// The most pages of one answer.
+const MOST: usize = 100;
+
+/// The tool.
+pub(super) struct ListBin;
+
+/// Its arguments.
+#[derive(Debug, serde::Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Only what was at or below it; de:docs for one locale.
+    #[garde(length(chars, max = 255))]
+    path: Option<String>,
+    /// Newest to skip.
+    #[garde(range(max = 1_000_000))]
+    offset: Option<u32>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    /// The last missed first.
+    pages: Vec<BinEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<i64>,
+}
+
+/// A page of the bin.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BinEntry {
+    id: i64,
+    locale: String,
+    path: String,
+    title: String,
+    last_seen: String,
+    missed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_by: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linked_from: Option<i64>,
+}
+
+impl From<BinPage> for BinEntry {
+    fn from(one: BinPage) -> Self {
+        let time = |time: MirrorTime| time.instant().format(&Rfc3339).unwrap_or_default();
+        Self {
+            id: one.page.id,
+            locale: one.page.locale.as_str().to_owned(),
+            path: one.page.path.as_str().to_owned(),
+            title: escape_hidden(&one.page.title),
+            last_seen: time(one.gone.last_seen),
+            missed: time(one.gone.missed),
+            last_author: one.page.author.as_deref().map(escape_hidden),
+            taken_by: one.taken_by,
+            linked_from: one.linked_from.and_then(some_count),
+        }
+    }
+}
+
+impl Tool for ListBin {
+    const NAME: &'static str = "wikijs_list_bin";
+    const TITLE: &'static str = "List bin";
+    const DESCRIPTION: &'static str = "List pages that anybody deleted and this server saw before, the last missed first. wikijs_restore_page brings one back.";
+    const ANSWER: &'static str = "takenBy: the page at its place now; linkedFrom: how many link there. Absent: none, unknown.";
+    const KIND: ToolKind = ToolKind::Read;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+        let prefix = input.path.as_deref().map(Prefix::sought).transpose();
+        let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
+        let mut bin = context.mirror()?.bin(context.wiki.scope()).await?;
+        bin.retain(|one| {
+            let prefix = prefix.as_ref();
+            prefix.is_none_or(|prefix| prefix.holds(&one.page.locale, &one.page.path))
+        });
+        let total = bin.len();
+        let shown = bin.into_iter().skip(count(input.offset, 0)).take(MOST);
+        let mut shown: Vec<BinPage> = shown.collect();
+        BinPage::count_links(&mut shown, &context.wiki).await;
+        let pages: Vec<BinEntry> = shown.into_iter().map(BinEntry::from).collect();
+        Ok(Output {
+            total: some_count(total).filter(|_| total > pages.len()),
+            pages,
+        })
+    }
+}

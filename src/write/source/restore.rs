@@ -1,0 +1,126 @@
+//! Brings a page back that somebody deleted, as it was seen last.
+//!
+//! Its values are written back unchecked, as those of an undo are: the wiki had them.
+
+use serde_json::json;
+
+use crate::change::{Change, Warning};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, SetChange};
+use crate::mirror::{BinPage, Mirror, MirrorTime, no_state};
+use crate::page::{Field, PagePath, PageState};
+use crate::wiki::Wiki;
+
+use super::{ChangeSource, Made, WriteCall, again, checked};
+use crate::write::audit_entry::EntryBuilder;
+
+/// A page to be brought back.
+#[derive(Debug, Clone)]
+pub struct PageRestore {
+    /// The page as it was seen last; what could not be read then is named in it.
+    pub state: PageState,
+    /// The id that it had.
+    pub id: i64,
+    /// The time at which it was seen so first.
+    pub seen: MirrorTime,
+    /// Its place, if not the old one.
+    pub path: Option<PagePath>,
+}
+
+/// The fields without which a page is not the same.
+const NEEDED: [Field; 3] = [Field::Content, Field::Editor, Field::Tags];
+
+impl PageRestore {
+    /// The restore of a page of the bin as it was seen last, at its old place or another one.
+    ///
+    /// # Errors
+    /// If that state is not kept any more.
+    pub async fn of(
+        mirror: &Mirror,
+        page: &BinPage,
+        path: Option<PagePath>,
+    ) -> Result<Self, Failure> {
+        let last = page.page.last().ok_or_else(no_state)?;
+        Ok(Self {
+            state: mirror.state(last.state).await?,
+            id: page.page.id,
+            seen: last.seen,
+            path,
+        })
+    }
+
+    fn set(&self, call: WriteCall<'_>, path: Option<&PagePath>) -> Result<ChangeSet, Failure> {
+        let unseen = &self.state.unknown;
+        let needed = NEEDED.into_iter().filter(|field| unseen.contains(field));
+        let needed: Vec<&str> = needed.map(Field::name).collect();
+        if !needed.is_empty() {
+            let message =
+                "The key of the mirror could not read all of this page when it was there.";
+            return Err(Failure::new(Code::FieldUnreadable, message)
+                .hint(
+                    "It cannot be brought back; wikijs_create_page makes a new page at its place.",
+                )
+                .detail("fields", needed));
+        }
+        let path = path.unwrap_or(&self.state.path).clone();
+        if !path.can_be_made() {
+            let fields = json!([{ "path": "path", "message": "must name another place" }]);
+            let message = "The wiki makes no page at the old path any more.";
+            return Err(Failure::new(Code::InvalidInput, message)
+                .hint("Name the place where the page shall come back.")
+                .detail("fields", fields));
+        }
+        let change = Change::recreate(PageState {
+            path,
+            unknown: Vec::new(),
+            ..self.state.clone()
+        });
+        let warnings = self.warnings();
+        Ok(ChangeSet::single(
+            call.id,
+            SetChange {
+                warnings,
+                ..SetChange::from(change)
+            },
+        ))
+    }
+
+    /// The warnings of what does not come back.
+    fn warnings(&self) -> Vec<Warning> {
+        let seen = self.seen.instant().date();
+        let message = format!(
+            "it comes back under a new id, as a page created now; its history, its comments and its old id ({}) do not. Its text is as this server saw it since {seen}.",
+            self.id
+        );
+        let mut warnings = vec![Warning::new("cannot_return", message)];
+        let unseen = self.state.unknown.iter().copied().map(Field::name);
+        let unseen: Vec<&str> = unseen.collect();
+        if !unseen.is_empty() {
+            let message = format!(
+                "this server could not see {} of it: what stood there does not come back.",
+                unseen.join(", ")
+            );
+            warnings.push(Warning::new("not_seen", message));
+        }
+        warnings
+    }
+}
+
+impl ChangeSource for PageRestore {
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        let path = self.path.as_ref().unwrap_or(&self.state.path);
+        record.creates(&self.state.locale, path);
+    }
+
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        Ok(checked(self.set(call, self.path.as_ref())?))
+    }
+
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        // A confirmed call may leave out where the page shall come back.
+        let there = shown.first().change.after().map(|page| &page.path);
+        let own = self.set(call, self.path.as_ref().or(there))?;
+        let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
+        again(call, shown, agrees).await
+    }
+}

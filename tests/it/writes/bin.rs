@@ -1,0 +1,509 @@
+//! What others deleted can be brought back as it was seen last.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::index::{IndexLoad, Pace};
+use wikijs_gate::mirror::MirrorNews;
+
+use super::{dressed, fields};
+use crate::command::Command;
+use crate::harness::{Served, Setup, WithPage as _, id_of, members, mutations, page, said, sample};
+use crate::testkit::{
+    DELETE, HISTORY, UNDO, call_ok, confirmed_err, confirmed_ok, fails, is_applied, lacks, says,
+    wiki_dir,
+};
+
+const LIST_BIN: &str = "wikijs_list_bin";
+const RESTORE: &str = "wikijs_restore_page";
+
+fn mirrored(setup: Setup) -> Setup {
+    setup.toolsets("pages,undo").with("WIKI_MIRROR", "on")
+}
+
+fn setup(wiki: &DemoWiki) -> Setup {
+    mirrored(Setup::admin(wiki))
+}
+
+/// The mirror looks once more.
+async fn look(served: &Served) -> MirrorNews {
+    let looked = served.app.look_for_mirror(Duration::from_secs(20)).await;
+    looked.expect("a look")
+}
+
+/// Somebody asks the wiki's own interface.
+async fn theirs(wiki: &DemoWiki, query: &str) -> Value {
+    let answer = reqwest::Client::new()
+        .post(format!("{}/graphql", wiki.address()))
+        .bearer_auth(&wiki.keys().admin)
+        .json(&json!({ "query": query }))
+        .send()
+        .await
+        .unwrap();
+    answer.json().await.unwrap()
+}
+
+/// Somebody deletes a page, past this server.
+async fn they_delete(wiki: &DemoWiki, id: i64) {
+    let query =
+        format!("mutation {{ pages {{ delete(id: {id}) {{ responseResult {{ succeeded }} }} }} }}");
+    let answer = theirs(wiki, &query).await;
+    let succeeded = &answer["data"]["pages"]["delete"]["responseResult"]["succeeded"];
+    assert_eq!(*succeeded, true, "{answer}");
+}
+
+async fn bin(served: &Served) -> Vec<String> {
+    let answer = call_ok(served, LIST_BIN, json!({})).await;
+    let paths = members(&answer, "pages", "path");
+    paths.into_iter().map(str::to_owned).collect()
+}
+
+async fn with_dressed(setup: impl FnOnce(&DemoWiki) -> Setup) -> (DemoWiki, Served, i64) {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_page(dressed());
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    (wiki, served, id)
+}
+
+#[tokio::test]
+async fn a_page_that_somebody_deletes_comes_back_with_every_field_and_its_restore_is_undone() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let before = fields(&wiki, id);
+    assert_eq!(bin(&served).await, [""; 0]);
+    they_delete(&wiki, id).await;
+    let news = look(&served).await;
+    assert_eq!((news.gone.len(), news.went_back), (1, false));
+    let listed = call_ok(&served, LIST_BIN, json!({})).await;
+    assert_eq!(listed["pages"][0]["id"], id);
+    assert_eq!(listed["pages"][0]["path"], "docs/dressed");
+    let preview = call_ok(&served, RESTORE, json!({ "page": "docs/dressed" })).await;
+    begins_with_what_is_lost(&preview, id);
+    assert_eq!(mutations(&wiki).len(), 1, "a preview sends nothing");
+    let restored = is_applied(&served, RESTORE, json!({ "page": id.to_string() })).await;
+    assert_eq!(restored["operation"], "create");
+    let new = restored["target"]["id"].as_i64().unwrap();
+    assert_eq!(fields(&wiki, new), before);
+    look(&served).await;
+    assert_eq!(bin(&served).await, [""; 0]);
+    fails(
+        &served,
+        RESTORE,
+        json!({ "page": id.to_string() }),
+        "PAGE_NOT_FOUND",
+    )
+    .await;
+    confirmed_ok(&served, UNDO, json!({ "callId": restored["callId"] })).await;
+    assert!(wiki.with_store(|store| store.page(new).is_none()));
+}
+
+fn begins_with_what_is_lost(preview: &Value, id: i64) {
+    let first = said(&preview["warnings"][0]);
+    says(&first, "cannot_return: it comes back under a new id");
+    says(&first, &format!("its old id ({id})"));
+}
+
+#[tokio::test]
+async fn what_went_while_no_server_ran_is_in_the_bin_of_the_next_one() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let dir = served.dir.clone();
+    served.client.cancel().await.unwrap();
+    they_delete(&wiki, id).await;
+    let next = setup(&wiki).in_dir(&dir).serve().await;
+    look(&next).await;
+    assert_eq!(bin(&next).await, ["docs/dressed"]);
+    is_applied(&next, RESTORE, json!({ "page": "docs/dressed" })).await;
+}
+
+#[tokio::test]
+async fn the_last_state_that_was_seen_comes_back_whoever_wrote_it_and_where_it_is_asked_for() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    wiki.with_store(|store| store.rewrite(id, |page| "# Theirs\n".clone_into(&mut page.content)));
+    look(&served).await;
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    // Somebody made another page there meanwhile.
+    let other = wiki.with_page(page("docs/dressed", "# Other\n"));
+    look(&served).await;
+    let listed = call_ok(&served, LIST_BIN, json!({})).await;
+    assert_eq!(listed["pages"][0]["takenBy"], other);
+    let error = confirmed_err(&served, RESTORE, json!({ "page": "docs/dressed" })).await;
+    assert_eq!(error["code"], "PAGE_EXISTS");
+    let arguments = json!({ "page": "docs/dressed", "path": "docs/again" });
+    let restored = is_applied(&served, RESTORE, arguments).await;
+    let new = restored["target"]["id"].as_i64().unwrap();
+    let content = wiki.with_store(|store| store.page(new).unwrap().content.clone());
+    assert_eq!(content, "# Theirs\n");
+}
+
+#[tokio::test]
+async fn a_page_that_the_key_may_read_no_more_is_not_taken_for_deleted() {
+    let (wiki, served) = sample(setup).await;
+    look(&served).await;
+    let rights = [
+        "read:pages",
+        "read:source",
+        "read:history",
+        "write:pages",
+        "manage:pages",
+        "delete:pages",
+    ];
+    let narrower = wiki.key_with(&rights, "docs");
+    let gone = id_of(&wiki, "releases/2-4");
+    let beside = mirrored(Setup::at(&wiki.address(), &narrower)).in_dir_of(&served);
+    let beside = beside.serve().await;
+    let news = look(&beside).await;
+    assert_eq!(news.gone, []);
+    assert!(news.hidden > 0);
+    // The wiki says that it has this one no more, whoever may read it.
+    they_delete(&wiki, gone).await;
+    look(&served).await;
+    assert_eq!(bin(&served).await, ["releases/2-4"]);
+}
+
+#[tokio::test]
+async fn a_page_whose_id_comes_again_is_another_one_and_a_backup_that_comes_back_empties_the_bin() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let row = wiki.with_store(|store| store.page(id).cloned().unwrap());
+    // A backup from before the page was made: its id goes to another page.
+    wiki.with_store(|store| {
+        let page = store.page_mut(id).unwrap();
+        *page = PageRow {
+            id,
+            created_at: "2031-01-01T00:00:00.000Z".to_owned(),
+            ..crate::harness::page("other", "# Other\n")
+        };
+    });
+    let news = look(&served).await;
+    assert_eq!(news.gone.len(), 1);
+    assert_eq!(bin(&served).await, ["docs/dressed"]);
+    wiki.with_store(|store| *store.page_mut(id).unwrap() = row);
+    look(&served).await;
+    assert_eq!(bin(&served).await, ["other"]);
+}
+
+#[tokio::test]
+async fn thousands_of_deletions_are_told_at_once_and_nothing_comes_back_by_itself() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let ids: Vec<i64> = (0..2_000)
+        .map(|number| wiki.with_page(page(&format!("p/{number}"), "x\n")))
+        .collect();
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    wiki.with_store(|store| ids.iter().for_each(|id| drop(store.remove(*id))));
+    assert_eq!(look(&served).await.gone.len(), 2_000);
+    assert_eq!(look(&served).await.gone.len(), 0);
+    assert_eq!(mutations(&wiki), []);
+    let listed = call_ok(&served, LIST_BIN, json!({ "offset": 1_990 })).await;
+    assert_eq!(listed["total"], 2_000);
+    assert_eq!(listed["pages"].as_array().unwrap().len(), 10);
+}
+
+#[tokio::test]
+async fn nobody_sees_in_the_bin_what_they_may_not_read() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    for (name, value) in [
+        ("WIKI_DENIED_READ_PATH_PREFIXES", "docs"),
+        ("WIKI_DENIED_READ_TAGS", "zeta"),
+    ] {
+        let bounded = setup(&wiki)
+            .with(name, value)
+            .in_dir_of(&served)
+            .serve()
+            .await;
+        assert_eq!(bin(&bounded).await, [""; 0], "{name}");
+        fails(
+            &bounded,
+            RESTORE,
+            json!({ "page": "docs/dressed" }),
+            "PAGE_NOT_FOUND",
+        )
+        .await;
+    }
+    let off = setup(&wiki).with("WIKI_MIRROR", "off").in_dir_of(&served);
+    fails(&off.serve().await, LIST_BIN, json!({}), "NOT_CONFIGURED").await;
+}
+
+#[tokio::test]
+async fn a_restore_passes_the_gates_of_every_write() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    let denied = setup(&wiki)
+        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    fails(
+        &denied,
+        RESTORE,
+        json!({ "page": "docs/dressed" }),
+        "PATH_DENIED",
+    )
+    .await;
+    let proposed = setup(&wiki).dry().in_dir_of(&served).serve().await;
+    let left = call_ok(&proposed, RESTORE, json!({ "page": "docs/dressed" })).await;
+    assert!(
+        left["proposal"].is_object() || left["proposal"].is_string(),
+        "{left}"
+    );
+    assert_eq!(mutations(&wiki).len(), 1);
+}
+
+#[tokio::test]
+async fn two_servers_have_one_mirror_and_each_restores_from_it() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let beside = setup(&wiki).in_dir_of(&served).serve().await;
+    they_delete(&wiki, id).await;
+    let (one, two) = tokio::join!(look(&served), look(&beside));
+    assert_eq!(one.gone.len() + two.gone.len(), 1);
+    assert_eq!(bin(&beside).await, ["docs/dressed"]);
+    is_applied(&beside, RESTORE, json!({ "page": "docs/dressed" })).await;
+    look(&served).await;
+    assert_eq!(bin(&served).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_look_that_was_killed_before_it_saved_is_made_again_with_nothing_doubled() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let seen = wiki_dir(served.dir.path()).join("mirror/seen");
+    // The states were kept, what is known of the pages was not.
+    for entry in std::fs::read_dir(&seen).unwrap() {
+        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    let states = || {
+        std::fs::read_dir(seen.with_file_name("pages"))
+            .unwrap()
+            .count()
+    };
+    let before = states();
+    assert_eq!(look(&served).await.kept, 1);
+    assert_eq!(states(), before);
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    assert_eq!(bin(&served).await, ["docs/dressed"]);
+}
+
+#[tokio::test]
+async fn what_the_mirror_could_not_see_is_said_and_not_guessed() {
+    let (wiki, served, id) = with_dressed(|wiki| mirrored(Setup::readonly(wiki))).await;
+    they_delete(&wiki, id).await;
+    assert_eq!(look(&served).await.gone.len(), 1);
+    let admin = setup(&wiki).in_dir_of(&served).serve().await;
+    let preview = call_ok(&admin, RESTORE, json!({ "page": "docs/dressed" })).await;
+    let second = said(&preview["warnings"][1]);
+    says(&second, "not_seen: this server could not see");
+    says(&second, "scriptCss, scriptJs");
+    lacks(&second, "content");
+}
+
+#[tokio::test]
+async fn an_operator_lists_shows_and_brings_back_at_a_terminal() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let before = fields(&wiki, id);
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    let command = |arguments: &[&str]| {
+        Command::operator(&wiki, served.dir.path(), arguments)
+            .with("WIKI_MIRROR", "on")
+            .with("WIKI_MUTATION_DRY_RUN", "false")
+    };
+    let listed = command(&["bin", "list"]).good().await.stdout;
+    says(&listed, "docs/dressed");
+    says(&listed, "Dressed");
+    let listed: Value =
+        serde_json::from_str(&command(&["bin", "list", "--json"]).good().await.stdout).unwrap();
+    assert_eq!(listed["pages"][0]["id"], id);
+    let shown = command(&["bin", "show", "docs/dressed"])
+        .good()
+        .await
+        .stdout;
+    says(&shown, "# Dressed");
+    says(&shown, "tags: ");
+    let number = id.to_string();
+    let unasked = command(&["bin", "restore", &number]).end().await;
+    assert_eq!(unasked.code, 2);
+    let done = command(&["bin", "restore", &number, "--yes", "--json"])
+        .good()
+        .await;
+    let done: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(done["outcome"], "applied");
+    let new = id_of(&wiki, "docs/dressed");
+    assert_eq!(fields(&wiki, new), before);
+}
+
+#[tokio::test]
+async fn what_went_by_this_server_is_in_the_bin_too() {
+    let (_wiki, served, id) = with_dressed(setup).await;
+    confirmed_ok(&served, DELETE, json!({ "id": id })).await;
+    look(&served).await;
+    assert_eq!(bin(&served).await, ["docs/dressed"]);
+}
+
+#[tokio::test]
+async fn a_part_of_the_wiki_comes_back_as_it_was_and_what_others_wrote_since_stays() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let make = |path: &str| wiki.with_page(page(path, "one\ntwo\nthree\nfour\n"));
+    let ids = ["docs/a", "docs/b", "docs/c", "docs/d", "hr/e"].map(make);
+    let [changed, deleted, moved, merged, elsewhere] = ids;
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let before = ids.map(|id| fields(&wiki, id));
+    let now = || time::OffsetDateTime::now_utc();
+    let then = now();
+    wiki.with_store(|store| {
+        store.rewrite(changed, |page| "Spam\n".clone_into(&mut page.content));
+        store.rewrite(elsewhere, |page| "Spam\n".clone_into(&mut page.content));
+        store.rewrite(moved, |page| "docs/spam".clone_into(&mut page.path));
+        store.rewrite(merged, |page| {
+            "ONE\ntwo\nthree\nfour\n".clone_into(&mut page.content)
+        });
+    });
+    they_delete(&wiki, deleted).await;
+    let spam = wiki.with_page(page("docs/new", "Spam\n"));
+    look(&served).await;
+    // Nobody saw this one yet: it stays.
+    wiki.with_store(|store| {
+        store.rewrite(merged, |page| {
+            "ONE\ntwo\nthree\nFOUR\n".clone_into(&mut page.content)
+        });
+    });
+    let at = then
+        .format(&time::format_description::well_known::Rfc3339)
+        .unwrap();
+    let arguments = [
+        "bin", "restore", "--path", "docs", "--at", &at, "--yes", "--json",
+    ];
+    let done = Command::operator(&wiki, served.dir.path(), &arguments)
+        .with("WIKI_MIRROR", "on")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .good()
+        .await;
+    says(&done.stdout, "applied");
+    assert_eq!(fields(&wiki, changed), before[0]);
+    assert_eq!(fields(&wiki, id_of(&wiki, "docs/b")), before[1]);
+    assert_eq!(fields(&wiki, moved), before[2]);
+    let content = |id| wiki.with_store(|store| store.page(id).unwrap().content.clone());
+    assert_eq!(content(merged), "one\ntwo\nthree\nFOUR\n");
+    assert_eq!(content(elsewhere), "Spam\n");
+    assert!(wiki.with_store(|store| store.page(spam).is_none()));
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    wiki.with_page(page("docs/other", "# Other\n"));
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    let states = wiki_dir(served.dir.path()).join("mirror/pages");
+    let count = || std::fs::read_dir(&states).unwrap().count();
+    assert_eq!(count(), 2);
+    let arguments = ["mirror", "forget", "docs/dressed", "--yes"];
+    let command = Command::operator(&wiki, served.dir.path(), &arguments);
+    let done = command.with("WIKI_MIRROR", "on").good().await;
+    says(&done.stdout, "forgotten: 1 states of 1 pages");
+    assert_eq!(count(), 1);
+    assert_eq!(bin(&served).await, [""; 0]);
+    let reasons: Vec<String> = { served.records().into_iter() }
+        .filter_map(|record| record.reason)
+        .collect();
+    says(
+        &reasons.join("; "),
+        "mirror: 1 states of 1 pages at or below docs/dressed",
+    );
+}
+
+/// Ten thousand pages of 5 kB, with the usual share of the wiki's time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a minute; what it measures is a release build"]
+async fn a_large_wiki_is_mirrored_in_two_minutes_and_100_mb() {
+    const PAGES: usize = 10_000;
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let mut seed = 7_u64;
+    let mut word = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        format!("w{}", (seed >> 33) % 5_000)
+    };
+    for number in 0..PAGES {
+        let words: Vec<String> = (0..900).map(|_| word()).collect();
+        wiki.with_page(page(
+            &format!("p{}/{number}", number % 97),
+            &words.join(" "),
+        ));
+    }
+    let mut setup = setup(&wiki).indexed();
+    setup.pace = Pace::new(IndexLoad::percent(50));
+    let (app, _, dir) = setup.app();
+    wiki.clear_requests();
+    let began = Instant::now();
+    let news = app.look_for_mirror(Duration::from_secs(20)).await.unwrap();
+    let (first, requests) = (began.elapsed(), wiki.requests().len());
+    assert_eq!(news.kept, PAGES);
+    let mirror = wiki_dir(dir.path()).join("mirror");
+    let mut disk = 0;
+    for part in ["pages", "seen"] {
+        for entry in std::fs::read_dir(mirror.join(part)).unwrap() {
+            disk += entry.unwrap().metadata().unwrap().blocks() * 512;
+        }
+    }
+    let began = Instant::now();
+    let again = app.look_for_mirror(Duration::from_secs(20)).await.unwrap();
+    let second = began.elapsed();
+    assert_eq!(again.kept, 0);
+    wiki.clear_requests();
+    app.index.ready(|_, _| {}).await.unwrap();
+    app.index.pass_ended().await;
+    let by_index = wiki.requests().len();
+    println!(
+        "first {first:?}, {requests} requests, {disk} bytes; again {second:?}; index {by_index} requests more"
+    );
+    assert!(
+        first < Duration::from_mins(2) && disk < 100_000_000,
+        "{first:?} {disk}"
+    );
+}
+
+#[tokio::test]
+async fn an_old_version_is_compared_with_the_tags_styles_and_scripts_that_were_seen() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            page.tags = vec!["other".to_owned()];
+            page.script_js.clear();
+        });
+    });
+    look(&served).await;
+    let history = call_ok(&served, HISTORY, json!({ "id": id })).await;
+    let version = history["entries"][0]["versionId"].clone();
+    let compare = json!({ "id": id, "compare": { "from": version } });
+    let compared = call_ok(&served, HISTORY, compare.clone()).await;
+    let compared = &compared["comparison"];
+    assert_eq!(compared["from"]["seenByMirror"], true);
+    assert_eq!(
+        compared["changes"]["tags"]["before"],
+        json!(["zeta", "alpha"])
+    );
+    assert_eq!(compared["notComparable"], Value::Null);
+    let off = setup(&wiki).with("WIKI_MIRROR", "off").in_dir_of(&served);
+    let compared = call_ok(&off.serve().await, HISTORY, compare).await;
+    let unknown = &compared["comparison"]["notComparable"];
+    assert_eq!(*unknown, json!(["tags", "scriptCss", "scriptJs"]));
+}
+
+#[tokio::test]
+async fn a_page_that_is_older_than_it_was_seen_tells_of_a_restored_backup() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let row = wiki.with_store(|store| store.page(id).cloned().unwrap());
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| "# Theirs\n".clone_into(&mut page.content));
+        store.touch(id);
+    });
+    assert!(!look(&served).await.went_back);
+    wiki.with_store(|store| *store.page_mut(id).unwrap() = row);
+    assert!(look(&served).await.went_back);
+    assert!(!look(&served).await.went_back);
+}
