@@ -403,6 +403,11 @@ impl LogParts {
         &self.place.home
     }
 
+    /// A store of its own beside this wiki's: a purge of one takes nothing from the other.
+    pub(crate) fn store_beside(&self, name: &str) -> Arc<dyn Store> {
+        self.place.store_beside(name)
+    }
+
     /// Where all lies that belongs to this wiki.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.place.store

@@ -22,7 +22,6 @@ use crate::notice::{self, Progress};
 use crate::notify::Notifier;
 use crate::page::ReadRule;
 use crate::review::WikiHandle;
-use crate::store::local::LocalStore;
 use crate::tools::{Arguments, Registry, ToolContext, ToolDefinition, ToolKind};
 use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
@@ -94,7 +93,7 @@ impl App {
         let desk = WriteContext::new(Arc::clone(&index), &audit, policy, patience, keep);
         desk.remember_by(settings.memory);
         let desk = Arc::new(desk);
-        let mirror = mirror(settings.mirror, &settings.audit_dir, &wiki);
+        let mirror = mirror(settings.mirror, desk.audit());
         let writer = Writer::new(Arc::clone(&desk), sender);
         Ok(Self {
             index,
@@ -145,7 +144,7 @@ impl App {
         let notifier = Notifier::new(settings.notify, policy.review.clone());
         let (keep, memory) = (settings.keep, settings.memory);
         let writer = self.writer.renewed(&index, policy, changes.of_gates);
-        let mirror = mirror(settings.mirror, &settings.audit_dir, &wiki);
+        let mirror = mirror(settings.mirror, self.desk.audit());
         let app = Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
@@ -462,10 +461,8 @@ impl Renewed {
 }
 
 /// The mirror of a wiki, in a store beside its record.
-fn mirror(settings: Option<MirrorSettings>, dir: &Path, wiki: &Wiki) -> Option<Arc<Mirror>> {
-    let name = format!("{}/mirror", wiki.settings().name);
-    let store = || Arc::new(LocalStore::new(dir, &name));
-    settings.map(|settings| Arc::new(Mirror::new(store(), settings)))
+fn mirror(settings: Option<MirrorSettings>, audit: &AuditLog) -> Option<Arc<Mirror>> {
+    settings.map(|settings| Arc::new(Mirror::new(audit.store_beside("mirror"), settings)))
 }
 
 fn is_rejected(answer: &Result<Value, Failure>) -> bool {

@@ -42,6 +42,11 @@ impl AuditLayout {
         Self::at(self.home.clone(), directory.to_owned())
     }
 
+    /// A store of its own beside this wiki's.
+    pub(in crate::audit) fn store_beside(&self, name: &str) -> Arc<dyn Store> {
+        self.home.wiki(&format!("{}/{name}", self.directory))
+    }
+
     /// The names of the directories of other wikis with runs, in order.
     pub(in crate::audit) fn others(&self) -> Result<Vec<String>, StoreError> {
         let mut names = self.home.wikis()?;

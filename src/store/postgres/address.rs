@@ -45,10 +45,10 @@ impl DatabaseAddress {
         if url.password().is_some() {
             return Err("must not hold a password, which everybody sees who may list processes");
         }
-        let part = |text: &str| {
+        let decoded = |text: &str| {
             percent_decoded_whole(text).filter(|text| !text.is_empty() && !text.contains('\0'))
         };
-        let mut host = url.host_str().and_then(part);
+        let mut host = url.host_str().and_then(decoded);
         let (mut schema, mut mode) = (SCHEMA.to_owned(), None);
         for (name, value) in url.query_pairs() {
             let value = value.into_owned();
@@ -75,8 +75,8 @@ impl DatabaseAddress {
             ServerPlace::Host(host.trim_matches(['[', ']']).to_owned(), port)
         };
         Ok(Self {
-            user: part(url.username()).ok_or("must name a user")?,
-            database: part(url.path().trim_start_matches('/')).ok_or("must name a database")?,
+            user: decoded(url.username()).ok_or("must name a user")?,
+            database: decoded(url.path().trim_start_matches('/')).ok_or("must name a database")?,
             is_plain: is_plain(&place, mode.as_deref())?,
             place,
             schema,

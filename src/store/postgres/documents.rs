@@ -22,7 +22,7 @@ impl PostgresStore {
     }
 
     /// The name of a document of a kind: that of a kind with one document is empty.
-    const fn name_of<'name>(kind: DocumentKind, name: &'name str) -> &'name str {
+    const fn name_of(kind: DocumentKind, name: &str) -> &str {
         match kind {
             DocumentKind::Pause | DocumentKind::AnchorFault => "",
             _ => name,
