@@ -1,7 +1,6 @@
 //! Holds the state that all connections of one server share.
 
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -132,7 +132,7 @@ impl Lease {
 
     /// True if nobody else can have it now, nor for a while. A lease of a database ends by itself while its
     /// holder is stopped or cut off.
-    pub(super) fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.held.is_sure()
     }
 
