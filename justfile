@@ -48,6 +48,10 @@ proxy:
 sign-in:
     tests/sign_in/run
 
+# Several servers on one PostgreSQL behind nginx, killed and stopped under load for ten minutes (needs nginx and PostgreSQL).
+replicas *arguments:
+    tests/replicas/run {{ arguments }}
+
 # Other people's clients, over stdio and HTTP (needs npm and Python).
 clients:
     tests/clients/run

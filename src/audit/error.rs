@@ -31,6 +31,9 @@ pub enum AuditError {
     /// The file of the active run was removed, replaced or cut.
     #[error("the audit log's file was removed or changed by somebody else")]
     Replaced,
+    /// The database that the record is in is not as this program needs it.
+    #[error("the database of the record {0}")]
+    NotReady(&'static str),
     /// The database that the record is in cannot be reached.
     #[error("the database of the record cannot be reached")]
     Unreachable,
@@ -116,6 +119,7 @@ impl AuditError {
             Self::Replaced | Self::Failed(_) => {
                 "check space and rights of WIKI_AUDIT_DIR, then restart the server"
             }
+            Self::NotReady(_) => "`wikijs-gate doctor` tells of the database of WIKI_STORE",
             Self::Unreachable => "check the database of WIKI_STORE; nothing was sent to the wiki",
             Self::Overtaken => "try again; if it happens often, look at the load of this machine",
             Self::Ended => "start the server again",
@@ -150,10 +154,14 @@ impl AuditError {
         matches!(self, Self::Io(kind) | Self::Failed(kind) if is_full(*kind))
     }
 
-    /// True if the log can go on later with a new run: there was no room, its database was away, or others took
-    /// over what the run held.
+    /// True if the log can go on later with a new run: there was no room, its database was away or refused, or
+    /// others took over what the run held.
     pub(super) fn may_pass(&self) -> bool {
-        self.is_no_room() || matches!(self, Self::Unreachable | Self::Overtaken)
+        self.is_no_room()
+            || matches!(
+                self,
+                Self::Unreachable | Self::Overtaken | Self::NotReady(_)
+            )
     }
 }
 
@@ -166,6 +174,7 @@ impl From<StoreError> for AuditError {
             StoreError::Unfit(_) => Self::Io(io::ErrorKind::InvalidData),
             StoreError::Busy => Self::Busy,
             StoreError::Replaced => Self::Replaced,
+            StoreError::NotReady(why) => Self::NotReady(why),
             StoreError::Unreachable => Self::Unreachable,
             StoreError::Overtaken => Self::Overtaken,
             StoreError::BrokenOff => Self::BrokenOff,

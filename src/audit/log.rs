@@ -482,14 +482,23 @@ impl LogParts {
                     }
                 },
             },
-            LogState::Failed(why, run) => match self.follow(why, run, lease) {
-                Ok(run) => run,
-                Err(stopped) => {
-                    let (why, run) = *stopped;
-                    self.unsettled.lock().lost(entry);
-                    return (LogState::Failed(why.clone(), run), Err(why));
+            LogState::Failed(why, run) => {
+                // Others may have settled the attempt meanwhile, so its outcome is looked for first.
+                let may_be_told =
+                    why == AuditError::Overtaken && entry.event == AuditEvent::Outcome;
+                match self.follow(why, run, lease) {
+                    Ok(run) if may_be_told => {
+                        self.unsettled.lock().lost(entry);
+                        return (LogState::Running(run), Err(AuditError::Overtaken));
+                    }
+                    Ok(run) => run,
+                    Err(stopped) => {
+                        let (why, run) = *stopped;
+                        self.unsettled.lock().lost(entry);
+                        return (LogState::Failed(why.clone(), run), Err(why));
+                    }
                 }
-            },
+            }
             LogState::Ended => return (LogState::Ended, Err(AuditError::Ended)),
         };
         match run.record(entry) {

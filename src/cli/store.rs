@@ -30,7 +30,7 @@ enum StoreCommand {
     Check(CheckArgs),
     /// Copy everything into an empty directory, while servers go on
     Backup(BackupArgs),
-    /// Copy everything of this wiki into another store, in which it goes on: files or a database
+    /// Copy this wiki's record and what lies beside it into another store: files or a database
     Copy(CopyArgs),
     /// Make the tables of the database that `WIKI_STORE` names, or bring them up to this version
     #[cfg(feature = "postgres")]

@@ -77,6 +77,10 @@ pub(crate) fn paused(pause: &Pause) -> Failure {
         )
         .hint("Nothing was sent. Tell the user: the operator puts the settings file right or restarts the server.")
         .detail("reason", &**why),
+        Pause::Unreachable(why) => Failure::new(
+            Code::AuditUnavailable,
+            format!("Nothing can be put on record: {why}."),
+        ),
         Pause::Unreadable(why) => {
             let why = format!("the file that pauses writes {why}");
             Failure::new(Code::WritesPaused, MESSAGE).detail("reason", why)

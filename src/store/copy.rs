@@ -1,9 +1,10 @@
-//! Copies all that is kept of a wiki from one store into another, byte for byte.
+//! Copies the record of a wiki with its documents from one store into another, byte for byte. Previews, MCP
+//! sessions, sign-ins and the mirror are left out.
 //!
 //! What is there already is not copied again, so a copy that broke off is gone on with by another call. No run
 //! may live at either place meanwhile.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{DocumentKind, Durability, Lease, LeaseMode, LeaseName, ListedRun, Store, StoreError};
 
@@ -23,7 +24,7 @@ const ONE: [DocumentKind; 2] = [DocumentKind::Pause, DocumentKind::AnchorFault];
 /// Nothing of these is done at either place while something is copied.
 const LEASES: [LeaseName; 3] = [LeaseName::RECOVERY, LeaseName::PURGE, LeaseName::RUNS];
 
-/// What a copy did.
+/// The counts of a copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreCopied {
     /// Number of runs at both places.
@@ -46,7 +47,9 @@ pub enum CopyFault {
     #[error("somebody is at work in one of the stores: stop all servers and commands first")]
     Busy,
     /// The other store has a record of its own.
-    #[error("the other store has the run {0}, which is none of this one, or is longer there")]
+    #[error(
+        "the other store has the run {0}, which is none of this one, or is longer there: name an empty store"
+    )]
     Other(String),
     /// A store could not be read or written.
     #[error("{0}")]
@@ -84,10 +87,10 @@ pub(crate) fn copy(
         if kept.get(&blob.name) == Some(&blob.length) {
             continue;
         }
-        if let Some(bytes) = from.blob(&blob.name, MOST_BLOB)? {
-            copied.bytes += to.put_blob(&blob.name, &bytes)?;
-            progress(copied.bytes);
-        }
+        let bytes = from.blob(&blob.name, MOST_BLOB)?;
+        let bytes = bytes.ok_or(StoreError::Replaced)?;
+        copied.bytes += to.put_blob(&blob.name, &bytes)?;
+        progress(copied.bytes);
     }
     let count = from.run_count()?.unwrap_or_default();
     for run in &runs {
@@ -103,7 +106,15 @@ pub(crate) fn copy(
         })?;
     }
     for kind in MANY {
-        for one in from.documents(kind)? {
+        let kept = from.documents(kind)?;
+        let names: HashSet<&str> = kept.iter().map(|one| &*one.name).collect();
+        // What was removed since an earlier copy does not come back.
+        for gone in to.documents(kind)? {
+            if !names.contains(&*gone.name) {
+                to.remove_document(kind, &gone.name)?;
+            }
+        }
+        for one in &kept {
             copied.documents += 1;
             copied.bytes += copy_document(from, to, (kind, &one.name))?;
         }
@@ -165,6 +176,7 @@ fn copy_document(
     (kind, name): (DocumentKind, &str),
 ) -> Result<u64, StoreError> {
     let Some(bytes) = from.document(kind, name)? else {
+        to.remove_document(kind, name)?;
         return Ok(0);
     };
     if to.document(kind, name)?.as_ref() == Some(&bytes) {

@@ -20,9 +20,12 @@ pub(crate) enum StoreError {
     /// A lease was not free within the time given.
     #[error("somebody else is still at work")]
     Busy,
-    /// What was written is not there as it was written: somebody removed or changed it.
+    /// The bytes are not there as they were written: somebody removed or changed them.
     #[error("it was removed or changed by somebody else")]
     Replaced,
+    /// The database is not as this program needs it, for this reason.
+    #[error("the database {0}")]
+    NotReady(&'static str),
     /// The database cannot be reached, or does not answer in time. Its own words go to the program's own
     /// log alone.
     #[error("the database cannot be reached")]

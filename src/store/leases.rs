@@ -15,7 +15,7 @@ pub(crate) struct LeaseName {
     scope: LeaseScope,
 }
 
-/// What a name is one of.
+/// The group of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LeaseScope {
     /// The few of a wiki.
@@ -98,7 +98,7 @@ impl LeaseName {
     }
 }
 
-/// Whether others may hold the same lease.
+/// The mode of a lease: shared with others, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeaseMode {
     /// Others may hold it, shared too.
@@ -114,7 +114,7 @@ pub(crate) struct Lease {
     held: Box<dyn HeldAs>,
 }
 
-/// What a store holds for a lease; dropping it gives the lease back.
+/// The store's part of a lease; dropping it gives the lease back.
 pub(super) trait HeldAs: Debug + Send + Sync {
     /// True if nobody else can have the lease now, nor for a while: long enough to send something.
     fn is_sure(&self) -> bool {

@@ -30,7 +30,7 @@ mod suite;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 pub(crate) use blobs::Blobs;
 pub(crate) use copy::copy;
@@ -105,6 +105,31 @@ pub(crate) struct Listed {
     pub(crate) length: u64,
     /// When it was written or renewed last.
     pub(crate) changed: SystemTime,
+}
+
+impl Listed {
+    /// Its age, as the store tells it.
+    pub(crate) fn age(&self) -> Duration {
+        self.changed.elapsed().unwrap_or_default()
+    }
+}
+
+/// Removes the documents of a kind that are older than this, and the oldest of more than so many.
+pub(crate) fn remove_surplus(
+    store: &dyn Store,
+    kind: DocumentKind,
+    most: usize,
+    oldest: Duration,
+) -> Result<(), StoreError> {
+    let mut all = store.documents(kind)?;
+    all.sort_by_key(|one| one.changed);
+    let surplus = all.len().saturating_sub(most);
+    for (place, one) in all.iter().enumerate() {
+        if place < surplus || one.age() > oldest {
+            store.remove_document(kind, &one.name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs work on the store on a blocking thread; it continues if the caller is gone.

@@ -32,7 +32,7 @@ pub(crate) trait Runs {
 
 /// The one writer of a run.
 pub(crate) trait RunWriter: Debug + Send + Sync {
-    /// Appends whole lines. If this fails it is not known whether they are there, and the writer is of no
+    /// Appends bytes, whole lines but for a copy. If this fails it is not known whether they are there, and the writer is of no
     /// more use.
     ///
     /// [`StoreError::Overtaken`] says that nothing was appended, since others may hold what this process held.

@@ -175,6 +175,11 @@ impl WriteContext {
         self.house.recovery.done().await;
     }
 
+    /// Waits for what servers elsewhere left open since; whoever asks holds the locks of a write.
+    pub(super) async fn recovered_since(&self) -> Result<(), AuditError> {
+        self.house.recovery.ended_meanwhile().await
+    }
+
     /// Number of attempts of killed servers whose outcome could not be found out.
     #[must_use]
     pub fn recovered_unknown(&self) -> u64 {

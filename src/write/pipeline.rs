@@ -272,6 +272,7 @@ impl<'a> Pipeline<'a> {
             let longest = context.patience.queueing;
             let lock = lock::take(&context.audit, turn, longest);
             self.held.lock = Some(self.record.stage("write.lock", lock).await?);
+            Box::pin(context.recovered_since()).await?;
         }
         Ok(route)
     }

@@ -50,6 +50,8 @@ pub enum Pause {
     Settings(Arc<str>),
     /// The file cannot be read as a pause, for this reason.
     Unreadable(String),
+    /// The database in which a pause would be cannot be asked, for this reason.
+    Unreachable(String),
 }
 
 /// An operator's words about a pause.
@@ -82,6 +84,7 @@ impl fmt::Display for Pause {
                 write!(f, "since {} by {}: {reason}", since.as_str(), by.as_str())
             }
             Self::Settings(why) => f.write_str(why),
+            Self::Unreachable(why) => write!(f, "because it cannot be looked for: {why}"),
             Self::Unreadable(why) => {
                 write!(f, "because {NAME} in the audit directory {why}")
             }
@@ -131,6 +134,9 @@ impl Pauses {
                 held.clone().map(Pause::Settings)
             }
             Err(StoreError::Unfit(why)) => Some(Pause::Unreadable(why.to_owned())),
+            Err(error @ (StoreError::Unreachable | StoreError::NotReady(_))) => {
+                Some(Pause::Unreachable(error.to_string()))
+            }
             Err(error) => Some(Pause::Unreadable(format!("cannot be read: {error}"))),
         }
     }

@@ -4,18 +4,17 @@
 //! document too, and whoever removes that document has used the token up: nobody else can then.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use time::OffsetDateTime;
 
 use super::super::session::SessionId;
 use super::super::set::ChangeSet;
 use super::{Asked, PreviewEntry, Previews};
 use crate::audit::LineHash;
 use crate::error::{Code, Failure};
-use crate::store::{DocumentKind, Store, StoreError, blocking};
+use crate::store::{DocumentKind, Store, StoreError, blocking, remove_surplus};
 
 /// Raised with every change of the form; a preview of another version counts for nothing.
 const VERSION: u32 = 1;
@@ -37,8 +36,6 @@ struct SharedPreview {
     v: u32,
     session: LineHash,
     gates: LineHash,
-    /// Its end, in seconds since 1970.
-    ends: i64,
     tool: String,
     arguments: Map<String, Value>,
     set: ChangeSet,
@@ -70,21 +67,20 @@ impl PreviewStore {
 
 impl Previews {
     /// Keeps a preview, with the call for which it was given, where other servers find it. One that cannot
-    /// be kept counts at this server alone.
+    /// be kept does not count any more: its document may be there all the same.
     pub(crate) async fn share(&self, place: &PreviewStore, session: &SessionId, token: &str) {
         let Some((preview, name)) = self.to_share(place, session, token) else {
             return;
         };
+        // Others may find it from now on, whatever the answer is.
+        self.change(token, |preview| preview.is_shared = true);
         let life = self.life;
         let kept = place.on(move |store| {
             tidy(store, life)?;
             store.write_document(KIND, &name, &preview)
         });
-        match kept.await {
-            Ok(()) => self.change(token, |preview| preview.is_shared = true),
-            Err(failure) => {
-                tracing::warn!(%failure.message, "a preview counts at this server alone")
-            }
+        if let Err(failure) = kept.await {
+            tracing::warn!(%failure.message, "a preview could not be kept, and will not count");
         }
     }
 
@@ -101,7 +97,6 @@ impl Previews {
             v: VERSION,
             session: session.fingerprint(),
             gates: place.gates,
-            ends: now().saturating_add_unsigned(self.life.as_secs()),
             tool: asked.tool.to_string(),
             arguments: (*asked.arguments).clone(),
             set: preview.set.clone(),
@@ -123,7 +118,8 @@ impl Previews {
         session: &SessionId,
         token: &str,
     ) -> Result<(), Failure> {
-        if self.kept.lock().contains_key(token) || super::token::is_unfit(token) {
+        let is_used = self.used_by(session, token).is_some();
+        if is_used || self.kept.lock().contains_key(token) || super::token::is_unfit(token) {
             return Ok(());
         }
         let ending = document("", token);
@@ -161,23 +157,22 @@ impl Previews {
         token: String,
         is_it: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<(), Failure> {
+        let life = self.life;
         let found = place.on(move |store| {
             let all = store.documents(KIND)?;
             let Some(one) = all.into_iter().find(|one| is_it(&one.name)) else {
                 return Ok(None);
             };
-            store.document(KIND, &one.name)
+            let found = store.document(KIND, &one.name)?;
+            Ok(found.map(|bytes| (bytes, life.saturating_sub(one.age()))))
         });
-        let Some(bytes) = found.await? else {
+        let Some((bytes, left)) = found.await? else {
             return Ok(());
         };
         let Ok(shared) = serde_json::from_slice::<SharedPreview>(&bytes) else {
             tracing::warn!("a preview of another server cannot be read");
             return Ok(());
         };
-        let left = shared.ends.saturating_sub(now());
-        let left = u64::try_from(left).unwrap_or_default();
-        let left = Duration::from_secs(left).min(self.life);
         let counts = shared.v == VERSION
             && shared.session == session.fingerprint()
             && shared.gates == place.gates
@@ -224,18 +219,5 @@ fn document(set: &str, token: &str) -> String {
 
 /// Removes documents whose previews have ended, and the oldest of too many.
 fn tidy(store: &dyn Store, life: Duration) -> Result<(), StoreError> {
-    let mut all = store.documents(KIND)?;
-    all.sort_by_key(|one| one.changed);
-    let surplus = all.len().saturating_sub(MOST);
-    let ended = SystemTime::now().checked_sub(life.saturating_mul(2));
-    for (place, one) in all.iter().enumerate() {
-        if place < surplus || ended.is_some_and(|ended| one.changed < ended) {
-            store.remove_document(KIND, &one.name)?;
-        }
-    }
-    Ok(())
-}
-
-fn now() -> i64 {
-    OffsetDateTime::now_utc().unix_timestamp()
+    remove_surplus(store, KIND, MOST, life.saturating_mul(2))
 }

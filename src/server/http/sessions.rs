@@ -82,7 +82,7 @@ pub(super) async fn session(
     let Some(id) = &caller.session else {
         return Ok(request);
     };
-    if sessions.is_of(id, &caller.owner) || sessions.takes_over(id, caller).await {
+    if sessions.is_of(id, &caller.owner) || sessions.takes_over(id, caller).await? {
         return Ok(request);
     }
     Err(HttpRefusal::not_found(
@@ -117,16 +117,20 @@ impl McpSessions {
     }
 
     /// Goes on with a caller's session that another server began, if it did.
-    async fn takes_over(&self, id: &str, caller: &HttpCaller) -> bool {
+    async fn takes_over(&self, id: &str, caller: &HttpCaller) -> Result<bool, HttpRefusal> {
         let Some(shared) = &self.shared else {
-            return false;
+            return Ok(false);
         };
         let is_own = shared.is_of(id, &caller.owner).await;
+        let is_own = is_own
+            .map_err(|_| HttpRefusal::busy("the sessions cannot be asked for; try again later"))?;
         if is_own {
+            let _turn = self.opening.lock().await;
             let owner = SessionOwner::new(caller);
+            self.has_room(owner.client.as_deref()).await?;
             self.owners.lock().insert(id.into(), owner);
         }
-        is_own
+        Ok(is_own)
     }
 
     /// Begins a request, unless one of the same id is under way in the session: rmcp would keep the
@@ -157,15 +161,18 @@ impl McpSessions {
         owner: SessionOwner,
         request: impl Future<Output = Response>,
     ) -> Result<Response, HttpRefusal> {
-        let _turn = self.opening.lock().await;
+        let turn = self.opening.lock().await;
         self.has_room(owner.client.as_deref()).await?;
         let response = request.await;
         let id = response.headers().get(SESSION);
         if let Some(id) = id.and_then(|id| id.to_str().ok()) {
-            if let Some(shared) = &self.shared {
-                shared.keep(id, &owner.name).await;
-            }
+            let name = owner.name.clone();
             self.owners.lock().insert(id.into(), owner);
+            // Others need not wait while it is kept.
+            drop(turn);
+            if let Some(shared) = &self.shared {
+                shared.keep(id, &name).await;
+            }
         }
         Ok(response)
     }

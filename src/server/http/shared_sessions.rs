@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::store::{
 use serde::{Deserialize, Serialize};
 
 use super::super::clients::secret::digest;
-use crate::store::{DocumentKind, Store, StoreError, blocking};
+use crate::store::{DocumentKind, Store, StoreError, blocking, remove_surplus};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::McpSession;
@@ -69,7 +69,7 @@ impl SharedSessions {
         }
         let name = digest(id);
         let kept = self.on(move |store| {
-            tidy(store)?;
+            remove_surplus(store, KIND, MOST, LIFE)?;
             store.write_document(KIND, &name, &json)
         });
         if let Err(error) = kept.await {
@@ -78,9 +78,9 @@ impl SharedSessions {
     }
 
     /// True if a session of another server has this owner.
-    pub(super) async fn is_of(&self, id: &str, owner: &str) -> bool {
-        let found = self.read(id).await;
-        found.is_ok_and(|found| found.is_some_and(|found| found.owner == digest(owner)))
+    pub(super) async fn is_of(&self, id: &str, owner: &str) -> Result<bool, StoreError> {
+        let found = self.read(id).await?;
+        Ok(found.is_some_and(|found| found.owner == digest(owner)))
     }
 
     async fn read(&self, id: &str) -> Result<Option<SessionDocument>, StoreError> {
@@ -98,21 +98,7 @@ impl SharedSessions {
     }
 }
 
-/// Removes sessions that are old, and the oldest of too many.
-fn tidy(store: &dyn Store) -> Result<(), StoreError> {
-    let mut all = store.documents(KIND)?;
-    all.sort_by_key(|one| one.changed);
-    let surplus = all.len().saturating_sub(MOST);
-    let oldest = SystemTime::now().checked_sub(LIFE);
-    for (place, one) in all.iter().enumerate() {
-        if place < surplus || oldest.is_some_and(|oldest| one.changed < oldest) {
-            store.remove_document(KIND, &one.name)?;
-        }
-    }
-    Ok(())
-}
-
-/// What rmcp asks of it. The layer `session` has checked the owner before.
+/// For rmcp. The layer `session` has checked the owner before.
 impl SessionStore for SharedSessions {
     fn load<'a, 'b, 'c>(
         &'a self,

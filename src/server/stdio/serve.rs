@@ -63,10 +63,23 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// # Errors
 /// One sentence, where the handshake fails for another reason than an early end.
 pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
-    let handler = Handler::alone(Arc::clone(&sites), SessionId::new("stdio"));
+    let handler = Handler::alone(Arc::clone(&sites), session(&sites)?);
     let ended = answer(handler, stop).await;
     sites.finish().await;
     ended
+}
+
+/// The session of the one client. Where people elsewhere use the same store it is no other process's.
+fn session(sites: &Sites) -> Result<SessionId, String> {
+    let all = sites.all();
+    let is_remote = all
+        .iter()
+        .any(|site| site.app().desk.audit().store().is_remote());
+    if !is_remote {
+        return Ok(SessionId::new("stdio"));
+    }
+    let own = getrandom::u64().map_err(|error| error.to_string())?;
+    Ok(SessionId::new(format!("stdio/{own:016x}")))
 }
 
 /// Serves several wikis to one client, each tool once a site, as [`serve_stdio`] does one.
@@ -74,7 +87,7 @@ pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<S
 /// # Errors
 /// As [`serve_stdio`].
 pub async fn serve_sites(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
-    let handler = ManySites::new(Arc::clone(&sites), SessionId::new("stdio"));
+    let handler = ManySites::new(Arc::clone(&sites), session(&sites)?);
     let ended = answer(handler, stop).await;
     sites.finish().await;
     ended

@@ -43,7 +43,7 @@ impl LocalStore {
         self.closed_to(Eyes::Ours, Some(&self.blob_directory()))
     }
 
-    /// What cannot be opened, in order of name; nothing is said of what is in the directory `but`.
+    /// The files that cannot be opened, in order of name, without those in the directory `but`.
     fn closed_to(&self, eyes: Eyes, but: Option<&Path>) -> Vec<PathBuf> {
         let mut closed = Vec::new();
         if let Ok(found) = metadata(&self.wiki) {

@@ -20,7 +20,7 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_rustls::TlsConnector;
 
 use super::address::{DatabaseAddress, ServerPlace};
-use super::faults::{Fault, with_causes};
+use super::faults::{AskFault, with_causes};
 use super::schema;
 use super::statement::Statement;
 use crate::store::StoreError;
@@ -46,8 +46,10 @@ pub(super) struct ConnectionPool {
     address: DatabaseAddress,
     password: Option<ReadPassword>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
-    idle: Mutex<Vec<OpenConnection>>,
+    idle: Mutex<Vec<DatabaseConnection>>,
     permits: Semaphore,
+    /// Those of urgent questions.
+    urgent: Semaphore,
     away: Mutex<Option<Away>>,
 }
 
@@ -65,12 +67,12 @@ struct Away {
 }
 
 /// A connection; closed when dropped.
-pub(super) struct OpenConnection {
+pub(super) struct DatabaseConnection {
     pub(super) client: Client,
     task: AbortHandle,
 }
 
-impl Drop for OpenConnection {
+impl Drop for DatabaseConnection {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -98,6 +100,7 @@ impl ConnectionPool {
             tls,
             idle: Mutex::default(),
             permits: Semaphore::new(MOST),
+            urgent: Semaphore::new(1),
             away: Mutex::default(),
         })
     }
@@ -135,10 +138,15 @@ impl ConnectionPool {
         sql: &str,
         statement: &Statement,
         deadline: Instant,
-    ) -> Result<Vec<Row>, Fault> {
-        let too_late = |_| Fault::lasting(StoreError::Unreachable);
-        let permit = timeout_at(deadline, self.permits.acquire()).await;
-        let _permit = permit.map_err(too_late)?.map_err(|_| Fault::AWAY)?;
+    ) -> Result<Vec<Row>, AskFault> {
+        let too_late = |_| AskFault::lasting(StoreError::Unreachable);
+        let permits = if statement.is_urgent {
+            &self.urgent
+        } else {
+            &self.permits
+        };
+        let permit = timeout_at(deadline, permits.acquire()).await;
+        let _permit = permit.map_err(too_late)?.map_err(|_| AskFault::AWAY)?;
         let open = match self.idle_connection() {
             Some(open) => open,
             None => self.connect(deadline).await?,
@@ -150,7 +158,7 @@ impl ConnectionPool {
                 Ok(rows)
             }
             Ok(Err(error)) => {
-                let fault = Fault::new(&error);
+                let fault = AskFault::new(&error);
                 if fault.keeps_connection && !open.client.is_closed() {
                     self.idle.lock().push(open);
                 }
@@ -158,8 +166,9 @@ impl ConnectionPool {
             }
             Err(late) => {
                 tracing::error!(sql, "store: the database does not answer");
-                // The others may be as dead.
+                // The others may be as dead: nobody waits for them before one is tried.
                 self.idle.lock().clear();
+                self.note_away(PATIENCE + AWAY_PAUSE);
                 if timeout(CANCEL, self.take_back(&open)).await.is_err() {
                     tracing::debug!("store: a question could not be taken back");
                 }
@@ -168,10 +177,17 @@ impl ConnectionPool {
         }
     }
 
-    fn idle_connection(&self) -> Option<OpenConnection> {
+    fn idle_connection(&self) -> Option<DatabaseConnection> {
         let mut idle = self.idle.lock();
         idle.retain(|open| !open.client.is_closed());
         idle.pop()
+    }
+
+    /// Notes that the database is away, since this long.
+    fn note_away(&self, since: Duration) {
+        let tried = Instant::now();
+        let since = tried.checked_sub(since).unwrap_or(tried);
+        self.away.lock().get_or_insert(Away { since, tried });
     }
 
     /// True if it is no use to wait.
@@ -181,19 +197,19 @@ impl ConnectionPool {
     }
 
     /// A new connection to a database whose tables are ours.
-    async fn connect(&self, deadline: Instant) -> Result<OpenConnection, Fault> {
+    async fn connect(&self, deadline: Instant) -> Result<DatabaseConnection, AskFault> {
         let away = *self.away.lock();
         if self.is_long_away() && away.is_some_and(|away| away.tried.elapsed() < AWAY_PAUSE) {
-            return Err(Fault::AWAY);
+            return Err(AskFault::AWAY);
         }
         let connected = timeout_at(deadline, self.connect_unchecked()).await;
         let connected = match connected {
             Ok(Ok(open)) => {
                 let checked = timeout_at(deadline, schema::check(&open.client, self.schema()));
-                checked.await.unwrap_or(Err(Fault::AWAY)).map(|()| open)
+                checked.await.unwrap_or(Err(AskFault::AWAY)).map(|()| open)
             }
             Ok(Err(fault)) => Err(fault),
-            Err(_) => Err(Fault::AWAY),
+            Err(_) => Err(AskFault::AWAY),
         };
         let mut away = self.away.lock();
         let is_away =
@@ -212,7 +228,7 @@ impl ConnectionPool {
     }
 
     /// A new connection, whatever tables there are.
-    pub(super) async fn connect_unchecked(&self) -> Result<OpenConnection, Fault> {
+    pub(super) async fn connect_unchecked(&self) -> Result<DatabaseConnection, AskFault> {
         let opened = match &self.address.place {
             ServerPlace::Socket(path) => match UnixStream::connect(path).await {
                 Ok(stream) => Ok(self.log_in(stream).await?),
@@ -228,14 +244,14 @@ impl ConnectionPool {
     }
 
     /// Says so in the program's own log, once for each time that the database is away.
-    fn cannot_connect(&self, error: &dyn std::error::Error) -> Fault {
+    fn cannot_connect(&self, error: &dyn std::error::Error) -> AskFault {
         let error = with_causes(error);
         if self.away.lock().is_none() {
             tracing::error!(%error, "store: cannot connect to the database");
         } else {
             tracing::debug!(%error, "store: cannot connect to the database");
         }
-        Fault::AWAY
+        AskFault::AWAY
     }
 
     async fn reach(&self, host: &str, port: u16) -> std::io::Result<Wire> {
@@ -252,7 +268,7 @@ impl ConnectionPool {
         Ok(Wire::Encrypted(Box::new(encrypted)))
     }
 
-    async fn log_in<S>(&self, stream: S) -> Result<OpenConnection, Fault>
+    async fn log_in<S>(&self, stream: S) -> Result<DatabaseConnection, AskFault>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -264,33 +280,32 @@ impl ConnectionPool {
             .dbname(&self.address.database);
         if let Some(read) = self.password.clone() {
             let read = tokio::task::spawn_blocking(move || read()).await;
-            let read = read.map_err(|_| Fault::lasting(StoreError::BrokenOff))?;
+            let read = read.map_err(|_| AskFault::lasting(StoreError::BrokenOff))?;
             let password = read.map_err(|fault| {
                 tracing::error!("store: the password of the database's user {fault}");
-                Fault::lasting(StoreError::Unreachable)
+                AskFault::lasting(StoreError::Unreachable)
             })?;
             config.password(password.expose_secret());
         }
-        let (client, connection) =
-            Box::pin(config.connect_raw(stream, NoTls))
-                .await
-                .map_err(|error| match Fault::new(&error) {
-                    fault if fault.is_passing => self.cannot_connect(&error),
-                    fault => fault,
-                })?;
+        let (client, connection) = Box::pin(config.connect_raw(stream, NoTls)).await.map_err(
+            |error| match AskFault::new(&error) {
+                fault if fault.is_passing => self.cannot_connect(&error),
+                fault => fault,
+            },
+        )?;
         let task = tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(error = %with_causes(&error), "store: a connection ended");
             }
         });
-        Ok(OpenConnection {
+        Ok(DatabaseConnection {
             client,
             task: task.abort_handle(),
         })
     }
 
     /// Asks the server to give up what a connection is at.
-    async fn take_back(&self, open: &OpenConnection) -> Result<(), tokio_postgres::Error> {
+    async fn take_back(&self, open: &DatabaseConnection) -> Result<(), tokio_postgres::Error> {
         let token = open.client.cancel_token();
         match &self.address.place {
             ServerPlace::Socket(path) => match UnixStream::connect(path).await {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustls::pki_types::CertificateDer;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use tokio::task::block_in_place;
 use tokio_postgres::Row;
 
 use super::address::DatabaseAddress;
@@ -16,9 +17,9 @@ use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
 use crate::store::StoreError;
 
-/// How much later than its end a question may be answered.
+/// The time after its end within which a question may still be answered.
 const LATE: Duration = Duration::from_secs(2);
-/// How long whoever gives something back waits for it; it goes on after that.
+/// The time to wait until something is given back; giving it back goes on after that.
 const GIVING_BACK: Duration = Duration::from_millis(250);
 /// The time between two tries to give something back.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -182,13 +183,20 @@ impl Database {
     }
 }
 
-/// What work comes to within this time.
+/// The result of work, if it comes within this time.
 fn answer<T>(work: &Receiver<Result<T, StoreError>>, within: Duration) -> Result<T, StoreError> {
-    work.recv_timeout(within)
-        .unwrap_or_else(|error| match error {
-            RecvTimeoutError::Timeout => Err(StoreError::Unreachable),
-            RecvTimeoutError::Disconnected => Err(StoreError::BrokenOff),
-        })
+    let wait = || {
+        work.recv_timeout(within)
+            .unwrap_or_else(|error| match error {
+                RecvTimeoutError::Timeout => Err(StoreError::Unreachable),
+                RecvTimeoutError::Disconnected => Err(StoreError::BrokenOff),
+            })
+    };
+    // Whoever asks on a thread of a runtime lets other tasks go on elsewhere.
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),
+        _ => wait(),
+    }
 }
 
 impl Drop for Database {

@@ -7,9 +7,9 @@ use tokio_postgres::error::SqlState;
 
 use crate::store::StoreError;
 
-/// How a question came to nothing.
+/// The reason why a question has no answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fault {
+pub(super) struct AskFault {
     pub(super) error: StoreError,
     /// True if asking again may help. What was asked may have been done.
     pub(super) is_passing: bool,
@@ -17,7 +17,7 @@ pub(super) struct Fault {
     pub(super) keeps_connection: bool,
 }
 
-impl Fault {
+impl AskFault {
     /// The database is not there, or does not answer.
     pub(super) const AWAY: Self = Self {
         error: StoreError::Unreachable,
@@ -68,7 +68,7 @@ impl Fault {
             "57014" | "55P03" => lasting(ErrorKind::TimedOut),
             "23505" => lasting(ErrorKind::AlreadyExists),
             "22021" | "22P05" => lasting(ErrorKind::InvalidInput),
-            "3F000" | "42P01" | "42883" | "42703" => Self::lasting(StoreError::Unfit(
+            "3F000" | "42P01" | "42883" | "42703" => Self::lasting(StoreError::NotReady(
                 "has no tables of ours: run `wikijs-gate store migrate`",
             )),
             // No such user or database, a wrong password.

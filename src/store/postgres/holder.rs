@@ -125,6 +125,7 @@ impl Holder {
         .integer(last)
         .integers(in_use)
         .within(self.times.lasts / 4)
+        .urgent()
     }
 
     /// Asks once for a renewal.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::holder::Holder;
-use super::statement::{Statement, column, unsynced};
+use super::statement::{Statement, column, synced, unsynced};
 use super::{Database, PostgresStore};
 use crate::store::leases::{HeldAs, LeaseScope};
 use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
@@ -52,7 +52,10 @@ impl Leases for PostgresStore {
             let holder = self.database.holder()?;
             let number = holder.take_number();
             let asked = self
-                .about_lease("SELECT @.try_lease($3, $4, $1, $2, $5)", name)
+                .about_lease(
+                    concat!("SELECT @.try_lease($3, $4, $1, $2, $5) WHERE ", synced!()),
+                    name,
+                )
                 .integer(holder.id)
                 .integer(number)
                 .flag(is_alone);

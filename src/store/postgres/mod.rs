@@ -53,8 +53,8 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn back_up(&self, _to: &Path) -> Result<BackedUp, StoreError> {
-        Err(StoreError::Unfit(
-            "lies in a database, which pg_dump copies",
+        Err(StoreError::NotReady(
+            "is backed up by pg_dump, or copied into files by `wikijs-gate store copy`",
         ))
     }
 

@@ -8,7 +8,7 @@ use super::statement::{Statement, column, synced, time_before_now, unsigned, uns
 use super::{Database, PostgresStore};
 use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError};
 
-/// How often appending is tried when the database does not answer in time.
+/// The number of tries to append while the database does not answer in time.
 const TRIES: usize = 2;
 /// The most bytes that are appended at once.
 const MOST_APPENDED: usize = 64 << 20;
@@ -57,7 +57,7 @@ impl Runs for PostgresStore {
                 ON CONFLICT (wiki) DO UPDATE SET count = excluded.count RETURNING 1"
             ))
             .text(count);
-        if !self.database.ask(begun)?.is_empty() {
+        if !self.database.ask(begun).map_err(passing)?.is_empty() {
             return Ok(Box::new(writer));
         }
         if self.open_run(name)?.is_some() {
@@ -174,16 +174,28 @@ impl RunRow {
 
     /// Finds out why nothing was appended, and whether an earlier try had done it.
     fn was_appended(&self, lines: &[u8]) -> Result<(), StoreError> {
-        let sql = "SELECT EXISTS (SELECT FROM @.holder WHERE id = $3), EXISTS (
-                SELECT FROM @.run JOIN @.line ON line.wiki = run.wiki AND line.run = run.name
-                WHERE run.wiki = $1 AND name = $2 AND writer = $4 AND start = $5 AND bytes = $6
-            )";
+        // A lock is a change, and what it finds is as synced as it has to be.
+        let sql = concat!(
+            "WITH own AS (
+                SELECT length FROM @.run WHERE wiki = $1 AND name = $2 AND writer = $4 AND ",
+            synced!(),
+            " FOR KEY SHARE
+            )
+            SELECT EXISTS (SELECT FROM @.holder WHERE id = $3), EXISTS (
+                SELECT FROM own, @.line WHERE wiki = $1 AND run = $2 AND start = $5 AND bytes = $6
+            ), coalesce((SELECT length < $5 FROM own), false)"
+        );
         let asked = self.about(sql).integer(self.length).bytes(lines);
         let rows = self.database.ask(asked)?;
         let row = rows.first().ok_or(StoreError::Replaced)?;
         let (is_held, is_there): (bool, bool) = (column(row, 0)?, column(row, 1)?);
+        let has_lost: bool = column(row, 2)?;
         if is_there {
             return Ok(());
+        }
+        if has_lost {
+            // The database lost in a crash what needed not survive it: another run goes on.
+            return Err(StoreError::Overtaken);
         }
         if is_held {
             return Err(StoreError::Replaced);
@@ -208,11 +220,23 @@ impl RunWriter for RunRow {
                 Ok(rows) if rows.is_empty() => self.was_appended(lines)?,
                 Ok(_) => {}
                 Err(StoreError::Unreachable) if tries.next().is_some() => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(passing(error)),
             }
             self.length = self.length.saturating_add(length);
             return Ok(());
         }
+    }
+}
+
+/// A refusal to take a record: it may pass, unless there is no room.
+fn passing(error: StoreError) -> StoreError {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error {
+        StoreError::Io(StorageFull | QuotaExceeded | FileTooLarge) => error,
+        StoreError::Io(_) => StoreError::NotReady(
+            "refuses to take a record at the moment; the program's own log says why",
+        ),
+        error => error,
     }
 }
 

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::faults::Fault;
+use super::faults::AskFault;
 use super::statement::{Statement, column};
 use crate::store::StoreError;
 
@@ -23,11 +23,11 @@ const RIGHTS: &str = "SELECT right_ || ' on ' || table_ FROM
     ORDER BY 1";
 
 const FOREIGN: StoreError =
-    StoreError::Unfit("has tables of somebody else under our names: give us another schema");
+    StoreError::NotReady("has tables of somebody else under our names: give us another schema");
 const MISSING: StoreError =
-    StoreError::Unfit("has no tables of ours: run `wikijs-gate store migrate`");
+    StoreError::NotReady("has no tables of ours: run `wikijs-gate store migrate`");
 
-/// What was done to the tables.
+/// The version of the tables, before and now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Migrated {
     /// The version before; 0 if there were none.
@@ -47,31 +47,31 @@ pub(super) const fn missing_rights() -> Statement {
 }
 
 /// Checks that a database has our tables, in this version, and works as we rely on.
-pub(super) async fn check(client: &Client, schema: &str) -> Result<(), Fault> {
+pub(super) async fn check(client: &Client, schema: &str) -> Result<(), AskFault> {
     check_database(client).await?;
     let applied = applied(client, schema).await?;
-    let known = known_of(&applied).map_err(Fault::lasting)?;
+    let known = known_of(&applied).map_err(AskFault::lasting)?;
     match known {
-        0 => Err(Fault::lasting(MISSING)),
-        known if known < MIGRATIONS.len() => Err(Fault::lasting(StoreError::Unfit(
+        0 => Err(AskFault::lasting(MISSING)),
+        known if known < MIGRATIONS.len() => Err(AskFault::lasting(StoreError::NotReady(
             "has tables of an older version: run `wikijs-gate store migrate`",
         ))),
         _ => Ok(()),
     }
 }
 
-async fn check_database(client: &Client) -> Result<(), Fault> {
+async fn check_database(client: &Client) -> Result<(), AskFault> {
     let sql = "SELECT current_setting('server_encoding'), current_setting('default_transaction_isolation')";
     let row = client.query_typed_one(sql, &[]).await;
-    let row = row.map_err(|error| Fault::new(&error))?;
-    let text = |at| column::<String>(&row, at).map_err(Fault::lasting);
+    let row = row.map_err(|error| AskFault::new(&error))?;
+    let text = |at| column::<String>(&row, at).map_err(AskFault::lasting);
     if text(0)? != "UTF8" {
-        return Err(Fault::lasting(StoreError::Unfit(
+        return Err(AskFault::lasting(StoreError::NotReady(
             "is a database in another encoding than UTF8",
         )));
     }
     if text(1)? != "read committed" {
-        return Err(Fault::lasting(StoreError::Unfit(
+        return Err(AskFault::lasting(StoreError::NotReady(
             "begins transactions at another level than `read committed`: set default_transaction_isolation for our role",
         )));
     }
@@ -79,7 +79,7 @@ async fn check_database(client: &Client) -> Result<(), Fault> {
 }
 
 /// The digests of the versions that were applied; none if there are no tables.
-async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, Fault> {
+async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, AskFault> {
     let sql = in_schema(
         "SELECT to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL",
         schema,
@@ -91,11 +91,11 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, Fault> {
             &[(&&*names[0], Type::TEXT), (&&*names[1], Type::TEXT)],
         )
         .await
-        .map_err(|error| Fault::new(&error))?;
-    let is_there = |at| column::<bool>(&found, at).map_err(Fault::lasting);
+        .map_err(|error| AskFault::new(&error))?;
+    let is_there = |at| column::<bool>(&found, at).map_err(AskFault::lasting);
     if !is_there(0)? {
         return if is_there(1)? {
-            Err(Fault::lasting(FOREIGN))
+            Err(AskFault::lasting(FOREIGN))
         } else {
             Ok(Vec::new())
         };
@@ -105,27 +105,27 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, Fault> {
         schema,
     );
     let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
-        let fault = Fault::new(&error);
-        let is_unfit = matches!(fault.error, StoreError::Unfit(_));
+        let fault = AskFault::new(&error);
+        let is_unfit = matches!(fault.error, StoreError::NotReady(_));
         if is_unfit {
-            Fault::lasting(FOREIGN)
+            AskFault::lasting(FOREIGN)
         } else {
             fault
         }
     })?;
     let digests = rows.iter().map(|row| column(row, 0));
-    digests.collect::<Result<_, _>>().map_err(Fault::lasting)
+    digests.collect::<Result<_, _>>().map_err(AskFault::lasting)
 }
 
 /// The number of applied versions, all of which this program knows.
 fn known_of(applied: &[Vec<u8>]) -> Result<usize, StoreError> {
     for (digest, migration) in applied.iter().zip(MIGRATIONS) {
         if *digest != Sha256::digest(migration).as_slice() {
-            return Err(StoreError::Unfit("has tables that another program made"));
+            return Err(StoreError::NotReady("has tables that another program made"));
         }
     }
     if applied.len() > MIGRATIONS.len() {
-        return Err(StoreError::Unfit(
+        return Err(StoreError::NotReady(
             "has tables of a newer version of this program",
         ));
     }
@@ -133,8 +133,8 @@ fn known_of(applied: &[Vec<u8>]) -> Result<usize, StoreError> {
 }
 
 /// Makes or brings up our tables, in one transaction that one process at a time has.
-pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrated, Fault> {
-    let failed = |error| Fault::new(&error);
+pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrated, AskFault> {
+    let failed = |error| AskFault::new(&error);
     check_database(client).await?;
     let transaction = client.transaction().await.map_err(failed)?;
     let name: (&(dyn tokio_postgres::types::ToSql + Sync), Type) = (&schema, Type::TEXT);
@@ -154,7 +154,7 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
         transaction.batch_execute(&make).await.map_err(failed)?;
     }
     let applied = applied(transaction.client(), schema).await?;
-    let from = known_of(&applied).map_err(Fault::lasting)?;
+    let from = known_of(&applied).map_err(AskFault::lasting)?;
     for (number, migration) in MIGRATIONS.iter().enumerate().skip(from) {
         transaction
             .batch_execute(&in_schema(migration, schema))
@@ -166,7 +166,7 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
                     .is_some_and(|code| ["42P07", "42723"].contains(&code.code()));
                 let fault = failed(error);
                 if is_taken {
-                    Fault::lasting(FOREIGN)
+                    AskFault::lasting(FOREIGN)
                 } else {
                     fault
                 }

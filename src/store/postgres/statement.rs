@@ -16,7 +16,8 @@ const LONG: Duration = Duration::from_mins(1);
 /// to otherwise.
 macro_rules! synced {
     () => {
-        "set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), true) IS NOT NULL"
+        "set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+            WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL"
     };
 }
 
@@ -36,6 +37,8 @@ pub(super) struct Statement {
     pub(super) sql: &'static str,
     parameters: Vec<Parameter>,
     pub(super) limit: Duration,
+    /// True if it waits for no other question.
+    pub(super) is_urgent: bool,
 }
 
 #[derive(Debug)]
@@ -67,12 +70,19 @@ impl Statement {
             sql,
             parameters: Vec::new(),
             limit: SHORT,
+            is_urgent: false,
         }
     }
 
     /// May take longer, since it is about many rows.
     pub(super) const fn long(mut self) -> Self {
         self.limit = LONG;
+        self
+    }
+
+    /// Waits for no other question, however many are asked.
+    pub(super) const fn urgent(mut self) -> Self {
+        self.is_urgent = true;
         self
     }
 
@@ -98,7 +108,10 @@ impl Statement {
         self.with(Parameter::Seconds(seconds))
     }
 
-    pub(super) fn bytes(self, bytes: &[u8]) -> Self {
+    /// Bytes, which take their time.
+    pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
+        let megabytes = u64::try_from(bytes.len() >> 20).unwrap_or(u64::MAX);
+        self.limit = self.limit.saturating_add(Duration::from_secs(megabytes));
         self.with(Parameter::Bytes(bytes.to_vec()))
     }
 

@@ -21,7 +21,7 @@ use crate::store::suite::{Two, store_suite};
 use crate::store::{Durability, Runs as _, Store, StoreError};
 
 /// The end of all that a test waits for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Times of a process that is never renewed, and lives shortly.
 const SILENT: HolderTimes = HolderTimes {
     lasts: Duration::from_millis(600),

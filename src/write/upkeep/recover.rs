@@ -5,6 +5,7 @@
 //! *applied* and the old state is *unknown*. Of a mixture only the fields of the step count, since
 //! somebody else may have written the page meanwhile.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, 
 use crate::change::{Change, Operation, Proof};
 use crate::meter::Counter;
 use crate::page::{Field, PageState};
+use crate::store::blocking;
 use crate::wiki::{Wiki, WikiError};
 
 use super::super::audit_entry::is_worth_keeping;
@@ -61,6 +63,8 @@ pub(in crate::write) struct Recovery {
     patience: Timeouts,
     keep: Keep,
     once: OnceCell<()>,
+    /// The runs that were held at the last look, where servers elsewhere share the store.
+    held: Mutex<Option<HashSet<String>>>,
     /// The time of the last vain try to settle attempts of this run.
     tried: Mutex<Option<Instant>>,
     /// Attempts whose outcome stays unknown.
@@ -80,6 +84,7 @@ impl Recovery {
             patience,
             keep,
             once: OnceCell::new(),
+            held: Mutex::default(),
             tried: Mutex::default(),
             unknown: Counter::default(),
         }
@@ -104,6 +109,26 @@ impl Recovery {
             tracing::warn!(%error, "what is settled of this run could not be looked for");
         }
         *tried = self.audit.unsettled.is_any().then(Instant::now);
+    }
+
+    /// Waits until the open attempts of runs that ended meanwhile are settled, where servers elsewhere share the
+    /// store: what one of them had sent may still be under way when its leases are free.
+    pub(in crate::write) async fn ended_meanwhile(&self) -> Result<(), AuditError> {
+        if !self.audit.store().is_remote() {
+            return Ok(());
+        }
+        // Who comes second waits until the first is done.
+        let mut last = self.held.lock().await;
+        let runs = self.audit.runs.clone();
+        let all = blocking::<_, AuditError, _>(move || runs.all()).await?;
+        let held = all.iter().filter(|run| run.is_locked());
+        let held: HashSet<String> = held.map(|run| run.name().to_owned()).collect();
+        let has_ended = last.as_ref().is_none_or(|last| !last.is_subset(&held));
+        if has_ended {
+            self.in_time().await;
+        }
+        *last = Some(held);
+        Ok(())
     }
 
     async fn in_time(&self) {
@@ -261,7 +286,13 @@ impl Recovery {
         else {
             return Ok(RecoveredOutcome::UNKNOWN);
         };
-        let seen = self.last_seen(&promise, attempt.age()).await?;
+        // The clock of another machine tells no age.
+        let since = if self.audit.store().is_remote() {
+            Duration::ZERO
+        } else {
+            attempt.age()
+        };
+        let seen = self.last_seen(&promise, since).await?;
         let age = time::Duration::try_from(attempt.age()).unwrap_or(time::Duration::MAX);
         let sent_at = self.wiki.now().saturating_sub(age);
         let is_kept = promise.is_kept(&seen);

@@ -66,9 +66,7 @@ fn settings(text: &str) -> Vec<(&str, &str)> {
 }
 
 fn is_setting(name: &str) -> bool {
-    // The store's own come with the store.
-    let of_the_store = ["WIKI_STORE", "WIKI_STORE_PASSWORD_FILE"];
-    SETTINGS.iter().any(|setting| setting.name == name) || of_the_store.contains(&name)
+    SETTINGS.iter().any(|setting| setting.name == name)
 }
 
 #[test]

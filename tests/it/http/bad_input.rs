@@ -58,7 +58,7 @@ async fn no_argument_of_any_tool_makes_an_answer_large_or_slow() {
     let (_wiki, served) =
         sample(|wiki| Setup::scripter(wiki).toolsets("pages,undo,proposals")).await;
     let registry = served.app.registry();
-    assert_eq!(registry.definitions().count(), 14);
+    assert_eq!(registry.definitions().count(), 16);
     for tool in registry.definitions() {
         let known = tool.input["properties"].as_object().unwrap();
         let names = known.keys().map(String::as_str).chain(["zzz"]);

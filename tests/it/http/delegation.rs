@@ -141,6 +141,7 @@ async fn a_delegate_without_writes_reads_below_its_prefixes_and_does_nothing_els
             TREE,
             "wikijs_get_page_history",
             TAGS,
+            "wikijs_list_bin",
             LIST_PROPOSALS,
             "wikijs_get_proposal",
             CHANGE_SET

@@ -156,18 +156,16 @@ impl Drop for Cluster {
     }
 }
 
-/// Where the programs of the newest PostgreSQL are.
+/// The directory of the programs of the newest PostgreSQL.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten();
-    let debian = versions
+    let newest = versions
         .map(|version| version.unwrap().path().join("bin"))
         .max();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = debian.into_iter().chain(std::env::split_paths(&path));
     let all = ["initdb", "postgres", "pg_isready", "psql"];
-    places.find(|place| all.iter().all(|name| place.join(name).exists()))
+    newest.filter(|place| all.iter().all(|name| place.join(name).exists()))
 }
 
 /// The user that the server has to have: it refuses root.

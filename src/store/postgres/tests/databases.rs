@@ -11,7 +11,7 @@ fn database(user: &str, database: &str, schema: &str) -> Arc<Database> {
     Arc::new(Database::new(SHARED.address(user, database, schema), None, Vec::new()).unwrap())
 }
 
-/// What a question to a database comes to.
+/// The answer of a database to a question.
 fn asked(database: &Arc<Database>) -> Result<(), StoreError> {
     PostgresStore::new(Arc::clone(database), "docs")
         .blobs()
@@ -21,7 +21,7 @@ fn asked(database: &Arc<Database>) -> Result<(), StoreError> {
 /// The sentence's end of a refusal.
 fn refusal(done: Result<(), StoreError>) -> &'static str {
     match done {
-        Err(StoreError::Unfit(why)) => why,
+        Err(StoreError::NotReady(why)) => why,
         done => panic!("{done:?}"),
     }
 }

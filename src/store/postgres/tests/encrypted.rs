@@ -13,15 +13,15 @@ use super::cluster::SHARED;
 use crate::store::postgres::{Database, DatabaseAddress, PostgresStore};
 use crate::store::{Blobs as _, StoreError};
 
-/// What a server answers to who asks for encryption.
+/// The answer of a server to a request for encryption.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Offer {
+enum TlsOffer {
     Encryption,
     None,
 }
 
 /// A way to the shared server that encrypts as one would; gives its port and its certificate.
-async fn server(names: &[&str], offer: Offer) -> (u16, CertificateDer<'static>) {
+async fn server(names: &[&str], offer: TlsOffer) -> (u16, CertificateDer<'static>) {
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let made = rcgen::generate_simple_self_signed(names).unwrap();
     let certificate = made.cert.der().clone();
@@ -42,7 +42,7 @@ async fn server(names: &[&str], offer: Offer) -> (u16, CertificateDer<'static>) 
                 let mut asked = [0; 8];
                 client.read_exact(&mut asked).await.unwrap();
                 assert_eq!(asked, [0, 0, 0, 8, 4, 210, 22, 47]);
-                if offer == Offer::None {
+                if offer == TlsOffer::None {
                     client.write_all(b"N").await.unwrap();
                     return;
                 }
@@ -75,19 +75,19 @@ async fn asked(port: u16, authorities: Vec<CertificateDer<'static>>) -> Result<u
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_server_is_trusted_by_its_certificate_alone() {
-    let (port, certificate) = server(&["127.0.0.1"], Offer::Encryption).await;
+    let (port, certificate) = server(&["127.0.0.1"], TlsOffer::Encryption).await;
     assert_eq!(asked(port, vec![certificate]).await, Ok(1));
-    let (_, unknown) = server(&["127.0.0.1"], Offer::Encryption).await;
+    let (_, unknown) = server(&["127.0.0.1"], TlsOffer::Encryption).await;
     assert_eq!(
         asked(port, vec![unknown]).await,
         Err(StoreError::Unreachable)
     );
-    let (port, of_other_name) = server(&["db.example.com"], Offer::Encryption).await;
+    let (port, of_other_name) = server(&["db.example.com"], TlsOffer::Encryption).await;
     assert_eq!(
         asked(port, vec![of_other_name]).await,
         Err(StoreError::Unreachable)
     );
-    let (port, certificate) = server(&["127.0.0.1"], Offer::None).await;
+    let (port, certificate) = server(&["127.0.0.1"], TlsOffer::None).await;
     assert_eq!(
         asked(port, vec![certificate]).await,
         Err(StoreError::Unreachable)

@@ -9,7 +9,7 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-/// What becomes of what is sent.
+/// The fate of the bytes that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// It arrives.
