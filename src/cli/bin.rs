@@ -1,5 +1,7 @@
 //! `wikijs-gate bin`: the pages that anybody deleted, as they were seen last.
 
+use std::time::Duration;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
@@ -11,11 +13,14 @@ use super::undo::{Wording, carry_out};
 use super::when::minute;
 use super::{CommandResult, print, start, words};
 use crate::audit::TimeArg;
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
 use crate::page::{Field, NewPath, Note, PageState, Prefix};
 use crate::server::App;
-use crate::write::{Caller, MAX_PAGES, PageRestore, RestorePart, WriteRequest};
+use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
+
+/// The longest wait for a look of another server.
+const WAIT: Duration = Duration::from_secs(20);
 
 /// Arguments of `bin`.
 #[derive(Debug, clap::Args)]
@@ -95,7 +100,9 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 
 async fn list(arguments: &BinListArgs) -> CommandResult {
     let app = start::app_for_operator()?;
-    let bin = mirror(&app)?.bin(app.wiki.scope()).await;
+    let mirror = mirror(&app)?;
+    look_first(&app, mirror).await;
+    let bin = mirror.bin(app.wiki.scope(), None).await;
     let mut bin = bin.map_err(|error| start::failed("the bin could not be read", &error))?;
     bin.retain(|one| {
         let prefix = arguments.path.as_ref();
@@ -170,9 +177,8 @@ async fn show(arguments: &ShowArgs) -> CommandResult {
 }
 
 async fn found(app: &App, page: &str) -> Result<(BinPage, PageState), Failure> {
-    let mirror = mirror(app)
-        .map_err(|(_, message)| Failure::new(crate::error::Code::NotConfigured, message))?;
-    let one = mirror.find(page, app.wiki.scope()).await?;
+    let mirror = mirror(app).map_err(|(_, message)| Failure::new(Code::NotConfigured, message))?;
+    let one = mirror.find(page, app.wiki.scope(), None).await?;
     let last = one.page.last().map(|last| last.state);
     let state = mirror
         .state(last.ok_or_else(crate::mirror::no_state)?)
@@ -192,7 +198,9 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
             "nobody can be asked here; look at the page first, then pass --yes",
         ));
     }
-    let plan = planned(&app, mirror(&app)?, &arguments).await;
+    let mirror = mirror(&app)?;
+    look_first(&app, mirror).await;
+    let plan = planned(&app, mirror, &arguments).await;
     let plan = plan.map_err(|failure| print::failure(&failure, is_json))?;
     let caller = Caller {
         note: arguments.note,
@@ -209,6 +217,37 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
     exit
 }
 
+/// Looks at the wiki, so that the mirror knows what others just did; where that cannot be, says as of
+/// when it is.
+async fn look_first(app: &App, mirror: &Mirror) {
+    let before = last_look(mirror).await;
+    let look = Box::pin(app.look_for_mirror(WAIT));
+    match print::in_progress("looking at the wiki", look).await {
+        Ok(news) => {
+            if !news.gone.is_empty() {
+                let gone = news.gone.len();
+                print::note(&format!("pages that are gone since the last look: {gone}"));
+            }
+            if news.went_back {
+                print::note(
+                    "a page is older than it was seen: a backup of the wiki may have been restored",
+                );
+            }
+        }
+        Err(fault) => print::note(&format!("the wiki could not be looked at: {fault}")),
+    }
+    let now = last_look(mirror).await;
+    if now == before {
+        let when = now.map_or_else(|| "never".to_owned(), |at| minute(at.instant()));
+        print::note(&format!("the wiki was looked at last: {when}"));
+    }
+}
+
+/// The last look; what cannot be read the command itself tells.
+async fn last_look(mirror: &Mirror) -> Option<MirrorTime> {
+    mirror.last_looked().await.ok().flatten()
+}
+
 async fn planned(
     app: &App,
     mirror: &Mirror,
@@ -221,28 +260,31 @@ async fn planned(
             at: at.begin(),
             by: arguments.by.clone(),
         };
-        let mut pages = mirror.since(part, scope).await?;
-        let more = pages.len().saturating_sub(MAX_PAGES);
-        if more > 0 {
-            print::note(&format!(
-                "{more} pages more differ: run this again for these"
-            ));
+        let pages = mirror.since(part, scope).await?;
+        if pages.is_empty() {
+            let message = "Nothing of that part differs from what was seen of it then.";
+            return Err(Failure::new(Code::NothingToUndo, message)
+                .hint("`wikijs-gate bin list` lists what was deleted."));
         }
-        pages.truncate(MAX_PAGES);
         return Ok(WriteRequest::RestorePart(RestorePart {
             pages: pages.into(),
         }));
     }
     let page = arguments.page.as_deref().unwrap_or_default();
-    let one = mirror.find(page, scope).await?;
+    let one = mirror.find(page, scope, None).await?;
     let to = arguments.to.clone().map(NewPath::into_path);
     let restore = PageRestore::of(mirror, &one, to).await?;
     Ok(WriteRequest::Restore(Box::new(restore)))
 }
 
-/// Its last place.
+/// Its last place; that of a page that the key did not see any more before it went may be another one.
 fn place(one: &BinPage) -> String {
-    print::harmless(&format!("{}:{}", one.page.locale, one.page.path.as_str()))
+    let place = print::harmless(&format!("{}:{}", one.page.locale, one.page.path.as_str()));
+    if one.gone.is_hidden {
+        format!("{place} (hidden before)")
+    } else {
+        place
+    }
 }
 
 fn told(one: &BinPage) -> Value {
@@ -259,6 +301,7 @@ fn told(one: &BinPage) -> Value {
         "tags": one.page.tags,
         "lastSeen": time(one.gone.last_seen),
         "missed": time(one.gone.missed),
+        "hidden": one.gone.is_hidden,
         "lastAuthor": one.page.author,
         "takenBy": one.taken_by,
         "linkedFrom": one.linked_from,

@@ -92,5 +92,10 @@ async fn forget(app: &App, arguments: ForgetSeen) -> CommandResult {
         let (states, pages) = (done.states, done.pages);
         print::line(&format!("forgotten: {states} states of {pages} pages"));
     }
-    Ok(Exit::Done)
+    match done.left {
+        0 => Ok(Exit::Done),
+        left => Err(Exit::failed(format!(
+            "{left} of the states are still in the store: what was kept just now is gone within ten seconds; run it again"
+        ))),
+    }
 }

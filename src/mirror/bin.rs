@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::known::KnownPages;
-use super::pages::{MirroredPage, PageGone};
+use super::known::{KnownPages, last_look};
+use super::pages::{MirrorTime, MirroredPage, PageGone};
 use super::settings::MirrorSettings;
 use crate::audit::{AuditError, KeptState, kept_states};
 use crate::error::{Code, Failure};
@@ -21,6 +21,11 @@ pub enum MirrorFault {
     /// The store.
     #[error(transparent)]
     Store(#[from] AuditError),
+    /// A list without any page, although pages are known: no proof that all of them were deleted.
+    #[error(
+        "the wiki lists no page at all, so none is taken for deleted; if all of them are gone, make one, and the next look finds the others gone"
+    )]
+    NoPages,
 }
 
 /// The mirror of one wiki. It holds nothing but the way to its store.
@@ -98,12 +103,28 @@ impl Mirror {
         blocking(move || KnownPages::load(&*store)).await
     }
 
-    /// The pages that are gone and within a scope by their last places and tags, the last missed first.
-    /// One that stands at its old place again, as it was, is not among them.
+    /// The time at which the last look at the list began, if there was one.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn bin(&self, scope: &ReadScope) -> Result<Vec<BinPage>, AuditError> {
+    pub async fn last_looked(&self) -> Result<Option<MirrorTime>, AuditError> {
+        let store = self.store();
+        let look = blocking(move || last_look(&*store)).await?;
+        Ok(look.map(|look| look.at))
+    }
+
+    /// The pages that are gone and within a scope by their last places and tags, the last missed first.
+    /// One that stands at its old place again, as it was, is not among them. With the digest of a key
+    /// they are those that looks with this key saw to the last; without, as at the operator's command
+    /// line, all.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn bin(
+        &self,
+        scope: &ReadScope,
+        key: Option<&str>,
+    ) -> Result<Vec<BinPage>, AuditError> {
         let known = self.known().await?;
         let mut there: HashMap<(&Locale, &PagePath), i64> = HashMap::new();
         let mut states: HashSet<KeptState> = HashSet::new();
@@ -114,10 +135,11 @@ impl Mirror {
         let mut bin: Vec<BinPage> = known
             .iter()
             .filter_map(|page| {
-                let gone = page.gone?;
+                let gone = page.gone.clone()?;
                 let is_back = page.last().is_some_and(|last| states.contains(&last.state));
-                let is_told =
-                    scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags);
+                let is_told = scope.admits_place(&page.locale, &page.path)
+                    && scope.admits_tags(&page.tags)
+                    && key.is_none_or(|key| gone.was_seen_by(key));
                 (is_told && !is_back).then(|| BinPage {
                     page: page.clone(),
                     gone,
@@ -131,12 +153,17 @@ impl Mirror {
     }
 
     /// The page of the bin that is meant: by its last path, or by its number. Of several the one that
-    /// went last.
+    /// went last. The key is that of [`Self::bin`].
     ///
     /// # Errors
     /// `PAGE_NOT_FOUND`, or what the store says.
-    pub async fn find(&self, meant: &str, scope: &ReadScope) -> Result<BinPage, Failure> {
-        let bin = self.bin(scope).await?;
+    pub async fn find(
+        &self,
+        meant: &str,
+        scope: &ReadScope,
+        key: Option<&str>,
+    ) -> Result<BinPage, Failure> {
+        let bin = self.bin(scope, key).await?;
         let path = PagePath::new(meant);
         let id = meant.parse::<i64>().ok();
         let is_meant = |one: &BinPage| one.page.path == path || Some(one.page.id) == id;

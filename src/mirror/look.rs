@@ -114,6 +114,9 @@ impl MirrorLook<'_> {
             replaced,
             went_back,
         } = found;
+        if list.shared().is_empty() && !missing.is_empty() {
+            return Err(MirrorFault::NoPages);
+        }
         let (known, kept) = self.keep_changed(known, index, changed).await?;
         let (known, gone, hidden) = self.settle(known, missing, replaced).await?;
         let (at, settings) = (self.began, self.settings);
@@ -200,7 +203,7 @@ impl MirrorLook<'_> {
             self.wiki.deleted_among(&ids).await?
         };
         let hidden = missing.len().saturating_sub(deleted.len());
-        let last_seen = before.map_or(began, |look| look.at);
+        let (last_seen, seen_by) = before.map_or((began, None), |look| (look.at, Some(look.key)));
         let (known, gone) = self
             .on(known, move |known, _| {
                 let mut gone = Vec::new();
@@ -213,6 +216,8 @@ impl MirrorLook<'_> {
                         page.gone = Some(PageGone {
                             last_seen: page.hidden.unwrap_or(last_seen),
                             missed: began,
+                            is_hidden: page.hidden.is_some(),
+                            key: seen_by.clone(),
                         });
                         gone.push(page.clone());
                     } else {

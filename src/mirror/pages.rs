@@ -101,13 +101,27 @@ pub struct SeenState {
 }
 
 /// The end of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PageGone {
     /// The last time at which the list had it.
     pub last_seen: MirrorTime,
     /// The time at which it was missed.
     pub missed: MirrorTime,
+    /// True if the key did not see it any more before it went: it may have been elsewhere by then, or
+    /// have had other tags.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_hidden: bool,
+    /// The digest of the key whose look saw it last, if one had ended by then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<String>,
+}
+
+impl PageGone {
+    /// True if the last look that saw the page was by the key of this digest.
+    pub(super) fn was_seen_by(&self, key: &str) -> bool {
+        !self.is_hidden && self.key.as_deref() == Some(key)
+    }
 }
 
 impl MirroredPage {
@@ -148,8 +162,9 @@ impl MirroredPage {
         self.author.clone_from(&state.author);
         self.mark = mark;
         (self.gone, self.hidden) = (None, None);
-        if self.last().is_none_or(|last| last.state != state.state) {
-            self.states.push(state);
+        match self.states.last_mut() {
+            Some(last) if last.state == state.state => last.goes_back_to(state.updated),
+            _ => self.states.push(state),
         }
         let beyond = self.states.len().saturating_sub(MOST_STATES);
         self.states.drain(..beyond);
@@ -162,6 +177,14 @@ impl SeenState {
         let seen = self.seen.instant();
         let updated = self.updated.instant();
         updated.map_or(seen, |updated| updated.min(seen))
+    }
+
+    /// Notes that the wiki says an earlier time for it, as after a backup: it is told once.
+    fn goes_back_to(&mut self, updated: Date) {
+        let times = updated.instant().zip(self.updated.instant());
+        if times.is_some_and(|(now, before)| now < before) {
+            self.updated = updated;
+        }
     }
 }
 

@@ -3,12 +3,14 @@
 //! The newest state of a page that is there stays, whatever it takes. What is known of pages is saved
 //! before any state is removed: a killed purge leaves states that nobody names, which the next one removes.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::{MirrorTime, MirroredPage};
+use super::pages::{MirrorTime, MirroredPage, PageKey, SeenState};
 use super::settings::MirrorSettings;
 use crate::audit::{AuditError, KeptState, kept_states};
 use crate::page::Prefix;
@@ -18,6 +20,8 @@ use crate::store::{LeaseMode, LeaseName, Store, StoreError, blocking};
 const APART: time::Duration = time::Duration::HOUR;
 /// The longest wait for a look under way.
 const WAIT: Duration = Duration::from_mins(2);
+/// The wait before what the store did not remove is tried again.
+const AGAIN: Duration = Duration::from_secs(4);
 
 /// The choice of what is forgotten on purpose.
 #[derive(Debug, Clone)]
@@ -35,6 +39,9 @@ pub struct Forgotten {
     pub pages: usize,
     /// Number of states.
     pub states: usize,
+    /// Number of states that the store still has: they were kept just now, or are being kept. To forget
+    /// once more removes them.
+    pub left: usize,
 }
 
 impl Mirror {
@@ -47,22 +54,32 @@ impl Mirror {
         Ok(known.forget(&which))
     }
 
-    /// Forgets something for good, and removes the states that nothing else names.
+    /// Forgets something for good, and removes the states that nothing else names; says how many of
+    /// these the store still has.
     ///
     /// # Errors
     /// If it is not surely gone.
     pub async fn forget(&self, which: ToForget) -> Result<Forgotten, AuditError> {
         let held = self.leases().alone(&LeaseName::MIRROR, WAIT).await?;
         let store = self.store();
-        blocking(move || {
+        let saved: Result<_, AuditError> = blocking(move || {
             let mut known = KnownPages::load(&*store)?;
             let forgotten = known.forget(&which);
             known.save(&*store)?;
-            remove_unnamed(&*store, &known)?;
-            drop(held);
-            Ok(forgotten)
+            Ok((Arc::new(known), forgotten))
         })
-        .await
+        .await;
+        let (known, mut forgotten) = saved?;
+        for is_last in [false, false, false, true] {
+            let (store, known) = (self.store(), Arc::clone(&known));
+            match blocking(move || remove_unnamed(&*store, &known)).await {
+                Ok(0) => break,
+                Ok(_) | Err(AuditError::Busy) if !is_last => tokio::time::sleep(AGAIN).await,
+                left => forgotten.left = left?,
+            }
+        }
+        drop(held);
+        Ok(forgotten)
     }
 }
 
@@ -85,7 +102,7 @@ pub(super) fn purge(
     known.save(store)?;
     match remove_unnamed(store, known) {
         // Somebody keeps one: the next purge removes them.
-        Ok(()) | Err(AuditError::Busy) => Ok(Some(now)),
+        Ok(_) | Err(AuditError::Busy) => Ok(Some(now)),
         Err(error) => Err(error),
     }
 }
@@ -100,7 +117,7 @@ impl KnownPages {
             let left = match which {
                 ToForget::Within(prefix) if prefix.holds(&page.locale, &page.path) => 0,
                 ToForget::Within(_) => continue,
-                ToForget::Before(time) if page.gone.is_some_and(|gone| gone.missed < *time) => 0,
+                ToForget::Before(time) if is_gone_before(page, *time) => 0,
                 ToForget::Before(time) => {
                     let next = page.states.iter().skip(1);
                     states - next.take_while(|next| next.seen < *time).count()
@@ -120,62 +137,95 @@ impl KnownPages {
         forgotten
     }
 
-    /// Forgets what was replaced or gone the longest ago, until the states take no more than this.
+    /// Forgets states that were replaced or are gone until those take no more than this, each time the
+    /// oldest one of the page that has most of them. What the newest states take does not count: they stay.
     fn shrink_to(&mut self, most: u64) {
-        let mut uses: HashMap<KeptState, (u64, usize)> = HashMap::new();
-        let mut ends: Vec<MirrorTime> = Vec::new();
-        for page in self.iter() {
-            for seen in &page.states {
-                uses.entry(seen.state).or_insert((seen.bytes, 0)).1 += 1;
-            }
-            ends.extend(page.states.iter().skip(1).map(|next| next.seen));
-            ends.extend(page.gone.map(|gone| gone.missed));
-        }
+        let mut uses = self.that_may_go();
         let mut bytes: u64 = uses.values().map(|(bytes, _)| bytes).sum();
         if bytes <= most {
             return;
         }
-        ends.sort_unstable();
-        ends.dedup();
-        // A tenth at a time, so that few passes are enough.
-        let step = ends.len().div_ceil(10).max(1);
-        for end in ends.chunks(step).filter_map(<[MirrorTime]>::last) {
-            let after = i64::from(*end).saturating_add(1);
-            self.forget(&ToForget::Before(after.into()));
-            let left: HashSet<KeptState> = { self.iter() }
-                .flat_map(|page| page.states.iter().map(|seen| seen.state))
-                .collect();
-            bytes = left
-                .iter()
-                .filter_map(|state| uses.get(state))
-                .map(|(bytes, _)| bytes)
-                .sum();
-            if bytes <= most {
-                return;
+        let mut turns: BinaryHeap<_> = self.iter().filter_map(turn_to_lose).collect();
+        while bytes > most
+            && let Some((_, _, key)) = turns.pop()
+        {
+            if let Some(lost) = self.lose_oldest(&key)
+                && let Some((length, count)) = uses.get_mut(&lost)
+            {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    bytes = bytes.saturating_sub(*length);
+                }
+            }
+            turns.extend(self.get(&key).and_then(turn_to_lose));
+        }
+    }
+
+    /// The states that may go and that no newest one is equal to: their bytes, and how often they are
+    /// named.
+    fn that_may_go(&self) -> HashMap<KeptState, (u64, usize)> {
+        let newest: HashSet<KeptState> = { self.iter() }
+            .filter(|page| page.gone.is_none())
+            .filter_map(|page| page.last().map(|last| last.state))
+            .collect();
+        let mut uses: HashMap<KeptState, (u64, usize)> = HashMap::new();
+        for seen in self.iter().flat_map(replaced) {
+            if !newest.contains(&seen.state) {
+                uses.entry(seen.state).or_insert((seen.bytes, 0)).1 += 1;
             }
         }
-        tracing::warn!(
-            bytes,
-            most,
-            "the newest states of the pages alone take more than the mirror may"
-        );
+        uses
+    }
+
+    /// Removes the oldest state of a page, and the page with its only one; gives that state.
+    fn lose_oldest(&mut self, key: &PageKey) -> Option<KeptState> {
+        let page = self.change(key)?;
+        let lost = page.states.first()?.state;
+        page.states.drain(..1);
+        if page.states.is_empty() {
+            self.remove(key);
+        }
+        Some(lost)
     }
 }
 
-/// Removes the states that no page names.
-fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> Result<(), AuditError> {
+/// True if a page was gone by a time.
+fn is_gone_before(page: &MirroredPage, time: MirrorTime) -> bool {
+    page.gone.as_ref().is_some_and(|gone| gone.missed < time)
+}
+
+/// The states of a page that may go, the oldest first: all but the newest one of a page that is there.
+fn replaced(page: &MirroredPage) -> &[SeenState] {
+    let newest = usize::from(page.gone.is_none());
+    let count = page.states.len().saturating_sub(newest);
+    page.states.get(..count).unwrap_or_default()
+}
+
+/// The turn of a page to lose its oldest state: first that with the most that may go, of equals that
+/// whose oldest one was replaced or gone the longest ago. `None` if none of its states may go.
+fn turn_to_lose(page: &MirroredPage) -> Option<(usize, Reverse<MirrorTime>, PageKey)> {
+    let count = replaced(page).len();
+    let next = page.states.get(1).map(|next| next.seen);
+    let end = next.or_else(|| page.gone.as_ref().map(|gone| gone.missed))?;
+    (count > 0).then(|| (count, Reverse(end), page.key()))
+}
+
+/// Removes the states that no page names; gives the number of those that the store does not remove yet.
+fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> Result<usize, AuditError> {
     let began = SystemTime::now();
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Alone)?;
     let lease = lease.ok_or(StoreError::Busy)?;
     let named: HashSet<KeptState> = { known.iter() }
         .flat_map(|page| page.states.iter().map(|seen| seen.state))
         .collect();
+    let mut left = 0_usize;
     for (state, _) in kept_states::list(store)? {
-        if !named.contains(&state) {
-            kept_states::remove(store, state, began, &lease)?;
+        if !named.contains(&state) && !kept_states::remove(store, state, began, &lease)? {
+            left = left.saturating_add(1);
         }
     }
-    Ok(store.sync_removed()?)
+    store.sync_removed()?;
+    Ok(left)
 }
 
 #[cfg(test)]
@@ -202,6 +252,8 @@ mod tests {
             gone: gone.map(|at| PageGone {
                 last_seen: at.into(),
                 missed: at.into(),
+                is_hidden: false,
+                key: None,
             }),
             ..MirroredPage::new(id, Date::Unset, &listed)
         }
@@ -230,7 +282,8 @@ mod tests {
             forgotten,
             Forgotten {
                 pages: 2,
-                states: 3
+                states: 3,
+                left: 0
             }
         );
         assert_eq!(left(&all), [(1, 2), (3, 1)]);
@@ -247,19 +300,25 @@ mod tests {
             forgotten,
             Forgotten {
                 pages: 2,
-                states: 5
+                states: 5,
+                left: 0
             }
         );
         assert_eq!(left(&all), [(3, 1)]);
     }
 
     #[test]
-    fn beyond_the_bytes_the_oldest_go_first_and_the_newest_states_stay() {
+    fn beyond_the_bytes_the_page_with_most_that_may_go_loses_its_oldest_and_the_newest_stay() {
         let mut all = known();
-        all.shrink_to(60);
+        // Two of the first and two of the second, which is gone, may go.
+        all.shrink_to(40);
         assert_eq!(left(&all), [(1, 3), (2, 2), (3, 1)]);
-        all.shrink_to(50);
+        all.shrink_to(30);
         assert_eq!(left(&all), [(1, 3), (2, 1), (3, 1)]);
+        all.shrink_to(20);
+        assert_eq!(left(&all), [(1, 2), (2, 1), (3, 1)]);
+        all.shrink_to(10);
+        assert_eq!(left(&all), [(1, 2), (3, 1)]);
         all.shrink_to(0);
         assert_eq!(left(&all), [(1, 1), (3, 1)]);
     }

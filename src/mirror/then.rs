@@ -1,11 +1,13 @@
 //! A part of the wiki as it was at a time: what has become of its pages since.
 
+use std::collections::HashSet;
+
 use time::OffsetDateTime;
 
 use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::{MirroredPage, SeenState};
-use crate::audit::{AuditError, kept_states};
+use super::pages::{MirrorTime, MirroredPage, SeenState};
+use crate::audit::{AuditError, KeptState, kept_states};
 use crate::page::{Date, Field, PagePath, PageReading, PageState, Prefix, ReadScope};
 use crate::store::{Store, blocking};
 
@@ -27,13 +29,21 @@ pub struct PageThen {
     pub id: i64,
     /// Its last path.
     pub path: PagePath,
+    /// The time at which it was first seen as it was then.
+    pub seen: Option<MirrorTime>,
     /// The changes to be taken back, the newest first: the page before and after each.
     pub steps: Vec<(Option<PageState>, Option<PageState>)>,
+    /// The reason for which it cannot be as it was, if the mirror has one.
+    pub hindrance: Option<&'static str>,
 }
+
+/// A page before a change and after it.
+type StatesThen = (Option<PageState>, Option<PageState>);
 
 impl Mirror {
     /// The pages of a part that are not as they were, in order of their paths; those of which nobody
-    /// knows how they were are left out. Nobody knows who deleted a page, so `by` leaves these out, too.
+    /// knows how they were have a hindrance. Nobody knows who deleted a page, so `by` leaves these out. Not
+    /// told are pages that the key did not see any more before they went.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -45,41 +55,107 @@ impl Mirror {
         let known = self.known().await?;
         let (store, scope) = (self.store(), scope.clone());
         blocking(move || {
-            let there: Vec<_> = { known.iter() }
-                .filter(|page| page.gone.is_none())
-                .filter_map(|page| page.last())
-                .map(|last| last.state)
-                .collect();
+            let back = BackAgain::of(&known, part.at);
             let mut pages = Vec::new();
-            for page in known.iter() {
-                let changes = changes(page, &part);
-                // What was deleted and stands there again is another page by now.
-                let is_back = |seen: &SeenState| page.gone.is_some() && there.contains(&seen.state);
-                if changes.is_empty() || before(page, part.at).is_some_and(is_back) {
-                    continue;
-                }
-                let steps = { changes.into_iter() }
-                    .map(|pair| states(&*store, pair))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let places = || {
-                    { steps.iter() }
-                        .flat_map(|(before, after)| [before, after])
-                        .flatten()
-                };
-                let is_told = places().all(|state| scope.admits_state(state));
-                let is_within = |state: &PageState| part.prefix.holds(&state.locale, &state.path);
-                if is_told && places().any(is_within) {
-                    pages.push(PageThen {
-                        id: page.id,
-                        path: page.path.clone(),
-                        steps,
-                    });
-                }
+            for page in known.iter().filter(|page| !back.holds(page, part.at)) {
+                pages.extend(page_then(&*store, page, (&part, &scope))?);
             }
-            pages.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+            pages.sort_by(|one: &PageThen, other| one.path.as_str().cmp(other.path.as_str()));
             Ok(pages)
         })
         .await
+    }
+}
+
+/// A page as it was, if it is not so now and is told.
+fn page_then(
+    store: &dyn Store,
+    page: &MirroredPage,
+    (part, scope): (&PartThen, &ReadScope),
+) -> Result<Option<PageThen>, AuditError> {
+    let is_hidden = page.gone.as_ref().is_some_and(|gone| gone.is_hidden);
+    let is_told = scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags);
+    if is_hidden || !is_told {
+        return Ok(None);
+    }
+    let is_here = part.prefix.holds(&page.locale, &page.path);
+    let found = PageThen {
+        id: page.id,
+        path: page.path.clone(),
+        seen: before(page, part.at).map(|seen| seen.seen),
+        steps: Vec::new(),
+        hindrance: None,
+    };
+    let hindered = |hindrance| {
+        let hindrance = Some(hindrance);
+        is_here.then_some(PageThen {
+            hindrance,
+            ..found.clone()
+        })
+    };
+    if is_unseen(page, part) {
+        return Ok(hindered("nobody saw how it was"));
+    }
+    let changes = changes(page, part);
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    let steps = { changes.into_iter() }
+        .map(|pair| states(store, pair))
+        .collect::<Result<Vec<_>, _>>();
+    let steps = match steps {
+        Err(AuditError::Missing | AuditError::Damaged) => {
+            return Ok(hindered("what is kept of it is missing or damaged"));
+        }
+        steps => steps?,
+    };
+    let is_within = |state: &PageState| part.prefix.holds(&state.locale, &state.path);
+    let is_of_part = (page.gone.is_some() && is_here) || places(&steps).any(is_within);
+    let is_told = places(&steps).all(|state| scope.admits_state(state));
+    Ok((is_told && is_of_part).then_some(PageThen { steps, ..found }))
+}
+
+/// The states of all steps.
+fn places(steps: &[StatesThen]) -> impl Iterator<Item = &PageState> {
+    { steps.iter() }
+        .flat_map(|(before, after)| [before, after])
+        .flatten()
+}
+
+/// The pages that were deleted since a time and stand there again, under other ids: by their states,
+/// which say where they stand, too.
+struct BackAgain {
+    /// The states of the pages that are there.
+    there: HashSet<KeptState>,
+    /// The states that those had at the time which are gone since.
+    gone: HashSet<KeptState>,
+}
+
+impl BackAgain {
+    fn of(known: &KnownPages, at: OffsetDateTime) -> Self {
+        let (mut there, mut gone) = (HashSet::new(), HashSet::new());
+        for page in known.iter() {
+            match &page.gone {
+                None => there.extend(page.last().map(|last| last.state)),
+                Some(end) if end.missed.instant() > at => {
+                    gone.extend(before(page, at).map(|then| then.state));
+                }
+                Some(_) => {}
+            }
+        }
+        Self { there, gone }
+    }
+
+    /// True for a page that is there again, and for that which it is now.
+    fn holds(&self, page: &MirroredPage, at: OffsetDateTime) -> bool {
+        match (before(page, at), &page.gone) {
+            (Some(then), Some(_)) => self.there.contains(&then.state),
+            (None, None) => page
+                .states
+                .iter()
+                .any(|seen| self.gone.contains(&seen.state)),
+            _ => false,
+        }
     }
 }
 
@@ -134,11 +210,7 @@ type SeenPair<'a> = (Option<&'a SeenState>, Option<&'a SeenState>);
 /// The changes of a page since a time that are to be taken back, the newest first.
 fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Vec<SeenPair<'a>> {
     let then = before(page, part.at);
-    let is_new = page
-        .created
-        .instant()
-        .is_some_and(|created| created > part.at);
-    if then.is_none() && !is_new {
+    if then.is_none() && !is_new(page, part.at) {
         return Vec::new();
     }
     let later: Vec<&SeenState> = { page.states.iter() }
@@ -147,17 +219,14 @@ fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Vec<SeenPair<'a>> {
     let Some(by) = &part.by else {
         let last = page.last();
         let is_same = then.map(|seen| seen.state) == last.map(|seen| seen.state);
-        let mut pairs = Vec::new();
-        match page.gone {
+        let pair = match &page.gone {
             // What came and went since, nobody misses.
-            Some(gone) if gone.missed.instant() > part.at && then.is_some() => {
-                pairs.push((last, None));
+            Some(gone) => {
+                (gone.missed.instant() > part.at && then.is_some()).then_some((then, None))
             }
-            Some(_) => return pairs,
-            None => {}
-        }
-        pairs.extend((!is_same).then_some((then, last)));
-        return pairs;
+            None => (!is_same).then_some((then, last)),
+        };
+        return pair.into_iter().collect();
     };
     if page.gone.is_some() {
         return Vec::new();
@@ -176,6 +245,27 @@ fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Vec<SeenPair<'a>> {
     }
     pairs.reverse();
     pairs
+}
+
+/// True if a page was made after a time.
+fn is_new(page: &MirroredPage, at: OffsetDateTime) -> bool {
+    page.created.instant().is_some_and(|made| made > at)
+}
+
+/// True if a page was there at a time and changed since, and no state of it is kept from before.
+fn is_unseen(page: &MirroredPage, part: &PartThen) -> bool {
+    if before(page, part.at).is_some() || is_new(page, part.at) {
+        return false;
+    }
+    match (&part.by, &page.gone) {
+        (None, None) => !page.states.is_empty(),
+        (None, Some(gone)) => gone.missed.instant() > part.at,
+        (Some(_), Some(_)) => false,
+        (Some(by), None) => page
+            .states
+            .iter()
+            .any(|seen| seen.author.as_ref() == Some(by)),
+    }
 }
 
 /// The state of a page at a time.
@@ -205,8 +295,9 @@ fn states(
 mod tests {
     use time::OffsetDateTime;
 
-    use super::{PartThen, changes};
+    use super::{BackAgain, PartThen, changes, is_unseen};
     use crate::audit::KeptState;
+    use crate::mirror::known::KnownPages;
     use crate::mirror::{MirroredPage, PageGone, SeenState};
     use crate::page::{Date, Locale, PagePath, PageReading, Prefix};
 
@@ -226,6 +317,8 @@ mod tests {
             gone: gone.map(|at| PageGone {
                 last_seen: (at * 1_000).into(),
                 missed: (at * 1_000).into(),
+                is_hidden: false,
+                key: None,
             }),
             ..MirroredPage::new(
                 1,
@@ -235,13 +328,17 @@ mod tests {
         }
     }
 
-    /// The seconds of the states around each change since a time.
-    fn since(page: &MirroredPage, at: i64, by: Option<&str>) -> Vec<(Option<i64>, Option<i64>)> {
-        let part = PartThen {
+    fn part(at: i64, by: Option<&str>) -> PartThen {
+        PartThen {
             prefix: Prefix::parse("docs").unwrap(),
             at: OffsetDateTime::from_unix_timestamp(at).unwrap(),
             by: by.map(str::to_owned),
-        };
+        }
+    }
+
+    /// The seconds of the states around each change since a time.
+    fn since(page: &MirroredPage, at: i64, by: Option<&str>) -> Vec<(Option<i64>, Option<i64>)> {
+        let part = part(at, by);
         let second = |seen: Option<&SeenState>| seen.map(|it| it.seen.instant().unix_timestamp());
         let pairs = changes(page, &part).into_iter();
         pairs
@@ -258,7 +355,7 @@ mod tests {
         assert_eq!(since(&changed, 1, None), [(None, Some(7))]);
         assert_eq!(since(&page(&[(9, "a")], None), 5, None), []);
         let gone = page(&[(3, "a"), (5, "b")], Some(6));
-        assert_eq!(since(&gone, 4, None), [(Some(5), None), (Some(3), Some(5))]);
+        assert_eq!(since(&gone, 4, None), [(Some(3), None)]);
         assert_eq!(since(&gone, 5, None), [(Some(5), None)]);
         assert_eq!(since(&gone, 6, None), []);
         assert_eq!(since(&gone, 1, None), []);
@@ -278,5 +375,43 @@ mod tests {
             since(&page(&[(3, "a"), (4, "b")], Some(5)), 3, Some("b")),
             []
         );
+    }
+
+    #[test]
+    fn a_page_that_changed_since_and_was_not_seen_before_is_unseen() {
+        let later = page(&[(9, "a")], None);
+        assert!(is_unseen(&later, &part(5, None)));
+        assert!(is_unseen(&later, &part(5, Some("a"))));
+        assert!(!is_unseen(&later, &part(5, Some("b"))));
+        assert!(!is_unseen(&later, &part(9, None)));
+        // Made since.
+        assert!(!is_unseen(&later, &part(1, None)));
+        let gone = page(&[(9, "a")], Some(12));
+        assert!(is_unseen(&gone, &part(5, None)));
+        assert!(!is_unseen(&gone, &part(12, None)));
+    }
+
+    #[test]
+    fn a_page_that_is_back_under_another_id_is_neither_missed_nor_new() {
+        let gone = page(&[(3, "a")], Some(6));
+        let again = MirroredPage {
+            id: 2,
+            created: Date::from("1970-01-01T00:00:07.000Z".to_owned()),
+            states: vec![SeenState {
+                seen: 8_000.into(),
+                ..gone.states[0].clone()
+            }],
+            ..page(&[], None)
+        };
+        let mut known = KnownPages::default();
+        known.add(gone.clone());
+        known.add(again.clone());
+        let at = |second| part(second, None).at;
+        let back = BackAgain::of(&known, at(5));
+        assert!(back.holds(&gone, at(5)));
+        assert!(back.holds(&again, at(5)));
+        assert!(!back.holds(&page(&[(9, "b")], None), at(5)));
+        // It was gone by then.
+        assert!(!BackAgain::of(&known, at(6)).holds(&again, at(6)));
     }
 }

@@ -1,6 +1,7 @@
 //! Looks at the wiki of a site for its mirror, as long as the site is served, and tells people what others
 //! did there.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,7 +62,10 @@ async fn tell(app: &App, news: MirrorNews, told: &mut HashMap<String, Instant>) 
         });
     }
     for (author, pages) in news.changed_by {
-        if pages > MANY && told.insert(author.clone(), Instant::now()).is_none() {
+        if pages > MANY
+            && let Entry::Vacant(untold) = told.entry(author.clone())
+        {
+            untold.insert(Instant::now());
             let notice = NotifyEvent::ManyChanged { author, pages };
             app.desk.audit().notices.tell(&notice);
         }
@@ -70,7 +74,7 @@ async fn tell(app: &App, news: MirrorNews, told: &mut HashMap<String, Instant>) 
 
 /// The ids of the pages that are gone, but for those that went through this server, by its record.
 async fn by_others(app: &App, news: &MirrorNews) -> Vec<i64> {
-    let last_seen = news.gone.iter().filter_map(|page| page.gone);
+    let last_seen = news.gone.iter().filter_map(|page| page.gone.as_ref());
     let Some(since) = last_seen.map(|gone| gone.last_seen.instant()).min() else {
         return Vec::new();
     };

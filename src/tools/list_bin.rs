@@ -88,7 +88,9 @@ impl Tool for ListBin {
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let prefix = input.path.as_deref().map(Prefix::sought).transpose();
         let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
-        let mut bin = context.mirror()?.bin(context.wiki.scope()).await?;
+        let key = context.wiki.key().digest_on_record().to_string();
+        let mirror = context.mirror()?;
+        let mut bin = mirror.bin(context.wiki.scope(), Some(&key)).await?;
         bin.retain(|one| {
             let prefix = prefix.as_ref();
             prefix.is_none_or(|prefix| prefix.holds(&one.page.locale, &one.page.path))

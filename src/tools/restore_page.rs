@@ -41,7 +41,9 @@ impl WriteTool for RestorePage {
         let path = input.path.as_deref().map(NewPath::parse).transpose();
         let path = path.map_err(|fault| input::invalid_argument("path", fault))?;
         let mirror = context.mirror()?;
-        let found = mirror.find(&input.page, context.wiki.scope()).await?;
+        let key = context.wiki.key().digest_on_record().to_string();
+        let scope = context.wiki.scope();
+        let found = mirror.find(&input.page, scope, Some(&key)).await?;
         let restore = PageRestore::of(mirror, &found, path.map(NewPath::into_path)).await?;
         let restore = WriteRequest::Restore(Box::new(restore));
         Ok(RequestedWrite::new(restore, input.confirm, input.note))

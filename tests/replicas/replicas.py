@@ -78,7 +78,7 @@ class Wiki:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 if b"mutation" in body:
                     message = json.loads(body)
-                    if str(message.get("query", "")).lstrip().startswith("mutation"):
+                    if re.search(r"^\s*mutation\b", str(message.get("query", "")), re.MULTILINE):
                         with lock:
                             outer.sent.append((time.monotonic(), message))
                 own = http.client.HTTPConnection(host, int(port), timeout=60)
@@ -125,8 +125,7 @@ class Database:
     """A cluster of our own, on loopback."""
 
     def __init__(self, directory):
-        found = shutil.which("initdb")
-        homes = [pathlib.Path(found).parent] if found else sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
+        homes = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
         self.bin, self.data, self.port = homes[-1], directory / "postgres", free_port()
         shutil.rmtree(self.data, ignore_errors=True)
         self.data.mkdir(mode=0o700)
@@ -328,6 +327,7 @@ class Load:
                 return "preview odd"
         except Refused as refused:
             self.why[mark] = str(refused)
+            self.counts[str(refused)[:160]] += 1
             return "preview refused"
         except Lost:
             return "preview lost"
@@ -392,7 +392,7 @@ def run(given, directory, wiki, database, processes, replicas):
     settings = [
         f'base_url = "{wiki.address}"', f'api_token_file = "{directory}/key"', f'audit_dir = "{state}"',
         "mutations_enabled = true", "mutation_dry_run = false", 'confirm = "preview"', 'index = "off"',
-        'toolsets = "pages,undo,proposals"', f'serve_tokens_file = "{directory}/tokens"',
+        'toolsets = "pages,undo,proposals,drafts"', f'serve_tokens_file = "{directory}/tokens"',
     ]
     if database:
         (directory / "password").write_text("a password of the tests\n")
@@ -492,7 +492,7 @@ def disturb(given, replicas, database, command, wiki, careful, pages, ids, decid
             say("the database restarts")
             database.control("restart")
         elif kind == "pause":
-            told = command("pause", "--reason", "a test", good=False)
+            told = command("pause", "a test", good=False)
             if told.returncode:
                 say(f"pause: {told.stderr.strip()}")
             else:

@@ -50,9 +50,7 @@ impl PageRestore {
     }
 
     fn set(&self, call: WriteCall<'_>, path: Option<&PagePath>) -> Result<ChangeSet, Failure> {
-        let unseen = &self.state.unknown;
-        let needed = NEEDED.into_iter().filter(|field| unseen.contains(field));
-        let needed: Vec<&str> = needed.map(Field::name).collect();
+        let needed = needed_of(&self.state.unknown);
         if !needed.is_empty() {
             let message =
                 "The key of the mirror could not read all of this page when it was there.";
@@ -75,7 +73,7 @@ impl PageRestore {
             unknown: Vec::new(),
             ..self.state.clone()
         });
-        let warnings = self.warnings();
+        let warnings = lost(self.id, Some(self.seen), &self.state.unknown);
         Ok(ChangeSet::single(
             call.id,
             SetChange {
@@ -84,26 +82,33 @@ impl PageRestore {
             },
         ))
     }
+}
 
-    /// The warnings of what does not come back.
-    fn warnings(&self) -> Vec<Warning> {
-        let seen = self.seen.instant().date();
+/// The names of the fields without which a page is not the same, among those that were not seen.
+pub(super) fn needed_of(unseen: &[Field]) -> Vec<&'static str> {
+    let needed = NEEDED.into_iter().filter(|field| unseen.contains(field));
+    needed.map(Field::name).collect()
+}
+
+/// The warnings of what does not come back of a page that had this id and was seen so since a time.
+pub(super) fn lost(id: i64, seen: Option<MirrorTime>, unseen: &[Field]) -> Vec<Warning> {
+    let since = seen.map_or_else(String::new, |seen| {
+        let day = seen.instant().date();
+        format!(" Its text is as this server saw it since {day}.")
+    });
+    let message = format!(
+        "it comes back under a new id, as a page created now; its history, its comments and its old id ({id}) do not.{since}"
+    );
+    let mut warnings = vec![Warning::new("cannot_return", message)];
+    let unseen: Vec<&str> = unseen.iter().copied().map(Field::name).collect();
+    if !unseen.is_empty() {
         let message = format!(
-            "it comes back under a new id, as a page created now; its history, its comments and its old id ({}) do not. Its text is as this server saw it since {seen}.",
-            self.id
+            "this server could not see {} of it: what stood there does not come back.",
+            unseen.join(", ")
         );
-        let mut warnings = vec![Warning::new("cannot_return", message)];
-        let unseen = self.state.unknown.iter().copied().map(Field::name);
-        let unseen: Vec<&str> = unseen.collect();
-        if !unseen.is_empty() {
-            let message = format!(
-                "this server could not see {} of it: what stood there does not come back.",
-                unseen.join(", ")
-            );
-            warnings.push(Warning::new("not_seen", message));
-        }
-        warnings
+        warnings.push(Warning::new("not_seen", message));
     }
+    warnings
 }
 
 impl ChangeSource for PageRestore {

@@ -272,6 +272,15 @@ impl Recovery {
         }
     }
 
+    /// The age of an attempt, as far as it is sure: the clock of another machine tells none.
+    fn age_of(&self, attempt: &OpenAttempt) -> Duration {
+        if self.audit.store().is_remote() {
+            Duration::ZERO
+        } else {
+            attempt.age()
+        }
+    }
+
     async fn find_out(
         &self,
         change: &Change,
@@ -286,13 +295,7 @@ impl Recovery {
         else {
             return Ok(RecoveredOutcome::UNKNOWN);
         };
-        // The clock of another machine tells no age.
-        let since = if self.audit.store().is_remote() {
-            Duration::ZERO
-        } else {
-            attempt.age()
-        };
-        let seen = self.last_seen(&promise, since).await?;
+        let seen = self.last_seen(&promise, self.age_of(attempt)).await?;
         let age = time::Duration::try_from(attempt.age()).unwrap_or(time::Duration::MAX);
         let sent_at = self.wiki.now().saturating_sub(age);
         let is_kept = promise.is_kept(&seen);

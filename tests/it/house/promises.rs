@@ -260,6 +260,7 @@ fn only_its_room_touches_what_is_its_own() {
     assert_eq!(
         files_that_contain("reqwest::Client"),
         [
+            "src/cli/health.rs",
             "src/notify/post.rs",
             "src/server/otlp.rs",
             "src/wiki/transport.rs"

@@ -133,7 +133,7 @@ async fn half_a_pair_an_open_key_and_what_is_none_stop_the_start() {
     files.put("other", &other.signed[1]);
     files.put("none", "no PEM");
     files.put("open", &own.signed[1]);
-    fs::set_permissions(files.path("open"), Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(files.path("open"), Permissions::from_mode(0o644)).unwrap();
     for (certificate, key, fault) in [
         (
             "cert",

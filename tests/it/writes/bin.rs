@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_gate::index::{IndexLoad, Pace};
-use wikijs_gate::mirror::MirrorNews;
+use wikijs_gate::mirror::{MirrorFault, MirrorNews};
 
 use super::{dressed, fields};
 use crate::command::Command;
@@ -63,9 +63,17 @@ async fn bin(served: &Served) -> Vec<String> {
 async fn with_dressed(setup: impl FnOnce(&DemoWiki) -> Setup) -> (DemoWiki, Served, i64) {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     let id = wiki.with_page(dressed());
+    wiki.with_page(page("home", "# Home\n"));
     let served = setup(&wiki).serve().await;
     look(&served).await;
     (wiki, served, id)
+}
+
+/// A command of the operator, with the mirror of this server.
+fn operators(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Command {
+    Command::operator(wiki, served.dir.path(), arguments)
+        .with("WIKI_MIRROR", "on")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
 }
 
 #[tokio::test]
@@ -160,7 +168,25 @@ async fn a_page_that_the_key_may_read_no_more_is_not_taken_for_deleted() {
     // The wiki says that it has this one no more, whoever may read it.
     they_delete(&wiki, gone).await;
     look(&served).await;
-    assert_eq!(bin(&served).await, ["releases/2-4"]);
+    // It was hidden before it went: by then it may have been elsewhere.
+    assert_eq!(bin(&served).await, [""; 0]);
+    let listed = operators(&wiki, &served, &["bin", "list"]).good().await;
+    says(&listed.stdout, "releases/2-4 (hidden before)");
+}
+
+#[tokio::test]
+async fn a_list_without_any_page_is_no_proof_that_all_of_them_went() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_page(dressed());
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    they_delete(&wiki, id).await;
+    let looked = served.app.look_for_mirror(Duration::from_secs(20)).await;
+    assert_eq!(looked.unwrap_err(), MirrorFault::NoPages);
+    assert_eq!(bin(&served).await, [""; 0]);
+    wiki.with_page(page("home", "# Home\n"));
+    look(&served).await;
+    assert_eq!(bin(&served).await, ["docs/dressed"]);
 }
 
 #[tokio::test]
@@ -190,6 +216,7 @@ async fn thousands_of_deletions_are_told_at_once_and_nothing_comes_back_by_itsel
     let ids: Vec<i64> = (0..2_000)
         .map(|number| wiki.with_page(page(&format!("p/{number}"), "x\n")))
         .collect();
+    wiki.with_page(page("home", "x\n"));
     let served = setup(&wiki).serve().await;
     look(&served).await;
     wiki.with_store(|store| ids.iter().for_each(|id| drop(store.remove(*id))));
@@ -281,7 +308,7 @@ async fn a_look_that_was_killed_before_it_saved_is_made_again_with_nothing_doubl
             .count()
     };
     let before = states();
-    assert_eq!(look(&served).await.kept, 1);
+    assert_eq!(look(&served).await.kept, 2);
     assert_eq!(states(), before);
     they_delete(&wiki, id).await;
     look(&served).await;
@@ -294,11 +321,24 @@ async fn what_the_mirror_could_not_see_is_said_and_not_guessed() {
     they_delete(&wiki, id).await;
     assert_eq!(look(&served).await.gone.len(), 1);
     let admin = setup(&wiki).in_dir_of(&served).serve().await;
-    let preview = call_ok(&admin, RESTORE, json!({ "page": "docs/dressed" })).await;
-    let second = said(&preview["warnings"][1]);
-    says(&second, "not_seen: this server could not see");
-    says(&second, "scriptCss, scriptJs");
-    lacks(&second, "content");
+    // Tools show what looks with their own key saw; the operator's commands show all.
+    assert_eq!(bin(&admin).await, [""; 0]);
+    fails(
+        &admin,
+        RESTORE,
+        json!({ "page": "docs/dressed" }),
+        "PAGE_NOT_FOUND",
+    )
+    .await;
+    let shown = operators(&wiki, &admin, &["bin", "show", "docs/dressed"]);
+    let shown = shown.good().await.stdout;
+    says(&shown, "scriptCss: not seen");
+    says(&shown, "scriptJs: not seen");
+    lacks(&shown, "content: not seen");
+    let restore = ["bin", "restore", "docs/dressed", "--yes"];
+    let restored = operators(&wiki, &admin, &restore).good().await.stdout;
+    says(&restored, "this server could not see");
+    says(&restored, "scriptCss, scriptJs");
 }
 
 #[tokio::test]
@@ -307,11 +347,7 @@ async fn an_operator_lists_shows_and_brings_back_at_a_terminal() {
     let before = fields(&wiki, id);
     they_delete(&wiki, id).await;
     look(&served).await;
-    let command = |arguments: &[&str]| {
-        Command::operator(&wiki, served.dir.path(), arguments)
-            .with("WIKI_MIRROR", "on")
-            .with("WIKI_MUTATION_DRY_RUN", "false")
-    };
+    let command = |arguments: &[&str]| operators(&wiki, &served, arguments);
     let listed = command(&["bin", "list"]).good().await.stdout;
     says(&listed, "docs/dressed");
     says(&listed, "Dressed");
@@ -345,11 +381,11 @@ async fn what_went_by_this_server_is_in_the_bin_too() {
 }
 
 #[tokio::test]
-async fn a_part_of_the_wiki_comes_back_as_it_was_and_what_others_wrote_since_stays() {
+async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_differs() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     let make = |path: &str| wiki.with_page(page(path, "one\ntwo\nthree\nfour\n"));
     let ids = ["docs/a", "docs/b", "docs/c", "docs/d", "hr/e"].map(make);
-    let [changed, deleted, moved, merged, elsewhere] = ids;
+    let [changed, deleted, moved, twice, elsewhere] = ids;
     let served = setup(&wiki).serve().await;
     look(&served).await;
     let before = ids.map(|id| fields(&wiki, id));
@@ -359,16 +395,16 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_what_others_wrote_since_sta
         store.rewrite(changed, |page| "Spam\n".clone_into(&mut page.content));
         store.rewrite(elsewhere, |page| "Spam\n".clone_into(&mut page.content));
         store.rewrite(moved, |page| "docs/spam".clone_into(&mut page.path));
-        store.rewrite(merged, |page| {
+        store.rewrite(twice, |page| {
             "ONE\ntwo\nthree\nfour\n".clone_into(&mut page.content)
         });
     });
     they_delete(&wiki, deleted).await;
     let spam = wiki.with_page(page("docs/new", "Spam\n"));
     look(&served).await;
-    // Nobody saw this one yet: it stays.
+    // The command's own look sees this one.
     wiki.with_store(|store| {
-        store.rewrite(merged, |page| {
+        store.rewrite(twice, |page| {
             "ONE\ntwo\nthree\nFOUR\n".clone_into(&mut page.content)
         });
     });
@@ -378,19 +414,26 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_what_others_wrote_since_sta
     let arguments = [
         "bin", "restore", "--path", "docs", "--at", &at, "--yes", "--json",
     ];
-    let done = Command::operator(&wiki, served.dir.path(), &arguments)
-        .with("WIKI_MIRROR", "on")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .good()
-        .await;
+    let done = operators(&wiki, &served, &arguments).good().await;
     says(&done.stdout, "applied");
-    assert_eq!(fields(&wiki, changed), before[0]);
-    assert_eq!(fields(&wiki, id_of(&wiki, "docs/b")), before[1]);
-    assert_eq!(fields(&wiki, moved), before[2]);
-    let content = |id| wiki.with_store(|store| store.page(id).unwrap().content.clone());
-    assert_eq!(content(merged), "one\ntwo\nthree\nFOUR\n");
-    assert_eq!(content(elsewhere), "Spam\n");
-    assert!(wiki.with_store(|store| store.page(spam).is_none()));
+    let is_as_it_was = || {
+        assert_eq!(fields(&wiki, changed), before[0]);
+        assert_eq!(fields(&wiki, id_of(&wiki, "docs/b")), before[1]);
+        assert_eq!(fields(&wiki, moved), before[2]);
+        assert_eq!(fields(&wiki, twice), before[3]);
+        let content = wiki.with_store(|store| store.page(elsewhere).unwrap().content.clone());
+        assert_eq!(content, "Spam\n");
+        assert!(wiki.with_store(|store| store.page(spam).is_none()));
+    };
+    is_as_it_was();
+    // What came back has another id and was made since: it is no new page.
+    look(&served).await;
+    let sent = mutations(&wiki).len();
+    let again = operators(&wiki, &served, &arguments).end().await;
+    assert_ne!(again.code, 0);
+    says(&again.stdout, "Nothing of that part differs");
+    assert_eq!(mutations(&wiki).len(), sent);
+    is_as_it_was();
 }
 
 #[tokio::test]
@@ -401,12 +444,12 @@ async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     look(&served).await;
     let states = wiki_dir(served.dir.path()).join("mirror/pages");
     let count = || std::fs::read_dir(&states).unwrap().count();
-    assert_eq!(count(), 2);
+    assert_eq!(count(), 3);
     let arguments = ["mirror", "forget", "docs/dressed", "--yes"];
     let command = Command::operator(&wiki, served.dir.path(), &arguments);
     let done = command.with("WIKI_MIRROR", "on").good().await;
     says(&done.stdout, "forgotten: 1 states of 1 pages");
-    assert_eq!(count(), 1);
+    assert_eq!(count(), 2);
     assert_eq!(bin(&served).await, [""; 0]);
     let reasons: Vec<String> = { served.records().into_iter() }
         .filter_map(|record| record.reason)
