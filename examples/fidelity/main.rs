@@ -67,6 +67,7 @@ impl Site for Local {
             writer: Arc::clone(&self.app.writer),
             desk: Arc::clone(&self.app.desk),
             index: Arc::clone(&self.app.index),
+            mirror: None,
             caller: Caller {
                 tool,
                 ..self.caller.clone()

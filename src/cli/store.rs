@@ -70,7 +70,7 @@ struct BackupArgs {
     after_help = "Stop all servers first. Both stores are checked before the command ends; a copy that broke off is gone on\nwith by the same command. Copy each site by `--site`, then set WIKI_STORE to the new store.\n\nExamples:\n  wikijs-gate store copy --to postgres://gate@db.example.com/gate --password-file /run/secrets/store\n  wikijs-gate store copy --to /var/lib/wikijs-gate"
 )]
 struct CopyArgs {
-    /// The other store: a directory, or postgres://user@host/database
+    /// The other store: a directory, or `postgres://user@host/database`
     #[arg(long, value_name = "STORE")]
     to: String,
     /// The file with the password of that database

@@ -345,8 +345,8 @@ impl<'a> Pipeline<'a> {
         let change = &cleared.set().first().change;
         let knowing = context.memory.reads.knowing(session, change, wrote_whole);
         let place = context.preview_store(caller);
-        let spent = warrant.spend((previews, place.as_ref()), session);
-        let confirmation = Box::pin(spent).await?;
+        let spending = warrant.spend((previews, place.as_ref()), session);
+        let confirmation = Box::pin(spending).await?;
         let proposal = cleared.set().proposal();
         self.record.confirmed(policy, &confirmation, proposal);
         let permit = gates::confirm(cleared, confirmation)?;

@@ -295,9 +295,9 @@ async fn whatever_keys_are_made_up_few_requests_are_under_way_to_the_wiki() {
     while metric("wikijs_gate_calls_in_flight ").await < 24 {}
     for _ in 0..50 {
         assert_eq!(metric("wikijs_gate_wiki_requests_in_flight ").await, 8);
-        // Nor does the wiki see any more of them, but for those whose time was up.
+        // Nor does the wiki see any more of them, but for those whose time was up, and one look at it.
         let more = std::iter::from_fn(|| mute.accept().now_or_never()).count();
-        assert!(more <= 8, "{more}");
+        assert!(more <= 9, "{more}");
     }
 }
 

@@ -396,7 +396,7 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_diffe
         store.rewrite(elsewhere, |page| "Spam\n".clone_into(&mut page.content));
         store.rewrite(moved, |page| "docs/spam".clone_into(&mut page.path));
         store.rewrite(twice, |page| {
-            "ONE\ntwo\nthree\nfour\n".clone_into(&mut page.content)
+            "ONE\ntwo\nthree\nfour\n".clone_into(&mut page.content);
         });
     });
     they_delete(&wiki, deleted).await;
@@ -405,7 +405,7 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_diffe
     // The command's own look sees this one.
     wiki.with_store(|store| {
         store.rewrite(twice, |page| {
-            "ONE\ntwo\nthree\nFOUR\n".clone_into(&mut page.content)
+            "ONE\ntwo\nthree\nFOUR\n".clone_into(&mut page.content);
         });
     });
     let at = then
@@ -461,6 +461,7 @@ async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
 }
 
 /// Ten thousand pages of 5 kB, with the usual share of the wiki's time.
+#[expect(clippy::print_stdout, reason = "a measurement is read by people")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes a minute; what it measures is a release build"]
 async fn a_large_wiki_is_mirrored_in_two_minutes_and_100_mb() {
