@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
-use time::format_description::well_known::Rfc3339;
 
 use super::exit::Exit;
 use super::mirror::mirror;
@@ -102,12 +101,9 @@ async fn list(arguments: &BinListArgs) -> CommandResult {
     let app = start::app_for_operator()?;
     let mirror = mirror(&app)?;
     look_first(&app, mirror).await;
-    let bin = mirror.bin(app.wiki.scope(), None).await;
+    let bin = mirror.bin(app.wiki.scope(), None, arguments.path.as_ref());
+    let bin = bin.await;
     let mut bin = bin.map_err(|error| start::failed("the bin could not be read", &error))?;
-    bin.retain(|one| {
-        let prefix = arguments.path.as_ref();
-        prefix.is_none_or(|prefix| prefix.holds(&one.page.locale, &one.page.path))
-    });
     BinPage::count_links(&mut bin, &app.wiki).await;
     if arguments.json {
         let pages: Vec<Value> = bin.iter().map(told).collect();
@@ -288,10 +284,9 @@ fn place(one: &BinPage) -> String {
 }
 
 fn told(one: &BinPage) -> Value {
-    let time = |time: MirrorTime| time.instant().format(&Rfc3339).unwrap_or_default();
     let states = one.page.states.iter();
     let states: Vec<Value> = states
-        .map(|seen| json!({ "seen": time(seen.seen), "updatedAt": seen.updated, "author": seen.author }))
+        .map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }))
         .collect();
     json!({
         "id": one.page.id,
@@ -299,8 +294,8 @@ fn told(one: &BinPage) -> Value {
         "path": one.page.path,
         "title": one.page.title,
         "tags": one.page.tags,
-        "lastSeen": time(one.gone.last_seen),
-        "missed": time(one.gone.missed),
+        "lastSeen": one.gone.last_seen.to_string(),
+        "missed": one.gone.missed.to_string(),
         "hidden": one.gone.is_hidden,
         "lastAuthor": one.page.author,
         "takenBy": one.taken_by,

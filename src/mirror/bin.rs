@@ -8,8 +8,8 @@ use super::pages::{MirrorTime, MirroredPage, PageGone};
 use super::settings::MirrorSettings;
 use crate::audit::{AuditError, KeptState, kept_states};
 use crate::error::{Code, Failure};
-use crate::page::{Locale, PagePath, PageState, ReadScope};
-use crate::store::{LeaseQueue, Store, blocking};
+use crate::page::{Locale, PagePath, PageState, Prefix, ReadScope};
+use crate::store::{LeaseQueue, Store, on};
 use crate::wiki::{Wiki, WikiError};
 
 /// The reason why a look at the wiki ended early.
@@ -84,8 +84,8 @@ impl Mirror {
         }
     }
 
-    pub(super) fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(&self.store)
+    pub(super) const fn store(&self) -> &Arc<dyn Store> {
+        &self.store
     }
 
     pub(super) const fn leases(&self) -> &LeaseQueue {
@@ -99,8 +99,7 @@ impl Mirror {
     }
 
     pub(super) async fn known(&self) -> Result<KnownPages, AuditError> {
-        let store = self.store();
-        blocking(move || KnownPages::load(&*store)).await
+        on(&self.store, KnownPages::load).await
     }
 
     /// The time at which the last look at the list began, if there was one.
@@ -108,15 +107,14 @@ impl Mirror {
     /// # Errors
     /// If the store cannot be read.
     pub async fn last_looked(&self) -> Result<Option<MirrorTime>, AuditError> {
-        let store = self.store();
-        let look = blocking(move || last_look(&*store)).await?;
+        let look = on(&self.store, last_look).await?;
         Ok(look.map(|look| look.at))
     }
 
     /// The pages that are gone and within a scope by their last places and tags, the last missed first.
     /// One that stands at its old place again, as it was, is not among them. With the digest of a key
     /// they are those that looks with this key saw to the last; without, as at the operator's command
-    /// line, all.
+    /// line, all; of a part, if one is given.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -124,6 +122,7 @@ impl Mirror {
         &self,
         scope: &ReadScope,
         key: Option<&str>,
+        part: Option<&Prefix>,
     ) -> Result<Vec<BinPage>, AuditError> {
         let known = self.known().await?;
         let mut there: HashMap<(&Locale, &PagePath), i64> = HashMap::new();
@@ -139,7 +138,8 @@ impl Mirror {
                 let is_back = page.last().is_some_and(|last| states.contains(&last.state));
                 let is_told = scope.admits_place(&page.locale, &page.path)
                     && scope.admits_tags(&page.tags)
-                    && key.is_none_or(|key| gone.was_seen_by(key));
+                    && key.is_none_or(|key| gone.was_seen_by(key))
+                    && part.is_none_or(|part| part.holds(&page.locale, &page.path));
                 (is_told && !is_back).then(|| BinPage {
                     page: page.clone(),
                     gone,
@@ -163,7 +163,7 @@ impl Mirror {
         scope: &ReadScope,
         key: Option<&str>,
     ) -> Result<BinPage, Failure> {
-        let bin = self.bin(scope, key).await?;
+        let bin = self.bin(scope, key, None).await?;
         let path = PagePath::new(meant);
         let id = meant.parse::<i64>().ok();
         let is_meant = |one: &BinPage| one.page.path == path || Some(one.page.id) == id;
@@ -179,8 +179,7 @@ impl Mirror {
     /// # Errors
     /// [`AuditError::Missing`], or [`AuditError::Damaged`].
     pub async fn state(&self, name: KeptState) -> Result<PageState, AuditError> {
-        let store = self.store();
-        blocking(move || kept_states::kept(&*store, name)).await
+        on(&self.store, move |store| kept_states::kept(store, name)).await
     }
 }
 

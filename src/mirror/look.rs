@@ -16,7 +16,7 @@ use super::settings::MirrorSettings;
 use crate::audit::{AuditError, kept_states};
 use crate::index::{ContentIndex, MOST_PAGES};
 use crate::page::PageReading;
-use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, blocking};
+use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
 use crate::wiki::Wiki;
 
 /// Number of pages that are read before their states are kept.
@@ -48,8 +48,8 @@ pub struct MirrorNews {
 impl Mirror {
     /// True if nobody looked at the list for the time between two looks.
     pub async fn is_due(&self) -> bool {
-        let (store, apart) = (self.store(), self.settings().apart);
-        let looked = blocking(move || last_look(&*store)).await;
+        let apart = self.settings().apart;
+        let looked = on(self.store(), last_look).await;
         let Ok(Some(looked)) = looked else {
             return true;
         };
@@ -76,7 +76,7 @@ impl Mirror {
         // One key for all of it: another one may not see what this one sees.
         let wiki = wiki.pinned();
         let look = MirrorLook {
-            store: self.store(),
+            store: Arc::clone(self.store()),
             lease: held.lease(),
             began: MirrorTime::now(),
             wiki: &wiki,
@@ -97,8 +97,7 @@ struct MirrorLook<'a> {
 
 impl MirrorLook<'_> {
     async fn through(&self, index: &Arc<ContentIndex>) -> Result<MirrorNews, MirrorFault> {
-        let store = Arc::clone(&self.store);
-        let known = blocking(move || KnownPages::load(&*store)).await?;
+        let known = on(&self.store, KnownPages::load).await?;
         let list = self.wiki.pages_now().await?;
         let scope = self.wiki.scope().clone();
         let (known, found) = self
@@ -147,9 +146,8 @@ impl MirrorLook<'_> {
         if !self.lease.is_sure() {
             return Err(AuditError::Overtaken);
         }
-        let store = Arc::clone(&self.store);
-        blocking(move || {
-            let done = work(&mut known, &*store)?;
+        on(&self.store, move |store| {
+            let done = work(&mut known, store)?;
             Ok((known, done))
         })
         .await

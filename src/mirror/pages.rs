@@ -1,7 +1,10 @@
 //! Models a page as the mirror saw it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::audit::KeptState;
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
@@ -26,6 +29,13 @@ impl MirrorTime {
     #[must_use]
     pub const fn instant(self) -> OffsetDateTime {
         self.0
+    }
+}
+
+/// As RFC 3339 has it.
+impl fmt::Display for MirrorTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.format(&Rfc3339).unwrap_or_default())
     }
 }
 

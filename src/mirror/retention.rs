@@ -14,7 +14,7 @@ use super::pages::{MirrorTime, MirroredPage, PageKey, SeenState};
 use super::settings::MirrorSettings;
 use crate::audit::{AuditError, KeptState, kept_states};
 use crate::page::Prefix;
-use crate::store::{LeaseMode, LeaseName, Store, StoreError, blocking};
+use crate::store::{LeaseMode, LeaseName, Store, StoreError, on};
 
 /// The time between two purges.
 const APART: time::Duration = time::Duration::HOUR;
@@ -61,18 +61,17 @@ impl Mirror {
     /// If it is not surely gone.
     pub async fn forget(&self, which: ToForget) -> Result<Forgotten, AuditError> {
         let held = self.leases().alone(&LeaseName::MIRROR, WAIT).await?;
-        let store = self.store();
-        let saved: Result<_, AuditError> = blocking(move || {
-            let mut known = KnownPages::load(&*store)?;
+        let saved: Result<_, AuditError> = on(self.store(), move |store| {
+            let mut known = KnownPages::load(store)?;
             let forgotten = known.forget(&which);
-            known.save(&*store)?;
+            known.save(store)?;
             Ok((Arc::new(known), forgotten))
         })
         .await;
         let (known, mut forgotten) = saved?;
         for is_last in [false, false, false, true] {
-            let (store, known) = (self.store(), Arc::clone(&known));
-            match blocking(move || remove_unnamed(&*store, &known)).await {
+            let known = Arc::clone(&known);
+            match on(self.store(), move |store| remove_unnamed(store, &known)).await {
                 Ok(0) => break,
                 Ok(_) | Err(AuditError::Busy) if !is_last => tokio::time::sleep(AGAIN).await,
                 left => forgotten.left = left?,

@@ -9,7 +9,7 @@ use super::known::KnownPages;
 use super::pages::{MirrorTime, MirroredPage, SeenState};
 use crate::audit::{AuditError, KeptState, kept_states};
 use crate::page::{Date, Field, PagePath, PageReading, PageState, Prefix, ReadScope};
-use crate::store::{Store, blocking};
+use crate::store::{Store, on};
 
 /// A part of the wiki that is to be as it was.
 #[derive(Debug, Clone)]
@@ -53,12 +53,12 @@ impl Mirror {
         scope: &ReadScope,
     ) -> Result<Vec<PageThen>, AuditError> {
         let known = self.known().await?;
-        let (store, scope) = (self.store(), scope.clone());
-        blocking(move || {
+        let scope = scope.clone();
+        on(self.store(), move |store| {
             let back = BackAgain::of(&known, part.at);
             let mut pages = Vec::new();
             for page in known.iter().filter(|page| !back.holds(page, part.at)) {
-                pages.extend(page_then(&*store, page, (&part, &scope))?);
+                pages.extend(page_then(store, page, (&part, &scope))?);
             }
             pages.sort_by(|one: &PageThen, other| one.path.as_str().cmp(other.path.as_str()));
             Ok(pages)
@@ -172,8 +172,10 @@ impl Mirror {
         let Some(written) = then.updated_at.as_ref().and_then(Date::instant) else {
             return false;
         };
-        let store = self.store();
-        let Ok(known) = blocking(move || KnownPages::load_beside(&*store, id)).await else {
+        let load = on(self.store(), move |store| {
+            KnownPages::load_beside(store, id)
+        });
+        let Ok(known) = load.await else {
             return false;
         };
         let is_it = |seen: &&SeenState| seen.updated.instant() == Some(written);

@@ -12,14 +12,7 @@ use super::{DocumentKind, Durability, Lease, LeaseMode, LeaseName, ListedRun, St
 const CHUNK: usize = 1 << 20;
 /// The most bytes of a blob.
 const MOST_BLOB: u64 = 256 << 20;
-/// The kinds of documents that are copied and of which there may be many.
-const MANY: [DocumentKind; 4] = [
-    DocumentKind::Proposal,
-    DocumentKind::Draft,
-    DocumentKind::Memories,
-    DocumentKind::Approval,
-];
-/// Those of which there is one at most.
+/// The kinds of documents of which there is one at most.
 const ONE: [DocumentKind; 2] = [DocumentKind::Pause, DocumentKind::AnchorFault];
 /// Nothing of these is done at either place while something is copied.
 const LEASES: [LeaseName; 3] = [LeaseName::RECOVERY, LeaseName::PURGE, LeaseName::RUNS];
@@ -105,7 +98,7 @@ pub(crate) fn copy(
             progress(copied.bytes);
         })?;
     }
-    for kind in MANY {
+    for kind in DocumentKind::BESIDE_RECORD {
         let kept = from.documents(kind)?;
         let names: HashSet<&str> = kept.iter().map(|one| &*one.name).collect();
         // What was removed since an earlier copy does not come back.

@@ -31,6 +31,10 @@ pub(crate) enum DocumentKind {
 }
 
 impl DocumentKind {
+    /// The kinds of which there are many documents beside a wiki's record.
+    pub(super) const BESIDE_RECORD: [Self; 4] =
+        [Self::Proposal, Self::Draft, Self::Memories, Self::Approval];
+
     /// The word for it in names of leases.
     pub(super) const fn word(self) -> &'static str {
         match self {

@@ -30,6 +30,7 @@ mod suite;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub(crate) use blobs::Blobs;
@@ -130,6 +131,19 @@ pub(crate) fn remove_surplus(
         }
     }
     Ok(())
+}
+
+/// Runs work on a store on a blocking thread, as [`blocking`] does.
+pub(crate) async fn on<T, E>(
+    store: &Arc<dyn Store>,
+    work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    let store = Arc::clone(store);
+    blocking(move || work(&*store)).await
 }
 
 /// Runs work on the store on a blocking thread; it continues if the caller is gone.

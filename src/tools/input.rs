@@ -18,7 +18,7 @@ use crate::error::{Failure, camel_case};
 use crate::nearest::nearest;
 pub(super) use places::{
     Locales, date, draft, known_locale, known_tags, memory_id, new_place, part, place, places,
-    required_memory_id, tag_filters, tags,
+    prefix, required_memory_id, tag_filters, tags,
 };
 pub(super) use shape::MISSING_ID;
 use shape::{check_ranges, check_shape};

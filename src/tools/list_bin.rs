@@ -3,15 +3,14 @@
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::Serialize;
-use time::format_description::well_known::Rfc3339;
 
 use super::context::ToolContext;
 use super::input::{self, count};
 use super::output::some_count;
 use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
-use crate::mirror::{BinPage, MirrorTime};
-use crate::page::{Prefix, escape_hidden};
+use crate::mirror::BinPage;
+use crate::page::escape_hidden;
 
 /// The most pages of one answer.
 const MOST: usize = 100;
@@ -61,14 +60,13 @@ struct BinEntry {
 
 impl From<BinPage> for BinEntry {
     fn from(one: BinPage) -> Self {
-        let time = |time: MirrorTime| time.instant().format(&Rfc3339).unwrap_or_default();
         Self {
             id: one.page.id,
             locale: one.page.locale.as_str().to_owned(),
             path: one.page.path.as_str().to_owned(),
             title: escape_hidden(&one.page.title),
-            last_seen: time(one.gone.last_seen),
-            missed: time(one.gone.missed),
+            last_seen: one.gone.last_seen.to_string(),
+            missed: one.gone.missed.to_string(),
             last_author: one.page.author.as_deref().map(escape_hidden),
             taken_by: one.taken_by,
             linked_from: one.linked_from.and_then(some_count),
@@ -86,15 +84,11 @@ impl Tool for ListBin {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let prefix = input.path.as_deref().map(Prefix::sought).transpose();
-        let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
+        let prefix = input::prefix(input.path.as_deref())?;
         let key = context.wiki.key().digest_on_record().to_string();
         let mirror = context.mirror()?;
-        let mut bin = mirror.bin(context.wiki.scope(), Some(&key)).await?;
-        bin.retain(|one| {
-            let prefix = prefix.as_ref();
-            prefix.is_none_or(|prefix| prefix.holds(&one.page.locale, &one.page.path))
-        });
+        let scope = context.wiki.scope();
+        let bin = mirror.bin(scope, Some(&key), prefix.as_ref()).await?;
         let total = bin.len();
         let shown = bin.into_iter().skip(count(input.offset, 0)).take(MOST);
         let mut shown: Vec<BinPage> = shown.collect();

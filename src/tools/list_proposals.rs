@@ -13,7 +13,6 @@ use super::proposal_view::{ProposalView, may_see};
 use super::tool::{Tool, ToolKind};
 use crate::audit::Proposal;
 use crate::error::Failure;
-use crate::page::Prefix;
 use crate::write::MAX_LISTED;
 
 /// The tool.
@@ -75,8 +74,7 @@ impl Tool for ListProposals {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let prefix = input.path.as_deref().map(Prefix::sought).transpose();
-        let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
+        let prefix = input::prefix(input.path.as_deref())?;
         let session = input.mine.unwrap_or(false).then(|| {
             context
                 .desk

@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::store::{
 use serde::{Deserialize, Serialize};
 
 use super::super::clients::secret::digest;
-use crate::store::{DocumentKind, Store, StoreError, blocking, remove_surplus};
+use crate::store::{DocumentKind, Store, StoreError, on, remove_surplus};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::McpSession;
@@ -68,7 +68,7 @@ impl SharedSessions {
             return;
         }
         let name = digest(id);
-        let kept = self.on(move |store| {
+        let kept = on(&self.store, move |store| {
             remove_surplus(store, KIND, MOST, LIFE)?;
             store.write_document(KIND, &name, &json)
         });
@@ -85,16 +85,8 @@ impl SharedSessions {
 
     async fn read(&self, id: &str) -> Result<Option<SessionDocument>, StoreError> {
         let name = digest(id);
-        let found = self.on(move |store| store.document(KIND, &name)).await?;
+        let found = on(&self.store, move |store| store.document(KIND, &name)).await?;
         Ok(found.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
-    }
-
-    async fn on<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let store = Arc::clone(&self.store);
-        blocking(move || work(&*store)).await
     }
 }
 
@@ -136,8 +128,7 @@ impl SessionStore for SharedSessions {
     {
         let name = digest(id);
         async move {
-            self.on(move |store| store.remove_document(KIND, &name))
-                .await?;
+            on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
             Ok(())
         }
         .boxed()

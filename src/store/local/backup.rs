@@ -15,15 +15,7 @@ use crate::store::{BackedUp, DocumentKind, Documents as _, Listed, StoreError};
 
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
-/// The kinds of which there are many documents, each in a directory of its own.
-const KINDS: [DocumentKind; 5] = [
-    DocumentKind::Proposal,
-    DocumentKind::Draft,
-    DocumentKind::Memories,
-    DocumentKind::Approval,
-    DocumentKind::Mirror,
-];
-/// Those of them that runs tell of. No run needs an approval, which each write under it changes, or
+/// The kinds of documents that runs tell of. No run needs an approval, which each write under it changes, or
 /// memories, which each recall changes.
 const TOLD_BY_RUNS: [DocumentKind; 2] = [DocumentKind::Proposal, DocumentKind::Draft];
 /// How often documents and runs are copied if documents change meanwhile.
@@ -46,7 +38,7 @@ impl LocalStore {
             &self.document_path(DocumentKind::Pause, ""),
             &mut copied,
         )?;
-        let documents = KINDS.map(|kind| self.document_directory(kind));
+        let documents = DocumentKind::BESIDE_RECORD.map(|kind| self.document_directory(kind));
         // The count of runs must not be ahead of them.
         let others = [
             self.document_path(DocumentKind::AnchorFault, ""),
@@ -90,7 +82,7 @@ impl LocalStore {
 
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
-        let documents = KINDS.map(|kind| self.document_directory(kind));
+        let documents = DocumentKind::BESIDE_RECORD.map(|kind| self.document_directory(kind));
         let others = [self.blob_directory(), self.wiki.clone(), self.root.clone()];
         for directory in documents.iter().chain(&others) {
             let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);

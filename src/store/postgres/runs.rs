@@ -12,18 +12,28 @@ use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError}
 const TRIES: usize = 2;
 /// The most bytes that are appended at once.
 const MOST_APPENDED: usize = 64 << 20;
-/// Nobody may hold a run: its holder has been removed, or its writer left it.
-const LIST: &str = "SELECT name, length, extract(epoch FROM clock_timestamp() - changed)::float8,
-        EXISTS (SELECT FROM @.holder WHERE id = run.holder)
-    FROM @.run AS run WHERE wiki = $1 ORDER BY name COLLATE \"C\"";
+/// Lists the runs of a wiki. Nobody holds a run whose holder has been removed, or whose writer left it.
+macro_rules! list {
+    ($before:literal, $and_holder:literal) => {
+        concat!(
+            $before,
+            "SELECT name, length, extract(epoch FROM clock_timestamp() - changed)::float8,
+                EXISTS (SELECT FROM @.holder WHERE id = run.holder",
+            $and_holder,
+            ") FROM @.run AS run WHERE wiki = $1 ORDER BY name COLLATE \"C\""
+        )
+    };
+}
+
+const LIST: &str = list!("", "");
 /// The same, where holders without renewal are removed first: none of them appends anything later.
-const END_AND_LIST: &str = "WITH ended AS (
+const END_AND_LIST: &str = list!(
+    "WITH ended AS (
         DELETE FROM @.holder WHERE @.is_past(until, lasts)
         AND id IN (SELECT holder FROM @.run WHERE wiki = $1) RETURNING id
-    )
-    SELECT name, length, extract(epoch FROM clock_timestamp() - changed)::float8,
-        EXISTS (SELECT FROM @.holder WHERE id = run.holder AND id NOT IN (SELECT id FROM ended))
-    FROM @.run AS run WHERE wiki = $1 ORDER BY name COLLATE \"C\"";
+    ) ",
+    " AND id NOT IN (SELECT id FROM ended)"
+);
 
 impl PostgresStore {
     fn about_run(&self, sql: &'static str, name: &str) -> Statement {

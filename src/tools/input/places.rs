@@ -3,7 +3,7 @@
 use super::invalid_argument;
 use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Failure;
-use crate::page::{Date, Locale, NewPath, PagePath, PartSelector, Reference, TagPattern};
+use crate::page::{Date, Locale, NewPath, PagePath, PartSelector, Prefix, Reference, TagPattern};
 use crate::wiki::{ListQuery, Wiki};
 
 /// Reads tags as the wiki stores them, without duplicates.
@@ -176,6 +176,12 @@ pub(in crate::tools) fn place(
         one_locale(locale, named)?,
         Some(path).filter(|path| !path.as_str().is_empty()),
     ))
+}
+
+/// Reads the place at or below which a list looks, if one is named.
+pub(in crate::tools) fn prefix(path: Option<&str>) -> Result<Option<Prefix>, Failure> {
+    let prefix = path.map(Prefix::sought).transpose();
+    prefix.map_err(|fault| invalid_argument("path", fault))
 }
 
 /// The id of a memory, if one is named.
