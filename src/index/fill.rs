@@ -196,7 +196,7 @@ impl ContentIndex {
 
     /// Stores pages that something else read. An index that cannot be opened, or that another server
     /// fills, reads them itself later.
-    pub(super) async fn feed(self: &Arc<Self>, wiki: &Wiki, pages: Vec<PageReading>) {
+    pub(super) async fn feed(self: &Arc<Self>, wiki: &Wiki, pages: &[PageReading]) {
         if !self.is_on() || self.progress.borrow().is_full {
             return;
         }
@@ -210,7 +210,7 @@ impl ContentIndex {
             return;
         }
         let read = PageBatch {
-            pages,
+            pages: pages.to_vec(),
             caught_up: None,
         };
         if self.put(wiki, read).await.is_err() {

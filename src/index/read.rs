@@ -83,7 +83,7 @@ impl ContentIndex {
             }
         });
         let whole: Vec<PageReading> = whole.collect();
-        self.feed(wiki, whole.clone()).await;
+        self.feed(wiki, &whole).await;
         Ok(whole)
     }
 

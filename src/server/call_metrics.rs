@@ -125,7 +125,7 @@ impl Metrics {
     ) -> Result<CallToolResponse, ErrorData> {
         let _under_way = self.in_flight.enter();
         let began = Instant::now();
-        let name = format!("tools/call {}", called.tool);
+        let name = || format!("tools/call {}", called.tool).into();
         let answer = trace::span(name, SpanKind::Server, call, |answer| called.ended(answer)).await;
         self.call_time.took(began.elapsed());
         let outcome = outcome(called.tool, &answer);

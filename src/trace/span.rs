@@ -122,7 +122,7 @@ pub fn outgoing() -> Option<TraceContext> {
 /// Runs work as a span, where spans are made and its caller's trace is collected. The work is boxed, so
 /// that what surrounds it does not grow.
 pub fn span<F: Future>(
-    name: impl Into<Cow<'static, str>>,
+    name: impl FnOnce() -> Cow<'static, str>,
     kind: SpanKind,
     work: F,
     end: impl FnOnce(&F::Output) -> SpanEnd,
@@ -142,7 +142,7 @@ pub fn span<F: Future>(
 struct OpenSpan(FinishedSpan);
 
 impl OpenSpan {
-    fn new(name: impl Into<Cow<'static, str>>, kind: SpanKind) -> Option<Self> {
+    fn new(name: impl FnOnce() -> Cow<'static, str>, kind: SpanKind) -> Option<Self> {
         queue()?;
         let above = TraceContext::current();
         if above.as_ref().is_some_and(|above| !above.is_sampled()) {
@@ -152,7 +152,7 @@ impl OpenSpan {
         Some(Self(FinishedSpan {
             context: place_for_span(above.as_ref())?,
             parent: above.map(|above| above.span),
-            name: name.into(),
+            name: name(),
             kind,
             began: now,
             ended: now,

@@ -256,7 +256,7 @@ impl Transport {
         let (_under_way, began) = (self.traffic.in_flight.enter(), Instant::now());
         let too_late = WikiError::Timeout { after: limit };
         let answer = trace::span(
-            "wiki request",
+            || "wiki request".into(),
             SpanKind::Client,
             async {
                 let sent = traced(request.header(REQUEST_ID, &id)).send();

@@ -92,7 +92,7 @@ impl EntryBuilder {
                 is_error: false,
             }
         };
-        trace::span(name, SpanKind::Internal, work, end)
+        trace::span(|| name.into(), SpanKind::Internal, work, end)
     }
 
     /// The session of its caller.
