@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, Outcome};
+use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, LineHash, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{
     self, Approver, Asked, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
@@ -232,9 +232,13 @@ impl WriteContext {
 
     /// The person behind a caller, under the gates that stand before any rule about a change.
     pub(super) fn approver(&self, caller: &Caller) -> Approver {
+        Approver::new(&caller.session, &caller.client, self.gates_of(caller))
+    }
+
+    /// The digest of those gates.
+    fn gates_of(&self, caller: &Caller) -> LineHash {
         let policy = self.narrowed_policy(caller.narrowing.as_deref(), true);
-        let gates = policy.digest(self.audit.site(), self.past.key());
-        Approver::new(&caller.session, &caller.client, gates)
+        policy.digest(self.audit.site(), self.past.key())
     }
 
     /// The approvals that would cover writes of this caller now.
@@ -358,9 +362,7 @@ impl WriteContext {
 
     /// The place of the previews that this caller's servers share, if they share any.
     pub(super) fn preview_store(&self, caller: &Caller) -> Option<PreviewStore> {
-        let policy = || self.narrowed_policy(caller.narrowing.as_deref(), true);
-        let gates = || policy().digest(self.audit.site(), self.past.key());
-        PreviewStore::new(self.audit.store(), gates)
+        PreviewStore::new(self.audit.store(), || self.gates_of(caller))
     }
 
     /// The call for which this token was given; `None` if previews' tokens do not confirm here, or

@@ -6,7 +6,7 @@ use crate::gates::ChangeSet;
 use crate::page::{Field, PageReading, PartSelector, check_content, page_of_part};
 use crate::wiki::Wiki;
 
-use super::{ChangeSource, Made, WriteCall, again, checked};
+use super::{ChangeSource, Made, WriteCall, again, again_if_same, checked};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
 
@@ -26,8 +26,7 @@ impl ChangeSource for NewPage {
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         let own = ChangeSet::single(call.id, Change::create(self.clone()));
-        let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
-        again(call, shown, agrees).await
+        again_if_same(call, &own, shown).await
     }
 }
 

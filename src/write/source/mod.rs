@@ -315,6 +315,12 @@ async fn again(call: WriteCall<'_>, shown: ChangeSet, agrees: bool) -> Made {
     again_if(call, shown, agrees, async |_| Ok(())).await
 }
 
+/// The same for a call that makes its set by itself: it has to be the shown one.
+async fn again_if_same(call: WriteCall<'_>, own: &ChangeSet, shown: ChangeSet) -> Made {
+    let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
+    again(call, shown, agrees).await
+}
+
 /// The same; `look` checks the page of a single change, too.
 async fn again_if(
     call: WriteCall<'_>,

@@ -11,7 +11,7 @@ use crate::mirror::{BinPage, Mirror, MirrorTime, no_state};
 use crate::page::{Field, PagePath, PageState};
 use crate::wiki::Wiki;
 
-use super::{ChangeSource, Made, WriteCall, again, checked};
+use super::{ChangeSource, Made, WriteCall, again_if_same, checked};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A page to be brought back.
@@ -125,7 +125,6 @@ impl ChangeSource for PageRestore {
         // A confirmed call may leave out where the page shall come back.
         let there = shown.first().change.after().map(|page| &page.path);
         let own = self.set(call, self.path.as_ref().or(there))?;
-        let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
-        again(call, shown, agrees).await
+        again_if_same(call, &own, shown).await
     }
 }

@@ -13,7 +13,7 @@ use super::bulk::MAX_PAGES;
 use super::order::in_order;
 use super::restore::{lost, needed_of};
 use super::undo_client::back;
-use super::{ChangeSource, Made, WriteCall, again, checked, present};
+use super::{ChangeSource, Made, WriteCall, again_if_same, checked, present};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::undo::history::nothing;
 
@@ -132,7 +132,6 @@ impl ChangeSource for RestorePart {
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         let own = self.set(call).await?;
-        let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
-        again(call, shown, agrees).await
+        again_if_same(call, &own, shown).await
     }
 }
