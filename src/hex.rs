@@ -10,3 +10,9 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
         text
     })
 }
+
+/// True if a text is exactly this many characters of lower-case hex.
+pub(crate) fn is_hex(text: &str, chars: usize) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == chars && text.bytes().all(is_digit)
+}

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use super::settings::{DIGEST_CHARS, ENDING};
 use super::store::{self, BESIDE};
+use crate::hex::is_hex;
 
 /// An index on the disk, by its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +62,7 @@ fn index_of(name: &str) -> Option<&str> {
 /// Host and digest in the name of an index.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let (host, digest) = name.strip_suffix(ENDING)?.rsplit_once('~')?;
-    let is_digest = digest.len() == DIGEST_CHARS
-        && digest
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_digest.then_some((host, digest))
+    is_hex(digest, DIGEST_CHARS).then_some((host, digest))
 }
 
 fn index_at(dir: &Path, name: &str) -> Option<OnDisk> {

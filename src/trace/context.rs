@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hex::is_hex;
+
 /// The longest `traceparent` that is read: later versions may be longer than ours.
 const MOST_PARENT: usize = 256;
 /// The longest `tracestate` that is passed on, in bytes.
@@ -155,8 +157,7 @@ fn parse(parent: &str) -> Option<TraceContext> {
 
 /// A number of exactly this many hex characters in lower case.
 fn hex(text: &str, length: usize) -> Option<u128> {
-    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let is_it = text.len() == length && text.bytes().all(is_hex);
+    let is_it = is_hex(text, length);
     u128::from_str_radix(text, 16).ok().filter(|_| is_it)
 }
 

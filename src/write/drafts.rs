@@ -104,10 +104,15 @@ impl WriteContext {
         from: usize,
     ) -> Result<Option<(usize, Vec<SetLine>)>, Failure> {
         let previews = &self.memory.previews;
-        if let Some(place) = self.preview_store(caller) {
-            previews.fetch_set(&place, &caller.session, id).await?;
-        }
-        let Some(set) = previews.shown(&caller.session, id) else {
+        let here = previews.shown(&caller.session, id);
+        let shown = match (here, self.preview_store(caller)) {
+            (None, Some(place)) => {
+                let elsewhere = previews.shown_elsewhere(&place, &caller.session, id);
+                elsewhere.await?
+            }
+            (here, _) => here,
+        };
+        let Some(set) = shown else {
             return Ok(None);
         };
         let changes: Vec<SetChange> = set.iter().cloned().collect();

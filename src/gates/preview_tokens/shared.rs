@@ -11,10 +11,11 @@ use serde_json::{Map, Value};
 
 use super::super::session::SessionId;
 use super::super::set::ChangeSet;
+use super::token::has_form;
 use super::{Asked, PreviewEntry, Previews};
-use crate::audit::LineHash;
+use crate::audit::{CallId, LineHash};
 use crate::error::{Code, Failure};
-use crate::store::{DocumentKind, Store, StoreError, blocking, remove_surplus};
+use crate::store::{DocumentKind, Store, StoreError, on, remove_surplus};
 
 /// Raised with every change of the form; a preview of another version counts for nothing.
 const VERSION: u32 = 1;
@@ -54,9 +55,7 @@ impl PreviewStore {
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
-        let store = Arc::clone(&self.store);
-        let done = blocking::<T, StoreError, _>(move || work(&*store)).await;
-        done.map_err(|error| {
+        on(&self.store, work).await.map_err(|error: StoreError| {
             Failure::new(
                 Code::AuditUnavailable,
                 format!("The previews cannot be asked for: {error}."),
@@ -119,44 +118,40 @@ impl Previews {
         token: &str,
     ) -> Result<(), Failure> {
         let is_used = self.used_by(session, token).is_some();
-        if is_used || self.kept.lock().contains_key(token) || super::token::is_unfit(token) {
+        if is_used || self.kept.lock().contains_key(token) || !has_form(token) {
             return Ok(());
         }
         let ending = document("", token);
-        self.fetch_where(place, session, token.to_owned(), move |name| {
-            name.ends_with(&ending)
-        })
-        .await
+        let is_it = move |name: &str| name.ends_with(&ending);
+        if let Some(preview) = self.elsewhere(place, session, is_it).await? {
+            self.insert(token.to_owned(), preview)?;
+        }
+        Ok(())
     }
 
-    /// Fetches the preview of a set by its id, to show it; its token counts nowhere by that.
+    /// The set that another server showed under this id, to be shown here, too.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
-    pub(crate) async fn fetch_set(
+    pub(crate) async fn shown_elsewhere(
         &self,
         place: &PreviewStore,
         session: &SessionId,
-        set: crate::audit::CallId,
-    ) -> Result<(), Failure> {
-        if self.shown(session, set).is_some() {
-            return Ok(());
-        }
+        set: CallId,
+    ) -> Result<Option<ChangeSet>, Failure> {
         let beginning = format!("{set}.");
-        let under = format!("set {set}");
-        self.fetch_where(place, session, under, move |name| {
-            name.starts_with(&beginning)
-        })
-        .await
+        let is_it = move |name: &str| name.starts_with(&beginning);
+        let found = self.elsewhere(place, session, is_it).await?;
+        Ok(found.map(|preview| preview.set))
     }
 
-    async fn fetch_where(
+    /// The preview that another server gave this session under the same gates, by the name of its document.
+    async fn elsewhere(
         &self,
         place: &PreviewStore,
         session: &SessionId,
-        token: String,
         is_it: impl Fn(&str) -> bool + Send + 'static,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<PreviewEntry>, Failure> {
         let life = self.life;
         let found = place.on(move |store| {
             let all = store.documents(KIND)?;
@@ -167,22 +162,18 @@ impl Previews {
             Ok(found.map(|bytes| (bytes, life.saturating_sub(one.age()))))
         });
         let Some((bytes, left)) = found.await? else {
-            return Ok(());
+            return Ok(None);
         };
         let Ok(shared) = serde_json::from_slice::<SharedPreview>(&bytes) else {
             tracing::warn!("a preview of another server cannot be read");
-            return Ok(());
+            return Ok(None);
         };
         let counts = shared.v == VERSION
             && shared.session == session.fingerprint()
             && shared.gates == place.gates
             && !left.is_zero();
-        if counts {
-            let asked = Asked::new(shared.tool, shared.arguments);
-            let preview = PreviewEntry::shared(session.clone(), shared.set, asked, left);
-            self.insert(token, preview)?;
-        }
-        Ok(())
+        let asked = Asked::new(shared.tool, shared.arguments);
+        Ok(counts.then(|| PreviewEntry::shared(session.clone(), shared.set, asked, left)))
     }
 
     /// Takes the document of a token away; `false` if another server did so before. A preview that is kept

@@ -237,8 +237,9 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
         (&*asked.tool, &asked.arguments["id"]),
         ("wikijs_delete_page", &json!(7))
     );
-    three.fetch_set(&place, &ours, id).await.expect("an answer");
-    assert_eq!(three.shown(&ours, id).map(|set| set.id()), Some(id));
+    let shown = three.shown_elsewhere(&place, &ours, id);
+    let shown = shown.await.expect("an answer");
+    assert_eq!(shown.map(|set| set.id()), Some(id));
     assert!(
         three.look(&ours, &token).is_err(),
         "to be shown is not to confirm"

@@ -1,6 +1,7 @@
 //! The token of a preview: 128 random bits in hex.
 
 use crate::error::{Code, Failure};
+use crate::hex::is_hex;
 
 /// The number of characters of a token: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
@@ -16,15 +17,14 @@ pub(super) fn new() -> Result<String, Failure> {
     Ok(format!("{:032x}", u128::from_be_bytes(bits)))
 }
 
-/// True if a text has not the form of a token.
-pub(super) fn is_unfit(token: &str) -> bool {
-    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    token.len() != TOKEN_CHARS || !token.bytes().all(is_hex)
+/// True if a text has the form of a token.
+pub(super) fn has_form(token: &str) -> bool {
+    is_hex(token, TOKEN_CHARS)
 }
 
 /// The refusal of a token that does not count.
 pub(super) fn uncounted(token: &str) -> Failure {
-    if is_unfit(token) {
+    if !has_form(token) {
         return Failure::new(
             Code::ConfirmMismatch,
             "The argument confirm is no token of a preview: those have 32 characters, 0 to 9 and a to f.",
