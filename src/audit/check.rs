@@ -7,7 +7,9 @@ use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
 use super::{Against, AuditError, LogUpkeep, Pause};
-use crate::store::{self, BackedUp, CopyFault, LeaseName, StoreCopied, StoreError};
+use crate::store::{
+    self, BackedUp, CopyFault, DocumentKind, LeaseName, Store, StoreCopied, StoreError,
+};
 
 /// The longest wait for a purge that is under way.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -95,13 +97,27 @@ impl LogUpkeep {
 }
 
 impl LogUpkeep {
-    /// Copies all that is kept of this wiki into another store, or goes on with a copy that broke off; nothing
+    /// Copies all that is kept of this wiki, its mirror too, into another store, or goes on with a copy that broke off; nothing
     /// may write to either meanwhile. Blocks; `progress` is told the bytes so far.
     ///
     /// # Errors
     /// [`CopyFault`].
-    pub fn copy_to(&self, to: &Self, progress: impl FnMut(u64)) -> Result<StoreCopied, CopyFault> {
-        store::copy(&*self.place.store, &*to.place.store, progress)
+    pub fn copy_to(
+        &self,
+        to: &Self,
+        mut progress: impl FnMut(u64),
+    ) -> Result<StoreCopied, CopyFault> {
+        let mut copied = store::copy(&*self.place.store, &*to.place.store, &mut progress)?;
+        let (own, other) = (self.place.mirror(), to.place.mirror());
+        let is_empty = |mirror: &dyn Store| {
+            let pages = mirror.documents(DocumentKind::Mirror)?;
+            Ok::<_, CopyFault>(pages.is_empty())
+        };
+        if !(is_empty(&*own)? && is_empty(&*other)?) {
+            let before = copied.bytes;
+            copied += store::copy(&*own, &*other, |bytes| progress(before + bytes))?;
+        }
+        Ok(copied)
     }
 }
 

@@ -403,9 +403,9 @@ impl LogParts {
         &self.place.home
     }
 
-    /// A store of its own beside this wiki's: a purge of one takes nothing from the other.
-    pub(crate) fn store_beside(&self, name: &str) -> Arc<dyn Store> {
-        self.place.store_beside(name)
+    /// The store of this wiki's mirror: a purge of one takes nothing from the other.
+    pub(crate) fn mirror_store(&self) -> Arc<dyn Store> {
+        self.place.mirror()
     }
 
     /// Where all lies that belongs to this wiki.

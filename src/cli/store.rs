@@ -14,6 +14,7 @@ use crate::audit::{AuditError, AuditLog, StoreCheck};
 use crate::config::store_at;
 use crate::gates::StandingApprovals;
 use crate::memory::MemoryStore;
+use crate::mirror;
 #[cfg(feature = "postgres")]
 use crate::store::{StoreError, blocking};
 
@@ -185,6 +186,10 @@ async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
     }
     if let Err(error) = MemoryStore::of(log).all().await {
         check.broken.push(format!("memories: {error}"));
+    }
+    match mirror::check(&log.mirror_store()).await {
+        Ok(broken) => check.broken.extend(broken),
+        Err(error) => check.broken.push(format!("mirror: {error}")),
     }
     Ok(check)
 }

@@ -12,6 +12,7 @@
 
 mod bin;
 mod compare;
+mod health;
 mod known;
 mod look;
 mod pages;
@@ -21,6 +22,8 @@ mod then;
 
 pub(crate) use bin::no_state;
 pub use bin::{BinPage, Mirror, MirrorFault};
+pub use health::MirrorExtent;
+pub(crate) use health::check;
 pub use look::MirrorNews;
 pub use pages::{MirrorTime, MirroredPage, PageGone, SeenState};
 pub use retention::{Forgotten, ToForget};

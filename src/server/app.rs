@@ -461,7 +461,7 @@ impl Renewed {
 
 /// The mirror of a wiki, in a store beside its record.
 fn mirror(settings: Option<MirrorSettings>, audit: &AuditLog) -> Option<Arc<Mirror>> {
-    settings.map(|settings| Arc::new(Mirror::new(audit.store_beside("mirror"), settings)))
+    settings.map(|settings| Arc::new(Mirror::new(audit.mirror_store(), settings)))
 }
 
 fn is_rejected(answer: &Result<Value, Failure>) -> bool {

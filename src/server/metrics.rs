@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 
+use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
 use super::app::App;
@@ -69,6 +70,7 @@ metrics! {
     WAITING = "wikijs_gate_proposals_waiting", "gauge", "", "Proposals that nobody has decided on, as of the last minute.";
     OLDEST = "wikijs_gate_oldest_proposal_seconds", "gauge", "", "Age of the oldest of them; 0 without any.";
     RECOVERED = "wikijs_gate_recovered_unknown_total", "counter", "", "Attempts of killed servers whose outcome this one could not find out.";
+    LOOKED = "wikijs_gate_mirror_look_age_seconds", "gauge", "", "Time since the last look for the mirror began, at any server; absent without a mirror, and before the first look.";
     SETTINGS = "wikijs_gate_settings_info", "gauge", "`digest`", "1, with the digest of the settings that all replicas must share: sites, policies with their rules, tools on offer.";
     SPANS = "wikijs_gate_spans_total", "counter", "`end`", "Spans of calls by their end: `sent` to the collector, or `dropped`; without a collector both are 0.";
     PEOPLE = "wikijs_gate_people", "gauge", "", "People whose tokens came and have not ended.";
@@ -223,6 +225,13 @@ async fn tell_of_checks(app: &App, checks: &SiteChecks) -> String {
     if let Some(waiting) = app.metrics.waiting(&app.desk).await {
         number(&mut text, WAITING, waiting.count);
         number(&mut text, OLDEST, waiting.oldest_seconds());
+    }
+    head(&mut text, LOOKED);
+    if let Some(mirror) = &app.mirror
+        && let Ok(Some(looked)) = mirror.last_looked().await
+    {
+        let age = OffsetDateTime::now_utc() - looked.instant();
+        let _ = writeln!(text, "{} {}", LOOKED.name, age.whole_seconds().max(0));
     }
     text
 }

@@ -1,10 +1,11 @@
-//! Copies the record of a wiki with its documents from one store into another, byte for byte. Previews, MCP
-//! sessions, sign-ins and the mirror are left out.
+//! Copies the record of a wiki with its documents, or its mirror, from one store into another, byte for byte.
+//! Previews, MCP sessions and sign-ins are left out.
 //!
 //! What is there already is not copied again, so a copy that broke off is gone on with by another call. No run
 //! may live at either place meanwhile.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::AddAssign;
 
 use super::{DocumentKind, Durability, Lease, LeaseMode, LeaseName, ListedRun, Store, StoreError};
 
@@ -15,7 +16,12 @@ const MOST_BLOB: u64 = 256 << 20;
 /// The kinds of documents of which there is one at most.
 const ONE: [DocumentKind; 2] = [DocumentKind::Pause, DocumentKind::AnchorFault];
 /// Nothing of these is done at either place while something is copied.
-const LEASES: [LeaseName; 3] = [LeaseName::RECOVERY, LeaseName::PURGE, LeaseName::RUNS];
+const LEASES: [LeaseName; 4] = [
+    LeaseName::RECOVERY,
+    LeaseName::PURGE,
+    LeaseName::RUNS,
+    LeaseName::MIRROR,
+];
 
 /// The counts of a copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,10 +30,19 @@ pub struct StoreCopied {
     pub runs: u64,
     /// Number of kept states at both places.
     pub states: u64,
-    /// Number of proposals, drafts, memories and approvals at both places.
+    /// Number of proposals, drafts, memories, approvals and documents of a mirror at both places.
     pub documents: u64,
     /// The bytes that were copied now.
     pub bytes: u64,
+}
+
+impl AddAssign for StoreCopied {
+    fn add_assign(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.states += other.states;
+        self.documents += other.documents;
+        self.bytes += other.bytes;
+    }
 }
 
 /// The reason why nothing more was copied.
@@ -98,7 +113,8 @@ pub(crate) fn copy(
             progress(copied.bytes);
         })?;
     }
-    for kind in DocumentKind::BESIDE_RECORD {
+    let mirror = std::iter::once(DocumentKind::Mirror);
+    for kind in DocumentKind::BESIDE_RECORD.into_iter().chain(mirror) {
         let kept = from.documents(kind)?;
         let names: HashSet<&str> = kept.iter().map(|one| &*one.name).collect();
         // What was removed since an earlier copy does not come back.

@@ -47,6 +47,9 @@ pub use queue::HeldLease;
 pub(crate) use queue::LeaseQueue;
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 
+/// The name of the store of a wiki's mirror, below the name of the wiki's own.
+pub(crate) const MIRROR: &str = "mirror";
+
 /// All that one wiki's records need.
 pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
     /// Copies everything into an empty or missing directory, while others go on. Whoever does holds

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use crate::hex;
-use crate::store::{Store, StoreError, StoreHome};
+use crate::store::{MIRROR, Store, StoreError, StoreHome};
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
@@ -42,9 +42,9 @@ impl AuditLayout {
         Self::at(self.home.clone(), directory.to_owned())
     }
 
-    /// A store of its own beside this wiki's.
-    pub(in crate::audit) fn store_beside(&self, name: &str) -> Arc<dyn Store> {
-        self.home.wiki(&format!("{}/{name}", self.directory))
+    /// The store of this wiki's mirror.
+    pub(in crate::audit) fn mirror(&self) -> Arc<dyn Store> {
+        self.home.wiki(&format!("{}/{MIRROR}", self.directory))
     }
 
     /// The names of the directories of other wikis with runs, in order.

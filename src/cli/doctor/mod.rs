@@ -8,6 +8,7 @@ mod custom;
 mod finding;
 mod key;
 mod memory;
+mod mirror;
 mod notify;
 mod people;
 mod policy;
@@ -187,9 +188,12 @@ async fn look(
         "audit",
         print::in_progress("audit", audit::found(&store, &name, anchors.as_ref())).await,
     );
+    let log = AuditLog::new(store, &name);
     if remembers {
-        let log = AuditLog::new(store, &name);
         report.add("memory", [memory::found(&log, settings.memory).await]);
+    }
+    if let Some(settings) = settings.mirror {
+        report.add("mirror", [mirror::found(&log, settings).await]);
     }
     report.add("clients", clients::found(surface.has("wikijs_delegate")));
     if serve.oauth.is_some() {

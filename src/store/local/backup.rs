@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::{LocalStore, fs, if_there};
-use crate::store::{BackedUp, DocumentKind, Documents as _, Listed, StoreError};
+use crate::store::{BackedUp, DocumentKind, Documents as _, Listed, MIRROR, StoreError};
 
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
@@ -61,6 +61,7 @@ impl LocalStore {
             }
         }
         copy_into(&of_wiki, &self.blob_directory(), &mut copied)?;
+        self.back_up_mirror(&of_wiki, &mut copied)?;
         let ended = || {
             fs::sync_dir(&of_wiki)?;
             std::fs::rename(&of_wiki, to.join(name))?;
@@ -68,6 +69,22 @@ impl LocalStore {
         };
         ended().map_err(|error| failed(&error))?;
         Ok(copied)
+    }
+
+    /// Copies the mirror: its pages first, since their states were kept before. A look may go on.
+    fn back_up_mirror(&self, to: &Path, copied: &mut BackedUp) -> Result<(), StoreError> {
+        let mirror = Self::new(&self.wiki, MIRROR);
+        if !mirror.wiki.is_dir() {
+            return Ok(());
+        }
+        let to = to.join(MIRROR);
+        fs::make_dir(&to).map_err(|error| StoreError::at(&to, "write a backup", &error))?;
+        copy_into(
+            &to,
+            &mirror.document_directory(DocumentKind::Mirror),
+            copied,
+        )?;
+        copy_into(&to, &mirror.blob_directory(), copied)
     }
 
     /// All documents that runs tell of, with their times.

@@ -279,7 +279,7 @@ fn expressions() -> Vec<String> {
     let alerts = alerts.split("expr:").skip(1);
     let alerts = alerts.map(|rest| rest.split("labels:\n").next().unwrap().to_owned());
     let mut found: Vec<String> = alerts.collect();
-    assert_eq!(found.len(), 11);
+    assert_eq!(found.len(), 12);
     let dashboard: Value = serde_json::from_str(&read("deploy/grafana/wikijs-gate.json")).unwrap();
     for panel in dashboard["panels"].as_array().unwrap() {
         for target in panel["targets"].as_array().into_iter().flatten() {

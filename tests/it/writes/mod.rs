@@ -4,6 +4,7 @@ mod approvals;
 mod assets;
 mod assets_at_risk;
 mod bin;
+mod bin_kept;
 mod bulk;
 mod cannot_return;
 mod comments;

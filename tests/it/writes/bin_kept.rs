@@ -1,0 +1,158 @@
+//! What the mirror keeps goes into backups and copies, and its faults are told.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
+
+use super::{dressed, fields};
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, WithPage as _, page};
+use crate::testkit::{DELETE, confirmed_ok, says, wiki_dir};
+
+type Fields = BTreeMap<&'static str, Value>;
+
+/// A wiki from which a page went that a server's mirror had seen, with its fields.
+async fn with_a_page_gone() -> (DemoWiki, Served, Fields) {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_page(dressed());
+    wiki.with_page(page("home", "# Home\n"));
+    let served = Setup::admin(&wiki).with("WIKI_MIRROR", "on").serve().await;
+    let look = || served.app.look_for_mirror(Duration::from_secs(20));
+    look().await.unwrap();
+    let before = fields(&wiki, id);
+    confirmed_ok(&served, DELETE, json!({ "id": id })).await;
+    look().await.unwrap();
+    (wiki, served, before)
+}
+
+fn command(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
+    Command::operator(wiki, dir, arguments)
+        .with("WIKI_MIRROR", "on")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+}
+
+/// The page comes back out of this directory.
+async fn comes_back(wiki: &DemoWiki, dir: &Path, before: &Fields) {
+    let restore = ["bin", "restore", "docs/dressed", "--yes", "--json"];
+    let told = command(wiki, dir, &restore).good().await.stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let new = told["target"]["id"].as_i64().unwrap();
+    assert_eq!(&fields(wiki, new), before);
+}
+
+async fn checked(wiki: &DemoWiki, dir: &Path) -> (Ended, Value) {
+    let ended = command(wiki, dir, &["store", "check", "--json"])
+        .end()
+        .await;
+    let told = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+    (ended, told)
+}
+
+#[tokio::test]
+async fn a_backup_brings_the_bin_back_and_a_lost_state_is_named() {
+    let (wiki, served, before) = with_a_page_gone().await;
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let to = elsewhere.path().join("backup");
+    let backup = ["store", "backup", to.to_str().unwrap(), "--json"];
+    command(&wiki, served.dir.path(), &backup).good().await;
+    comes_back(&wiki, &to, &before).await;
+    let states = wiki_dir(&to).join("mirror/pages");
+    let one = states.read_dir().unwrap().next().unwrap().unwrap();
+    std::fs::remove_file(one.path()).unwrap();
+    let (ended, told) = checked(&wiki, &to).await;
+    assert_eq!((ended.code, &told["whole"]), (1, &json!(false)));
+    says(&told["broken"].to_string(), "mirror: of page ");
+    says(
+        &told["broken"].to_string(),
+        "1 of 1 states are missing or damaged",
+    );
+}
+
+#[tokio::test]
+async fn a_copy_takes_the_bin_along() {
+    let (wiki, served, before) = with_a_page_gone().await;
+    let dir = served.dir.clone();
+    served.client.cancel().await.unwrap();
+    drop(served.app);
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let copy = ["store", "copy", "--to", elsewhere.path().to_str().unwrap()];
+    command(&wiki, dir.path(), &copy).good().await;
+    comes_back(&wiki, elsewhere.path(), &before).await;
+    let (ended, told) = checked(&wiki, elsewhere.path()).await;
+    assert_eq!(ended.code, 0, "{told}");
+}
+
+#[tokio::test]
+async fn doctor_and_metrics_tell_when_the_wiki_was_looked_at_last() {
+    let (wiki, served, _) = with_a_page_gone().await;
+    let told = command(&wiki, served.dir.path(), &["doctor"]).end().await;
+    says(
+        &told.stdout,
+        "2 pages, 1 of them gone, in 2 states of 0 MB; looked at last: ",
+    );
+    let empty = tempfile::TempDir::new().unwrap();
+    let told = command(&wiki, empty.path(), &["doctor"]).end().await;
+    says(&told.stdout, "nobody has looked at the wiki yet");
+    let host = Setup::admin(&wiki)
+        .with("WIKI_MIRROR", "on")
+        .in_dir(&served.dir)
+        .host()
+        .await;
+    let told = host.get("/metrics").await.body;
+    let age = told
+        .lines()
+        .find_map(|line| line.strip_prefix("wikijs_gate_mirror_look_age_seconds "));
+    assert!(age.unwrap().parse::<u64>().unwrap() < 60, "{told}");
+}
+
+/// Needs a file system of its own; skipped where this user may not make one.
+#[tokio::test]
+async fn a_disk_that_fills_during_a_look_leaves_what_the_next_look_completes() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    for number in 0..40_u64 {
+        wiki.with_page(page(&format!("docs/p{number}"), &noise(number)));
+    }
+    let dir = tempfile::TempDir::new().unwrap();
+    let lines = "mount -t tmpfs -o size=96k none \"$WIKI_AUDIT_DIR\" || exit 77; \"$0\" bin list; mount -o remount,size=16m \"$WIKI_AUDIT_DIR\"; \"$0\" bin list; \"$0\" doctor";
+    let mut shell = std::process::Command::new("unshare");
+    shell
+        .args(["-rm", "/bin/sh", "-c", lines])
+        .arg(env!("CARGO_BIN_EXE_wikijs-gate"))
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("WIKI_BASE_URL", wiki.address())
+        .env("WIKI_API_TOKEN", &wiki.keys().admin)
+        .env("WIKI_AUDIT_DIR", dir.path())
+        .env("WIKI_MIRROR", "on");
+    let ended = tokio::task::spawn_blocking(move || shell.output())
+        .await
+        .unwrap();
+    let Ok(ended) = ended else { return };
+    let told = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+    if !told.contains("the bin is empty") {
+        assert!(
+            !errors.contains("the wiki could not be looked at"),
+            "{told}{errors}"
+        );
+        return;
+    }
+    says(&errors, "the wiki could not be looked at: ");
+    says(&errors, "disk is full");
+    says(&told, "40 pages, 0 of them gone, in 40 states");
+}
+
+/// A text that hardly becomes smaller.
+fn noise(seed: u64) -> String {
+    let mut number = seed;
+    let letters = std::iter::repeat_with(|| {
+        number = number
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        char::from(b"abcdefghijklmnop"[usize::try_from(number >> 60).unwrap()])
+    });
+    letters.take(6_000).collect()
+}
