@@ -71,7 +71,7 @@ metrics! {
     OLDEST = "wikijs_gate_oldest_proposal_seconds", "gauge", "", "Age of the oldest of them; 0 without any.";
     RECOVERED = "wikijs_gate_recovered_unknown_total", "counter", "", "Attempts of killed servers whose outcome this one could not find out.";
     LOOKED = "wikijs_gate_mirror_look_age_seconds", "gauge", "", "Time since the last look for the mirror began, at any server; absent without a mirror, and before the first look.";
-    SETTINGS = "wikijs_gate_settings_info", "gauge", "`digest`", "1, with the digest of the settings that all replicas must share: sites, policies with their rules, tools on offer.";
+    SETTINGS = "wikijs_gate_settings_info", "gauge", "`digest`", "1, with the digest of the settings that all replicas must share: sites, policies with their rules, tools on offer, the modes of memory and store.";
     SPANS = "wikijs_gate_spans_total", "counter", "`end`", "Spans of calls by their end: `sent` to the collector, or `dropped`; without a collector both are 0.";
     PEOPLE = "wikijs_gate_people", "gauge", "", "People whose tokens came and have not ended.";
     ISSUER_AWAY = "wikijs_gate_issuer_away", "gauge", "", "Whether the issuer of people's tokens did not answer when last asked: 1 or 0.";

@@ -1,18 +1,26 @@
-//! Digests the settings that all replicas of a server must share: sites, policies with their rules, tools.
+//! Digests the settings that all replicas of a server must share: sites, policies with their rules, tools, who
+//! shares memories, and whether the store is a database.
+
+use std::sync::Arc;
 
 use super::site::Sites;
 use crate::audit::{KeyDigest, LineHash};
 use crate::config::Settings;
 use crate::gates::Policy;
+use crate::memory::MemoryMode;
 use crate::site::SiteName;
+use crate::store::Store;
 use crate::tools::{ToolSelection, Toolset, tools_of};
 
 /// The length of the digest as it is shown, in characters.
 const SHOWN: usize = 16;
 
+/// A site, the name of its wiki on record, who shares memories, and the store.
+type SharedSite<'a> = (Option<&'a SiteName>, &'a str, MemoryMode, Arc<dyn Store>);
+
 /// The part of one site.
 fn of_site(
-    (site, wiki): (Option<&SiteName>, &str),
+    (site, wiki, memory, store): SharedSite<'_>,
     policy: &Policy,
     surface: &ToolSelection,
 ) -> String {
@@ -20,7 +28,9 @@ fn of_site(
     let policy = policy.digest(site, KeyDigest::new(&[0; 32]));
     let tools = tools_of(&Toolset::ALL).filter(|name| surface.has(name));
     let tools: Vec<&str> = tools.collect();
-    format!("{site:?} {wiki:?} {policy} {tools:?}\n")
+    // One that keeps its state by itself shares no lock and no record with the others.
+    let is_shared = store.is_remote();
+    format!("{site:?} {wiki:?} {policy} {tools:?} {memory:?} {is_shared}\n")
 }
 
 fn shown(mut sites: Vec<String>) -> String {
@@ -34,8 +44,8 @@ fn shown(mut sites: Vec<String>) -> String {
 #[must_use]
 pub fn settings_digest(sites: &[Settings]) -> String {
     let of_each = sites.iter().map(|one| {
-        let place = (one.site.as_ref(), &*one.wiki.name);
-        of_site(place, &one.policy, &one.surface)
+        let (site, store) = (one.site.as_ref(), one.store.shared());
+        of_site((site, &one.wiki.name, one.memory, store), &one.policy, &one.surface)
     });
     shown(of_each.collect())
 }
@@ -47,9 +57,33 @@ impl Sites {
         let all = self.all();
         let of_each = all.iter().map(|site| {
             let app = site.app();
-            let place = (site.name(), app.desk.audit().wiki_name());
-            of_site(place, app.desk.policy(), app.own_tools.surface())
+            let (log, memory) = (app.desk.audit(), app.desk.memory_mode());
+            let shared = (site.name(), log.wiki_name(), memory, log.home().shared());
+            of_site(shared, app.desk.policy(), app.own_tools.surface())
         });
         shown(of_each.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::of_site;
+    use crate::gates::Policy;
+    use crate::memory::MemoryMode;
+    use crate::store::local::LocalStore;
+    use crate::tools::ToolSelection;
+
+    #[test]
+    fn a_server_that_keeps_its_state_by_itself_has_another_digest() {
+        let dir = tempfile::tempdir().unwrap();
+        let local = || LocalStore::new(dir.path(), "");
+        let digest = |store: LocalStore| {
+            let shared = (None, "docs", MemoryMode::Client, Arc::new(store) as _);
+            of_site(shared, &Policy::default(), &ToolSelection::default())
+        };
+        assert_eq!(digest(local()), digest(local()));
+        assert_ne!(digest(local()), digest(local().remote()));
     }
 }

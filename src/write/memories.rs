@@ -75,6 +75,12 @@ pub struct RecallResult {
 }
 
 impl WriteContext {
+    /// The sharing mode of memories.
+    #[must_use]
+    pub fn memory_mode(&self) -> MemoryMode {
+        self.house.memory_mode()
+    }
+
     /// Sets the sharing mode of memories from now on.
     pub fn remember_by(&self, mode: MemoryMode) {
         self.house.remember_by(mode);

@@ -33,6 +33,6 @@ pub(super) fn uncounted(token: &str) -> Failure {
     }
     Failure::new(
         Code::ConfirmExpired,
-        "The confirm token is unknown, older than ten minutes or already used.",
+        "The confirm token is unknown to this session, older than ten minutes or already used.",
     )
 }

@@ -406,6 +406,7 @@ async fn replicas_have_one_digest_unless_who_may_do_what_differs() {
         Setup::editor(&wiki).with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs"),
         Setup::editor(&wiki).with("WIKI_DENIED_READ_TAGS", "hr"),
         Setup::editor(&wiki).toolsets("pages,undo"),
+        Setup::editor(&wiki).with("WIKI_MEMORY", "site"),
         Setup::editor(&wiki).with_tables(RULE),
     ] {
         assert!(digests.insert(digest(&other.host().await).await));
