@@ -44,4 +44,5 @@ pub mod trace;
 pub mod view;
 pub mod watch;
 pub mod wiki;
+mod words;
 pub mod write;

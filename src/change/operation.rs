@@ -4,35 +4,39 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of a change, in one word, and of each of its steps: one mutation of Wiki.js.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Operation {
-    /// A page comes to be: `pages.create`.
-    Create,
-    /// Changes fields of a page, perhaps its place among them: `pages.update`, with every field
-    /// that it can write.
-    Update,
-    /// Changes only the place of a page: `pages.move`.
-    Move,
-    /// A page goes: `pages.delete`.
-    Delete,
-    /// A comment comes to be: `comments.create`.
-    AddComment,
-    /// Changes the text of a comment: `comments.update`.
-    ChangeComment,
-    /// A comment goes: `comments.delete`.
-    DeleteComment,
-    /// An asset comes to be, or its bytes change: `POST /u`, after `assets.createFolder` for each
-    /// folder that is to be made for it.
-    UploadAsset,
-    /// Changes the name of an asset: `assets.renameAsset`.
-    RenameAsset,
-    /// An asset goes: `assets.deleteAsset`.
-    DeleteAsset,
-    /// Only a step: `pages.move` to a temporary place, where pages of a set change places.
-    #[serde(skip)]
-    Aside,
+use crate::words::words;
+
+words! {
+    /// The kind of a change, in one word, and of each of its steps: one mutation of Wiki.js.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Operation: as_str {
+        /// A page comes to be: `pages.create`.
+        Create = "create",
+        /// Changes fields of a page, perhaps its place among them: `pages.update`, with every field
+        /// that it can write.
+        Update = "update",
+        /// Changes only the place of a page: `pages.move`.
+        Move = "move",
+        /// A page goes: `pages.delete`.
+        Delete = "delete",
+        /// A comment comes to be: `comments.create`.
+        AddComment = "add-comment",
+        /// Changes the text of a comment: `comments.update`.
+        ChangeComment = "change-comment",
+        /// A comment goes: `comments.delete`.
+        DeleteComment = "delete-comment",
+        /// An asset comes to be, or its bytes change: `POST /u`, after `assets.createFolder` for each
+        /// folder that is to be made for it.
+        UploadAsset = "upload-asset",
+        /// Changes the name of an asset: `assets.renameAsset`.
+        RenameAsset = "rename-asset",
+        /// An asset goes: `assets.deleteAsset`.
+        DeleteAsset = "delete-asset",
+        /// Only a step: `pages.move` to a temporary place, where pages of a set change places.
+        #[serde(skip)]
+        Aside = "aside",
+    }
 }
 
 impl Operation {
@@ -49,24 +53,6 @@ impl Operation {
         Self::RenameAsset,
         Self::DeleteAsset,
     ];
-
-    /// The word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Move => "move",
-            Self::Delete => "delete",
-            Self::AddComment => "add-comment",
-            Self::ChangeComment => "change-comment",
-            Self::DeleteComment => "delete-comment",
-            Self::UploadAsset => "upload-asset",
-            Self::RenameAsset => "rename-asset",
-            Self::DeleteAsset => "delete-asset",
-            Self::Aside => "aside",
-        }
-    }
 
     /// True if a page, a comment or an asset goes.
     #[must_use]

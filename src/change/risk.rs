@@ -8,60 +8,36 @@ use super::operation::Operation;
 use super::plan::Change;
 use super::warning::Warning;
 use crate::page::Field;
+use crate::words::words;
 
 /// The warning that what the wiki keeps beside a deleted page is gone for good.
 pub(crate) const LOST_FOR_GOOD: &str = "lost_for_good";
 
-/// A risk of a set of changes, in the order in which it is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Risk {
-    /// A page, a comment or an asset goes.
-    Deletes,
-    /// Undo cannot bring everything back.
-    LosesForGood,
-    /// Readers' browsers run a new script, or load something of another site.
-    Scripts,
-    /// A secret is added.
-    Secrets,
-    /// Text is added that readers do not see.
-    HiddenText,
-    /// A page is not published any more.
-    Unpublishes,
-    /// Tags change, by which the wiki may let people in.
-    Tags,
-    /// A check warns of something else.
-    Warnings,
+words! {
+    /// A risk of a set of changes, in the order in which it is named.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Risk: as_str, ALL {
+        /// A page, a comment or an asset goes.
+        Deletes = "deletes",
+        /// Undo cannot bring everything back.
+        LosesForGood = "loses-for-good",
+        /// Readers' browsers run a new script, or load something of another site.
+        Scripts = "scripts",
+        /// A secret is added.
+        Secrets = "secrets",
+        /// Text is added that readers do not see.
+        HiddenText = "hidden-text",
+        /// A page is not published any more.
+        Unpublishes = "unpublishes",
+        /// Tags change, by which the wiki may let people in.
+        Tags = "tags",
+        /// A check warns of something else.
+        Warnings = "warnings",
+    }
 }
 
 impl Risk {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Deletes,
-        Self::LosesForGood,
-        Self::Scripts,
-        Self::Secrets,
-        Self::HiddenText,
-        Self::Unpublishes,
-        Self::Tags,
-        Self::Warnings,
-    ];
-
-    /// The word for programs and addresses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Deletes => "deletes",
-            Self::LosesForGood => "loses-for-good",
-            Self::Scripts => "scripts",
-            Self::Secrets => "secrets",
-            Self::HiddenText => "hidden-text",
-            Self::Unpublishes => "unpublishes",
-            Self::Tags => "tags",
-            Self::Warnings => "warnings",
-        }
-    }
-
     /// The risk with this word.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {

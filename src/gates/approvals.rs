@@ -7,33 +7,26 @@ use super::set::ChangeSet;
 use crate::audit::{AuditLog, CallId, Client, LineHash};
 use crate::change::Operation;
 use crate::page::Field;
+use crate::words::words;
 
 use standing::LIFE;
 pub use standing::StandingApproval;
 pub(crate) use standing::StandingApprovals;
 
-/// The scope of a person's approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalScope {
-    /// For the one change that was shown.
-    Once,
-    /// For more writes of this kind to this page.
-    Page,
-    /// For more writes of this kind to any page.
-    Kind,
+words! {
+    /// The scope of a person's approval.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ApprovalScope: as_str, ALL {
+        /// For the one change that was shown.
+        Once = "once",
+        /// For more writes of this kind to this page.
+        Page = "page",
+        /// For more writes of this kind to any page.
+        Kind = "kind",
+    }
 }
 
 impl ApprovalScope {
-    /// The word, in questions, answers and records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Page => "page",
-            Self::Kind => "kind",
-        }
-    }
-
     /// The scopes that a person may be offered for a set. Only `Once` is offered for deletes,
     /// moves, styles, scripts and the loss of fields, for several changes, and for callers without
     /// a session or a name.

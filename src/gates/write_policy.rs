@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::static_token::StaticToken;
 use crate::rules::Then;
+use crate::words::words;
 
 /// The time that a person may think if a rule demands a yes.
 pub(crate) const THINKING: Duration = Duration::from_secs(50);
@@ -34,21 +35,23 @@ pub enum WritePolicy {
     Preview,
 }
 
-/// A level without its data, ordered from the mildest to the strictest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PolicyLevel {
-    /// [`WritePolicy::Preview`]
-    Preview,
-    /// [`WritePolicy::Token`]
-    Token,
-    /// [`WritePolicy::Person`]
-    Person,
-    /// [`WritePolicy::Review`]
-    Review,
-    /// [`WritePolicy::DryRun`]
-    DryRun,
-    /// [`WritePolicy::Off`]
-    Off,
+words! {
+    /// A level without its data, ordered from the mildest to the strictest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PolicyLevel: as_str {
+        /// [`WritePolicy::Preview`]
+        Preview = "preview",
+        /// [`WritePolicy::Token`]
+        Token = "token",
+        /// [`WritePolicy::Person`]
+        Person = "person",
+        /// [`WritePolicy::Review`]
+        Review = "review",
+        /// [`WritePolicy::DryRun`]
+        DryRun = "dry_run",
+        /// [`WritePolicy::Off`]
+        Off = "off",
+    }
 }
 
 /// The way to go on if a person must be asked and the client cannot ask; the mildest first.
@@ -73,19 +76,6 @@ impl PolicyLevel {
         Self::Token,
         Self::Preview,
     ];
-
-    /// The word for it, in answers, on record and in the documentation.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::DryRun => "dry_run",
-            Self::Review => "review",
-            Self::Person => "person",
-            Self::Token => "token",
-            Self::Preview => "preview",
-        }
-    }
 }
 
 impl WritePolicy {

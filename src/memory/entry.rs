@@ -7,38 +7,27 @@ use super::moment::Timestamp;
 use crate::audit::MemoryId;
 use crate::hex;
 use crate::page::{Locale, PagePath};
+use crate::words::words;
 
 /// The most characters of a memory.
 pub(super) const MAX_CHARS: usize = 2_000;
 
-/// The kind of a memory.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum MemoryType {
-    /// Something that is so.
-    #[default]
-    Fact,
-    /// How somebody wants things.
-    Preference,
-    /// What work is going on, and around what.
-    Context,
-    /// Something to do.
-    Task,
-}
-
-impl MemoryType {
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fact => "fact",
-            Self::Preference => "preference",
-            Self::Context => "context",
-            Self::Task => "task",
-        }
+words! {
+    /// The kind of a memory.
+    #[derive(
+        Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+    )]
+    #[serde(rename_all = "lowercase")]
+    pub enum MemoryType: as_str, ALL {
+        /// Something that is so.
+        #[default]
+        Fact = "fact",
+        /// How somebody wants things.
+        Preference = "preference",
+        /// What work is going on, and around what.
+        Context = "context",
+        /// Something to do.
+        Task = "task",
     }
 }
 

@@ -4,49 +4,26 @@ use serde_json::{Map, Value, json};
 
 use super::review_address::ReviewAddress;
 
-/// The occasions on which people are notified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Occasion {
-    /// A set waits for the decision of a person.
-    Waiting,
-    /// A person decided on a set.
-    Decided,
-    /// A write was applied only in part.
-    PartlyApplied,
-    /// The outcome of a write is unknown.
-    Unknown,
-    /// The key of the wiki ends within seven days.
-    KeyEnds,
-    /// The mirror missed pages that others deleted.
-    Deleted,
-    /// One author changed many pages within an hour.
-    ManyChanged,
-}
+use crate::words::words;
 
-impl Occasion {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Waiting,
-        Self::Decided,
-        Self::PartlyApplied,
-        Self::Unknown,
-        Self::KeyEnds,
-        Self::Deleted,
-        Self::ManyChanged,
-    ];
-
-    /// The word for it, in settings and in notifications.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Decided => "decided",
-            Self::PartlyApplied => "partly_applied",
-            Self::Unknown => "unknown",
-            Self::KeyEnds => "key_ends",
-            Self::Deleted => "deleted",
-            Self::ManyChanged => "many_changed",
-        }
+words! {
+    /// The occasions on which people are notified.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Occasion: as_str, ALL {
+        /// A set waits for the decision of a person.
+        Waiting = "waiting",
+        /// A person decided on a set.
+        Decided = "decided",
+        /// A write was applied only in part.
+        PartlyApplied = "partly_applied",
+        /// The outcome of a write is unknown.
+        Unknown = "unknown",
+        /// The key of the wiki ends within seven days.
+        KeyEnds = "key_ends",
+        /// The mirror missed pages that others deleted.
+        Deleted = "deleted",
+        /// One author changed many pages within an hour.
+        ManyChanged = "many_changed",
     }
 }
 

@@ -4,34 +4,21 @@ use serde::Serialize;
 
 use crate::change::{Operation, Warning};
 use crate::page::{Field, Prefix, TagPattern};
+use crate::words::words;
 
-/// The demand of a rule on a change, from the mildest to the strictest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Then {
-    /// A preview, and its token.
-    Preview,
-    /// A person's yes, asked for during the call.
-    Person,
-    /// The change stays open until a person decides.
-    Review,
-    /// The change is refused in any case.
-    Deny,
-}
-
-impl Then {
-    /// All of them, the mildest first.
-    pub const ALL: [Self; 4] = [Self::Preview, Self::Person, Self::Review, Self::Deny];
-
-    /// The word for it, in settings and on record.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Preview => "preview",
-            Self::Person => "person",
-            Self::Review => "review",
-            Self::Deny => "deny",
-        }
+words! {
+    /// The demand of a rule on a change, from the mildest to the strictest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Then: as_str, ALL {
+        /// A preview, and its token.
+        Preview = "preview",
+        /// A person's yes, asked for during the call.
+        Person = "person",
+        /// The change stays open until a person decides.
+        Review = "review",
+        /// The change is refused in any case.
+        Deny = "deny",
     }
 }
 

@@ -3,64 +3,36 @@
 use std::fmt;
 
 use crate::nearest::{did_you_mean, nearest};
+use crate::words::words;
 
-/// A group of tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Toolset {
-    /// The ten tools; the default.
-    Pages,
-    /// Undoing writes.
-    Undo,
-    /// The state of proposals.
-    Proposals,
-    /// Sets of changes.
-    Drafts,
-    /// The memories of clients.
-    Memory,
-    /// The comments of pages.
-    Comments,
-    /// The files beside the pages.
-    Assets,
-    /// Handing on a part of one's rights.
-    Delegate,
-    /// The operator's own checks.
-    Checks,
-    /// The other wikis of the server.
-    Sites,
+words! {
+    /// A group of tools.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Toolset: name, ALL {
+        /// The ten tools; the default.
+        Pages = "pages",
+        /// Undoing writes.
+        Undo = "undo",
+        /// The state of proposals.
+        Proposals = "proposals",
+        /// Sets of changes.
+        Drafts = "drafts",
+        /// The memories of clients.
+        Memory = "memory",
+        /// The comments of pages.
+        Comments = "comments",
+        /// The files beside the pages.
+        Assets = "assets",
+        /// Handing on a part of one's rights.
+        Delegate = "delegate",
+        /// The operator's own checks.
+        Checks = "checks",
+        /// The other wikis of the server.
+        Sites = "sites",
+    }
 }
 
 impl Toolset {
-    /// All toolsets.
-    pub const ALL: [Self; 10] = [
-        Self::Pages,
-        Self::Undo,
-        Self::Proposals,
-        Self::Drafts,
-        Self::Memory,
-        Self::Comments,
-        Self::Assets,
-        Self::Delegate,
-        Self::Checks,
-        Self::Sites,
-    ];
-
-    /// Its name in settings.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pages => "pages",
-            Self::Undo => "undo",
-            Self::Proposals => "proposals",
-            Self::Drafts => "drafts",
-            Self::Memory => "memory",
-            Self::Comments => "comments",
-            Self::Assets => "assets",
-            Self::Delegate => "delegate",
-            Self::Checks => "checks",
-            Self::Sites => "sites",
-        }
-    }
-
     /// Reads a comma-separated list of names, without duplicates.
     ///
     /// # Errors

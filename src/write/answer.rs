@@ -12,6 +12,7 @@ use crate::page::{
     escaped,
 };
 use crate::wiki::Wiki;
+use crate::words::words;
 
 use super::caller::Extent;
 
@@ -404,23 +405,25 @@ pub struct SetAnswer {
     pub notes: Notes,
 }
 
-/// The outcome of a set as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SetOutcome {
-    /// It is being sent.
-    Applying,
-    /// All of it is on the wiki.
-    Applied,
-    /// There was nothing to send.
-    Unchanged,
-    /// Nothing of it stays.
-    NotApplied,
-    /// Some of it stays.
-    PartlyApplied,
-    /// The outcome of a change is unknown; nothing more was sent.
-    Unknown,
-    /// The server ended before all of it was sent.
-    Interrupted,
+words! {
+    /// The outcome of a set as a whole.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SetOutcome: as_str, ALL {
+        /// It is being sent.
+        Applying = "applying",
+        /// All of it is on the wiki.
+        Applied = "applied",
+        /// There was nothing to send.
+        Unchanged = "unchanged",
+        /// Nothing of it stays.
+        NotApplied = "not_applied",
+        /// Some of it stays.
+        PartlyApplied = "partly_applied",
+        /// The outcome of a change is unknown; nothing more was sent.
+        Unknown = "unknown",
+        /// The server ended before all of it was sent.
+        Interrupted = "interrupted",
+    }
 }
 
 impl SetOutcome {
@@ -432,20 +435,6 @@ impl SetOutcome {
             Some(Outcome::NotApplied) => Self::NotApplied,
             Some(Outcome::PartlyApplied) => Self::PartlyApplied,
             Some(Outcome::Unknown) | None => Self::Unknown,
-        }
-    }
-
-    /// The word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Applying => "applying",
-            Self::Applied => "applied",
-            Self::Unchanged => "unchanged",
-            Self::NotApplied => "not_applied",
-            Self::PartlyApplied => "partly_applied",
-            Self::Unknown => "unknown",
-            Self::Interrupted => "interrupted",
         }
     }
 }

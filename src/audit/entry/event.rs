@@ -4,59 +4,43 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{ClientId, Role};
 
-/// The kind of event of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AuditEvent {
-    /// A run began; the first record of its file, written by the log itself.
-    Start,
-    /// A write is about to be sent; written by [`super::super::AuditLog::attempt`] alone.
-    Attempt,
-    /// A gate, a check or a conflict stopped a call.
-    Refusal,
-    /// A preview was shown.
-    Preview,
-    /// A person was asked and answered.
-    Approval,
-    /// The outcome of an attempt.
-    Outcome,
-    /// A proposal was kept, or decided.
-    Proposal,
-    /// An operator paused or resumed all writes.
-    Pause,
-    /// A running server took over other settings.
-    Settings,
-    /// Something that clients remember was added, changed, forgotten or restored.
-    Memory,
-    /// A named client made a delegate, or a delegate ended.
-    Delegation,
-    /// Old files are about to be removed.
-    Purge,
-    /// The run ended cleanly; the last record of its file, written by the log itself.
-    Closed,
+use crate::words::words;
+
+words! {
+    /// The kind of event of a record.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AuditEvent: as_str, ALL {
+        /// A run began; the first record of its file, written by the log itself.
+        Start = "start",
+        /// A write is about to be sent; written by [`super::super::AuditLog::attempt`] alone.
+        Attempt = "attempt",
+        /// A gate, a check or a conflict stopped a call.
+        Refusal = "refusal",
+        /// A preview was shown.
+        Preview = "preview",
+        /// A person was asked and answered.
+        Approval = "approval",
+        /// The outcome of an attempt.
+        Outcome = "outcome",
+        /// A proposal was kept, or decided.
+        Proposal = "proposal",
+        /// An operator paused or resumed all writes.
+        Pause = "pause",
+        /// A running server took over other settings.
+        Settings = "settings",
+        /// Something that clients remember was added, changed, forgotten or restored.
+        Memory = "memory",
+        /// A named client made a delegate, or a delegate ended.
+        Delegation = "delegation",
+        /// Old files are about to be removed.
+        Purge = "purge",
+        /// The run ended cleanly; the last record of its file, written by the log itself.
+        Closed = "closed",
+    }
 }
 
 impl AuditEvent {
-    /// The word for it, on record.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Attempt => "attempt",
-            Self::Refusal => "refusal",
-            Self::Preview => "preview",
-            Self::Approval => "approval",
-            Self::Outcome => "outcome",
-            Self::Proposal => "proposal",
-            Self::Pause => "pause",
-            Self::Settings => "settings",
-            Self::Memory => "memory",
-            Self::Delegation => "delegation",
-            Self::Purge => "purge",
-            Self::Closed => "closed",
-        }
-    }
-
     /// True if a record of it must have reached the disk before anything else happens.
     pub(in crate::audit) const fn is_synced(self) -> bool {
         match self {
@@ -75,33 +59,21 @@ impl AuditEvent {
     }
 }
 
-/// The outcome of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The page is as promised.
-    Applied,
-    /// The page already was as promised; nothing was sent.
-    Unchanged,
-    /// The wiki refused, and the page is as it was.
-    NotApplied,
-    /// Some fields are as promised and some are not.
-    PartlyApplied,
-    /// It could not be found out.
-    Unknown,
-}
-
-impl Outcome {
-    /// The word for it, on record and in answers.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Applied => "applied",
-            Self::Unchanged => "unchanged",
-            Self::NotApplied => "not_applied",
-            Self::PartlyApplied => "partly_applied",
-            Self::Unknown => "unknown",
-        }
+words! {
+    /// The outcome of an attempt.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outcome: as_str, ALL {
+        /// The page is as promised.
+        Applied = "applied",
+        /// The page already was as promised; nothing was sent.
+        Unchanged = "unchanged",
+        /// The wiki refused, and the page is as it was.
+        NotApplied = "not_applied",
+        /// Some fields are as promised and some are not.
+        PartlyApplied = "partly_applied",
+        /// It could not be found out.
+        Unknown = "unknown",
     }
 }
 

@@ -261,7 +261,7 @@ impl<'a> Story<'a> {
         for record in &events {
             self.show(&record_line(record));
         }
-        let names: Vec<String> = events.iter().map(|record| word(record.event)).collect();
+        let names: Vec<&str> = events.iter().map(|record| record.event.as_str()).collect();
         if names != ["refusal", "preview", "refusal", "attempt", "outcome"] {
             return Err(format!("the log says {names:?}"));
         }
@@ -370,16 +370,12 @@ fn record_line(record: &Record) -> String {
         .map(|outcome| outcome.as_str().to_owned())
         .or_else(|| record.code.clone())
         .unwrap_or_default();
-    format!("{:<8} {operation:<7} {path:<19} {end}", word(record.event))
-        .trim_end()
-        .to_owned()
-}
-
-fn word(event: crate::audit::AuditEvent) -> String {
-    serde_json::to_value(event)
-        .ok()
-        .and_then(|word| word.as_str().map(str::to_owned))
-        .unwrap_or_default()
+    format!(
+        "{:<8} {operation:<7} {path:<19} {end}",
+        record.event.as_str()
+    )
+    .trim_end()
+    .to_owned()
 }
 
 fn files(dir: &Path) -> Vec<std::path::PathBuf> {

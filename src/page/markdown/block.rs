@@ -3,43 +3,26 @@
 use std::fmt;
 use std::ops::Range;
 
-/// The kind of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BlockKind {
-    /// A paragraph that stands in no other block.
-    Paragraph,
-    /// Code, wherever it stands.
-    Code,
-    /// A list that stands in no other block.
-    List,
-    /// A table, wherever it stands.
-    Table,
-    /// A quote that stands in no other block.
-    Blockquote,
+use crate::words::words;
+
+words! {
+    /// The kind of a block.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum BlockKind: name, ALL {
+        /// A paragraph that stands in no other block.
+        Paragraph = "paragraph",
+        /// Code, wherever it stands.
+        Code = "code",
+        /// A list that stands in no other block.
+        List = "list",
+        /// A table, wherever it stands.
+        Table = "table",
+        /// A quote that stands in no other block.
+        Blockquote = "blockquote",
+    }
 }
 
 impl BlockKind {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Paragraph,
-        Self::Code,
-        Self::List,
-        Self::Table,
-        Self::Blockquote,
-    ];
-
-    /// The kind's name in a selector.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Paragraph => "paragraph",
-            Self::Code => "code",
-            Self::List => "list",
-            Self::Table => "table",
-            Self::Blockquote => "blockquote",
-        }
-    }
-
     /// True if it also counts inside another block.
     pub(in crate::page) const fn counts_inside(self) -> bool {
         matches!(self, Self::Code | Self::Table)

@@ -9,30 +9,23 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::audit::KeyDigest;
+use crate::words::words;
 
-/// The setting that a key comes from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum KeySetting {
-    /// The key itself.
-    #[default]
-    Token,
-    /// A file that holds it.
-    File,
-    /// A command that prints it.
-    Command,
+words! {
+    /// The setting that a key comes from.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum KeySetting: name, ALL {
+        /// The key itself.
+        #[default]
+        Token = "WIKI_API_TOKEN",
+        /// A file that holds it.
+        File = "WIKI_API_TOKEN_FILE",
+        /// A command that prints it.
+        Command = "WIKI_TOKEN_COMMAND",
+    }
 }
 
 impl KeySetting {
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Token => "WIKI_API_TOKEN",
-            Self::File => "WIKI_API_TOKEN_FILE",
-            Self::Command => "WIKI_TOKEN_COMMAND",
-        }
-    }
-
     /// Advice on installing a new key; `name` is the setting's name in the place where it is set.
     #[must_use]
     pub fn place(self, name: &str) -> String {

@@ -16,6 +16,7 @@ use super::super::pages::seen_pages::{SeenPage, VanishedPage};
 use super::super::pages::shared_list::Flights;
 use super::key::ApiKey;
 use super::site::SiteLocales;
+use crate::words::words;
 
 /// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.
 const GOOD: Duration = Duration::from_mins(10);
@@ -57,41 +58,20 @@ pub(in crate::wiki) struct KeyState {
     pub(in crate::wiki) pages_read: Lock<VecDeque<SeenPage>>,
 }
 
-/// The standing of a key with the wiki.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyStatus {
-    /// It knows the key.
-    Good,
-    /// It does not, and treats it as a guest's.
-    Guest,
-    /// The key's time is over.
-    Expired,
-    /// The key was revoked.
-    Revoked,
-    /// API access is switched off for every key.
-    ApiDisabled,
-}
-
-impl KeyStatus {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Good,
-        Self::Guest,
-        Self::Expired,
-        Self::Revoked,
-        Self::ApiDisabled,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Guest => "guest",
-            Self::Expired => "expired",
-            Self::Revoked => "revoked",
-            Self::ApiDisabled => "api_disabled",
-        }
+words! {
+    /// The standing of a key with the wiki.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum KeyStatus: as_str, ALL {
+        /// It knows the key.
+        Good = "good",
+        /// It does not, and treats it as a guest's.
+        Guest = "guest",
+        /// The key's time is over.
+        Expired = "expired",
+        /// The key was revoked.
+        Revoked = "revoked",
+        /// API access is switched off for every key.
+        ApiDisabled = "api_disabled",
     }
 }
 

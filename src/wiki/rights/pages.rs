@@ -19,38 +19,41 @@ use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::pages::rendered::element;
 use crate::page::{Locale, PagePath, PageReading};
+use crate::words::words;
 
-/// A right that the tools have a use for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Right {
-    /// Pages are seen at all.
-    ReadPages,
-    /// Their text is read.
-    ReadSource,
-    /// Their history is read.
-    ReadHistory,
-    /// They are written.
-    WritePages,
-    /// They are moved.
-    ManagePages,
-    /// They are deleted.
-    DeletePages,
-    /// Their styles are written.
-    WriteStyles,
-    /// Their scripts are written.
-    WriteScripts,
-    /// Their comments are seen.
-    ReadComments,
-    /// Comments are written.
-    WriteComments,
-    /// All comments are changed and deleted.
-    ManageComments,
-    /// Files beside the pages are seen.
-    ReadAssets,
-    /// They are uploaded.
-    WriteAssets,
-    /// They are renamed and deleted.
-    ManageAssets,
+words! {
+    /// A right that the tools have a use for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Right: name {
+        /// Pages are seen at all.
+        ReadPages = "read:pages",
+        /// Their text is read.
+        ReadSource = "read:source",
+        /// Their history is read.
+        ReadHistory = "read:history",
+        /// They are written.
+        WritePages = "write:pages",
+        /// They are moved.
+        ManagePages = "manage:pages",
+        /// They are deleted.
+        DeletePages = "delete:pages",
+        /// Their styles are written.
+        WriteStyles = "write:styles",
+        /// Their scripts are written.
+        WriteScripts = "write:scripts",
+        /// Their comments are seen.
+        ReadComments = "read:comments",
+        /// Comments are written.
+        WriteComments = "write:comments",
+        /// All comments are changed and deleted.
+        ManageComments = "manage:comments",
+        /// Files beside the pages are seen.
+        ReadAssets = "read:assets",
+        /// They are uploaded.
+        WriteAssets = "write:assets",
+        /// They are renamed and deleted.
+        ManageAssets = "manage:assets",
+    }
 }
 
 impl Right {
@@ -78,27 +81,6 @@ impl Right {
         Self::WriteStyles,
         Self::WriteScripts,
     ];
-
-    /// Its name in the wiki.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReadPages => "read:pages",
-            Self::ReadSource => "read:source",
-            Self::ReadHistory => "read:history",
-            Self::WritePages => "write:pages",
-            Self::ManagePages => "manage:pages",
-            Self::DeletePages => "delete:pages",
-            Self::WriteStyles => "write:styles",
-            Self::WriteScripts => "write:scripts",
-            Self::ReadComments => "read:comments",
-            Self::WriteComments => "write:comments",
-            Self::ManageComments => "manage:comments",
-            Self::ReadAssets => "read:assets",
-            Self::WriteAssets => "write:assets",
-            Self::ManageAssets => "manage:assets",
-        }
-    }
 
     /// Its name in the view's data, if it is told there.
     const fn place(self) -> Option<&'static str> {

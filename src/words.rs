@@ -1,0 +1,39 @@
+//! Makes enums whose variants are words: the word stands beside its variant, once.
+
+/// Makes an enum and the method that gives a variant's word: `enum Name: as_str { Variant = "word", }`.
+/// `enum Name: as_str, ALL { … }` has the list of all variants, too.
+macro_rules! words {
+    ($(#[$of_enum:meta])* $visible:vis enum $name:ident: $word:ident {
+        $($(#[$of_variant:meta])* $variant:ident = $text:literal,)+
+    }) => {
+        $(#[$of_enum])*
+        $visible enum $name {
+            $($(#[$of_variant])* $variant,)+
+        }
+
+        impl $name {
+            /// Its word.
+            #[must_use]
+            pub const fn $word(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+        }
+    };
+    ($(#[$of_enum:meta])* $visible:vis enum $name:ident: $word:ident, ALL {
+        $($(#[$of_variant:meta])* $variant:ident = $text:literal,)+
+    }) => {
+        $crate::words::words! {
+            $(#[$of_enum])*
+            $visible enum $name: $word {
+                $($(#[$of_variant])* $variant = $text,)+
+            }
+        }
+
+        impl $name {
+            /// All of them, in their order.
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+        }
+    };
+}
+
+pub(crate) use words;
