@@ -12,15 +12,8 @@ use super::{CommandResult, print, start};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog};
 use crate::gates::{StandingApproval, StandingApprovals};
 
-/// Arguments of `approvals`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: ApprovalsCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum ApprovalsCommand {
+pub(super) enum ApprovalsCommand {
     /// List the approvals for a page or a kind of write, the oldest first
     List(ListArgs),
     /// End approvals; people are asked about the next write again
@@ -32,7 +25,7 @@ enum ApprovalsCommand {
 #[command(
     after_help = "An approval counts only for the client and session that it was given to, and under the gates under which\nit was given; one that was given under others is listed until its client writes next.\n\nExamples:\n  wikijs-gate approvals list\n  wikijs-gate approvals list --json"
 )]
-struct ListArgs {
+pub(super) struct ListArgs {
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -44,7 +37,7 @@ struct ListArgs {
     group = clap::ArgGroup::new("which").required(true).args(["ids", "all"]),
     after_help = "It works while servers run, and in a pause.\n\nExamples:\n  wikijs-gate approvals end 4f2a\n  wikijs-gate approvals end --all --yes"
 )]
-struct EndArgs {
+pub(super) struct EndArgs {
     /// The approvals' ids, or four or more of their first characters
     #[arg(value_name = "ID")]
     ids: Vec<String>,
@@ -59,8 +52,8 @@ struct EndArgs {
     json: bool,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> CommandResult {
-    match &arguments.command {
+pub(super) async fn run(command: &ApprovalsCommand) -> CommandResult {
+    match command {
         ApprovalsCommand::List(arguments) => list(arguments.json).await,
         ApprovalsCommand::End(arguments) => end(arguments).await,
     }

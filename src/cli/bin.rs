@@ -21,18 +21,11 @@ use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 /// The longest wait for a look of another server.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// Arguments of `bin`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  wikijs-gate bin list --path docs\n  wikijs-gate bin show docs/setup\n  wikijs-gate bin restore docs/setup\n  wikijs-gate bin restore 417 --to docs/old-setup --yes --json\n  wikijs-gate bin restore --path docs --at \"2030-01-31 09:00\" --by Vandal"
 )]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: BinCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum BinCommand {
+pub(super) enum BinCommand {
     /// List the pages that were deleted, the last missed first
     List(BinListArgs),
     /// Show a deleted page as it was seen last
@@ -42,7 +35,7 @@ enum BinCommand {
 }
 
 #[derive(Debug, clap::Args)]
-struct BinListArgs {
+pub(super) struct BinListArgs {
     /// Only what was at or below this path; `de:docs` for one locale
     #[arg(long, value_name = "PATH", value_parser = Prefix::sought)]
     path: Option<Prefix>,
@@ -52,7 +45,7 @@ struct BinListArgs {
 }
 
 #[derive(Debug, clap::Args)]
-struct ShowArgs {
+pub(super) struct ShowArgs {
     /// Its last path, or its number in the list
     page: String,
     /// Answer in JSON
@@ -61,7 +54,7 @@ struct ShowArgs {
 }
 
 #[derive(Debug, clap::Args)]
-struct RestoreArgs {
+pub(super) struct RestoreArgs {
     /// Its last path, or its number in the list
     #[arg(required_unless_present = "at", conflicts_with = "at")]
     page: Option<String>,
@@ -89,8 +82,8 @@ struct RestoreArgs {
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    match arguments.command {
+pub(super) async fn run(command: BinCommand) -> CommandResult {
+    match command {
         BinCommand::List(arguments) => list(&arguments).await,
         BinCommand::Show(arguments) => show(&arguments).await,
         BinCommand::Restore(arguments) => restore(arguments).await,

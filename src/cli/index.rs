@@ -16,15 +16,8 @@ use crate::config::Settings;
 use crate::index::{self, ContentIndex, IndexMode, OnDisk};
 use crate::wiki::Wiki;
 
-/// Arguments of `index`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: IndexCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum IndexCommand {
+pub(super) enum IndexCommand {
     /// Show every index below `WIKI_INDEX_DIR`, of any wiki and key
     #[command(
         after_help = "Examples:\n  wikijs-gate index status\n  wikijs-gate index status --json"
@@ -59,7 +52,7 @@ enum IndexCommand {
 
 type Failed = (Exit, String);
 
-pub(super) async fn run(arguments: &Arguments) -> CommandResult {
+pub(super) async fn run(command: &IndexCommand) -> CommandResult {
     let settings = start::settings()?;
     let missing = || Exit::usage("WIKI_INDEX_DIR is missing, and there is no home directory");
     let dir = settings.index.dir.clone().ok_or_else(missing)?;
@@ -67,7 +60,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         .index
         .file(&settings.wiki, &settings.wiki.key)
         .ok_or_else(missing)?;
-    match arguments.command {
+    match *command {
         IndexCommand::Refresh { json } => refresh(settings, json).await,
         IndexCommand::Status { json } => status(&dir, &file, json),
         IndexCommand::Clear { all: true, json } => clear_all(&dir, json),

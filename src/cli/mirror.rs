@@ -10,24 +10,17 @@ use crate::mirror::{Mirror, ToForget};
 use crate::page::Prefix;
 use crate::server::App;
 
-/// Arguments of `mirror`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  wikijs-gate mirror forget docs/leaked\n  wikijs-gate mirror forget --before 90d --yes --json"
 )]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: MirrorCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum MirrorCommand {
+pub(super) enum MirrorCommand {
     /// Forget for good what was seen of pages, on record
     Forget(ForgetSeen),
 }
 
 #[derive(Debug, clap::Args)]
-struct ForgetSeen {
+pub(super) struct ForgetSeen {
     /// The place at or below which pages were last: all their states go. The present state of those that
     /// are there is seen anew
     #[arg(value_parser = Prefix::parse, required_unless_present = "before", conflicts_with = "before")]
@@ -52,8 +45,8 @@ pub(super) fn mirror(app: &App) -> Result<&Mirror, (Exit, String)> {
     mirror.ok_or_else(|| Exit::usage("WIKI_MIRROR is off, so nothing of deleted pages is kept"))
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    let MirrorCommand::Forget(arguments) = arguments.command;
+pub(super) async fn run(command: MirrorCommand) -> CommandResult {
+    let MirrorCommand::Forget(arguments) = command;
     let app = start::app_for_operator()?;
     let exit = forget(&app, arguments).await;
     app.writer.finish().await;

@@ -76,13 +76,16 @@ enum Command {
     /// Undo a write, with the page state kept in the audit log
     Undo(undo::Arguments),
     /// List, show and bring back pages that anybody deleted
-    Bin(bin::Arguments),
+    #[command(subcommand)]
+    Bin(bin::BinCommand),
     /// Review, apply and reject what agents proposed in a dry run
-    Proposals(proposals::Arguments),
+    #[command(subcommand)]
+    Proposals(proposals::ProposalsCommand),
     /// Decide what agents proposed on a page in the browser
     Review(review::Arguments),
     /// Edit a wiki as files in a folder: pull, status, diff, push
-    Files(files::Arguments),
+    #[command(subcommand)]
+    Files(files::FilesCommand),
     /// Stop the writes of all servers on this audit directory
     ///
     /// It takes effect within a second, without a restart.
@@ -90,13 +93,17 @@ enum Command {
     /// Resume writes after a pause
     Resume(pause::Resume),
     /// List and end people's approvals for several writes
-    Approvals(approvals::Arguments),
+    #[command(subcommand)]
+    Approvals(approvals::ApprovalsCommand),
     /// Review what was written or refused, and through which client
-    Audit(audit::Arguments),
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Check and back up what is kept in the audit directory
-    Store(store::Arguments),
+    #[command(subcommand)]
+    Store(store::StoreCommand),
     /// Show which changes the rules of the settings file match
-    Rules(rules::Arguments),
+    #[command(subcommand)]
+    Rules(rules::RulesCommand),
     /// Check wiki, key, rights, policy and audit log; writes nothing
     Doctor(doctor::Arguments),
     /// Ask a server over HTTP whether it is alive, for supervisors
@@ -104,19 +111,26 @@ enum Command {
     /// Call a tool like an agent, with output for people
     ///
     /// The call passes the same gates.
-    Tool(tool::Arguments),
+    #[command(subcommand)]
+    Tool(tool::ToolCommand),
     /// Manage the named clients of a server over HTTP, and their tokens
-    Token(token::Arguments),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
     /// Manage the content indexes on the disk, which searches use
-    Index(index::Arguments),
+    #[command(subcommand)]
+    Index(index::IndexCommand),
     /// Show, restore, forget, export and import what clients remember
-    Memory(memory::Arguments),
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
     /// Forget on purpose what was seen of pages
-    Mirror(mirror::Arguments),
+    #[command(subcommand)]
+    Mirror(mirror::MirrorCommand),
     /// Write, check and show the settings
-    Config(config::Arguments),
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// Show, check, add and remove the sites of the settings file
-    Site(site::Arguments),
+    #[command(subcommand)]
+    Site(site::SiteCommand),
     /// Print the completion script of a shell
     Completions(completions::Arguments),
     /// Show in a few seconds what this is for, on an embedded wiki

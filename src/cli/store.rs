@@ -18,15 +18,8 @@ use crate::mirror;
 #[cfg(feature = "postgres")]
 use crate::store::{StoreError, blocking};
 
-/// Arguments of `store`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: StoreCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum StoreCommand {
+pub(super) enum StoreCommand {
     /// Find what is missing, damaged or left over, and repair what a killed server left
     Check(CheckArgs),
     /// Copy everything into an empty directory, while servers go on
@@ -45,7 +38,7 @@ enum StoreCommand {
 #[command(
     after_help = "Exits with 0 if all is whole, or was repaired, and with 1 if something is broken.\n\nExamples:\n  wikijs-gate store check\n  wikijs-gate store check --json"
 )]
-struct CheckArgs {
+pub(super) struct CheckArgs {
     /// Answer in JSON: one object with `repaired` and `broken`
     #[arg(long)]
     json: bool,
@@ -56,7 +49,7 @@ struct CheckArgs {
 #[command(
     after_help = "The copy is checked before the command ends. To restore it, stop the servers and put its files in place of\nthose in the audit directory.\n\nExamples:\n  wikijs-gate store backup /mnt/backup/2030-01-01\n  WIKI_AUDIT_DIR=/mnt/backup/2030-01-01 wikijs-gate audit verify"
 )]
-struct BackupArgs {
+pub(super) struct BackupArgs {
     /// The directory: it must be empty, or is made
     #[arg(value_name = "DIR")]
     to: PathBuf,
@@ -70,7 +63,7 @@ struct BackupArgs {
 #[command(
     after_help = "Stop all servers first. Both stores are checked before the command ends; a copy that broke off is gone on\nwith by the same command. Copy each site by `--site`, then set WIKI_STORE to the new store.\n\nExamples:\n  wikijs-gate store copy --to postgres://gate@db.example.com/gate --password-file /run/secrets/store\n  wikijs-gate store copy --to /var/lib/wikijs-gate"
 )]
-struct CopyArgs {
+pub(super) struct CopyArgs {
     /// The other store: a directory, or `postgres://user@host/database`
     #[arg(long, value_name = "STORE")]
     to: String,
@@ -88,14 +81,14 @@ struct CopyArgs {
 #[command(
     after_help = "All tables lie in one schema, `wikijs_gate` or the one of the address (`?schema=…`). Changes nothing if they are of\nthis version. The role needs the right to create the schema, or to create in it.\n\nExamples:\n  wikijs-gate store migrate\n  WIKI_STORE=postgres://owner@db/wikis wikijs-gate store migrate --json"
 )]
-struct MigrateArgs {
+pub(super) struct MigrateArgs {
     /// Answer in JSON: one object with `from` and `to`
     #[arg(long)]
     json: bool,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> CommandResult {
-    match &arguments.command {
+pub(super) async fn run(command: &StoreCommand) -> CommandResult {
+    match command {
         StoreCommand::Check(arguments) => check(arguments).await,
         StoreCommand::Backup(arguments) => back_up(arguments).await,
         StoreCommand::Copy(arguments) => copy(arguments).await,

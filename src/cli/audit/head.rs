@@ -13,7 +13,7 @@ use crate::cli::{CommandResult, print, start};
 #[command(
     after_help = "Each line has the name of a run, its length in bytes and the hash of its last line.\n\nExamples:\n  wikijs-gate audit head > heads.txt\n  wikijs-gate audit verify --head heads.txt"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Answer in JSON: one object with `runs`
     #[arg(long)]
     json: bool,

@@ -13,15 +13,8 @@ use crate::cli::{CommandResult, file_faults, print};
 use crate::config::signing_key;
 use crate::private_files;
 
-/// Arguments of `audit key`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: AuditKeyCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum AuditKeyCommand {
+pub(in crate::cli) enum AuditKeyCommand {
     /// Make a key that signs anchors (Ed25519) in a new file, and print its public key
     #[command(
         after_help = "Name the file in audit_signing_key, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-gate audit key new /etc/wikijs-gate/audit.key"
@@ -33,7 +26,7 @@ enum AuditKeyCommand {
 }
 
 #[derive(Debug, clap::Args)]
-struct KeyFileArgs {
+pub(in crate::cli) struct KeyFileArgs {
     /// The file of the signing key, for its owner alone
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -42,8 +35,8 @@ struct KeyFileArgs {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    let (key, is_json) = match &arguments.command {
+pub(super) fn run(command: &AuditKeyCommand) -> CommandResult {
+    let (key, is_json) = match command {
         AuditKeyCommand::New(one) => (made(one)?, one.json),
         AuditKeyCommand::Show(one) => {
             let key = signing_key(&one.file);

@@ -18,7 +18,7 @@ use crate::view::{CallView, whose};
 #[command(
     after_help = "Examples:\n  wikijs-gate audit list --since 7d --path docs\n  wikijs-gate audit list --outcome refused --json\n  wikijs-gate audit list --since 30d --csv > calls.csv"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     filters: Filters,
     /// How many at most: 50 by default, 10000 with --csv

@@ -21,15 +21,8 @@ use super::progress::StepProgress;
 use super::{CommandResult, print};
 use crate::audit::{AuditError, AuditLog, CallHistoryError, CallSelector};
 
-/// Arguments of `audit`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: AuditCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum AuditCommand {
+pub(super) enum AuditCommand {
     /// List calls, the newest first
     List(list::Arguments),
     /// Show one call from its attempt to its outcome, with what it changed
@@ -43,13 +36,14 @@ enum AuditCommand {
     /// Print the head of every run, to keep where nobody with write access to the log can change it
     Head(head::Arguments),
     /// Make a key that signs anchors, or show its public key
-    Key(key::Arguments),
+    #[command(subcommand)]
+    Key(key::AuditKeyCommand),
     /// Find what was changed, removed or put elsewhere on record; a whole rewrite only with `--head` or `--anchors`
     Verify(verify::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    match arguments.command {
+pub(super) async fn run(command: AuditCommand) -> CommandResult {
+    match command {
         AuditCommand::List(arguments) => list::run(&arguments).await,
         AuditCommand::Show(arguments) => show::run(&arguments).await,
         AuditCommand::Tail(arguments) => tail::run(&arguments).await,

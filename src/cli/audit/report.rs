@@ -20,7 +20,7 @@ use crate::wiki::page_url;
 #[command(
     after_help = "The page holds text of the wiki: the file is readable by its owner alone.\n\nExamples:\n  wikijs-gate audit report --html report.html\n  wikijs-gate audit report --html march.html --since 2030-03-01 --until 2030-03-31"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The file to write; an existing one is overwritten and becomes private to its owner
     #[arg(long, value_name = "FILE")]
     html: PathBuf,

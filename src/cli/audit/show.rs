@@ -19,7 +19,7 @@ use crate::view::{CallView, FactPart, Story, facts};
 #[command(
     after_help = "Examples:\n  wikijs-gate audit show last\n  wikijs-gate audit show 4f2a --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The call id, four or more of its first characters, or `last`: the newest applied write
     /// that was not taken back
     #[arg(value_parser = selector)]

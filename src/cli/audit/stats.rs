@@ -19,7 +19,7 @@ const SHOWN: usize = 31;
 #[command(
     after_help = "Examples:\n  wikijs-gate audit stats --since 30d\n  wikijs-gate audit stats --client claude-code --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     filters: Filters,
     /// Answer in JSON: one object

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[command(
     after_help = "Examples:\n  wikijs-gate audit tail -f\n  wikijs-gate audit tail -n 100 --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// How many events to begin with
     #[arg(
         short = 'n',

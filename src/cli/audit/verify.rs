@@ -27,7 +27,7 @@ const SHOWN: usize = 100;
 #[command(
     after_help = "Exits with 5 if something is wrong.\n\nExamples:\n  wikijs-gate audit verify\n  wikijs-gate audit verify --head heads.txt --json\n  wikijs-gate audit verify --anchors /mnt/elsewhere/anchors.jsonl --key ed25519:..."
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Compare with heads that `audit head` printed and that were kept elsewhere
     #[arg(long, value_name = "FILE")]
     head: Option<PathBuf>,

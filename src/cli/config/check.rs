@@ -13,7 +13,7 @@ use crate::write::Timeouts;
 #[command(after_help = "Examples:
   wikijs-gate config check
   wikijs-gate config check --config other.toml --json")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Answer in JSON
     #[arg(long)]
     json: bool,

@@ -22,7 +22,7 @@ use crate::wiki::sentence;
   wikijs-gate config init --base-url https://wiki.example.com --api-token-file ~/.wiki-key \\
     --mutations-enabled true --allowed-mutation-path-prefixes docs,blog")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Replace the file if there is one
     #[arg(long)]
     force: bool,

@@ -11,15 +11,8 @@ use super::exit::Exit;
 use super::{CommandResult, print};
 use crate::config;
 
-/// Arguments of `config`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: ConfigCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum ConfigCommand {
+pub(super) enum ConfigCommand {
     /// Write a settings file with a comment on every setting; on a terminal, asks for required
     /// settings that no flag gives
     Init(init::Arguments),
@@ -31,8 +24,8 @@ enum ConfigCommand {
     Schema,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> CommandResult {
-    match &arguments.command {
+pub(super) async fn run(command: &ConfigCommand) -> CommandResult {
+    match command {
         ConfigCommand::Init(arguments) => init::run(arguments).await,
         ConfigCommand::Check(arguments) => check::run(arguments),
         ConfigCommand::Show(arguments) => show::run(arguments),

@@ -18,7 +18,7 @@ use crate::site::SiteName;
 #[command(after_help = "Examples:
   wikijs-gate config show
   wikijs-gate config show --mutations-enabled true --json")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Answer in JSON
     #[arg(long)]
     json: bool,

@@ -8,7 +8,7 @@ use crate::files::differences;
 /// Arguments of `files diff`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  wikijs-gate files diff wiki\n  wikijs-gate files diff | less")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     dir: Dir,
 }

@@ -17,15 +17,8 @@ use crate::files::{FilesError, Folder, Pulled, Stage, Strange, UnreadablePage};
 /// The most lines of a list that are printed.
 const NAMED: usize = 20;
 
-/// Arguments of `files`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: FilesCommand,
-}
-
 #[derive(Debug, Subcommand)]
-enum FilesCommand {
+pub(super) enum FilesCommand {
     /// Bring pages into a folder, or what changed in the wiki since
     Pull(pull::Arguments),
     /// Show what was changed in a folder, and in the wiki since the last pull
@@ -44,8 +37,8 @@ struct Dir {
     dir: PathBuf,
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    match arguments.command {
+pub(super) async fn run(command: FilesCommand) -> CommandResult {
+    match command {
         FilesCommand::Pull(arguments) => Box::pin(pull::run(arguments)).await,
         FilesCommand::Status(arguments) => Box::pin(status::run(arguments)).await,
         FilesCommand::Diff(arguments) => diff::run(&arguments),

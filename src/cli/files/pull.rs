@@ -19,7 +19,7 @@ use crate::page::NewPath;
 #[command(
     after_help = "Examples:\n  wikijs-gate files pull wiki\n  wikijs-gate files pull handbook --path docs/handbook"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     dir: Dir,
     /// Only pages at and below this path; said once, when the folder is begun

@@ -28,7 +28,7 @@ use crate::write::{
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     dir: Dir,
     /// Why, in one line of at most 200 characters: shown to whoever decides, and on record

@@ -13,7 +13,7 @@ use crate::files::{FolderStatus, StatusEntry, StatusKind};
 #[command(
     after_help = "Examples:\n  wikijs-gate files status wiki\n  wikijs-gate files status --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     dir: Dir,
     /// Answer in JSON

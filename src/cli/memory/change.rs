@@ -14,7 +14,7 @@ use crate::memory::{AuditNote, Memories, Memory, MemoryError, MemoryLine, digest
 #[command(
     after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory list --forgotten\n  wikijs-gate memory restore 4f2a"
 )]
-pub(super) struct Restore {
+pub(in crate::cli) struct Restore {
     /// The memories' ids, or four or more of their first characters
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Restore {
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command"
 )]
-pub(super) struct ForgetArgs {
+pub(in crate::cli) struct ForgetArgs {
     /// The memories' ids, or four or more of their first characters
     #[arg(value_name = "ID")]
     ids: Vec<String>,

@@ -15,7 +15,7 @@ use crate::memory::{AuditNote, MemoryImport, digest};
 #[command(
     after_help = "Examples:\n  wikijs-gate memory export > memories.jsonl\n  wikijs-gate memory export --client ci | ssh other wikijs-gate memory import -"
 )]
-pub(super) struct Export {
+pub(in crate::cli) struct Export {
     /// Only memories of this client, by its name or identity
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Export {
 #[command(
     after_help = "Examples:\n  wikijs-gate memory import memories.jsonl\n  wikijs-gate memory import - --client ci < memories.jsonl"
 )]
-pub(super) struct ImportArgs {
+pub(in crate::cli) struct ImportArgs {
     /// The file, or `-` for standard input
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,

@@ -19,7 +19,7 @@ const BEGINNING: usize = 60;
 #[command(
     after_help = "Examples:\n  wikijs-gate memory list\n  wikijs-gate memory list --client ci --all\n  wikijs-gate --site docs memory list --forgotten --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Only memories of this client, by its name or identity
     #[arg(long, value_name = "NAME")]
     client: Option<String>,

@@ -15,15 +15,8 @@ use super::{CommandResult, print, start};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId};
 use crate::memory::{AuditNote, Memories, MemoryError, MemoryLine, MemoryStore};
 
-/// Arguments of `memory`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: MemoryCommand,
-}
-
 #[derive(Debug, Subcommand)]
-enum MemoryCommand {
+pub(super) enum MemoryCommand {
     /// List what clients remember, the most useful first
     List(list::Arguments),
     /// Show one memory whole
@@ -38,9 +31,9 @@ enum MemoryCommand {
     Import(exchange::ImportArgs),
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
+pub(super) async fn run(command: MemoryCommand) -> CommandResult {
     let desk = MemoryCommandContext::open()?;
-    let done = match arguments.command {
+    let done = match command {
         MemoryCommand::List(arguments) => list::run(&desk, arguments).await,
         MemoryCommand::Show(arguments) => show::run(&desk, arguments).await,
         MemoryCommand::Restore(arguments) => change::restore(&desk, arguments).await,

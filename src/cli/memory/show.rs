@@ -11,7 +11,7 @@ use crate::memory::{MemoryLine, Timestamp, health};
 #[command(
     after_help = "Examples:\n  wikijs-gate memory show 4f2a\n  wikijs-gate memory show 4f2a --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The memory's id, or four or more of its first characters
     #[arg(value_name = "ID")]
     id: String,

@@ -19,7 +19,7 @@ use crate::write::{AppliedWrite, Apply, Caller, PreviewToConfirm, UndoRequest, W
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     which: ProposalSelection,
     /// Do not ask. This command is your decision with it, too: it applies at every level but `off`,

@@ -21,7 +21,7 @@ use crate::write::{ListedProposal, ListedState, MAX_LISTED};
 #[command(
     after_help = "Examples:\n  wikijs-gate proposals list\n  wikijs-gate proposals list --all --path docs --since 2030-01-31"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Only undecided proposals (the default)
     #[arg(long, conflicts_with = "all")]
     open: bool,

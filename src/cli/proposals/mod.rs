@@ -20,15 +20,8 @@ use crate::error::{Code, Failure};
 use crate::page::Prefix;
 use crate::server::App;
 
-/// Arguments of `proposals`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: ProposalsCommand,
-}
-
 #[derive(Debug, Subcommand)]
-enum ProposalsCommand {
+pub(super) enum ProposalsCommand {
     /// List proposals, oldest first
     List(list::Arguments),
     /// Show a proposal: what it changes, and what changed since
@@ -39,8 +32,8 @@ enum ProposalsCommand {
     Reject(reject::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    match arguments.command {
+pub(super) async fn run(command: ProposalsCommand) -> CommandResult {
+    match command {
         ProposalsCommand::List(arguments) => list::run(arguments).await,
         ProposalsCommand::Show(arguments) => Box::pin(show::run(arguments)).await,
         ProposalsCommand::Apply(arguments) => apply::run(arguments).await,

@@ -12,7 +12,7 @@ use crate::server::App;
 #[command(
     after_help = "Examples:\n  wikijs-gate proposals reject 4f2a --why \"belongs into docs/install\"\n  wikijs-gate proposals reject --client claude-code --path docs --why \"asked for nowhere\""
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     which: ProposalSelection,
     /// The reason: one line of at most 500 characters, which the agent can read

@@ -17,7 +17,7 @@ use crate::write::{Review, ReviewWarning, Reviewed};
 #[command(
     after_help = "Examples:\n  wikijs-gate proposals show 4f2a\n  wikijs-gate proposals show 4f2a --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The proposal's id, or four or more of its first characters
     id: String,
     /// Answer in JSON

@@ -17,7 +17,7 @@ use crate::rules::{Could, Rule, Then};
 #[command(
     after_help = "Examples:\n  wikijs-gate rules explain --path legal/terms --operation delete\n  wikijs-gate rules explain --client claude-code --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Who asks for the change
     #[arg(long, value_name = "NAME")]
     client: Option<String>,

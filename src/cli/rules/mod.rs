@@ -8,23 +8,16 @@ use super::exit::Exit;
 use super::start;
 use crate::config::Tables;
 
-/// Arguments of `rules`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: RulesCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum RulesCommand {
+pub(super) enum RulesCommand {
     /// Apply the rules to the recorded writes: show which they would have stopped
     Test(test::Arguments),
     /// Show which rules match, or may match, a change
     Explain(explain::Arguments),
 }
 
-pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    match &arguments.command {
+pub(super) fn run(command: &RulesCommand) -> CommandResult {
+    match command {
         RulesCommand::Test(arguments) => test::run(arguments),
         RulesCommand::Explain(arguments) => explain::run(arguments),
     }

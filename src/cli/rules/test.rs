@@ -27,7 +27,7 @@ const MOST_SHOWN: usize = 200;
 #[command(
     after_help = "Each write and proposal on record counts as a set of one. Its warnings are those on record and those\nthat the checks of today give for the pages as they were kept. Rules are not for takings back.\n\nExamples:\n  wikijs-gate rules test --since 30d\n  wikijs-gate rules test --since 2030-01-31 --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
     #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
     since: Option<TimeArg>,

@@ -16,7 +16,7 @@ use crate::site::SiteName;
   wikijs-gate site add docs
   pass docs-wiki | wikijs-gate site add docs --base-url https://docs.example.com --key-stdin
   wikijs-gate site add docs --base-url https://docs.example.com --api-token-file ~/.docs-key")]
-pub(super) struct Add {
+pub(in crate::cli) struct Add {
     /// The name of the site: small letters, digits and hyphens
     name: SiteName,
     /// Read the key from standard input and keep it in the file

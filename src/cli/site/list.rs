@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Arguments of `site list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  wikijs-gate site list\n  wikijs-gate site list --json")]
-pub(super) struct SiteListArgs {
+pub(in crate::cli) struct SiteListArgs {
     /// Answer in JSON
     #[arg(long)]
     json: bool,

@@ -8,15 +8,8 @@ use super::CommandResult;
 use super::doctor;
 use crate::site::SiteName;
 
-/// Arguments of `site`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: SiteCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum SiteCommand {
+pub(super) enum SiteCommand {
     /// Show every site: address, whether it answers, its key, index and open sets
     List(list::SiteListArgs),
     /// Check one site as `doctor` does
@@ -36,8 +29,8 @@ enum SiteCommand {
     Remove(remove::Remove),
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    match arguments.command {
+pub(super) async fn run(command: SiteCommand) -> CommandResult {
+    match command {
         SiteCommand::List(arguments) => list::run(&arguments).await,
         SiteCommand::Status { name, json } => doctor::of_site(name, json).await,
         SiteCommand::Add(arguments) => Box::pin(add::run(&arguments)).await,

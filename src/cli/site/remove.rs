@@ -13,7 +13,7 @@ use crate::site::SiteName;
 #[command(
     after_help = "Examples:\n  wikijs-gate site remove docs\n  wikijs-gate site remove docs --yes --json"
 )]
-pub(super) struct Remove {
+pub(in crate::cli) struct Remove {
     /// The site
     name: SiteName,
     /// Do not ask

@@ -43,7 +43,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[command(
     after_help = "The events are those of writes: attempt and outcome, synced, and every fifth a refusal, which is not. Needs no\nsettings and no wiki; the store is that of a wiki named hammer.invalid. Ctrl-C ends it and tells what was done.\n\nExamples:\n  wikijs-gate store hammer --dir /var/lib/wikijs-gate/hammer\n  wikijs-gate store hammer --dir hammer --events 1000000 --writers 20 --json"
 )]
-pub(super) struct HammerArgs {
+pub(in crate::cli) struct HammerArgs {
     /// The directory: it must be empty, or is made
     #[arg(long, value_name = "DIR")]
     dir: PathBuf,

@@ -13,7 +13,7 @@ use crate::server::http::{LinkSecret, TokensFile};
 #[command(
     after_help = "Examples:\n  wikijs-gate token link anna --url https://wiki-mcp.example.com"
 )]
-pub(super) struct TokenLinkArgs {
+pub(in crate::cli) struct TokenLinkArgs {
     /// The reviewer or auditor
     name: String,
     #[command(flatten)]

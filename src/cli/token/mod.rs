@@ -13,15 +13,8 @@ use super::{CommandResult, file_faults, print, start};
 use crate::config::{ServeSettings, allowed_prefixes, store_in};
 use crate::server::http::{SignIns, TokensFile, TokensFileError};
 
-/// Arguments of `token`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: TokenCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum TokenCommand {
+pub(super) enum TokenCommand {
     /// Make a client in `WIKI_SERVE_TOKENS_FILE` and print its token, or the link with which a
     /// person signs in, once; what it may do is never more than what the server allows
     New(new::New),
@@ -52,7 +45,7 @@ enum TokenCommand {
     },
 }
 
-pub(super) fn run(arguments: Arguments) -> CommandResult {
+pub(super) fn run(command: TokenCommand) -> CommandResult {
     start::start_log(Some("warn"))?;
     let layers = start::layers()?;
     let source = layers.source();
@@ -61,7 +54,7 @@ pub(super) fn run(arguments: Arguments) -> CommandResult {
         Exit::usage("WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients")
     })?;
     let file = TokensFile::for_operator(file);
-    match arguments.command {
+    match command {
         TokenCommand::New(new) => {
             let allowed = allowed_prefixes(&source).map_err(Exit::usage)?;
             let vain = new.in_vain(settings.rate, allowed.as_deref());

@@ -25,7 +25,7 @@ use crate::tools::{Registry, ToolSelection, Toolset};
     clippy::struct_excessive_bools,
     reason = "each is an option of the command line"
 )]
-pub(super) struct New {
+pub(in crate::cli) struct New {
     /// The client's name, under which its calls are on record
     name: String,
     /// A person who decides on what waits, on the review page

@@ -25,7 +25,7 @@ const KEPT: &str = "24h";
 #[command(
     after_help = "Examples:\n  wikijs-gate token rotate ci\n  wikijs-gate token rotate ci --keep-old 1h --expires 30d"
 )]
-pub(super) struct Rotate {
+pub(in crate::cli) struct Rotate {
     /// The client, whose id and grant stay
     name: String,
     /// How long its old token counts on, such as 30m or 1h, or 0; else 24 hours, and never beyond

@@ -18,7 +18,7 @@ use crate::write::{Caller, Extent};
 #[command(
     after_help = "Examples:\n  wikijs-gate tool call wikijs_search_pages --args '{\"query\": \"backup\"}'\n  wikijs-gate tool call wikijs_update_page --args @change.json\n  echo '{\"id\": 7}' | wikijs-gate tool call wikijs_get_page_by_id --args - --json"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The tool's name, with or without `wikijs_` before it
     #[arg(value_parser = one_of(words::tools, words::any), hide_possible_values = true)]
     pub(super) name: String,

@@ -14,7 +14,7 @@ use crate::wiki::Wiki;
 /// Arguments of `tool check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  wikijs-gate tool check\n  wikijs-gate tool check ./tools")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The directory; by default the one that the settings name
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,

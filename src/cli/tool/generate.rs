@@ -19,7 +19,7 @@ const MOST_SCHEMA: usize = 2 << 20;
 #[command(
     after_help = "Examples:\n  wikijs-gate tool generate pages.tags\n  wikijs-gate tool generate users.search --schema schema.graphql --dir ./tools"
 )]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The field below `Query`, such as `pages.tags`
     #[arg(value_name = "FIELD")]
     field: String,

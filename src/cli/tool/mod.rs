@@ -26,15 +26,8 @@ use crate::write::Timeouts;
 /// The prefix of all tools' names.
 const PREFIX: &str = "wikijs_";
 
-/// Arguments of `tool`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    command: ToolCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum ToolCommand {
+pub(super) enum ToolCommand {
     /// List the tools that the settings offer, and where each comes from
     List {
         /// Answer in JSON, with the schemas
@@ -59,8 +52,8 @@ enum ToolCommand {
     Generate(generate::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    match arguments.command {
+pub(super) async fn run(command: ToolCommand) -> CommandResult {
+    match command {
         ToolCommand::List { json } => {
             let (registry, queries) = start::tools()?;
             show::list(&registry, &queries, json);
