@@ -70,10 +70,9 @@ pub(super) fn read<'a, 'b>(
 }
 
 #[cfg(test)]
-mod faults;
-
-#[cfg(test)]
 mod tests {
+    mod faults;
+
     use std::path::Path;
 
     use crate::config::Settings;

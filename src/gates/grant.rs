@@ -283,10 +283,9 @@ fn prefixes(texts: Option<&[String]>) -> Result<Option<Vec<Prefix>>, String> {
 }
 
 #[cfg(test)]
-mod family;
-
-#[cfg(test)]
 mod tests {
+    mod family;
+
     use time::{Duration, OffsetDateTime};
 
     use super::{Grant, ends_soon};

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use super::{ClientConfirm, Grant};
+use crate::gates::grant::{ClientConfirm, Grant};
 use crate::gates::{Policy, PolicyLevel, WritePolicy};
 use crate::page::{Locale, PagePath, ReadScope};
 
