@@ -10,7 +10,6 @@ use crate::page::{Field, MOST_SIGNS};
 
 /// A warning about a change: a code for programs, a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct Warning {
     // No doc comments here: they would go into the schema of every tool that shows a change.
     #[expect(missing_docs, reason = "see above: its name says it")]

@@ -82,7 +82,6 @@ pub(super) struct Input {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub(super) enum OnFailure {
     TakeBack,
     Keep,

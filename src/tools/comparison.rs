@@ -19,7 +19,6 @@ const MAX_VERSIONS: usize = 1_000;
 /// The states to compare.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
-#[schemars(inline)]
 pub(super) struct Compare {
     /// A versionId, a time, or current.
     #[garde(custom(is_point))]

@@ -76,7 +76,6 @@ pub(super) struct Input {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(inline)]
 pub(super) enum LinkFilter {
     Orphans,
     Broken,
@@ -84,7 +83,6 @@ pub(super) enum LinkFilter {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 enum PageListField {
     Locale,
     Path,

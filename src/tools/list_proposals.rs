@@ -34,7 +34,6 @@ pub(super) struct Input {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(inline)]
 enum ProposalStatus {
     Open,
     Applied,

@@ -33,7 +33,6 @@ pub(super) struct Input {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(inline)]
 enum TagOrder {
     Tag,
     Pages,

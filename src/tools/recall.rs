@@ -9,7 +9,7 @@ use super::input::count;
 use super::output::some_count;
 use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
-use crate::memory::{MemoryType, Ranked};
+use crate::memory::{MemoryPage, MemoryType, Ranked};
 use crate::write::ToRecall;
 
 /// The default number of memories in an answer.
@@ -55,17 +55,10 @@ struct RecalledMemory {
     health: u8,
     content: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    page: Option<RecalledPage>,
+    page: Option<MemoryPage>,
     /// The author of its last version.
     by: String,
     changed: String,
-}
-
-#[derive(Debug, Serialize)]
-struct RecalledPage {
-    id: i64,
-    locale: String,
-    path: String,
 }
 
 impl From<Ranked> for RecalledMemory {
@@ -77,11 +70,7 @@ impl From<Ranked> for RecalledMemory {
             importance: memory.importance,
             health,
             content: memory.content,
-            page: memory.page.map(|page| RecalledPage {
-                id: page.id,
-                locale: page.locale.as_str().to_owned(),
-                path: page.path.as_str().to_owned(),
-            }),
+            page: memory.page,
             by: memory.author,
             changed: memory.changed.date(),
         }

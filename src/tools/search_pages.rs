@@ -31,7 +31,6 @@ pub(super) struct SearchPages;
 /// Where to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(inline)]
 enum In {
     #[default]
     Auto,
@@ -42,7 +41,6 @@ enum In {
 /// How to interpret the query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(inline)]
 enum MatchMode {
     #[default]
     Words,

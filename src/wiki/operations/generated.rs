@@ -1,4 +1,8 @@
 //! The operations, one type each, generated from `graphql/` against `schema.graphql`.
+#![expect(
+    missing_docs,
+    reason = "a variant's doc would turn a tool's enum into a oneOf"
+)]
 
 use graphql_client::GraphQLQuery;
 use schemars::JsonSchema;
@@ -12,11 +16,6 @@ const _: &str = include_str!("../../../schema.graphql");
 /// What a list is ordered by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(inline)]
-#[expect(
-    missing_docs,
-    reason = "a variant's doc would turn the tool's enum into a oneOf"
-)]
 pub enum PageOrderBy {
     Created,
     #[default]
@@ -29,11 +28,6 @@ pub enum PageOrderBy {
 /// In which direction a list is ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(inline)]
-#[expect(
-    missing_docs,
-    reason = "a variant's doc would turn the tool's enum into a oneOf"
-)]
 pub enum PageOrderByDirection {
     #[default]
     Asc,
@@ -43,11 +37,6 @@ pub enum PageOrderByDirection {
 /// Which nodes of the tree are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(inline)]
-#[expect(
-    missing_docs,
-    reason = "a variant's doc would turn the tool's enum into a oneOf"
-)]
 pub enum PageTreeMode {
     Folders,
     Pages,
