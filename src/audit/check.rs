@@ -94,9 +94,7 @@ impl LogUpkeep {
         })
         .await
     }
-}
 
-impl LogUpkeep {
     /// Copies all that is kept of this wiki, its mirror too, into another store, or goes on with a copy that broke off; nothing
     /// may write to either meanwhile. Blocks; `progress` is told the bytes so far.
     ///

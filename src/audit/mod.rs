@@ -70,7 +70,7 @@ pub use error::AuditError;
 pub use history::call::{CallHistory, CallHistoryError, CallSelector, NotASelector};
 pub use history::call_reader::CallReader;
 pub use history::calls::Latest;
-pub use history::deletions::{Deletion, PageOnRecord};
+pub use history::deletions::PageOnRecord;
 pub use history::filter::CallFilter;
 pub use history::groups::{
     CallGroup, CallVisibility, GroupId, GroupLimits, GroupSurvey, Groups, LeftOutOfGroup,

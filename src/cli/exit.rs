@@ -88,9 +88,7 @@ impl Exit {
             Self::Terminated => 143,
         }
     }
-}
 
-impl Exit {
     /// The exit that goes with a failure.
     #[must_use]
     pub const fn for_code(code: Code) -> Self {

@@ -260,9 +260,7 @@ impl Policy {
             .detail("level", self.writes.as_str())
             .detail("setBy", self.set_by.to_string())
     }
-}
 
-impl Policy {
     /// The places that may be written.
     pub(crate) fn places(&self) -> WriteScope<'_> {
         WriteScope {

@@ -53,9 +53,7 @@ impl Review {
     pub fn left_out_with(&self, wanted: &[usize]) -> Vec<usize> {
         self.needs.left_out_with(wanted)
     }
-}
 
-impl Review {
     /// About how many bytes its differences have.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -4,7 +4,7 @@
 //! A line is one object of JSON. Where it is signed, its last member is the signature of all bytes
 //! before `,"signature"`.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::super::{FileHead, PublicKey, RunId, SigningKey};
 
@@ -22,8 +22,10 @@ pub(in crate::audit) struct NewAnchor<'a> {
     pub(in crate::audit) run: RunId,
     /// Its number among the anchors of that run, from 1.
     pub(in crate::audit) seq: u64,
+    #[serde(serialize_with = "numbered")]
     pub(in crate::audit) heads: &'a [FileHead],
     /// The runs that a purge is about to remove.
+    #[serde(serialize_with = "numbered", skip_serializing_if = "<[_]>::is_empty")]
     pub(in crate::audit) removed: &'a [FileHead],
 }
 
@@ -35,23 +37,19 @@ struct Numbered<'a> {
     number: Option<u64>,
 }
 
-impl<'a> Numbered<'a> {
-    fn new(head: &'a FileHead) -> Self {
-        let number = head.number();
-        Self { head, number }
-    }
+/// Heads, each with the number of its run.
+fn numbered<S: Serializer>(heads: &[FileHead], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(heads.iter().map(|head| Numbered {
+        head,
+        number: head.number(),
+    }))
 }
 
 #[derive(Serialize)]
 struct AnchorLine<'a> {
     v: u32,
-    time: &'a str,
-    wiki: &'a str,
-    run: RunId,
-    seq: u64,
-    heads: Vec<Numbered<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    removed: Vec<Numbered<'a>>,
+    #[serde(flatten)]
+    anchor: &'a NewAnchor<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
@@ -61,12 +59,7 @@ impl NewAnchor<'_> {
     pub(in crate::audit) fn line(&self, key: Option<&SigningKey>) -> serde_json::Result<String> {
         let mut line = serde_json::to_string(&AnchorLine {
             v: VERSION,
-            time: self.time,
-            wiki: self.wiki,
-            run: self.run,
-            seq: self.seq,
-            heads: self.heads.iter().map(Numbered::new).collect(),
-            removed: self.removed.iter().map(Numbered::new).collect(),
+            anchor: self,
             key: key.map(|key| key.public().id()),
         })?;
         if let Some(key) = key {

@@ -231,9 +231,7 @@ impl ProposalState {
             | Self::Withdrawn { decided, .. } => Some(decided),
         }
     }
-}
 
-impl ProposalState {
     /// The changes of a set that were left out, by their numbers from 0.
     #[must_use]
     pub fn left_out(&self) -> &[usize] {

@@ -82,9 +82,7 @@ impl CallSelector {
         }
         Err(NotASelector)
     }
-}
 
-impl CallSelector {
     /// True for `last`.
     #[must_use]
     pub const fn is_last(&self) -> bool {

@@ -14,37 +14,7 @@ use super::super::{
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
-/// A page that a write of ours deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deletion {
-    /// The call that deleted it.
-    pub call: CallId,
-    /// The key that the call came with, where it is on record.
-    pub key: Option<KeyDigest>,
-    /// The page's id.
-    pub id: i64,
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
-    /// Its kept state before.
-    pub before: Option<KeptState>,
-    /// Time at which it was found to be gone.
-    pub time: OffsetDateTime,
-}
-
-impl WriteReader {
-    /// The pages that writes of ours deleted at a time or later, newest first.
-    ///
-    /// # Errors
-    /// If the runs cannot be read; an invalid line is skipped.
-    pub async fn deleted_since(&self, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || deleted_since(&place, since)).await
-    }
-}
-
-/// A page that the record knows, as it was when the record last told of it.
+/// A page as it was when the record told of it: when a write of ours deleted it, or last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageOnRecord {
     /// The page's id.
@@ -54,10 +24,12 @@ pub struct PageOnRecord {
     /// Its path.
     pub path: PagePath,
     /// The call that told of it.
-    call: CallId,
+    pub call: CallId,
+    /// The key that the call came with, where it is on record.
+    pub key: Option<KeyDigest>,
     /// Its kept state before that call.
     pub before: Option<KeptState>,
-    /// Time of that call.
+    /// Time of that call; of a deletion, time at which the page was found to be gone.
     pub time: OffsetDateTime,
 }
 
@@ -65,6 +37,18 @@ pub struct PageOnRecord {
 const MOST_GONE: usize = 1_000;
 
 impl WriteReader {
+    /// The pages that writes of ours deleted at a time or later, newest first.
+    ///
+    /// # Errors
+    /// If the runs cannot be read; an invalid line is skipped.
+    pub async fn deleted_since(
+        &self,
+        since: OffsetDateTime,
+    ) -> Result<Vec<PageOnRecord>, AuditError> {
+        let place = self.place.clone();
+        blocking(move || deleted_since(&place, since)).await
+    }
+
     /// The pages that the record knows and that are not among these ids, without those that writes of
     /// ours deleted; the one that the record told of last comes first.
     ///
@@ -149,13 +133,17 @@ impl PageOnRecord {
             locale: record.locale?,
             path: new_path.or(record.path)?,
             call: record.call?,
+            key: record.key,
             before: record.before,
             time,
         })
     }
 }
 
-fn deleted_since(place: &AuditLayout, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
+fn deleted_since(
+    place: &AuditLayout,
+    since: OffsetDateTime,
+) -> Result<Vec<PageOnRecord>, AuditError> {
     let mut runs = runs(place)?;
     // A run whose last write was before that time has no later records.
     runs.retain(|run| run.modified >= SystemTime::from(since));
@@ -165,26 +153,9 @@ fn deleted_since(place: &AuditLayout, since: OffsetDateTime) -> Result<Vec<Delet
         let is_deletion = record.event == AuditEvent::Outcome
             && record.operation == Some(Operation::Delete)
             && record.outcome == Some(Outcome::Applied);
-        let Some(time) = record
-            .instant()
-            .filter(|time| is_deletion && *time >= since)
-        else {
-            return;
-        };
-        if let (Some(call), Some(id)) = (record.call, record.id)
-            && let (Some(locale), Some(path)) = (record.locale, record.path)
-        {
-            deletions.push(Deletion {
-                call,
-                key: record.key,
-                id,
-                locale,
-                path,
-                before: record.before,
-                time,
-            });
-        }
+        let page = PageOnRecord::new(record, false).filter(|_| is_deletion);
+        deletions.extend(page.filter(|page| page.time >= since));
     })?;
-    deletions.sort_by_key(|deletion| std::cmp::Reverse(deletion.time));
+    deletions.sort_by_key(|page| std::cmp::Reverse(page.time));
     Ok(deletions)
 }

@@ -211,9 +211,8 @@ pub(in crate::cli) struct Interview<'a> {
     test: Test<'a>,
 }
 
-/// Entry point for other commands, which ask for the address and the key only.
 impl Interview<'_> {
-    /// Asks at the terminal for what is missing.
+    /// Asks at the terminal for what is missing of address and key, for other commands.
     ///
     /// # Errors
     /// Nobody answers, or the current directory is gone.
@@ -232,9 +231,7 @@ impl Interview<'_> {
         };
         interview.ask_connection()
     }
-}
 
-impl Interview<'_> {
     fn hold(&mut self) -> Result<(), String> {
         self.ask_connection()?;
         self.ask_writes()

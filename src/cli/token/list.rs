@@ -170,9 +170,7 @@ impl Used {
             (Some(_), Some(at)) => from_now(at),
         }
     }
-}
 
-impl Used {
     /// A delegate, in the list below its maker.
     fn row(&self, one: &DelegateRecord) -> Vec<Cell> {
         let expires = match one.may().ends() {

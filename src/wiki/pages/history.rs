@@ -87,9 +87,7 @@ impl Wiki {
         }
         Ok(History { entries, total })
     }
-}
 
-impl Wiki {
     /// Hides former places that may not be read. The wiki names them without a locale; the page's
     /// own is assumed.
     fn hide_places(&self, locale: &Locale, entries: &mut [HistoryEntry]) {

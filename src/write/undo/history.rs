@@ -138,9 +138,7 @@ impl WriteHistory {
         then.script_css = text(state.script_css, &now.script_css).filter(|_| knows_css);
         then.script_js = text(state.script_js, &now.script_js).filter(|_| knows_js);
     }
-}
 
-impl WriteHistory {
     /// The calls of ours that left these states of pages, in their order; `None` where the record
     /// has no such write.
     pub async fn calls_that_left(&self, states: Vec<StateOfPage>) -> Vec<Option<CallId>> {
