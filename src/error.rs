@@ -31,19 +31,16 @@ macro_rules! codes {
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The code as it stands in answers and records.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
             /// The next thing to do, unless the place of the error knows a better hint.
-            #[must_use]
             pub const fn hint(self) -> &'static str {
                 match self { $(Self::$name => $hint,)* }
             }
 
             /// The meaning of the code, for the documentation.
-            #[must_use]
             pub fn meaning(self) -> String {
                 match self { $(Self::$name => [$($doc),+].map(str::trim).join(" "),)* }
             }

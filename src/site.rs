@@ -13,7 +13,6 @@ impl SiteName {
     const MOST: usize = 32;
 
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -13,7 +13,6 @@ macro_rules! words {
 
         impl $name {
             /// Its word.
-            #[must_use]
             pub const fn $word(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }

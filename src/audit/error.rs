@@ -103,7 +103,6 @@ pub enum AuditError {
 
 impl AuditError {
     /// Advice for the operator.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io(_) => "check that WIKI_AUDIT_DIR exists, is writable and has space",

@@ -124,7 +124,6 @@ pub struct OnRecord {
 
 impl OnRecord {
     /// The call whose attempt is on record.
-    #[must_use]
     pub const fn call(&self) -> CallId {
         self.call
     }
@@ -132,13 +131,11 @@ impl OnRecord {
 
 impl AuditLog {
     /// The name of its wiki, made of its address.
-    #[must_use]
     pub fn wiki_name(&self) -> &str {
         &self.wiki
     }
 
     /// The log of a wiki where the state of all lies. Nothing is touched before the first event.
-    #[must_use]
     pub fn new(home: impl Into<StoreHome>, wiki_name: &str) -> Self {
         let home = home.into();
         let pauses = Pauses::new(home.clone());
@@ -147,7 +144,6 @@ impl AuditLog {
 
     /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
     /// take back what led to it before others may write again.
-    #[must_use]
     pub fn for_operator(home: impl Into<StoreHome>, wiki_name: &str) -> Self {
         Self::heeding(home.into(), wiki_name, Pauses::default())
     }
@@ -207,7 +203,6 @@ impl AuditLog {
     }
 
     /// The name of the wiki whose log it is.
-    #[must_use]
     pub fn wiki(&self) -> &str {
         &self.wiki
     }
@@ -219,7 +214,6 @@ impl AuditLog {
     }
 
     /// The site that the wiki is reached as.
-    #[must_use]
     pub fn site(&self) -> Option<&SiteName> {
         self.site.get()
     }

@@ -15,7 +15,6 @@ pub struct PageComparison {
 }
 
 /// Compares two readings of one page.
-#[must_use]
 pub fn compare(from: &PageReading, to: &PageReading) -> PageComparison {
     let (before_missing, after_missing) = (from.unreadable(), to.unreadable());
     let not_comparable = before_missing.into_keys().chain(after_missing.into_keys());

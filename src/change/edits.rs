@@ -176,7 +176,6 @@ impl NewContent {
     }
 
     /// The warning that text in code is replaced, or that appended text does not join the last block.
-    #[must_use]
     pub fn warning(&self, before: &PageState) -> Option<Warning> {
         match self {
             Self::Everywhere(all) => all.warning(&before.content, &before.editor),
@@ -222,7 +221,6 @@ impl ReplaceAll {
     }
 
     /// The warning about texts that none of these pages has, by the source and editor of each.
-    #[must_use]
     pub fn not_there<'a>(
         &self,
         pages: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -263,7 +261,6 @@ impl ReplaceAll {
     }
 
     /// The warning that texts in the code of a page of this editor are replaced.
-    #[must_use]
     pub fn warning(&self, content: &str, editor: &str) -> Option<Warning> {
         let has = |edit: &TextReplacement| content.contains(&edit.old_text);
         if self.outside_code || !self.edits.iter().any(has) {
@@ -295,7 +292,6 @@ impl NewTags {
     }
 
     /// The warning about tags to remove that none of these pages has, by the tags of each.
-    #[must_use]
     pub fn warning(&self, pages: &[&[String]]) -> Option<Warning> {
         let missing = self.not_there(pages).into_iter();
         let missing: Vec<String> = missing
@@ -385,13 +381,11 @@ pub struct Edits {
 
 impl Edits {
     /// True if no edit is requested.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// The part of the page to change, if the change names one.
-    #[must_use]
     pub const fn section(&self) -> Option<&PartSelector> {
         match &self.content {
             Some(NewContent::Section { selector, .. }) => Some(selector),

@@ -9,7 +9,6 @@ const ESCAPED: &str = r"\n";
 impl Change {
     /// True if the new text has `\n` as two characters and no line break, so that it was most
     /// likely meant to have lines. In code spans and fenced code these characters are intended.
-    #[must_use]
     pub fn has_literal_escapes(&self) -> bool {
         let Some(after) = self.after() else {
             return false;

@@ -5,13 +5,11 @@ use crate::page::{PagePlace, PageState};
 
 impl Change {
     /// The place that its page leaves, by a move or a delete.
-    #[must_use]
     pub fn place_left(&self) -> Option<PagePlace> {
         self.leaving().map(place)
     }
 
     /// The place that its page takes, by a move or as a new page.
-    #[must_use]
     pub fn place_taken(&self) -> Option<PagePlace> {
         let takes = self.moves() || self.before().is_none();
         // What belongs to a page takes no place of its own.
@@ -21,7 +19,6 @@ impl Change {
 
     /// True if its page leaves a place that cannot be created again, so nothing can bring it back
     /// (W28).
-    #[must_use]
     pub fn leaves_for_good(&self) -> bool {
         self.leaving().is_some_and(|page| !page.path.can_be_made())
     }

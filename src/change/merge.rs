@@ -24,7 +24,6 @@ impl Region<'_> {
 /// between. The same change on both sides counts once. A line's ending is part of it. The result
 /// does not depend on which side is ours. Of texts that are too long to be compared in time, more
 /// changes may seem to overlap than do.
-#[must_use]
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let lines = TextLines::new(base);
     let regions = both(regions(&lines, ours), regions(&lines, theirs))?;
@@ -50,7 +49,6 @@ pub struct Marked {
 
 /// Merges two changes of one text line by line; where they overlap both stand between markers,
 /// under these labels.
-#[must_use]
 pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Marked {
     let lines = TextLines::new(base);
     let sides = [regions(&lines, ours.1), regions(&lines, theirs.1)];
@@ -132,7 +130,6 @@ fn end_line(text: &mut String) {
 
 /// Applies a change on top of what somebody else wrote meanwhile; `None` if both changed a field,
 /// unless to the same value or with changes of the text that do not overlap.
-#[must_use]
 pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Option<PageState> {
     let is_place = |field: &Field| field.is_place();
     let theirs = before.difference(now);

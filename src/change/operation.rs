@@ -55,13 +55,11 @@ impl Operation {
     ];
 
     /// True if a page, a comment or an asset goes.
-    #[must_use]
     pub const fn deletes(self) -> bool {
         matches!(self, Self::Delete | Self::DeleteComment | Self::DeleteAsset)
     }
 
     /// True if it changes a page itself, not a comment or asset.
-    #[must_use]
     pub const fn is_of_page(self) -> bool {
         matches!(
             self,
@@ -71,7 +69,6 @@ impl Operation {
 
     /// True if two concurrent ones interfere: the wiki rebuilds its page tree for it (W19), or
     /// overwrites what was just created at its place (W39).
-    #[must_use]
     pub const fn rebuilds_tree(self) -> bool {
         !matches!(
             self,

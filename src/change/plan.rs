@@ -51,13 +51,11 @@ impl Change {
 
     /// The path in its old locale at which the page stands between its old and its new place, if it
     /// does not move directly.
-    #[must_use]
     pub const fn aside(&self) -> Option<&PagePath> {
         self.aside.as_ref()
     }
 
     /// The first step of a move by a temporary place, as a change of its own.
-    #[must_use]
     pub fn to_aside(&self) -> Option<Self> {
         let before = self.before().filter(|_| self.aside.is_some())?;
         Some(Self::between(
@@ -78,7 +76,6 @@ impl Change {
     }
 
     /// True if the page is written once more after its move, only to be rendered there.
-    #[must_use]
     pub const fn renders_anew(&self) -> bool {
         self.renders_anew
     }
@@ -100,20 +97,17 @@ impl Change {
     }
 
     /// The fields that should be restored to unknown values and therefore stay as they are.
-    #[must_use]
     pub fn left_alone(&self) -> &[Field] {
         &self.left_alone
     }
 
     /// The fields whose old values could not be read. They will be empty, or as the change sets
     /// them, and the old values cannot be restored.
-    #[must_use]
     pub fn lost(&self) -> &[Field] {
         &self.lost
     }
 
     /// A page comes to be.
-    #[must_use]
     pub fn create(page: NewPage) -> Self {
         Self::new(States::Create {
             after: page.into_state(),
@@ -130,19 +124,16 @@ impl Change {
     }
 
     /// Something that belongs to a page comes to be.
-    #[must_use]
     pub const fn add(after: PageState) -> Self {
         Self::new(States::Create { after })
     }
 
     /// A page goes.
-    #[must_use]
     pub const fn delete(before: PageState) -> Self {
         Self::new(States::Delete { before })
     }
 
     /// Moves a page to the trash, unpublished.
-    #[must_use]
     pub fn trash(before: PageState, place: NewPath) -> Self {
         let after = PageState {
             path: place.into_path(),
@@ -154,7 +145,6 @@ impl Change {
     }
 
     /// Creates a deleted page again, with every field and a new id.
-    #[must_use]
     pub fn recreate(page: PageState) -> Self {
         let thing = page.thing.map(Attached::anew);
         let after = PageState {
@@ -168,14 +158,12 @@ impl Change {
     }
 
     /// The change between two states of one page.
-    #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {
         Self::new(States::Update { before, after })
     }
 
     /// The change between two states of a page, of which `None` is no page; `None` if there is none
     /// before and after.
-    #[must_use]
     pub fn of_states(before: Option<PageState>, after: Option<PageState>) -> Option<Self> {
         match (before, after) {
             (None, None) => None,
@@ -208,7 +196,6 @@ impl Change {
     }
 
     /// The page as it was; `None` for a create.
-    #[must_use]
     pub const fn before(&self) -> Option<&PageState> {
         match &self.states {
             States::Create { .. } => None,
@@ -217,7 +204,6 @@ impl Change {
     }
 
     /// The page as it shall be; `None` for a delete.
-    #[must_use]
     pub const fn after(&self) -> Option<&PageState> {
         match &self.states {
             States::Delete { .. } => None,
@@ -226,7 +212,6 @@ impl Change {
     }
 
     /// The page that represents the change: as it was, or for a create as it shall be.
-    #[must_use]
     pub const fn target(&self) -> &PageState {
         match &self.states {
             States::Create { after } => after,
@@ -235,7 +220,6 @@ impl Change {
     }
 
     /// The comment or asset that it changes; `None` if it changes the page itself.
-    #[must_use]
     pub const fn thing(&self) -> Option<&Attached> {
         self.target().thing.as_ref()
     }
@@ -249,7 +233,6 @@ impl Change {
     }
 
     /// About how much memory it takes, in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let page = |page: &PageState| {
             let thing = page.thing.as_ref().map_or(0, Attached::size);
@@ -261,7 +244,6 @@ impl Change {
 
     /// True if both make the same change of the same page: all thirteen fields are equal before and
     /// after. The time of the last write may differ, since other pages can change it.
-    #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         let same = |ours: Option<&PageState>, theirs: Option<&PageState>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => {
@@ -280,7 +262,6 @@ impl Change {
     }
 
     /// True if the page is at another place afterwards.
-    #[must_use]
     pub fn moves(&self) -> bool {
         match &self.states {
             States::Update { before, after } => {
@@ -292,7 +273,6 @@ impl Change {
     }
 
     /// The changed fields; for a create or a delete, all that have a value.
-    #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         match &self.states {
             States::Update { before, after } => before.difference(after),
@@ -304,13 +284,11 @@ impl Change {
     }
 
     /// True if there is nothing to do.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(&self.states, States::Update { .. }) && self.fields().is_empty()
     }
 
     /// The word for it.
-    #[must_use]
     pub fn operation(&self) -> Operation {
         let fields = match &self.states {
             States::Update { before, after } => before.difference(after),
@@ -351,7 +329,6 @@ impl Change {
     /// A page that moves and changes is moved first, so that a failed move leaves nothing written
     /// (W14). If a page is titled like its last segment, the wiki's move changes the title to the
     /// new segment; then the title is written back.
-    #[must_use]
     pub fn steps(&self) -> Vec<Operation> {
         match (&self.states, self.thing()) {
             (States::Update { .. }, Some(Attached::Asset(_))) => {
@@ -382,13 +359,11 @@ impl Change {
     }
 
     /// True if the wiki rebuilds its page tree for one of the steps (W19).
-    #[must_use]
     pub fn rebuilds_tree(&self) -> bool {
         self.steps().into_iter().any(Operation::rebuilds_tree)
     }
 
     /// The state that a step shall leave behind; `None` for a delete.
-    #[must_use]
     pub fn after_step(&self, step: Operation) -> Option<PageState> {
         match (&self.states, step) {
             (States::Update { before, .. }, Operation::Aside) => {
@@ -408,20 +383,17 @@ impl Change {
     }
 
     /// The difference of the content, and how many lines it adds and removes.
-    #[must_use]
     pub fn content_diff(&self) -> (String, LineCounts) {
         let difference = self.content_difference();
         (difference.unified(), difference.counts())
     }
 
     /// The numbers of content lines that it adds and removes.
-    #[must_use]
     pub fn content_lines(&self) -> LineCounts {
         self.content_difference().counts()
     }
 
     /// The lines of the content that differ.
-    #[must_use]
     pub fn content_difference(&self) -> Difference<'_> {
         fn content(page: Option<&PageState>) -> &str {
             page.map_or("", |page| &page.content)
@@ -431,7 +403,6 @@ impl Change {
 
     /// The difference of styles or scripts, and how many lines it adds and removes; `None` for
     /// other fields.
-    #[must_use]
     pub fn code_diff(&self, field: Field) -> Option<(String, LineCounts)> {
         fn text(page: Option<&PageState>, field: Field) -> &str {
             page.and_then(|page| page.text(field)).unwrap_or_default()
@@ -442,7 +413,6 @@ impl Change {
 
     /// Each changed field with its values before and after; styles and scripts as a difference with
     /// its counts. The content is left out, since it has its own difference.
-    #[must_use]
     pub fn values(&self) -> Map<String, Value> {
         let reply = match self.thing() {
             Some(Attached::Comment(comment)) if self.before().is_none() => comment.reply_to,

@@ -19,7 +19,6 @@ pub struct Proof {
 
 impl Proof {
     /// True if every readable field is as promised.
-    #[must_use]
     pub const fn holds(&self) -> bool {
         self.differing.is_empty()
     }
@@ -29,7 +28,6 @@ impl Proof {
 ///
 /// New styles that are neither empty nor the old ones are compared rule by rule: if no effective
 /// rule is missing, they were only minified (W24).
-#[must_use]
 pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageReading) -> Proof {
     let mut found = reading.laid_over(promised);
     let unverified: Vec<Field> = reading

@@ -39,7 +39,6 @@ words! {
 
 impl Risk {
     /// The risk with this word.
-    #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|risk| risk.as_str() == word)
     }
@@ -66,7 +65,6 @@ impl Risk {
     }
 
     /// The risk that a warning is about, by its code.
-    #[must_use]
     pub fn of_warning(code: &str) -> Self {
         match code {
             LOST_FOR_GOOD => Self::Deletes,
@@ -82,7 +80,6 @@ impl Risk {
 
 impl Change {
     /// The warning that names what of a deleted page nothing brings back.
-    #[must_use]
     pub fn lost_for_good(&self) -> Option<Warning> {
         (self.operation() == Operation::Delete).then(|| {
             let lost = "the wiki keeps no history, comments or id of a deleted page; the audit log \

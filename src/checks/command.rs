@@ -28,7 +28,6 @@ pub struct CheckCommand {
 
 impl CheckCommand {
     /// The code of its warnings.
-    #[must_use]
     pub fn code(&self) -> String {
         format!("{}{}", Self::PREFIX, self.name)
     }
@@ -42,7 +41,6 @@ impl CheckCommand {
     pub const PREFIX: &'static str = Warning::OF_OPERATOR;
 
     /// True if the check looks at this change.
-    #[must_use]
     pub fn is_about(&self, change: &Change) -> bool {
         self.paths.as_ref().is_none_or(|paths| {
             let mut places = change.places();

@@ -72,7 +72,6 @@ pub struct CheckResult {
 
 /// Runs a check on a change, given by its [`input`], within the check's own limit and `most`.
 /// Blocks for that time and a moment more.
-#[must_use]
 pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckResult {
     let began = Instant::now();
     let ended = carry_out(check, input, check.timeout.min(most));
@@ -97,7 +96,6 @@ pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckResul
 }
 
 /// The input of all checks of a change: the change as JSON.
-#[must_use]
 pub fn input(change: &Change) -> Arc<str> {
     let input = json!({
         "v": 1,

@@ -58,7 +58,6 @@ impl Exit {
     }
 
     /// The meaning of the code, for the documentation.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Done => "Done.",
@@ -74,7 +73,6 @@ impl Exit {
     }
 
     /// The number.
-    #[must_use]
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -90,7 +88,6 @@ impl Exit {
     }
 
     /// The exit that goes with a failure.
-    #[must_use]
     pub const fn for_code(code: Code) -> Self {
         match code {
             Code::OutcomeUnknown | Code::PartlyApplied => Self::Unsettled,

@@ -139,14 +139,12 @@ enum Command {
 }
 
 /// The columns of `audit list --csv`, as Markdown.
-#[must_use]
 pub fn csv_columns() -> String {
     audit::csv_columns()
 }
 
 /// The definition of the command line, from which man pages are made.
 #[doc(hidden)]
-#[must_use]
 pub fn definition() -> clap::Command {
     command()
 }
@@ -156,7 +154,6 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 
 /// Parses the command line, runs the command and prints its error. Only here an exit code is
 /// chosen.
-#[must_use]
 pub fn main() -> ExitCode {
     process_memory::keep_private();
     // Building every command with all its flags takes time and memory, so it is done only for help

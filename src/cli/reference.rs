@@ -8,7 +8,6 @@ use super::help;
 
 /// The whole help of every command, as Markdown; the flags of settings, which all commands
 /// take, once.
-#[must_use]
 pub fn reference() -> String {
     let mut text = String::new();
     let command = help::grouped(super::command()).bin_name("wikijs-gate");

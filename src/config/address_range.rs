@@ -35,7 +35,6 @@ impl AddressRange {
     }
 
     /// True if an address is in the range.
-    #[must_use]
     pub fn holds(&self, other: IpAddr) -> bool {
         let differing = match (self.address, other) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {

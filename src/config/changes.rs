@@ -95,7 +95,6 @@ impl SettingsDiff {
 
 impl Layers {
     /// The differences of this wiki's settings from an older reading.
-    #[must_use]
     pub fn changes_since(&self, old: &Self) -> SettingsDiff {
         let (new, old) = (self.source(), old.source());
         let mut changes = SettingsDiff::default();
@@ -122,7 +121,6 @@ impl Layers {
     }
 
     /// One sentence that names the changed settings that need a restart; `None` without any.
-    #[must_use]
     pub fn needs_restart(&self, old: &Self) -> Option<String> {
         let (new, old) = (self.source(), old.source());
         let changed = SETTINGS.iter().filter(|setting| {
@@ -148,7 +146,6 @@ impl Layers {
     }
 
     /// The state of every file that the wikis' settings are read from.
-    #[must_use]
     pub fn stamps(&self, given: &CommandLineSettings) -> Stamps {
         let mut found: Vec<(&'static str, PathBuf)> = Vec::new();
         for layers in self.every() {

@@ -59,7 +59,6 @@ pub fn read_secret(path: &Path) -> Result<SecretString, String> {
 }
 
 /// The text after "cannot be read: ".
-#[must_use]
 pub fn why_unread(kind: ErrorKind) -> String {
     match kind {
         ErrorKind::NotFound => "it is not there; look at its name".to_owned(),
@@ -73,7 +72,6 @@ pub fn why_unread(kind: ErrorKind) -> String {
 /// The reason why a file cannot be trusted: others may write it, it belongs to another user, or it
 /// is not a file. The metadata must be the open file's, so that nobody can exchange the file in
 /// between.
-#[must_use]
 pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     if file.is_dir() {
         return Some("is a directory; name a file in it");
@@ -83,7 +81,6 @@ pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
 
 /// Like [`changeable_by_others`], but the file may belong to any user: for root, who may change a
 /// user's file on that user's behalf.
-#[must_use]
 pub fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), file.uid())
 }

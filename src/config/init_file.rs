@@ -55,13 +55,11 @@ impl InitFile {
     }
 
     /// True if a setting has a value.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.values.iter().any(|(set, _)| *set == name)
     }
 
     /// The file's text: every setting with its meaning. Settings without a value are commented out.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(
             "# Settings of wikijs-gate. The environment (WIKI_…) and flags win over this file.\n\
@@ -80,7 +78,6 @@ impl InitFile {
     }
 
     /// The table of a site with these values.
-    #[must_use]
     pub(super) fn table_of(&self, site: &SiteName) -> String {
         let mut text = format!("[sites.{site}]\n");
         for (name, value) in &self.values {

@@ -52,13 +52,11 @@ enum KeyLocation {
 
 impl KeySource {
     /// The setting's name in the layer that sets it.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Advice on where to put a new key, and if that needs a restart.
-    #[must_use]
     pub fn advice(&self) -> String {
         let name = &self.name;
         let restart = match self.place {
@@ -78,7 +76,6 @@ impl KeySource {
     }
 
     /// True if the source can give another key later.
-    #[must_use]
     pub fn can_change(&self) -> bool {
         !matches!(self.place, KeyLocation::Fixed)
     }

@@ -63,7 +63,6 @@ impl Layers {
 
     /// Reads as much as can be understood of a settings file that cannot be taken over; `None` if
     /// that is nothing. No site is chosen.
-    #[must_use]
     pub fn load_in_part(given: &CommandLineSettings) -> Option<Self> {
         let asked_for = asked_for(given);
         let file = match asked_for.clone().or_else(usual_file) {
@@ -79,20 +78,17 @@ impl Layers {
     }
 
     /// True if the key of any wiki comes from a command.
-    #[must_use]
     pub fn runs_command(&self) -> bool {
         let mut every = self.every().into_iter();
         every.any(|layers| !layers.source().values("WIKI_TOKEN_COMMAND").is_empty())
     }
 
     /// True if they give the wiki an address.
-    #[must_use]
     pub fn has_address(&self) -> bool {
         !matches!(self.source().filled(BASE_URL), Ok(None))
     }
 
     /// True if they give any wiki its address and its key.
-    #[must_use]
     pub fn name_a_wiki(&self) -> bool {
         let has_key = |layers: &Self| !settings_of_key(&layers.source()).is_empty();
         let every = self.every();
@@ -101,7 +97,6 @@ impl Layers {
 
     /// The same layers for a site, or for the wiki without a site table; `None` if the site is not
     /// there.
-    #[must_use]
     pub fn at(&self, site: Option<&SiteName>) -> Option<Self> {
         let is_there = |name| {
             self.file
@@ -126,14 +121,12 @@ impl Layers {
     }
 
     /// The site whose settings these are; `None` for the wiki without a site table.
-    #[must_use]
     pub const fn site(&self) -> Option<&SiteName> {
         self.site.as_ref()
     }
 
     /// The wikis of these layers, each with its own settings: the one without a site table, if any,
     /// then the sites.
-    #[must_use]
     pub fn every(&self) -> Vec<Self> {
         let of = |site| Self {
             site,
@@ -151,7 +144,6 @@ impl Layers {
     }
 
     /// True if the server is bound to some sites and the settings file has none of them.
-    #[must_use]
     pub fn lack_their_sites(&self) -> bool {
         !self.only.is_empty() && self.every().is_empty()
     }
@@ -163,13 +155,11 @@ impl Layers {
     }
 
     /// The site that the address `/mcp` serves without a site's name.
-    #[must_use]
     pub fn default_site(&self) -> Option<&SiteName> {
         self.file.as_ref()?.default_site.as_ref()
     }
 
     /// The values, by name.
-    #[must_use]
     pub fn source(&self) -> SettingsSource<'_> {
         SettingsSource {
             flags: &self.flags,
@@ -180,7 +170,6 @@ impl Layers {
     }
 
     /// The settings file that was read.
-    #[must_use]
     pub fn file(&self) -> Option<&std::path::Path> {
         self.file.as_ref().map(|file| file.path.as_path())
     }
@@ -256,7 +245,6 @@ pub(super) fn known(sites: &[SiteEntries]) -> String {
 }
 
 /// The place of the settings file, whether it exists or not; `None` without a home directory.
-#[must_use]
 pub fn file_place(given: &CommandLineSettings) -> Option<PathBuf> {
     asked_for(given).or_else(usual_file)
 }
@@ -286,7 +274,6 @@ pub(super) fn environment(name: &str) -> Option<OsString> {
 }
 
 /// True if the user wants no colours (`NO_COLOR`, set to anything).
-#[must_use]
 pub fn no_colour() -> bool {
     environment("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
@@ -301,7 +288,6 @@ pub enum Pager {
 }
 
 /// The user's pager; `None` if `PAGER` is empty or the terminal is not capable of one.
-#[must_use]
 pub fn pager() -> Option<Pager> {
     if environment("TERM").is_some_and(|term| term == "dumb") {
         return None;
@@ -314,13 +300,11 @@ pub fn pager() -> Option<Pager> {
 }
 
 /// True if the user has set no options of `less` (`LESS`).
-#[must_use]
 pub fn sets_no_less_options() -> bool {
     environment("LESS").is_none()
 }
 
 /// True if the program was started with this variable, which is no setting of its own.
-#[must_use]
 pub fn was_given(name: &str) -> bool {
     environment(name).is_some()
 }

@@ -83,7 +83,6 @@ impl Origin {
     }
 
     /// The setting's name in this layer.
-    #[must_use]
     pub fn name_of(&self, name: &str) -> String {
         let setting = Setting::named(name);
         let other = match self {
@@ -112,7 +111,6 @@ pub struct SettingsSource<'a> {
 
 impl<'a> SettingsSource<'a> {
     /// Settings only from a function in place of the environment.
-    #[must_use]
     pub const fn new(get: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
         Self {
             flags: &[],
@@ -249,7 +247,6 @@ impl<'a> SettingsSource<'a> {
     }
 
     /// The rules and checks of the settings file; without a file, the built-in rules.
-    #[must_use]
     pub fn tables(&self) -> Tables {
         let tables = self.file.map(|file| file.tables.clone());
         let mut tables = tables.unwrap_or_default();

@@ -11,7 +11,6 @@ use crate::page::Field;
 use crate::rules::{BUILT_IN, Then};
 
 /// The schema, for editors that check TOML against one (draft 2020-12).
-#[must_use]
 pub fn schema() -> Value {
     let mut properties: Map<String, Value> = SETTINGS
         .iter()

@@ -80,7 +80,6 @@ impl ServeSettings {
     }
 
     /// The scheme by which it is called.
-    #[must_use]
     pub const fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
     }

@@ -85,13 +85,11 @@ pub enum SettingKind {
 
 impl Setting {
     /// Its name in a settings file.
-    #[must_use]
     pub fn file_name(&self) -> String {
         self.name.trim_start_matches("WIKI_").to_lowercase()
     }
 
     /// Its name in texts about all layers.
-    #[must_use]
     pub fn usual_name(&self) -> String {
         if self.is_in_environment() {
             self.name.to_owned()
@@ -101,7 +99,6 @@ impl Setting {
     }
 
     /// Its flag on the command line, without the dashes; secrets have none.
-    #[must_use]
     pub fn flag(&self) -> Option<String> {
         let has_none = matches!(self.kind, SettingKind::Secret | SettingKind::Command);
         (!has_none).then(|| self.file_name().replace('_', "-"))
@@ -129,7 +126,6 @@ impl Setting {
     }
 
     /// Its default, if that is a value rather than a description.
-    #[must_use]
     pub fn default_value(&self) -> Option<&'static str> {
         let value = self.default.strip_prefix('`')?.strip_suffix('`')?;
         (!value.contains('`')).then_some(value)

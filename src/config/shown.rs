@@ -36,7 +36,6 @@ impl Layers {
     }
 
     /// Every setting as it is now.
-    #[must_use]
     pub fn shown(&self) -> Vec<SettingView> {
         let (source, server) = (self.source(), self.source().of_server());
         let shown = |setting: &'static Setting| {

@@ -17,7 +17,6 @@ impl Layers {
     ///
     /// Where the site's own values do not fit the server's, so that it has no policy, the server's
     /// values still bound it.
-    #[must_use]
     pub fn stricter_gates(&self, now: (&Policy, &ToolSelection)) -> Vec<&'static str> {
         let site = self.source();
         let server = site.of_server();

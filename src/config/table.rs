@@ -7,14 +7,12 @@ use super::setting::Setting;
 
 impl Setting {
     /// The setting of a name in the environment.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 }
 
 /// All settings as a table in Markdown.
-#[must_use]
 pub fn table() -> String {
     let mut table = String::from("| name | default | in a site | meaning |\n|---|---|---|---|\n");
     for setting in SETTINGS {

@@ -28,7 +28,6 @@ pub struct Customs {
 
 impl Customs {
     /// True if a file of this name is read.
-    #[must_use]
     pub fn takes(name: &str) -> bool {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending);
         !name.starts_with('.') && matches!(ending, Some("toml" | "graphql"))
@@ -36,7 +35,6 @@ impl Customs {
 
     /// Reads files: the tools of the good ones, and all faults of the others. Queries are
     /// not held against a schema yet.
-    #[must_use]
     pub fn read(files: &[SourceFile]) -> (Self, Vec<ToolFileFault>) {
         let mut read = Self::default();
         let mut faults = Vec::new();
@@ -79,7 +77,6 @@ impl Customs {
     }
 
     /// Its recipes.
-    #[must_use]
     pub fn recipes(&self) -> &[Recipe] {
         &self.recipes
     }
@@ -96,13 +93,11 @@ impl Customs {
     }
 
     /// The schema, if a file holds it.
-    #[must_use]
     pub const fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
     }
 
     /// True if the wiki must be asked for its schema.
-    #[must_use]
     pub fn needs_schema(&self) -> bool {
         self.schema.is_none() && !self.drafts.is_empty()
     }

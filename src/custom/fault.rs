@@ -13,7 +13,6 @@ pub struct LineColumn {
 
 impl LineColumn {
     /// The place of a byte in a text.
-    #[must_use]
     pub(super) fn new(text: &str, byte: usize) -> Self {
         let before = text.get(..byte.min(text.len())).unwrap_or(text);
         let last = before.rsplit('\n').next().unwrap_or_default();
@@ -46,7 +45,6 @@ pub struct ToolFileFault {
 
 impl ToolFileFault {
     /// A fault of a whole file.
-    #[must_use]
     pub fn new(file: &str, text: impl Into<String>) -> Self {
         Self {
             file: file.to_owned(),
@@ -56,7 +54,6 @@ impl ToolFileFault {
     }
 
     /// A fault at a place.
-    #[must_use]
     pub(super) fn at(file: &str, at: LineColumn, text: impl Into<String>) -> Self {
         Self {
             at: Some(at),

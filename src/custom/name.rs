@@ -6,7 +6,6 @@ pub(super) const PREFIX: &str = "custom_";
 pub const MOST_NAME: usize = 64;
 
 /// True if a text can be the name of a custom tool.
-#[must_use]
 pub fn is_custom_name(name: &str) -> bool {
     name.len() <= MOST_NAME && name.strip_prefix(PREFIX).is_some_and(is_word)
 }

@@ -37,43 +37,36 @@ pub struct Query {
 
 impl Query {
     /// The file that says it.
-    #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
     /// Its name as a tool.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Its display name.
-    #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
     /// The description: tells agents when to use it.
-    #[must_use]
     pub fn description(&self) -> &str {
         &self.description
     }
 
     /// Its text, as it is sent.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The schema of its arguments.
-    #[must_use]
     pub const fn input(&self) -> &Map<String, Value> {
         &self.input
     }
 
     /// True if it may show something of pages, comments or assets.
-    #[must_use]
     pub const fn touches_pages(&self) -> bool {
         self.touches_pages
     }

@@ -122,7 +122,6 @@ impl Recipe {
     }
 
     /// The schema of its arguments; with `confirm` for a tool that writes.
-    #[must_use]
     pub fn schema(&self, writes: bool) -> Map<String, Value> {
         let arguments = self.arguments.iter();
         let mut properties: Map<String, Value> = arguments
@@ -191,7 +190,6 @@ impl Recipe {
     }
 
     /// A call as it could come, to try the recipe with.
-    #[must_use]
     pub fn sample(&self) -> Map<String, Value> {
         let required = self.arguments.iter().filter(|it| it.is_required);
         required
@@ -205,7 +203,6 @@ impl Recipe {
     }
 
     /// True if the tool's value for this argument depends on the call.
-    #[must_use]
     pub fn is_templated(&self, argument: &str) -> bool {
         let value = self.values.iter().find(|(name, _)| name == argument);
         value.is_some_and(|(_, value)| {

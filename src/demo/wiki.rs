@@ -44,7 +44,6 @@ impl Default for DemoOptions {
 
 impl DemoOptions {
     /// The same without any page.
-    #[must_use]
     pub fn empty() -> Self {
         Self {
             seed: Seed::Empty,
@@ -100,13 +99,11 @@ impl DemoWiki {
     }
 
     /// The wiki's address, such as `http://127.0.0.1:40123`.
-    #[must_use]
     pub fn address(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// The keys that every demo wiki has.
-    #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.keys
     }

@@ -30,7 +30,6 @@ pub(super) struct FolderScope {
 
 impl FolderScope {
     /// The pages at or below a path of a wiki, or all of them.
-    #[must_use]
     pub(super) fn new(wiki: String, path: Option<PagePath>) -> Self {
         Self {
             version: VERSION,
@@ -40,7 +39,6 @@ impl FolderScope {
     }
 
     /// True if a path lies in it.
-    #[must_use]
     pub(super) fn has(&self, path: &PagePath) -> bool {
         self.path
             .as_ref()

@@ -60,7 +60,6 @@ impl Folder {
     }
 
     /// The path that it was opened by.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

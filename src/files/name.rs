@@ -36,7 +36,6 @@ const DEVICES: [&str; 6] = ["aux", "con", "conin$", "conout$", "nul", "prn"];
 
 /// The usual name of a place. [`Names::give`] gives another one if a file system could confuse this
 /// name with another page's.
-#[must_use]
 pub(super) fn encode(place: &PagePlace) -> String {
     let mut name = segment(place.0.as_str());
     for part in place.1.as_str().split('/') {
@@ -47,7 +46,6 @@ pub(super) fn encode(place: &PagePlace) -> String {
 }
 
 /// The place that a name stands for; `None` if no page has such a name.
-#[must_use]
 pub(super) fn decode(name: &str) -> Option<PagePlace> {
     let (locale, rest) = name.split_once('/')?;
     let mut path = String::with_capacity(rest.len());

@@ -51,7 +51,6 @@ impl PageFileKind {
     ];
 
     /// The ending of its file.
-    #[must_use]
     pub(super) const fn ending(self) -> &'static str {
         match self {
             Self::Source(FileFormat::Markdown) => "md",
@@ -65,7 +64,6 @@ impl PageFileKind {
     }
 
     /// The part that a file of this ending holds.
-    #[must_use]
     pub(super) fn from_ending(ending: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.ending() == ending)
     }
@@ -73,7 +71,6 @@ impl PageFileKind {
 
 impl FileFormat {
     /// The format of what an editor writes.
-    #[must_use]
     pub(super) fn of_editor(editor: &str) -> Self {
         match editor {
             "markdown" => Self::Markdown,
@@ -118,7 +115,6 @@ pub(super) struct PageFileFault {
 }
 
 /// A page as the texts of its files.
-#[must_use]
 pub(super) fn written(page: &PageState) -> Texts {
     let format = FileFormat::of_editor(&page.editor);
     let source = PageFileKind::Source(format);

@@ -27,7 +27,6 @@ pub enum Authority {
 
 impl Authority {
     /// True if a person decides on each change, having seen it.
-    #[must_use]
     pub const fn decides(self) -> bool {
         match self {
             Self::Operator | Self::Reviewer { .. } => true,
@@ -36,7 +35,6 @@ impl Authority {
     }
 
     /// True if a dry run ends with this decision.
-    #[must_use]
     pub const fn ends_dry_run(self) -> bool {
         match self {
             Self::Operator => true,
@@ -46,7 +44,6 @@ impl Authority {
     }
 
     /// True if a pause of all writes does not stop it.
-    #[must_use]
     pub const fn passes_pause(self) -> bool {
         match self {
             Self::Operator => true,
@@ -56,7 +53,6 @@ impl Authority {
     }
 
     /// True if `WIKI_READ_ONLY` restricts it: it restricts what clients may do.
-    #[must_use]
     pub const fn heeds_read_only(self) -> bool {
         match self {
             Self::Client | Self::ToolCall => true,
@@ -65,7 +61,6 @@ impl Authority {
     }
 
     /// True if nobody can be asked, so that a write for which a person must be asked is proposed.
-    #[must_use]
     pub const fn asks_nobody(self) -> bool {
         match self {
             Self::ToolCall | Self::Unattended { .. } => true,
@@ -75,7 +70,6 @@ impl Authority {
 
     /// True if old records are purged meanwhile. A command ends soon, and may be undoing the oldest
     /// write.
-    #[must_use]
     pub const fn purges(self) -> bool {
         match self {
             Self::Client | Self::ToolCall => true,

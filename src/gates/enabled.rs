@@ -64,7 +64,6 @@ fn off(policy: &Policy) -> Failure {
 }
 
 /// The refusal of a write that a pause stops.
-#[must_use]
 pub(crate) fn paused(pause: &Pause) -> Failure {
     const MESSAGE: &str = "An operator paused all writes.";
     match pause {

@@ -15,7 +15,6 @@ use crate::site::SiteName;
 const NOTICE: time::Duration = time::Duration::days(14);
 
 /// True if an end is still to come and is to be announced: within 14 days from now.
-#[must_use]
 pub fn ends_soon(end: OffsetDateTime, now: OffsetDateTime) -> bool {
     let left = end - now;
     left.is_positive() && left <= NOTICE

@@ -141,13 +141,11 @@ impl Permit {
     }
 
     /// The set that it is of.
-    #[must_use]
     pub const fn set(&self) -> &ChangeSet {
         &self.set
     }
 
     /// The change.
-    #[must_use]
     pub fn change(&self) -> &Change {
         &self.change
     }
@@ -158,7 +156,6 @@ impl Permit {
     }
 
     /// The kind of the next step, if one is left.
-    #[must_use]
     pub fn upcoming(&self) -> Option<Operation> {
         self.steps.front().copied()
     }
@@ -190,25 +187,21 @@ impl MayGoBack {
 
 impl Step {
     /// The change that it is a part of.
-    #[must_use]
     pub fn change(&self) -> &Change {
         &self.change
     }
 
     /// Its kind.
-    #[must_use]
     pub const fn kind(&self) -> Operation {
         self.kind
     }
 
     /// The call on whose record it stands.
-    #[must_use]
     pub fn call(&self) -> CallId {
         self.record.call()
     }
 
     /// Looks at the leases under which it is sent; `None` if others may have one of them by now.
-    #[must_use]
     pub fn sure(self, leases: &[&HeldLease]) -> Option<SureStep> {
         let is_sure = leases.iter().all(|held| held.is_sure());
         is_sure.then_some(SureStep(self))

@@ -25,7 +25,6 @@ impl WriteScope<'_> {
     ///
     /// Allowed prefixes are compared exactly, denied ones in NFC and without case: a spelling that
     /// differs never lets a write through.
-    #[must_use]
     pub fn fault_of(&self, change: &Change) -> Option<Failure> {
         let fault = change.places().find_map(|(locale, path)| {
             let fault = denied(self, locale, path).or_else(|| {
@@ -42,7 +41,6 @@ impl WriteScope<'_> {
     }
 
     /// The reason why no page at a place may be written; `None` if one may.
-    #[must_use]
     pub fn fault_at(&self, locale: &Locale, path: &PagePath) -> Option<Failure> {
         denied(self, locale, path)
             .or_else(|| not_allowed(self, locale, path))

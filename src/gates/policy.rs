@@ -94,19 +94,16 @@ impl Default for Policy {
 
 impl Policy {
     /// The policy for writes.
-    #[must_use]
     pub const fn writes(&self) -> &WritePolicy {
         &self.writes
     }
 
     /// The line that set it.
-    #[must_use]
     pub const fn set_by(&self) -> &SetBy {
         &self.set_by
     }
 
     /// The line that lets clients only read, if there is one.
-    #[must_use]
     pub const fn read_only(&self) -> Option<&SetBy> {
         self.read_only.as_ref()
     }
@@ -185,7 +182,6 @@ impl Policy {
 
     /// True if it lets the same writes through the same gates. The address where people decide, and
     /// the lines of the settings, are no gates.
-    #[must_use]
     pub fn has_gates_of(&self, other: &Self) -> bool {
         self.gates_alone() == other.gates_alone()
     }
@@ -254,7 +250,6 @@ impl Policy {
 
     /// A refusal of what this policy does not let a caller do: it names the level and the line that
     /// set it.
-    #[must_use]
     pub(crate) fn refuse(&self, code: Code, message: impl Into<String>) -> Failure {
         Failure::new(code, message)
             .detail("level", self.writes.as_str())
@@ -272,7 +267,6 @@ impl Policy {
     }
 
     /// The time that a person may think, if one is asked.
-    #[must_use]
     pub const fn thinking(&self) -> Option<Duration> {
         match self.writes {
             WritePolicy::Person { limit, .. } => Some(limit),
@@ -286,7 +280,6 @@ impl Policy {
 
     /// The time that a client's call waits for the decision on what it left open; `None` if it
     /// answers at once.
-    #[must_use]
     pub const fn waiting(&self) -> Option<Duration> {
         match (&self.writes, self.authority) {
             (WritePolicy::Review { limit }, Authority::Client) => Some(*limit),
@@ -295,7 +288,6 @@ impl Policy {
     }
 
     /// True if anybody may send a write under this policy.
-    #[must_use]
     pub const fn may_write(&self) -> bool {
         !matches!(self.writes, WritePolicy::Off | WritePolicy::DryRun)
     }
@@ -324,7 +316,6 @@ impl Policy {
     }
 
     /// The number of wrong static tokens.
-    #[must_use]
     pub fn wrong_tokens(&self) -> u64 {
         self.static_token.as_ref().map_or(0, StaticToken::wrong)
     }

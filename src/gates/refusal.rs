@@ -39,7 +39,6 @@ pub struct Refusal {
 
 impl Refusal {
     /// A refusal at a gate.
-    #[must_use]
     pub const fn at(gate: Gate, failure: Failure) -> Self {
         Self { gate, failure }
     }

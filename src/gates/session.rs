@@ -16,7 +16,6 @@ pub struct SessionId {
 
 impl SessionId {
     /// The session of one connection, its own owner.
-    #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         let name = name.into();
         Self {
@@ -29,7 +28,6 @@ impl SessionId {
 
     /// The callers of one name that have no session. They share previews; reads and approvals are
     /// not remembered for them.
-    #[must_use]
     pub fn fleeting(name: impl Into<Arc<str>>) -> Self {
         Self {
             lasts: false,
@@ -56,7 +54,6 @@ impl SessionId {
     }
 
     /// The owner with which it is counted where owners share room.
-    #[must_use]
     pub fn owner(&self) -> &str {
         &self.owner
     }
@@ -77,7 +74,6 @@ impl SessionId {
     }
 
     /// True if it lasts, so that reads and approvals may be remembered.
-    #[must_use]
     pub const fn lasts(&self) -> bool {
         self.lasts
     }

@@ -27,7 +27,6 @@ pub struct SetChange {
 
 impl SetChange {
     /// True if both make the same change of the same page, and undo the same call.
-    #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         self.undoes == other.undoes
             && self.also_undoes == other.also_undoes
@@ -59,7 +58,6 @@ pub struct LeftOut {
 
 impl LeftOut {
     /// A page that was read.
-    #[must_use]
     pub fn new(page: &PageState, why: impl Into<Cow<'static, str>>) -> Self {
         Self {
             id: page.id,
@@ -69,7 +67,6 @@ impl LeftOut {
     }
 
     /// Its JSON in the details of a failure.
-    #[must_use]
     pub fn as_detail(&self) -> Value {
         let path = self.path.as_ref().map(PagePath::as_str);
         json!({ "id": self.id, "path": path, "message": self.why })
@@ -125,7 +122,6 @@ pub struct TurnOf {
 
 impl TurnOf {
     /// The turn of one change.
-    #[must_use]
     pub fn of(change: &Change) -> Self {
         Self {
             page: change.before().and_then(|page| page.id),
@@ -182,7 +178,6 @@ impl fmt::Display for DraftDigest {
 
 impl ChangeSet {
     /// The set of one change.
-    #[must_use]
     pub fn single(id: CallId, change: impl Into<SetChange>) -> Self {
         Self {
             id,
@@ -195,7 +190,6 @@ impl ChangeSet {
     }
 
     /// A set that was asked for as a list; `None` if that is empty.
-    #[must_use]
     pub fn list(id: CallId, changes: Vec<SetChange>) -> Option<Self> {
         let mut changes = changes.into_iter();
         Some(Self {
@@ -300,33 +294,28 @@ impl ChangeSet {
     }
 
     /// The changes that a person left out of it.
-    #[must_use]
     pub fn omitted(&self) -> Option<&Omission> {
         self.list.as_ref()?.omitted.as_ref()
     }
 
     /// The draft that it submits, if it does.
-    #[must_use]
     pub fn draft(&self) -> Option<DraftMark> {
         self.list.as_ref()?.draft
     }
 
     /// The plan by which it mends the links to the pages that it moves, if it does.
-    #[must_use]
     pub fn mending(&self) -> Option<&Mending> {
         self.list.as_ref()?.mending.as_ref()
     }
 
     /// The number of links that one of its changes mends, if it does nothing else; such a change
     /// was not asked for itself.
-    #[must_use]
     pub fn only_mends(&self, one: &SetChange) -> Option<usize> {
         let page = one.change.before()?.id?;
         self.mending()?.alone.get(&page).copied()
     }
 
     /// The set that it takes back, if it is the undo of a set.
-    #[must_use]
     pub fn undoes(&self) -> Option<CallId> {
         self.list.as_ref()?.undoes
     }
@@ -347,26 +336,22 @@ impl ChangeSet {
 
     /// True if it was asked for as a list: it is shown, sent and answered as a set, even with a
     /// single change.
-    #[must_use]
     pub const fn is_list(&self) -> bool {
         self.list.is_some()
     }
 
     /// The pages that were asked for and that it does not change.
-    #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         self.list.as_ref().map_or(&[], |list| &list.left_out)
     }
 
     /// True if applied changes stay if a later one fails.
-    #[must_use]
     pub fn keeps_on_failure(&self) -> bool {
         let list = self.list.as_ref();
         list.is_some_and(|list| list.keeps_on_failure)
     }
 
     /// True if it goes on after a change that does not fit its page any more.
-    #[must_use]
     pub fn goes_on(&self) -> bool {
         self.list.as_ref().is_some_and(|list| list.goes_on)
     }
@@ -384,7 +369,6 @@ impl ChangeSet {
     }
 
     /// The reason for it, in the caller's own words.
-    #[must_use]
     pub const fn note(&self) -> Option<&Note> {
         self.note.as_ref()
     }
@@ -426,19 +410,16 @@ impl ChangeSet {
     }
 
     /// Its id.
-    #[must_use]
     pub const fn id(&self) -> CallId {
         self.id
     }
 
     /// The proposal that it applies, if it applies one.
-    #[must_use]
     pub const fn proposal(&self) -> Option<ProposalId> {
         self.proposal
     }
 
     /// Its first change; of a single write, the only one.
-    #[must_use]
     pub fn first(&self) -> &SetChange {
         &self.first
     }
@@ -449,14 +430,12 @@ impl ChangeSet {
     }
 
     /// True if there is nothing to do.
-    #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.iter().all(|one| one.change.is_empty())
     }
 
     /// True if both make the same changes of the same pages, in the same order, and undo the same
     /// calls.
-    #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         self.others.len() == other.others.len()
             && self.is_list() == other.is_list()
@@ -469,19 +448,16 @@ impl ChangeSet {
     }
 
     /// About how much memory it takes, in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.iter().map(|one| one.change.bytes()).sum()
     }
 
     /// The page of a write of one change; `None` for a create.
-    #[must_use]
     pub fn page(&self) -> Option<i64> {
         self.first.change.before().and_then(|page| page.id)
     }
 
     /// The turn that it takes before its pages are read.
-    #[must_use]
     pub fn turn(&self) -> TurnOf {
         if self.is_list() {
             return TurnOf::default();

@@ -46,7 +46,6 @@ impl SetBy {
     }
 
     /// The same for the operator: with the file and the line.
-    #[must_use]
     pub fn for_operator(&self) -> String {
         match &self.layer {
             Layer::File { path, line } => format!("{} ({}:{line})", self.name, path.display()),

@@ -7,7 +7,6 @@ use crate::page::Prefix;
 impl Policy {
     /// The settings and tables, by their names in the settings file, that make this policy stricter
     /// than another. What cannot be compared, and differs, counts as stricter.
-    #[must_use]
     pub fn stricter_than(&self, other: &Self) -> Vec<&'static str> {
         let has_new_rule = |policy: &Self| {
             let mut rules = policy.rules.rules();

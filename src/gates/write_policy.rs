@@ -80,7 +80,6 @@ impl PolicyLevel {
 
 impl WritePolicy {
     /// The level.
-    #[must_use]
     pub const fn level(&self) -> PolicyLevel {
         match self {
             Self::Off => PolicyLevel::Off,
@@ -93,14 +92,12 @@ impl WritePolicy {
     }
 
     /// The level's word.
-    #[must_use]
     pub const fn as_str(&self) -> &'static str {
         self.level().as_str()
     }
 
     /// True if a write gets less under this policy than under another: by the level, and for
     /// `person` by what a client gets that cannot ask. Two static tokens are equally strict.
-    #[must_use]
     pub fn is_stricter_than(&self, other: &Self) -> bool {
         self.strictness() > other.strictness()
     }
@@ -116,14 +113,12 @@ impl WritePolicy {
     /// True if a site may have its own policy in place of this one. A person's yes is stricter than
     /// the operator's static token, but does not replace it: whoever holds the token and whoever
     /// says yes need not be the same.
-    #[must_use]
     pub fn may_become(&self, own: &Self) -> bool {
         let replaces_token = matches!((self, own), (Self::Token(_), Self::Person { .. }));
         !replaces_token && !self.is_stricter_than(own)
     }
 
     /// True if a caller can confirm a write under this policy, so that it is sent.
-    #[must_use]
     pub const fn can_be_confirmed(&self) -> bool {
         match self {
             Self::Off | Self::DryRun | Self::Review { .. } => false,

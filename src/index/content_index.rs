@@ -38,7 +38,6 @@ pub struct Coverage {
 
 impl Coverage {
     /// The number of pages to be indexed, if some are still missing.
-    #[must_use]
     pub fn wanting(&self) -> Option<usize> {
         let wanted = self.of.min(self.most);
         (self.pages < wanted).then_some(wanted)
@@ -80,7 +79,6 @@ impl ContentIndex {
     }
 
     /// An index of what the wiki's key sees.
-    #[must_use]
     pub fn new(wiki: Arc<Wiki>, settings: IndexSettings) -> Self {
         Self {
             wiki,
@@ -96,13 +94,11 @@ impl ContentIndex {
     }
 
     /// The wiki whose pages it has.
-    #[must_use]
     pub const fn wiki(&self) -> &Arc<Wiki> {
         &self.wiki
     }
 
     /// The present extent of the index, and a flag for a pass under way.
-    #[must_use]
     pub fn now(&self) -> (Coverage, bool) {
         let progress = self.progress.borrow();
         (self.coverage(&progress), progress.is_running)
@@ -116,7 +112,6 @@ impl ContentIndex {
     }
 
     /// The error that ended the last pass early, if the wiki was the reason.
-    #[must_use]
     pub fn failure(&self) -> Option<WikiError> {
         self.progress.borrow().error().cloned()
     }
@@ -144,13 +139,11 @@ impl ContentIndex {
     }
 
     /// The settings of the index.
-    #[must_use]
     pub const fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
     /// True if there is an index at all.
-    #[must_use]
     pub fn is_on(&self) -> bool {
         self.settings.mode != IndexMode::Off
     }

@@ -83,7 +83,6 @@ fn index_at(dir: &Path, name: &str) -> Option<OnDisk> {
 }
 
 /// True if a server is filling an index at the moment.
-#[must_use]
 pub fn is_being_filled(file: &Path) -> bool {
     let lock = file.with_added_extension("lock");
     let lock = OpenOptions::new().append(true).open(lock);

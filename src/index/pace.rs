@@ -16,13 +16,11 @@ impl IndexLoad {
     pub const FULL: Self = Self(100);
 
     /// A share, limited to 10 to 100 %.
-    #[must_use]
     pub fn percent(share: u32) -> Self {
         Self(share.clamp(10, 100))
     }
 
     /// The pause after the wiki was busy for some time.
-    #[must_use]
     pub fn pause(self, busy: Duration) -> Duration {
         busy.saturating_mul(100 - self.0) / self.0
     }

@@ -8,7 +8,6 @@ use crate::wiki::LinksOfPage;
 
 /// The site with `absoluteLinks` inferred from the link graph: the wiki does not tell whether it
 /// resolves relative links from its root, but the graph shows where they lead.
-#[must_use]
 pub fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -> LinkedSite {
     let graph: HashMap<i64, &LinksOfPage> = graph.iter().map(|page| (page.id, page)).collect();
     let rooted = LinkedSite {

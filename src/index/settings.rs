@@ -48,7 +48,6 @@ pub struct Pace {
 
 impl Pace {
     /// The usual pace, with this load.
-    #[must_use]
     pub const fn new(load: IndexLoad) -> Self {
         Self {
             load,
@@ -77,7 +76,6 @@ pub struct IndexSettings {
 impl IndexSettings {
     /// The file for the index of a wiki and key; it may not exist. Its name holds a digest of both,
     /// so that it does not reveal the key and no key reads another's index.
-    #[must_use]
     pub fn file(&self, wiki: &WikiSettings, key: &ApiKey) -> Option<PathBuf> {
         Some(named(self.dir.as_deref()?, wiki, key))
     }

@@ -118,7 +118,6 @@ pub fn check_content(text: &str) -> Result<(), String> {
 }
 
 /// The digest of a text, as it is on record: its SHA-256.
-#[must_use]
 pub fn digest(text: &str) -> String {
     hex::encode(&Sha256::digest(text))
 }

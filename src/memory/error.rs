@@ -44,7 +44,6 @@ pub enum MemoryError {
 
 impl MemoryError {
     /// Advice for an operator.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoSuch => "`wikijs-gate memory list --all` has all that there are",

@@ -23,7 +23,6 @@ pub struct MemoryLine {
 
 impl MemoryLine {
     /// A memory of a wiki.
-    #[must_use]
     pub fn of(wiki: &str, client: MemoryOwner, memory: Memory) -> Self {
         Self {
             v: VERSION,

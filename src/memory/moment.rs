@@ -15,7 +15,6 @@ pub struct Timestamp(pub(super) i64);
 
 impl Timestamp {
     /// Now.
-    #[must_use]
     pub fn now() -> Self {
         Self::of(OffsetDateTime::now_utc())
     }
@@ -26,14 +25,12 @@ impl Timestamp {
     }
 
     /// The moment as a date in ISO 8601; empty beyond the year 9999.
-    #[must_use]
     pub fn date(self) -> String {
         let date = self.instant().and_then(Date::from_instant);
         date.map_or_else(String::new, String::from)
     }
 
     /// The instant, if it lies in the years that a calendar has.
-    #[must_use]
     pub fn instant(self) -> Option<OffsetDateTime> {
         let nanos = i128::from(self.0).saturating_mul(1_000_000);
         OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()

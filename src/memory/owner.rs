@@ -19,7 +19,6 @@ pub struct MemoryOwner {
 
 impl MemoryOwner {
     /// The owner that all clients of the site share.
-    #[must_use]
     pub fn site() -> Self {
         Self {
             key: SITE.to_owned(),
@@ -28,7 +27,6 @@ impl MemoryOwner {
     }
 
     /// A client with this identity and name.
-    #[must_use]
     pub fn client(key: &str, name: &str) -> Self {
         let fit = |text: &str| -> String {
             let plain = text.chars().filter(|c| !c.is_control());
@@ -43,13 +41,11 @@ impl MemoryOwner {
     }
 
     /// True if a text can be an owner's key or name.
-    #[must_use]
     pub fn is_fit(text: &str) -> bool {
         (1..=MAX).contains(&text.len()) && !text.chars().any(char::is_control)
     }
 
     /// True if this text names this owner: its key, or its name in any letter case.
-    #[must_use]
     pub fn is_called(&self, text: &str) -> bool {
         self.key == text || self.name.to_lowercase() == text.to_lowercase()
     }

@@ -15,7 +15,6 @@ const MOST_USES: i64 = 97;
 ///
 /// It falls with the time since the last use and rises with the number of uses. A clock that went
 /// back counts as no time at all, and however far it goes ahead, something is left.
-#[must_use]
 pub fn health(now: Timestamp, memory: &Memory) -> u8 {
     let age = now.hours_since(memory.used);
     let counted = i64::from(memory.uses).min(MOST_USES);
@@ -35,7 +34,6 @@ pub struct Ranked {
 
 /// The memories with any of the words, the most useful first: by the number of these words, their
 /// importance and their health. Without words all are there.
-#[must_use]
 pub fn ranked(memories: Vec<Memory>, words: Option<&str>, now: Timestamp) -> Vec<Ranked> {
     let words = words.map(Words::of);
     let mut all: Vec<(f64, Ranked)> = memories

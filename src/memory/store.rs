@@ -72,7 +72,6 @@ struct Begun<T> {
 
 impl MemoryStore {
     /// The memories of the wiki whose log this is. Nothing on the disk is touched.
-    #[must_use]
     pub fn of(log: &AuditLog) -> Self {
         Self {
             files: Files {
@@ -84,7 +83,6 @@ impl MemoryStore {
     }
 
     /// The directory in which they are stored.
-    #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -83,7 +83,6 @@ pub enum NotifyEvent {
 
 impl NotifyEvent {
     /// The occasion of the event.
-    #[must_use]
     pub const fn occasion(&self) -> Occasion {
         match self {
             Self::Waiting { .. } => Occasion::Waiting,
@@ -97,7 +96,6 @@ impl NotifyEvent {
     }
 
     /// The event as JSON. Its member `text` is a sentence: chat programs show that member.
-    #[must_use]
     pub(super) fn json(&self, wiki: &str, review: &ReviewAddress) -> String {
         let (text, own) = match self {
             Self::Waiting { set, changes } => {

@@ -69,7 +69,6 @@ struct Turned {
 
 impl Notifier {
     /// A notifier for these targets.
-    #[must_use]
     pub fn new(targets: Vec<NotifyTarget>, review: ReviewAddress) -> Self {
         let turned = |target| {
             let turn = Mutex::default();
@@ -91,7 +90,6 @@ impl Notifier {
     }
 
     /// True if there is no target to notify.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.targets.is_empty()
     }

@@ -51,7 +51,6 @@ impl ReviewAddress {
     }
 
     /// The address that the operator named, if they did.
-    #[must_use]
     pub fn named(&self) -> Option<&str> {
         self.named.as_deref()
     }
@@ -93,13 +92,11 @@ impl ReviewAddress {
     }
 
     /// The page of one set; `None` without an address.
-    #[must_use]
     pub fn page_of(&self, set: impl Display) -> Option<String> {
         self.page(format_args!("sets/{set}"))
     }
 
     /// The page of one call on record; `None` without an address.
-    #[must_use]
     pub fn page_of_call(&self, call: impl Display) -> Option<String> {
         self.page(format_args!("record/calls/{call}"))
     }
@@ -112,7 +109,6 @@ impl ReviewAddress {
     }
 
     /// The place where a person decides on a set: its page, or the command that opens it.
-    #[must_use]
     pub fn for_set(&self, set: impl Display) -> String {
         self.page_of(&set).unwrap_or_else(|| match &self.site {
             None => format!("wikijs-gate review {set}"),

@@ -95,7 +95,6 @@ impl FromRequest<Arc<Reviews>> for SentForm {
 
 impl Reviews {
     /// A page at a place, for those whom the doors let in.
-    #[must_use]
     pub fn new(doors: Arc<dyn Authenticator>, place: ReviewOrigin) -> Self {
         Self {
             doors,

@@ -101,14 +101,12 @@ impl RuleBook {
     }
 
     /// True if a rule is about one of these warnings.
-    #[must_use]
     pub fn names_any(&self, codes: &[&str]) -> bool {
         let mut warnings = self.rules().filter_map(|rule| rule.when.warnings.as_ref());
         warnings.any(|all| all.iter().any(|code| codes.contains(&code.as_str())))
     }
 
     /// True if a rule counts a client's writes of a day.
-    #[must_use]
     pub fn counts_writes(&self) -> bool {
         self.rules().any(Rule::counts_writes)
     }

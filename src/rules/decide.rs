@@ -20,7 +20,6 @@ pub enum Could {
 
 impl RuleBook {
     /// The strictest rule that holds; of several, the first.
-    #[must_use]
     pub fn verdict(&self, facts: &Facts) -> Option<&Rule> {
         // Of equal rules, `max_by_key` takes the last.
         let all = self.all_that_hold(facts).into_iter().rev();
@@ -28,7 +27,6 @@ impl RuleBook {
     }
 
     /// All rules that hold, in their order.
-    #[must_use]
     pub fn all_that_hold(&self, facts: &Facts) -> Vec<&Rule> {
         let holds = |rule: &&Rule| rule.when.holds(facts);
         self.rules().filter(holds).collect()
@@ -90,7 +88,6 @@ impl RuleCondition {
     }
 
     /// Matches the conditions with a change of which only these facts are known.
-    #[must_use]
     pub(super) fn could(
         &self,
         client: Option<&str>,
@@ -153,7 +150,6 @@ impl RuleCondition {
 
 impl Rule {
     /// Matches the rule with a change of which only these facts are known; `None` is unknown.
-    #[must_use]
     pub fn could(
         &self,
         client: Option<&str>,

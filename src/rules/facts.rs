@@ -42,7 +42,6 @@ pub struct ChangeFacts {
 
 impl ChangeFacts {
     /// A change of which nothing is known.
-    #[must_use]
     pub const fn empty() -> Self {
         Self {
             operation: Operation::Update,
@@ -58,7 +57,6 @@ impl ChangeFacts {
     }
 
     /// The facts of a change that was asked for, with the findings of its checks.
-    #[must_use]
     pub fn new(change: &Change, lines: LineCounts, checked: &AdditionReport) -> Self {
         let pages = || [change.before(), change.after()].into_iter().flatten();
         let mut tags: Vec<String> = pages().flat_map(|page| page.tags.clone()).collect();

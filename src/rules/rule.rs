@@ -102,37 +102,31 @@ impl Rule {
     }
 
     /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The rule's demand on the changes that it matches.
-    #[must_use]
     pub const fn then(&self) -> Then {
         self.then
     }
 
     /// The operator's reason for it; may be empty.
-    #[must_use]
     pub fn why(&self) -> &str {
         &self.why
     }
 
     /// True if it comes with the program.
-    #[must_use]
     pub const fn is_built_in(&self) -> bool {
         self.is_built_in
     }
 
     /// True if it counts a client's writes of a day.
-    #[must_use]
     pub const fn counts_writes(&self) -> bool {
         self.when.writes_per_day_over.is_some()
     }
 
     /// The reason why no change can match the rule, if none can.
-    #[must_use]
     pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
         let when = &self.when;
         let only = |wanted: &[Operation]| {

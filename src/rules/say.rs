@@ -102,7 +102,6 @@ impl RuleCondition {
 
 impl Rule {
     /// Its numbers and its reason, in words; empty if it has none.
-    #[must_use]
     pub fn because(&self) -> String {
         let why = Some(self.why.clone()).filter(|why| !why.is_empty());
         let limits = self.when.limits().chain(why);

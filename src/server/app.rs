@@ -256,7 +256,6 @@ impl App {
     }
 
     /// The tools as they are now.
-    #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read())
     }
@@ -299,13 +298,11 @@ impl App {
     }
 
     /// An operator's pause of all writes, if there is one.
-    #[must_use]
     pub fn paused(&self) -> Option<Pause> {
         self.desk.audit().pauses.look()
     }
 
     /// The reason the key that its file or command gives now is not in use, if it is not.
-    #[must_use]
     pub fn key_fault(&self) -> Option<String> {
         self.key_watch.as_ref().and_then(|watch| watch.fault())
     }

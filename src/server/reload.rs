@@ -42,7 +42,6 @@ type LoadedSettings = Vec<(Layers, Settings)>;
 
 impl Reload {
     /// The reload of a server that runs with these settings.
-    #[must_use]
     pub fn new(
         given: CommandLineSettings,
         layers: Layers,

@@ -41,7 +41,6 @@ fn shown(mut sites: Vec<String>) -> String {
 }
 
 /// The digest of a server that starts with these settings of all its sites.
-#[must_use]
 pub fn settings_digest(sites: &[Settings]) -> String {
     let of_each = sites.iter().map(|one| {
         let (site, store) = (one.site.as_ref(), one.store.shared());
@@ -52,7 +51,6 @@ pub fn settings_digest(sites: &[Settings]) -> String {
 
 impl Sites {
     /// The digest of the settings in force: replicas of one server have the same.
-    #[must_use]
     pub fn settings_digest(&self) -> String {
         let all = self.all();
         let of_each = all.iter().map(|site| {

@@ -71,13 +71,11 @@ impl Ear {
 
 impl Site {
     /// A site; without a name for the wiki of no table.
-    #[must_use]
     pub fn new(name: Option<SiteName>, app: App) -> Arc<Self> {
         Self::numbered(name, Arc::new(app))
     }
 
     /// The only wiki of a server.
-    #[must_use]
     pub fn only(app: Arc<App>) -> Arc<Self> {
         Self::numbered(None, app)
     }
@@ -105,7 +103,6 @@ impl Site {
     }
 
     /// Its name.
-    #[must_use]
     pub const fn name(&self) -> Option<&SiteName> {
         self.name.as_ref()
     }
@@ -116,7 +113,6 @@ impl Site {
     }
 
     /// The app that answers its calls now.
-    #[must_use]
     pub fn app(&self) -> Arc<App> {
         Arc::clone(&self.app.read())
     }
@@ -203,7 +199,6 @@ struct SiteList {
 
 impl Sites {
     /// These sites; `default` is the one that is meant where none is named.
-    #[must_use]
     pub fn new(sites: Vec<Arc<Site>>, default: Option<SiteName>) -> Arc<Self> {
         Arc::new(Self {
             list: RwLock::new(SiteList {
@@ -216,7 +211,6 @@ impl Sites {
     }
 
     /// The only wiki of a server.
-    #[must_use]
     pub fn only(app: Arc<App>) -> Arc<Self> {
         Self::new(vec![Site::only(app)], None)
     }
@@ -226,13 +220,11 @@ impl Sites {
     }
 
     /// All of them.
-    #[must_use]
     pub fn all(&self) -> Arc<[Arc<Site>]> {
         self.list().sites
     }
 
     /// The site of a name; without one, the wiki of no table, the default site, or the only one.
-    #[must_use]
     pub fn find(&self, name: Option<&str>) -> Option<Arc<Site>> {
         let list = self.list();
         let named = |name: Option<&str>| {
@@ -249,7 +241,6 @@ impl Sites {
     }
 
     /// The reason the present settings are not in force, if they are not.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.list().fault
     }

@@ -73,7 +73,6 @@ impl Arguments {
     }
 
     /// Arguments that were too large to read.
-    #[must_use]
     pub fn too_large() -> Self {
         Self {
             refused: Some(ArgumentsRefusal::TooLarge),
@@ -82,7 +81,6 @@ impl Arguments {
     }
 
     /// Large arguments for which other large calls left no room.
-    #[must_use]
     pub fn no_room() -> Self {
         Self {
             refused: Some(ArgumentsRefusal::NoRoom),
@@ -91,7 +89,6 @@ impl Arguments {
     }
 
     /// The arguments that were kept.
-    #[must_use]
     pub const fn members(&self) -> &Map<String, Value> {
         &self.members
     }

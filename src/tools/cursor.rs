@@ -7,14 +7,12 @@ use sha2::{Digest, Sha256};
 use crate::wiki::{ListQuery, Position};
 
 /// The cursor for the rest of this list.
-#[must_use]
 pub fn seal(query: &ListQuery, position: Position) -> String {
     let mark = mark(query);
     URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
 }
 
 /// The position in a list; `None` if the cursor belongs to another list or is invalid.
-#[must_use]
 pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
     let mut parts = text.split('.');

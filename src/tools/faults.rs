@@ -97,7 +97,6 @@ impl ArgumentFaults {
 }
 
 /// A failure that names one faulty argument.
-#[must_use]
 pub(super) fn invalid_argument(path: &str, message: impl Into<String>) -> Failure {
     let mut faults = ArgumentFaults::default();
     faults.add(path, || message.into());

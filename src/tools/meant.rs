@@ -67,7 +67,6 @@ const LIKENESS: f64 = 0.93;
 const MAX_CHARS: usize = 64;
 
 /// The offered tool that a name most likely meant, and the argument to use.
-#[must_use]
 pub fn meant(name: &str, offered: &[&'static str]) -> Option<String> {
     let name: String = name.chars().take(MAX_CHARS).collect();
     let name = name.to_lowercase();

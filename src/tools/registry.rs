@@ -71,14 +71,12 @@ pub(super) struct Alone {
 
 impl ToolDefinition {
     /// True if it can change the wiki.
-    #[must_use]
     pub const fn can_write(&self) -> bool {
         self.kind.writes()
     }
 }
 
 /// True if a tool makes or ends delegates. No delegate or unnamed client has such a tool.
-#[must_use]
 pub fn is_of_delegation(tool: &ToolDefinition) -> bool {
     [Delegate::NAME, EndDelegation::NAME].contains(&tool.name)
 }
@@ -280,14 +278,12 @@ impl Registry {
     }
 
     /// One tool as clients see it.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<&ToolDefinition> {
         self.definitions()
             .find(|definition| definition.name == name)
     }
 
     /// Checks if a tool would take these arguments; `None` if there is no such tool.
-    #[must_use]
     pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
         let arguments = Arguments::from(arguments);
         let entry = self
@@ -298,7 +294,6 @@ impl Registry {
     }
 
     /// Calls a tool; `None` if there is no such tool.
-    #[must_use]
     pub fn call(
         &self,
         name: &str,

@@ -38,7 +38,6 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub struct SessionTools(Vec<&'static str>, Option<SiteName>);
 
 /// The name of a tool as a client with several sites sees it.
-#[must_use]
 pub fn name_at(site: &SiteName, name: &str) -> String {
     format!("{site}_{}", name.strip_prefix("wikijs_").unwrap_or(name))
 }
@@ -56,27 +55,23 @@ impl SessionTools {
     }
 
     /// True if a tool is offered.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(&name)
     }
 
     /// True if a tool of a toolset is offered.
-    #[must_use]
     pub fn has_any_of(&self, toolset: Toolset) -> bool {
         let mut tools = TOOLS.iter().filter(|tool| tool.toolset == toolset);
         tools.any(|tool| self.has(tool.name))
     }
 
     /// Their names.
-    #[must_use]
     pub fn names(&self) -> &[&'static str] {
         &self.0
     }
 
     /// One of our texts without the tools that are not offered; empty if nothing meaningful is
     /// left.
-    #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let told = self.of_offered(text);
         match &self.1 {
@@ -114,7 +109,6 @@ impl SessionTools {
 
     /// The same for one of our Markdown texts: paragraphs and items with nothing left to say are
     /// dropped.
-    #[must_use]
     pub fn markdown(&self, text: &str) -> String {
         let mut told = String::new();
         for block in blocks(text) {
@@ -195,7 +189,6 @@ impl SessionTools {
     }
 
     /// Adapts an error: its hint and the messages about its arguments.
-    #[must_use]
     pub fn failure(&self, mut failure: Failure) -> Failure {
         self.replace(&mut failure.message);
         self.replace(&mut failure.hint);
@@ -216,7 +209,6 @@ impl SessionTools {
 
     /// A tool as described to this session. If the tool that documents its arguments is not
     /// offered, it documents them itself.
-    #[must_use]
     pub fn definition(&self, definition: &ToolDefinition) -> ToolDefinition {
         let mut told = match &definition.alone {
             Some(alone) if !self.has(alone.without) => (*alone.definition).clone(),

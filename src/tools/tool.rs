@@ -24,7 +24,6 @@ pub enum ToolKind {
 
 impl ToolKind {
     /// True if it can change the wiki.
-    #[must_use]
     pub const fn writes(self) -> bool {
         match self {
             Self::Read | Self::Aside => false,

@@ -37,7 +37,6 @@ pub fn tools_of(toolsets: &[Toolset]) -> impl Iterator<Item = &'static str> {
 
 impl ToolSelection {
     /// The tools of some toolsets.
-    #[must_use]
     pub fn new(toolsets: &[Toolset]) -> Self {
         let of_set = |set: &Toolset| TOOLS.iter().filter(|tool| tool.toolset == *set).collect();
         let known = toolsets.iter().flat_map::<Vec<_>, _>(of_set).collect();
@@ -45,7 +44,6 @@ impl ToolSelection {
     }
 
     /// True if it contains a tool.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|known| known.name == name)
     }
@@ -90,7 +88,6 @@ impl ToolSelection {
     }
 
     /// The first tool that another surface lacks.
-    #[must_use]
     pub fn beyond(&self, other: &Self) -> Option<String> {
         let lacks =
             |tool: &&&'static ToolDescriptor| !other.0.iter().any(|known| known.name == tool.name);
@@ -101,7 +98,6 @@ impl ToolSelection {
 
     /// True if it leaves out something that another selection offers and that can change the wiki;
     /// of custom tools, if it leaves out any.
-    #[must_use]
     pub fn writes_less_than(&self, other: &Self) -> bool {
         let writes = |name: &str| {
             let known = TOOLS.iter().find(|known| known.name == name);
@@ -135,19 +131,16 @@ impl ToolSelection {
     }
 
     /// True if a custom tool is offered, if there is one of this name.
-    #[must_use]
     pub fn offers_custom(&self, name: &str) -> bool {
         self.1.offers(name)
     }
 
     /// The custom tools that are named, so that a file must say them.
-    #[must_use]
     pub fn named_customs(&self) -> &[String] {
         &self.1.named
     }
 
     /// True if a tool of a toolset is among them.
-    #[must_use]
     pub fn has_any_of(&self, toolset: Toolset) -> bool {
         self.0.iter().any(|tool| tool.toolset == toolset)
     }
@@ -164,13 +157,11 @@ impl ToolSelection {
     }
 
     /// True if a tool that can change the wiki is left.
-    #[must_use]
     pub fn writes(&self) -> bool {
         self.0.iter().any(|tool| tool.kind.writes())
     }
 
     /// True if no tool is left.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty() && self.1.only.as_ref().is_none_or(Vec::is_empty)
     }

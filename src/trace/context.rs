@@ -93,7 +93,6 @@ impl From<TraceId> for String {
 impl TraceContext {
     /// Reads what a caller sent. Without one `traceparent` that is valid there is none; a `tracestate`
     /// that is not valid is left out.
-    #[must_use]
     pub fn read<'a>(
         mut parents: impl Iterator<Item = &'a str>,
         states: impl Iterator<Item = &'a str>,
@@ -115,7 +114,6 @@ impl TraceContext {
     }
 
     /// The `tracestate` beside it.
-    #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()
     }

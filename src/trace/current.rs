@@ -8,7 +8,6 @@ tokio::task_local! {
 
 impl TraceContext {
     /// The place of the current work: of its own span, or of the call's caller.
-    #[must_use]
     pub fn current() -> Option<Self> {
         HERE.try_with(Clone::clone).ok().flatten()
     }
@@ -16,7 +15,6 @@ impl TraceContext {
 
 impl TraceId {
     /// The trace of the current call, if it has one.
-    #[must_use]
     pub fn current() -> Option<Self> {
         TraceContext::current().map(|context| context.trace)
     }

@@ -39,7 +39,6 @@ pub enum SpanKind {
 
 impl SpanKind {
     /// Its number in OTLP.
-    #[must_use]
     pub const fn number(self) -> u8 {
         match self {
             Self::Internal => 1,
@@ -77,27 +76,23 @@ pub struct SpanEnd {
 
 impl FinishedSpan {
     /// The trace that it belongs to.
-    #[must_use]
     pub const fn trace(&self) -> TraceId {
         self.context.trace
     }
 
     /// Its own id and its parent's, in hex.
-    #[must_use]
     pub fn ids(&self) -> (String, Option<String>) {
         let hex = |id: u64| format!("{id:016x}");
         (hex(self.context.span), self.parent.map(hex))
     }
 
     /// The entries that tracing systems on the way to us added.
-    #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.context.state()
     }
 }
 
 /// Begins to make spans; gives them as they end. `None` if they are made already.
-#[must_use]
 pub fn begin() -> Option<mpsc::Receiver<FinishedSpan>> {
     let (waiting, spans) = mpsc::channel(MOST_WAITING);
     let queue = SpanQueue {
@@ -114,7 +109,6 @@ pub fn queue() -> Option<&'static SpanQueue> {
 }
 
 /// The place in a trace that a request sent now belongs to, where spans are made.
-#[must_use]
 pub fn outgoing() -> Option<TraceContext> {
     queue().and_then(|_| TraceContext::current())
 }

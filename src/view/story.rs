@@ -50,7 +50,6 @@ pub struct StoryChange {
 impl Story {
     /// Tells the story of a group of calls. `joint` stands between a page's locale and path: `:` at a
     /// terminal and in JSON, `/` on a page.
-    #[must_use]
     pub fn new(group: &CallGroup, joint: char) -> Self {
         let lines = [
             asked(group),

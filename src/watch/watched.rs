@@ -80,7 +80,6 @@ struct WatchState {
 
 impl Watch {
     /// For a wiki with its key; sends nothing yet.
-    #[must_use]
     pub fn new(wiki: Arc<Wiki>, pace: WatchPace) -> Self {
         Self::with(
             wiki,
@@ -114,13 +113,11 @@ impl Watch {
     }
 
     /// The number of pages watched with this key.
-    #[must_use]
     pub fn pages(&self) -> usize {
         self.state.lock().pages.len()
     }
 
     /// True if no task looks at the wiki for this key.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.state.lock().is_looking
     }

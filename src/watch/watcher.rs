@@ -30,7 +30,6 @@ struct Watched {
 
 impl Watcher {
     /// A new watcher; counted with the others of its owner.
-    #[must_use]
     pub fn new(watch: Arc<Watch>, owner: &str) -> Self {
         Self {
             watch,
@@ -77,13 +76,11 @@ impl Watcher {
     }
 
     /// The number of watched pages.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.watched.lock().len()
     }
 
     /// True if no page is watched.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.watched.lock().is_empty()
     }

@@ -153,13 +153,11 @@ impl Wiki {
     }
 
     /// The key in use.
-    #[must_use]
     pub fn key(&self) -> ApiKey {
         self.keyed().key.clone()
     }
 
     /// Number of keys in use before this one.
-    #[must_use]
     pub fn generation(&self) -> u64 {
         self.keyed().generation
     }
@@ -169,19 +167,16 @@ impl Wiki {
     }
 
     /// The settings it was made with.
-    #[must_use]
     pub fn settings(&self) -> &WikiSettings {
         &self.settings
     }
 
     /// The traffic to the wiki.
-    #[must_use]
     pub fn traffic(&self) -> &Traffic {
         &self.transport.traffic
     }
 
     /// The time by the wiki's clock, taken from its answers.
-    #[must_use]
     pub fn now(&self) -> OffsetDateTime {
         self.traffic().now()
     }
@@ -206,7 +201,6 @@ impl Wiki {
     }
 
     /// The address at which a person sees a page.
-    #[must_use]
     pub fn page_url(&self, locale: &Locale, path: &PagePath) -> String {
         page_url(&self.settings.base_url, locale, path)
     }
@@ -369,7 +363,6 @@ pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
 }
 
 /// The address at which a person sees a page of the wiki at `wiki`.
-#[must_use]
 pub fn page_url(wiki: &Url, locale: &Locale, path: &PagePath) -> String {
     let segments = std::iter::once(locale.as_str()).chain(path.as_str().split('/'));
     below(wiki, segments).map_or_else(String::new, String::from)

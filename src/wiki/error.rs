@@ -234,7 +234,6 @@ impl WikiError {
     }
 
     /// True if the wiki answers, but not this key.
-    #[must_use]
     pub const fn is_about_the_key(&self) -> bool {
         matches!(
             self,
@@ -256,7 +255,6 @@ impl WikiError {
     }
 
     /// True if the wiki refused for want of a right.
-    #[must_use]
     pub const fn is_forbidden(&self) -> bool {
         matches!(self, Self::Forbidden { .. })
     }

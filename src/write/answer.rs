@@ -517,7 +517,6 @@ impl SetMember {
     }
 
     /// True if the change or a part of it is on the wiki.
-    #[must_use]
     pub const fn is_there(&self) -> bool {
         matches!(
             self.outcome,
@@ -559,7 +558,6 @@ impl SetMember {
     }
 
     /// The word for its outcome.
-    #[must_use]
     pub const fn word(&self) -> &'static str {
         match (self.is_back(), self.outcome) {
             (true, _) => "taken_back",

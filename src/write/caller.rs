@@ -88,7 +88,6 @@ pub struct TaskSlot(Arc<OnceLock<ProposalId>>);
 
 impl TaskSlot {
     /// The set, if there is one.
-    #[must_use]
     pub fn set(&self) -> Option<ProposalId> {
         self.0.get().copied()
     }
@@ -169,7 +168,6 @@ pub enum Asker {
 
 impl Asker {
     /// True if the client can ask a person.
-    #[must_use]
     pub const fn can_ask(&self) -> bool {
         !matches!(self, Self::Nobody)
     }
@@ -198,7 +196,6 @@ pub struct HandedOut {
 
 impl Handout {
     /// A way to hand one question out, and where it arrives.
-    #[must_use]
     pub fn new() -> (Self, mpsc::Receiver<HandedOut>) {
         let (sender, receiver) = mpsc::channel(1);
         (Self(sender), receiver)
@@ -231,7 +228,6 @@ pub enum PersonReply {
 
 impl PersonReply {
     /// The word for it, in errors and on record.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Yes(scope) => scope.as_str(),

@@ -43,7 +43,6 @@ pub struct WriteContext {
 
 impl WriteContext {
     /// The context of a server's own key, whose index this is.
-    #[must_use]
     pub fn new(
         index: Arc<ContentIndex>,
         audit: &Arc<AuditLog>,
@@ -113,49 +112,41 @@ impl WriteContext {
     }
 
     /// The record of every attempt.
-    #[must_use]
     pub fn audit(&self) -> &AuditLog {
         &self.audit
     }
 
     /// The recorded writes, as far as this key may know them.
-    #[must_use]
     pub const fn past(&self) -> &WriteHistory {
         &self.past
     }
 
     /// The proposals of the wiki.
-    #[must_use]
     pub const fn proposals(&self) -> &Proposals {
         &self.proposals
     }
 
     /// The directory of the wiki's records and proposals.
-    #[must_use]
     pub fn log_dir(&self) -> PathBuf {
         self.audit.runs.dir()
     }
 
     /// The refusals of this run.
-    #[must_use]
     pub fn refusals(&self) -> &Refusals {
         &self.house.refusals
     }
 
     /// The number of wrong static confirm tokens in this run.
-    #[must_use]
     pub fn wrong_tokens(&self) -> u64 {
         self.policy.wrong_tokens()
     }
 
     /// The operator's folder of files that may be uploaded by their names.
-    #[must_use]
     pub fn uploads(&self) -> Option<&Path> {
         self.policy.uploads.as_deref()
     }
 
     /// True if a write could be sent under this policy.
-    #[must_use]
     pub const fn may_write(&self) -> bool {
         self.policy.may_write()
     }
@@ -181,19 +172,16 @@ impl WriteContext {
     }
 
     /// Number of attempts of killed servers whose outcome could not be found out.
-    #[must_use]
     pub fn recovered_unknown(&self) -> u64 {
         self.house.recovery.unknown.get()
     }
 
     /// The policy of the settings, for no caller in particular.
-    #[must_use]
     pub const fn policy(&self) -> &Policy {
         &self.policy
     }
 
     /// The policy for a caller with these limits that can or cannot ask a person.
-    #[must_use]
     pub fn narrowed_policy(&self, narrowing: Option<&ClientLimits>, can_ask: bool) -> Policy {
         let policy = match narrowing {
             Some(narrowing) => self.policy.narrowed_by(narrowing),
@@ -214,13 +202,11 @@ impl WriteContext {
     }
 
     /// True if the operator's static token confirms the writes of this caller.
-    #[must_use]
     pub fn takes_static_token(&self, caller: &Caller) -> bool {
         matches!(self.policy_for(caller).writes, WritePolicy::Token(_))
     }
 
     /// The reason why this caller may write no page at a place; `None` if one may be written.
-    #[must_use]
     pub fn fault_at(&self, caller: &Caller, locale: &Locale, path: &PagePath) -> Option<Code> {
         let policy = self.policy_for(caller);
         let closed = gates::enabled(&policy, &caller.session, None).err();
@@ -317,7 +303,6 @@ impl WriteContext {
     }
 
     /// The owner of a caller's drafts.
-    #[must_use]
     pub fn draft_owner(&self, caller: &Caller) -> DraftOwner {
         let client = &caller.client;
         DraftOwner {

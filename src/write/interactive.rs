@@ -166,7 +166,6 @@ impl PreviewToConfirm {
 
 impl AppliedWrite {
     /// The call that takes it back by its id; none where nothing was done.
-    #[must_use]
     pub fn call(&self) -> Option<CallId> {
         match self {
             Self::One(applied) => (!applied.is_unchanged).then_some(applied.call),

@@ -72,7 +72,6 @@ pub enum Became {
 
 impl WriteContext {
     /// Time that this caller's writes wait for a person's decision; `None` if they answer at once.
-    #[must_use]
     pub fn waiting(&self, caller: &Caller) -> Option<Duration> {
         self.policy_for(caller).waiting()
     }

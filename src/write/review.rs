@@ -49,13 +49,11 @@ pub struct Review {
 impl Review {
     /// These changes, by their numbers from 0, and all that depend on them: what a person leaves out
     /// who leaves out these.
-    #[must_use]
     pub fn left_out_with(&self, wanted: &[usize]) -> Vec<usize> {
         self.needs.left_out_with(wanted)
     }
 
     /// About how many bytes its differences have.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let all = std::iter::once(&self.change).chain(&self.others);
         all.map(|change| change.diff.len()).sum()
@@ -145,7 +143,6 @@ impl ReviewWarning {
     }
 
     /// The same from when the proposal was made.
-    #[must_use]
     pub fn said(said: &SaidWhenMade) -> Self {
         Self {
             warning: said.warning.clone(),
@@ -154,7 +151,6 @@ impl ReviewWarning {
     }
 
     /// True for a rule of the operator, which is no warning of a check.
-    #[must_use]
     pub fn is_rule(&self) -> bool {
         self.warning.code == Self::RULE
     }
@@ -162,7 +158,6 @@ impl ReviewWarning {
 
 impl Review {
     /// The risks of the set: those known when it was made, and those of these warnings.
-    #[must_use]
     pub fn risks(&self, warnings: &[ReviewWarning]) -> BTreeSet<Risk> {
         let is_check = |one: &&ReviewWarning| !one.is_rule() && one.warning.code != NOT_APPLICABLE;
         let checks = warnings.iter().filter(is_check);

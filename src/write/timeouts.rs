@@ -20,7 +20,6 @@ pub struct Timeouts {
 impl Timeouts {
     /// The limits of a command that ends with its call: it waits for all of a set, since the end of
     /// the program would cut the set short.
-    #[must_use]
     pub fn of_command() -> Self {
         Self {
             answering: Duration::MAX,

@@ -108,7 +108,6 @@ impl WriteHistory {
     }
 
     /// True if a proposal was made with this very key.
-    #[must_use]
     pub fn made(&self, proposal: &Proposal) -> bool {
         proposal.key == Some(self.key())
     }

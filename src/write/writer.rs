@@ -24,7 +24,6 @@ pub struct Writer {
 
 impl Writer {
     /// The writer of a context, with the sender to its wiki.
-    #[must_use]
     pub fn new(desk: Arc<WriteContext>, sender: Sender) -> Self {
         let sender = Arc::new(sender);
         Self { desk, sender }
@@ -64,7 +63,6 @@ impl Writer {
     }
 
     /// The context of writes, for tools and commands.
-    #[must_use]
     pub const fn desk(&self) -> &Arc<WriteContext> {
         &self.desk
     }

@@ -43,13 +43,11 @@ impl Anchoring {
     }
 
     /// The reason the heads of this process are not anchored, where they should be.
-    #[must_use]
     pub fn fault(&self) -> Option<AnchorFault> {
         self.get()?.fault()
     }
 
     /// The anchoring fault that the last process left on disk. Blocks.
-    #[must_use]
     pub fn fault_left(&self) -> Option<AnchorFault> {
         let read = self.place.store.document(DocumentKind::AnchorFault, "");
         serde_json::from_slice(&read.ok().flatten()?).ok()

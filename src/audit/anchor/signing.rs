@@ -57,7 +57,6 @@ impl SigningKey {
     }
 
     /// The key that its signatures are checked with.
-    #[must_use]
     pub fn public(&self) -> PublicKey {
         let mut key = [0; 32];
         let bytes = self.0.public_key().as_ref();
@@ -83,7 +82,6 @@ pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
     /// Its id in anchors: the beginning of its SHA-256, 16 hex characters.
-    #[must_use]
     pub fn id(&self) -> String {
         let digest = Sha256::digest(self.0);
         let beginning: Vec<u8> = digest.iter().copied().take(8).collect();

@@ -21,7 +21,6 @@ pub struct DraftName(String);
 
 impl DraftName {
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -144,20 +143,17 @@ pub struct DraftChange {
 
 impl DraftChange {
     /// The page's id; `None` to create it.
-    #[must_use]
     pub fn page(&self) -> Option<i64> {
         self.before.as_ref()?.id
     }
 
     /// The page's place after the change.
-    #[must_use]
     pub fn place(&self) -> Option<PagePlace> {
         let after = self.after.as_ref()?;
         Some((after.locale.clone(), after.path.clone()))
     }
 
     /// The place that it leaves, if it leaves one.
-    #[must_use]
     pub fn left(&self) -> Option<PagePlace> {
         let before = self.before.as_ref()?;
         let left = (before.locale.clone(), before.path.clone());
@@ -175,13 +171,11 @@ impl DraftChange {
 
 impl Draft {
     /// The change of an existing page.
-    #[must_use]
     pub fn of_page(&self, id: i64) -> Option<&DraftChange> {
         self.changes.iter().find(|one| one.page() == Some(id))
     }
 
     /// The change that puts a page at this place.
-    #[must_use]
     pub fn at(&self, place: &PagePlace) -> Option<&DraftChange> {
         let is_there = |one: &&DraftChange| one.place().as_ref() == Some(place);
         self.changes.iter().find(is_there)

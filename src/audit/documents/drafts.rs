@@ -201,7 +201,6 @@ impl DraftStore {
 
 impl HeldDraft {
     /// The draft.
-    #[must_use]
     pub const fn draft(&self) -> &Draft {
         &self.draft
     }

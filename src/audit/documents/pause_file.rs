@@ -67,7 +67,6 @@ pub struct PauseInfo {
 
 impl PauseInfo {
     /// A pause from now on.
-    #[must_use]
     pub fn now(by: Actor, reason: String) -> Self {
         Self {
             since: Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default(),
@@ -94,7 +93,6 @@ impl fmt::Display for Pause {
 
 impl Pauses {
     /// The pauses of all wikis whose state lies there.
-    #[must_use]
     pub fn new(home: impl Into<StoreHome>) -> Self {
         let home = home.into();
         let shared = home.shared();
@@ -117,7 +115,6 @@ impl Pauses {
 
     /// The pause that is in force now, if there is one. Without a pause this is one look at the
     /// disk.
-    #[must_use]
     pub fn look(&self) -> Option<Pause> {
         let store = self.store()?;
         let found = store.document(DocumentKind::Pause, "");

@@ -209,7 +209,6 @@ pub enum ProposalState {
 
 impl ProposalState {
     /// The word for it.
-    #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -221,7 +220,6 @@ impl ProposalState {
     }
 
     /// Time of the decision; `None` while it is open.
-    #[must_use]
     pub const fn decided(&self) -> Option<&Date> {
         match self {
             Self::Open => None,
@@ -233,7 +231,6 @@ impl ProposalState {
     }
 
     /// The changes of a set that were left out, by their numbers from 0.
-    #[must_use]
     pub fn left_out(&self) -> &[usize] {
         match self {
             Self::Applied { left_out, .. } => left_out,
@@ -266,7 +263,6 @@ impl Proposal {
     }
 
     /// Its risks, as far as they were known when it was made.
-    #[must_use]
     pub fn risks(&self) -> BTreeSet<Risk> {
         let changes = self.changes().map(|one| (one.operation, &*one.fields));
         Risk::classify(changes, self.warnings.iter().map(String::as_str))
@@ -279,13 +275,11 @@ impl Proposal {
     }
 
     /// True if nobody has decided on it yet.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.state == ProposalState::Open
     }
 
     /// The record's text for an accepted loss; `None` without one.
-    #[must_use]
     pub fn loss(lost: &[Field]) -> Option<String> {
         let lost: Vec<&str> = lost.iter().map(|field| field.name()).collect();
         (!lost.is_empty()).then(|| format!("loss accepted: {}", lost.join(", ")))
@@ -294,7 +288,6 @@ impl Proposal {
     /// The members that differ from the records of its making: the proposal's own record and those
     /// of a set's other changes. Empty for an unchanged file. A text that was cut in the record is
     /// compared as far as the record has it.
-    #[must_use]
     pub fn differs_from(&self, made: &Record, others: &[Record]) -> Vec<&'static str> {
         let mut members = differing(&self.making(), made);
         if self.is_list != made.set.is_some() {

@@ -190,7 +190,6 @@ impl ProposalStore {
 
 impl HeldProposal {
     /// The proposal.
-    #[must_use]
     pub const fn proposal(&self) -> &Proposal {
         &self.proposal
     }

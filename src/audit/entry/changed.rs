@@ -22,7 +22,6 @@ pub struct ChangeDetails {
 
 impl ChangeDetails {
     /// About how much room it takes, in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let values = self.changes.values().filter_map(Value::as_object);
         let texts = values.flat_map(|states| states.values());

@@ -13,7 +13,6 @@ impl CallId {
     }
 
     /// The current call, if there is one.
-    #[must_use]
     pub fn current() -> Option<Self> {
         CURRENT.try_with(|call| *call).ok()
     }

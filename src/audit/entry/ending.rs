@@ -69,7 +69,6 @@ impl CallOutcome {
     ];
 
     /// The word for it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Applied => Outcome::Applied.as_str(),
@@ -93,7 +92,6 @@ impl CallOutcome {
     }
 
     /// True if the page was written, or may have been.
-    #[must_use]
     pub const fn is_write(self) -> bool {
         match self {
             Self::Applied | Self::PartlyApplied | Self::Unknown | Self::Open => true,
@@ -134,7 +132,6 @@ impl From<Outcome> for CallOutcome {
 
 impl CallHistory {
     /// Its outcome.
-    #[must_use]
     pub fn ending(&self) -> CallOutcome {
         if let Some(outcome) = self.outcome() {
             return outcome.into();
@@ -162,46 +159,39 @@ impl CallHistory {
     }
 
     /// Time of its first record.
-    #[must_use]
     pub fn began(&self) -> Option<OffsetDateTime> {
         self.records.first().and_then(Record::instant)
     }
 
     /// The client that called.
-    #[must_use]
     pub fn client(&self) -> Option<&Client> {
         self.latest(|record| record.client.as_ref())
     }
 
     /// The actor, if not a client.
-    #[must_use]
     pub fn actor(&self) -> Option<&Actor> {
         self.latest(|record| record.actor.as_ref())
     }
 
     /// The proposal that the call made, if it made one.
-    #[must_use]
     pub fn proposal_made(&self) -> Option<&str> {
         let made = self.records.iter().find(|record| is_making(record))?;
         made.proposal.as_deref()
     }
 
     /// The client that made the proposal that the call decided on, if another client did.
-    #[must_use]
     pub fn proposer(&self) -> Option<&Client> {
         self.latest(|record| record.proposer.as_ref())
     }
 
     /// The caller in a word: the actor, the client's authenticated name, or the client's own name
     /// for itself.
-    #[must_use]
     pub fn who(&self) -> Option<&str> {
         let client = || self.client().map(Client::shown);
         self.actor().map(Actor::as_str).or_else(client)
     }
 
     /// The last gate that decided, and what it decided.
-    #[must_use]
     pub fn gate(&self) -> Option<(&str, &str)> {
         self.latest(|record| {
             let decision = record.decision.as_deref().unwrap_or_default();

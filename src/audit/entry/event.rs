@@ -116,7 +116,6 @@ pub struct PersonId {
 
 impl Client {
     /// True if this is one of its names: its own, or its authenticated one.
-    #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let is_it = |own: &String| own.to_lowercase() == name.to_lowercase();
         let is_subject = |own: &String| {
@@ -127,7 +126,6 @@ impl Client {
     }
 
     /// All its names: its own, and its authenticated one.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         let subject = self.subject.as_deref();
         let name = subject.and_then(|subject| subject.split('/').next());
@@ -143,7 +141,6 @@ impl Client {
     }
 
     /// The name and the subject of the person behind it; nothing without one.
-    #[must_use]
     pub fn people(&self) -> Vec<String> {
         let Some(person) = &self.person else {
             return Vec::new();
@@ -155,7 +152,6 @@ impl Client {
     }
 
     /// True if it was authenticated, so that calls and proposals can be its own.
-    #[must_use]
     pub const fn is_known(&self) -> bool {
         self.subject.is_some()
     }
@@ -163,7 +159,6 @@ impl Client {
     /// True if the other client's calls also belong to this one: both have the same id, whatever
     /// their names and tokens, and the same key where callers bring keys. Clients without an id are
     /// the same if their authenticated identity is. A delegate's calls belong to its maker, too.
-    #[must_use]
     pub fn is_same_owner(&self, other: &Self) -> bool {
         match (self.id, other.id) {
             (Some(own), Some(others)) => {
@@ -175,7 +170,6 @@ impl Client {
     }
 
     /// The digest of the key that it brought, from its subject.
-    #[must_use]
     pub fn own_key(&self) -> Option<&str> {
         // A client's name never contains a colon.
         let mut parts = self.subject.as_deref()?.split('/');
@@ -183,7 +177,6 @@ impl Client {
     }
 
     /// The name to show: its authenticated one, otherwise its own.
-    #[must_use]
     pub fn shown(&self) -> &str {
         self.subject.as_deref().unwrap_or(&self.name)
     }
@@ -198,26 +191,22 @@ pub struct Actor(String);
 
 impl Actor {
     /// A user of the machine, and who logged in, if that is somebody else.
-    #[must_use]
     pub fn user(name: &str, login: Option<&str>) -> Self {
         let login = login.map_or_else(String::new, |login| format!("/login:{login}"));
         Self(format!("user:{name}{login}"))
     }
 
     /// A person who signed in as a client of this role, name and id.
-    #[must_use]
     pub fn signed_in(role: Role, name: &str, id: ClientId) -> Self {
         Self(format!("{}:{name}/client:{id}", role.as_str()))
     }
 
     /// The whole text, as it is on record.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// True if somebody of this name acted, whatever the letter case.
-    #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let whole = self.0.to_lowercase();

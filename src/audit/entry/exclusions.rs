@@ -32,7 +32,6 @@ pub struct Exclusions {
 
 impl Exclusions {
     /// Changes of a set of so many, by their numbers from 0; `None` if these are none.
-    #[must_use]
     pub fn new(mut numbers: Vec<usize>, of: usize) -> Option<Self> {
         numbers.sort_unstable();
         numbers.dedup();
@@ -40,33 +39,28 @@ impl Exclusions {
     }
 
     /// Their numbers, from 0, in order.
-    #[must_use]
     pub fn numbers(&self) -> &[usize] {
         &self.numbers
     }
 
     /// The number of changes of the set.
-    #[must_use]
     pub const fn of_all(&self) -> usize {
         self.of
     }
 
     /// Reads the count from a record's reason, whose numbers may be cut.
-    #[must_use]
     pub fn count_of(reason: &str) -> Option<usize> {
         let (count, _) = reason.strip_prefix(BEGINS)?.split_once(" of ")?;
         count.parse().ok().filter(|count| *count <= MAX_CHANGES)
     }
 
     /// True if this is how a record of the others reads.
-    #[must_use]
     pub fn is_read_of(&self, others: &Self) -> bool {
         Self::read(&others.to_string()).as_ref() == Some(self)
     }
 
     /// Reads the reason of a record; `None` if it says nothing of the kind. Where not all numbers
     /// had room in the record, those that had.
-    #[must_use]
     pub fn read(reason: &str) -> Option<Self> {
         let (counts, ranges) = reason.strip_prefix(BEGINS)?.split_once(": ")?;
         let (_, of) = counts.split_once(" of ")?;

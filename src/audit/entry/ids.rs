@@ -120,13 +120,11 @@ typed_name!(ApprovalId);
 
 impl ApprovalId {
     /// True if it is the id of this call.
-    #[must_use]
     pub fn is_call(self, call: CallId) -> bool {
         self.0 == call.0
     }
 
     /// The call of this id.
-    #[must_use]
     pub const fn call(self) -> CallId {
         CallId(self.0)
     }
@@ -152,7 +150,6 @@ hex_name! {
 
 impl ArgumentDigest {
     /// The digest of this argument; the order of the members of an object does not count.
-    #[must_use]
     pub fn new(value: &Value) -> Self {
         let digest: [u8; 32] = Sha256::digest(in_order(value).to_string()).into();
         let mut half = [0; 16];
@@ -247,7 +244,6 @@ impl LineHash {
     pub const FIRST: Self = Self([0; 32]);
 
     /// The hash of a line: of its bytes before `,"hash"`.
-    #[must_use]
     pub fn new(body: &[u8]) -> Self {
         Self(Sha256::digest(body).into())
     }

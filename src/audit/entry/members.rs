@@ -90,7 +90,6 @@ macro_rules! members {
 
         impl AuditEntry {
             /// An entry with only its call and event, and the trace of the current call.
-            #[must_use]
             pub fn new(call: CallId, event: AuditEvent) -> Self {
                 let entry = Self {
                     call,
@@ -107,7 +106,6 @@ macro_rules! members {
             }
 
             /// The members of a record as its call gave them, but for `removed`.
-            #[must_use]
             pub fn given(call: CallId, record: Record) -> Self {
                 Self {
                     $( $who: record.$who, )*

@@ -43,7 +43,6 @@ impl AuditEntry {
 
 impl Record {
     /// The event, with the step where the write has several.
-    #[must_use]
     pub fn event_and_step(&self) -> String {
         let event = self.event.as_str();
         match &self.step {
@@ -53,7 +52,6 @@ impl Record {
     }
 
     /// A summary of its event: the outcome, a gate's decision, an error's code.
-    #[must_use]
     pub fn says(&self) -> String {
         let gate = self.gate.as_ref().map(|gate| {
             let decision = self.decision.as_deref().unwrap_or_default();
@@ -68,7 +66,6 @@ impl Record {
     }
 
     /// The calls that it takes back.
-    #[must_use]
     pub fn undone_calls(&self) -> Vec<CallId> {
         let others = self.also_undoes.iter().copied();
         self.undoes.into_iter().chain(others).collect()
@@ -96,13 +93,11 @@ impl Record {
     }
 
     /// Time of writing, if [`Record::time`] is a time.
-    #[must_use]
     pub fn instant(&self) -> Option<OffsetDateTime> {
         OffsetDateTime::parse(&self.time, &Rfc3339).ok()
     }
 
     /// True if a person rejected a proposal.
-    #[must_use]
     pub fn is_rejection(&self) -> bool {
         self.event == AuditEvent::Proposal && self.decision.as_deref() == Some("rejected")
     }

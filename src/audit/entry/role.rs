@@ -23,13 +23,11 @@ words! {
 
 impl Role {
     /// True if a person signs in with a link; everybody else sends a token with each request.
-    #[must_use]
     pub const fn signs_in(self) -> bool {
         matches!(self, Self::Reviewer | Self::Auditor)
     }
 
     /// True for the role of clients that name none.
-    #[must_use]
     pub const fn is_default(&self) -> bool {
         matches!(self, Self::Agent)
     }

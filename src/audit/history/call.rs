@@ -84,13 +84,11 @@ impl CallSelector {
     }
 
     /// True for `last`.
-    #[must_use]
     pub const fn is_last(&self) -> bool {
         matches!(self.0, CallSelectorKind::Last)
     }
 
     /// The call, if it is given by its whole id.
-    #[must_use]
     pub const fn named(&self) -> Option<CallId> {
         match self.0 {
             CallSelectorKind::Call(call) => Some(call),
@@ -157,26 +155,22 @@ pub struct CallHistory {
 
 impl CallHistory {
     /// The kept state before the write.
-    #[must_use]
     pub fn before(&self) -> Option<KeptState> {
         self.records.iter().find_map(|record| record.before)
     }
 
     /// The kept state after it, as promised.
-    #[must_use]
     pub fn after(&self) -> Option<KeptState> {
         self.records.iter().rev().find_map(|record| record.after)
     }
 
     /// The kept states that say what it changed.
-    #[must_use]
     pub fn states_around(&self) -> [Option<KeptState>; 2] {
         let found = self.last_applied().and_then(|record| record.found);
         [self.before(), found.or(self.after())]
     }
 
     /// The outcome of the last step that was applied, in whole or in part.
-    #[must_use]
     pub fn last_applied(&self) -> Option<&Record> {
         self.outcomes().find(|record| {
             matches!(
@@ -188,7 +182,6 @@ impl CallHistory {
 
     /// The refusal with which a create was answered whose page was then found as asked for: the page
     /// may be somebody else's.
-    #[must_use]
     pub fn create_refused(&self) -> Option<&Record> {
         self.last_applied().filter(|record| {
             record.operation == Some(Operation::Create)
@@ -199,7 +192,6 @@ impl CallHistory {
 
     /// The page's id: from the last outcome that has one (the attempt of a create does not know
     /// it), otherwise from the call.
-    #[must_use]
     pub fn id(&self) -> Option<i64> {
         let of_call = || self.records.iter().rev().find_map(|record| record.id);
         self.outcomes()
@@ -211,7 +203,6 @@ impl CallHistory {
     /// and outcomes. A write that stopped between two steps, or whose steps are only partly as
     /// promised, is [`Outcome::PartlyApplied`]; a write with an unknown step is
     /// [`Outcome::Unknown`].
-    #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         let mut steps = StepOutcomes::default();
         self.records.iter().for_each(|record| steps.tell(record));
@@ -219,7 +210,6 @@ impl CallHistory {
     }
 
     /// True if an attempt has no outcome.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         let mut steps = StepOutcomes::default();
         self.records.iter().for_each(|record| steps.tell(record));
@@ -227,7 +217,6 @@ impl CallHistory {
     }
 
     /// The kind of write.
-    #[must_use]
     pub fn operation(&self) -> Option<Operation> {
         self.records
             .iter()
@@ -236,7 +225,6 @@ impl CallHistory {
     }
 
     /// The page's place after the call, as far as recorded: its new place, if the call was applied.
-    #[must_use]
     pub fn place(&self) -> Option<PagePath> {
         let was_applied = self.last_applied().is_some();
         let new = self.latest(|record| record.new_path.clone());
@@ -245,33 +233,28 @@ impl CallHistory {
     }
 
     /// The set of changes that it belongs to or is.
-    #[must_use]
     pub fn set(&self) -> Option<CallId> {
         self.records.iter().find_map(|record| record.set)
     }
 
     /// True if it is a set of changes, each of which has its own call.
-    #[must_use]
     pub fn is_set(&self) -> bool {
         self.set() == Some(self.call)
     }
 
     /// The calls that it takes back beside the first.
-    #[must_use]
     pub fn also_undoes(&self) -> &[CallId] {
         let undo = self.records.iter().find(|record| record.undoes.is_some());
         undo.map_or(&[], |record| &record.also_undoes)
     }
 
     /// The calls that it takes back.
-    #[must_use]
     pub fn undone_calls(&self) -> Vec<CallId> {
         let undo = self.records.iter().find(|record| record.undoes.is_some());
         undo.map_or_else(Vec::new, Record::undone_calls)
     }
 
     /// Time of its last attempt, if it was sent.
-    #[must_use]
     pub fn sent(&self) -> Option<OffsetDateTime> {
         let attempts = self.records.iter().rev();
         let mut attempts = attempts.filter(|record| record.event == AuditEvent::Attempt);
@@ -280,7 +263,6 @@ impl CallHistory {
 
     /// The approval of the write, if one was needed: by the record of its first attempt, of a set
     /// by that of its end.
-    #[must_use]
     pub fn confirmation(&self) -> Option<SpentApproval<'_>> {
         let is_sent =
             |record: &&Record| matches!(record.event, AuditEvent::Attempt | AuditEvent::Outcome);
@@ -289,7 +271,6 @@ impl CallHistory {
     }
 
     /// The key of the wiki that the call came with.
-    #[must_use]
     pub fn key(&self) -> Option<KeyDigest> {
         self.records.iter().find_map(|record| record.key)
     }

@@ -42,7 +42,6 @@ fn key(call: &CallHistory) -> CallSortKey {
 
 impl Latest {
     /// Room for as many.
-    #[must_use]
     pub const fn new(room: usize) -> Self {
         Self {
             room,
@@ -61,13 +60,11 @@ impl Latest {
     }
 
     /// Number of calls that were dropped.
-    #[must_use]
     pub const fn older(&self) -> u64 {
         self.older
     }
 
     /// The calls, the newest first.
-    #[must_use]
     pub fn into_calls(self) -> Vec<CallHistory> {
         self.calls.into_values().rev().collect()
     }

@@ -34,7 +34,6 @@ pub struct CallFilter {
 
 impl CallFilter {
     /// True if the filter selects a call.
-    #[must_use]
     pub fn takes(&self, call: &CallHistory) -> bool {
         let began = call.began();
         let is_in_time = self.since.is_none_or(|since| began >= Some(since))

@@ -78,7 +78,6 @@ pub struct LeftOutOfGroup {
 
 impl CallGroup {
     /// The call that tells what became of it: the newest that wrote or rejected, else the newest.
-    #[must_use]
     pub fn head(&self) -> Option<&CallHistory> {
         let decides = |call: &&CallHistory| {
             call.outcome().is_some()
@@ -96,7 +95,6 @@ impl CallGroup {
 
     /// The lines that its changes add and remove: those that were sent, else those that were
     /// proposed, else those of its one call.
-    #[must_use]
     pub fn lines(&self) -> (u64, u64) {
         if self.of_changes > 0 {
             return self.lines;
@@ -113,7 +111,6 @@ impl CallGroup {
     }
 
     /// Finds the changes of the proposed set that a person left out.
-    #[must_use]
     pub fn left_out(&self) -> Option<LeftOutOfGroup> {
         let records = self.calls.iter().flat_map(|call| &call.records);
         let mut reasons = records
@@ -367,7 +364,6 @@ fn fill_spent(reader: &CallReader, calls: &mut [CallHistory]) -> Result<(), Audi
 /// Groups of calls that were read already, the newest first.
 impl Groups {
     /// Makes groups of all of these calls.
-    #[must_use]
     pub fn collect(survey: &GroupSurvey, calls: Vec<CallHistory>) -> Vec<CallGroup> {
         let ids: Vec<GroupId> = calls.iter().map(|call| survey.group_of(call)).collect();
         let mut gathered = Gathered::new(ids.into_iter(), usize::MAX);

@@ -23,7 +23,6 @@ pub enum SpentApproval<'a> {
 
 impl<'a> SpentApproval<'a> {
     /// Reads it from a record; `None` if the record names no approval.
-    #[must_use]
     pub fn read(record: &'a Record) -> Option<Self> {
         let decision = record.decision.as_deref();
         let Some(id) = record.confirms else {

@@ -14,13 +14,11 @@ pub struct LabelCounts(BTreeMap<String, u64>);
 
 impl LabelCounts {
     /// The counts, by word.
-    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
         self.0.iter().map(|(word, count)| (word.as_str(), *count))
     }
 
     /// The same, the most counted first.
-    #[must_use]
     pub fn by_count(&self) -> Vec<(&str, u64)> {
         let mut rows: Vec<(&str, u64)> = self.iter().collect();
         rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
@@ -28,7 +26,6 @@ impl LabelCounts {
     }
 
     /// The count of a word.
-    #[must_use]
     pub fn count(&self, word: &str) -> u64 {
         self.0.get(word).copied().unwrap_or_default()
     }

@@ -36,7 +36,6 @@ impl TimeArg {
     }
 
     /// Time at which it begins.
-    #[must_use]
     pub fn begin(self) -> OffsetDateTime {
         match self {
             Self::At(time) => time,
@@ -45,7 +44,6 @@ impl TimeArg {
     }
 
     /// Time at which it is over.
-    #[must_use]
     pub fn end(self) -> OffsetDateTime {
         match self {
             Self::At(time) => time,

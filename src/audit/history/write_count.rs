@@ -10,7 +10,6 @@ use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditEvent, CallId, Client};
 
 /// True if a client goes by one of these names; without names, if it has none either.
-#[must_use]
 pub fn goes_by(client: &Client, names: &[String]) -> bool {
     let own = client.names();
     if names.is_empty() {

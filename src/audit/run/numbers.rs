@@ -15,7 +15,6 @@ use crate::store::Store;
 
 impl FileHead {
     /// The number of the run, if it has one.
-    #[must_use]
     pub fn number(&self) -> Option<u64> {
         number_of(&self.file)
     }

@@ -38,7 +38,6 @@ impl OpenAttempt {
     }
 
     /// Time since it was recorded; zero if the clock was set back since.
-    #[must_use]
     pub fn age(&self) -> Duration {
         Date::from(self.time.clone())
             .instant()
@@ -47,7 +46,6 @@ impl OpenAttempt {
     }
 
     /// The entry that settles it in our run: its outcome under its own call.
-    #[must_use]
     pub fn outcome(&self, outcome: Outcome) -> AuditEntry {
         AuditEntry {
             event: AuditEvent::Outcome,
@@ -74,7 +72,6 @@ pub struct OpenSet {
 
 impl OpenSet {
     /// The entry that ends it in our run, under its own call.
-    #[must_use]
     pub fn outcome(&self, outcome: Outcome) -> AuditEntry {
         let last = &self.last.entry;
         AuditEntry {
@@ -102,7 +99,6 @@ pub struct UnfinishedWrites {
 
 impl UnfinishedWrites {
     /// True if nothing is open.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.attempts.is_empty() && self.sets.is_empty()
     }

@@ -28,14 +28,12 @@ pub struct RunFile {
 
 impl RunFile {
     /// Its name, which begins with its start time.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// True if a living process holds it, or may hold it: an empty file counts as held for a
     /// minute. A held run may still grow, and its open attempts may be under way.
-    #[must_use]
     pub const fn is_locked(&self) -> bool {
         self.is_locked
     }
@@ -111,13 +109,11 @@ pub struct Records {
 
 impl Records {
     /// The number of the line that was given last, from 1.
-    #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
     }
 
     /// True if there was an unfinished line at the end.
-    #[must_use]
     pub const fn is_unfinished(&self) -> bool {
         self.is_unfinished
     }
@@ -189,19 +185,16 @@ pub struct RunReader {
 
 impl RunReader {
     /// The directory of the wiki's records.
-    #[must_use]
     pub fn dir(&self) -> PathBuf {
         self.place.directory()
     }
 
     /// True if there may be records: a log that was never begun has none. Blocks.
-    #[must_use]
     pub fn is_there(&self) -> bool {
         self.place.store.is_there()
     }
 
     /// The names of the directories of other wikis beside it; none if they cannot be listed. Blocks.
-    #[must_use]
     pub fn others(&self) -> Vec<String> {
         self.place.others().unwrap_or_default()
     }

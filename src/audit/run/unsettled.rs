@@ -18,7 +18,6 @@ pub struct UnsettledWrites {
 
 impl UnsettledWrites {
     /// True if outcomes of this process could not be put on record.
-    #[must_use]
     pub fn is_any(&self) -> bool {
         !self.lock().unsettled.is_empty()
     }

@@ -159,7 +159,6 @@ pub enum LogFinding {
 
 impl LogFinding {
     /// The word for it, for programs.
-    #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Broken { .. } => "broken",
@@ -184,7 +183,6 @@ impl LogFinding {
     }
 
     /// The affected file.
-    #[must_use]
     pub fn file(&self) -> String {
         match self {
             Self::Broken { run, .. }

@@ -41,7 +41,6 @@ impl LogUpkeep {
 
     /// The directories that others than their owner may write, from the audit directory down. With
     /// such a directory, others could remove or replace the log. Blocks.
-    #[must_use]
     pub fn writable_by_others(&self) -> Vec<PathBuf> {
         self.place.store.writable_by_others()
     }

@@ -5,14 +5,12 @@ use super::{Against, CheckedRun, LogVerification};
 
 impl LogVerification {
     /// Number of records that hold.
-    #[must_use]
     pub fn records(&self) -> u64 {
         let chains = self.runs.iter().filter_map(|run| run.chain.as_ref().ok());
         chains.map(|chain| chain.records).sum()
     }
 
     /// Sentences on what the given heads and anchors cannot prove.
-    #[must_use]
     pub fn unproven(&self, against: &Against) -> Vec<String> {
         let mut told = Vec::new();
         match (&self.anchored, &against.anchors) {
@@ -41,7 +39,6 @@ impl LogVerification {
 
 impl CheckedRun {
     /// A sentence on what is unknown about a run's end.
-    #[must_use]
     pub fn open_end(&self) -> Option<String> {
         let chain = self.chain.as_ref().ok()?;
         if let Some(next) = &self.followed_by {

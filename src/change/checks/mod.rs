@@ -64,7 +64,6 @@ pub struct AdditionReport {
 
 impl Change {
     /// Checks what the change adds; `lines` are those of its content's difference.
-    #[must_use]
     pub fn check(&self, lines: LineCounts, around: Surroundings<'_>) -> AdditionReport {
         let mut warnings = Vec::new();
         warnings.extend(texts::cannot_return(self));
@@ -85,13 +84,11 @@ impl Change {
     }
 
     /// The warning that names the text which the change adds and readers of the page do not see.
-    #[must_use]
     pub fn hidden_text_added(&self) -> Option<Warning> {
         added::hidden(self)
     }
 
     /// True if a check needs the list of pages: only such a change costs a look at the wiki's list.
-    #[must_use]
     pub fn asks_for_neighbours(&self, wiki: &Url) -> bool {
         neighbours::asks(self, wiki)
     }

@@ -55,7 +55,6 @@ impl Store {
     }
 
     /// The path of a folder, without a slash at its ends; empty for the root.
-    #[must_use]
     pub fn folder_path(&self, folder: i64) -> String {
         let mut slugs = Vec::new();
         let mut next = self.folders.get(&folder);
@@ -93,7 +92,6 @@ impl Store {
     }
 
     /// The asset at a path.
-    #[must_use]
     pub fn asset_at(&self, path: &str) -> Option<&AssetRow> {
         self.assets()
             .find(|one| self.below(one.folder, &one.filename) == path)

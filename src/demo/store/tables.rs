@@ -42,13 +42,11 @@ impl Store {
     }
 
     /// The page with this id.
-    #[must_use]
     pub fn page(&self, id: i64) -> Option<&PageRow> {
         self.pages.get(&id)
     }
 
     /// The page at exactly this place.
-    #[must_use]
     pub fn page_at(&self, locale: &str, path: &str) -> Option<&PageRow> {
         self.pages()
             .find(|page| page.locale == locale && page.path == path)

@@ -26,19 +26,16 @@ impl DemoWiki {
     /// that begins with `prefix`.
     ///
     /// Pages elsewhere are left out of lists, and refused when asked for.
-    #[must_use]
     pub fn key_with(&self, permissions: &[&str], prefix: &str) -> String {
         self.key_with_each(&[(permissions, prefix)])
     }
 
     /// A key with all of these: each some permissions on every path that begins with its prefix.
-    #[must_use]
     pub fn key_with_each(&self, grants: &[(&[&str], &str)]) -> String {
         self.shared.keyring().issue(Access::of(grants))
     }
 
     /// A key for full access whose time is over: a guest's, in effect (W3).
-    #[must_use]
     pub fn expired_key(&self) -> String {
         let ended = OffsetDateTime::now_utc() - HOUR;
         self.shared.keyring().issue_until(Access::full(), ended)
@@ -46,7 +43,6 @@ impl DemoWiki {
 
     /// A key for full access whose time is over, in the renewal time, in which the wiki refuses
     /// it: no guest's either (W3).
-    #[must_use]
     pub fn just_expired_key(&self) -> String {
         let token = self.expired_key();
         self.shared.keyring().set_renewable(&token);
@@ -54,7 +50,6 @@ impl DemoWiki {
     }
 
     /// A key for full access that ends that much later; a fraction of a second is cut off.
-    #[must_use]
     pub fn key_for(&self, life: Duration) -> String {
         let ends = OffsetDateTime::now_utc() + life;
         self.shared.keyring().issue_until(Access::full(), ends)
@@ -76,7 +71,6 @@ impl DemoWiki {
     }
 
     /// The latest 10,000 GraphQL operations, oldest first.
-    #[must_use]
     pub fn requests(&self) -> Vec<SeenRequest> {
         self.shared.testing.requests().all()
     }
@@ -87,7 +81,6 @@ impl DemoWiki {
     }
 
     /// The requests so far that read the content of pages by the API or as a source, oldest first.
-    #[must_use]
     pub fn content_reads(&self) -> Vec<ContentRead> {
         self.shared.testing.reads.all()
     }

@@ -96,7 +96,6 @@ impl StandingApproval {
     }
 
     /// Its scope.
-    #[must_use]
     pub const fn scope(&self) -> ApprovalScope {
         match self.page {
             Some(_) => ApprovalScope::Page,

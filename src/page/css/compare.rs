@@ -6,7 +6,6 @@ use super::tokens::{CssKind, CssTokens};
 ///
 /// Wiki.js keeps no other difference: it minifies styles when it stores them (W24), and shows
 /// them in lines of their own to an editor.
-#[must_use]
 pub fn same_css(a: &str, b: &str) -> bool {
     a == b || plain_css(a) == plain_css(b)
 }

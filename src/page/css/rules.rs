@@ -36,7 +36,6 @@ pub struct DroppedRules {
 
 /// The rules of `sent` that are not in `stored`. Empty rules are ignored, and order, values and the
 /// form of a selector do not matter: a minified sheet lacks none.
-#[must_use]
 pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
     let (sent, stored) = (StyleSheet::parse(sent), StyleSheet::parse(stored));
     let mut there: BTreeMap<(String, &str), usize> = BTreeMap::new();
@@ -195,7 +194,6 @@ pub(in crate::page) fn declarations(style: &str) -> Vec<(String, String)> {
 
 impl StyleSheet {
     /// Reads a style sheet in linear time, whatever it holds.
-    #[must_use]
     pub fn parse(css: &str) -> Self {
         let mut parser = CssParser::default();
         let mut tokens = CssTokens::of(css);
@@ -211,20 +209,17 @@ impl StyleSheet {
     }
 
     /// True if all its comments, quotes, brackets and braces are closed.
-    #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.is_closed
     }
 
     /// The rules that the wiki will not store, by their selectors (W25).
-    #[must_use]
     pub fn not_stored(&self) -> Vec<String> {
         let dropped = self.rules.iter().filter(|rule| rule.is_dropped);
         dropped.map(CssRule::name).collect()
     }
 
     /// True if it has a rule with declarations.
-    #[must_use]
     pub fn has_blocks(&self) -> bool {
         self.rules.iter().any(|rule| !rule.declarations.is_empty())
     }
@@ -232,7 +227,6 @@ impl StyleSheet {
     /// True if both have the same rules with the same declarations in the same order, apart from
     /// `@import`s. The order of selectors in a list does not count: the wiki sorts them for its
     /// editor otherwise than when it stores them.
-    #[must_use]
     pub fn is_same_but_for_imports(&self, other: &Self) -> bool {
         fn others(sheet: &StyleSheet) -> impl Iterator<Item = (String, String)> {
             let others = sheet.rules.iter().filter(|rule| !rule.is_import());

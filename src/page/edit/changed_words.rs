@@ -22,7 +22,6 @@ pub struct MarkedLine<'a> {
 
 /// Lines that are removed and lines that are added in their place, each marked; all removed ones
 /// first. Lines that have little in common have no marks.
-#[must_use]
 pub fn marked_lines<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<MarkedLine<'a>> {
     let words =
         |lines: &[&'a str]| -> Vec<&'a str> { lines.iter().flat_map(|line| split(line)).collect() };

@@ -22,7 +22,6 @@ pub struct Difference<'a> {
 
 impl<'a> Difference<'a> {
     /// Compares two texts.
-    #[must_use]
     pub fn new(before: &'a str, after: &'a str) -> Self {
         if before == after {
             let nothing = TextLines::new("");
@@ -38,13 +37,11 @@ impl<'a> Difference<'a> {
     }
 
     /// Number of lines added and removed.
-    #[must_use]
     pub fn counts(&self) -> LineCounts {
         self.changed.counts()
     }
 
     /// The length of the unified difference, in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let mut bytes = 0;
         self.say(&mut |sign, line| bytes += sign.len() + line.len());
@@ -53,7 +50,6 @@ impl<'a> Difference<'a> {
 
     /// The unified difference, three lines around each change. It is empty if the texts are the
     /// same. Of texts that are too long to be compared in time it says that it is coarse.
-    #[must_use]
     pub fn unified(&self) -> String {
         // A long text is not copied again and again while it grows.
         let mut unified = String::with_capacity(self.bytes());
@@ -70,7 +66,6 @@ impl<'a> Difference<'a> {
 }
 
 /// The unified difference of two texts, and its counts.
-#[must_use]
 pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
     let difference = Difference::new(before, after);
     (difference.unified(), difference.counts())

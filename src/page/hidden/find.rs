@@ -52,7 +52,6 @@ impl HiddenTextCache {
 
 impl HiddenText {
     /// Finds what is hidden in a text, if anything. `css` is the page's own style sheet, if known.
-    #[must_use]
     pub fn of(text: &str, format: SourceFormat, css: Option<&str>) -> Option<Self> {
         let css = css.unwrap_or_default();
         LAST.or_look(text, format, css, || {
@@ -63,7 +62,6 @@ impl HiddenText {
 
     /// Finds what is hidden in the plain text of some HTML: characters by the lines of the plain
     /// text, and the number of other kinds in the HTML, which has no lines there.
-    #[must_use]
     pub fn of_plain(plain: &str, html: &str, css: Option<&str>) -> Option<Self> {
         let mut hidden = Self::of(html, SourceFormat::Html, css).unwrap_or_default();
         hidden.found.retain(|kind, found| {

@@ -68,7 +68,6 @@ fn note<S: Serializer>(is_unchecked: &bool, serializer: S) -> Result<S::Ok, S::E
 
 impl HiddenText {
     /// Number of occurrences of a kind.
-    #[must_use]
     pub fn count(&self, kind: HiddenKind) -> usize {
         self.found.get(&kind).map_or(0, |found| found.count)
     }

@@ -42,7 +42,6 @@ struct OutlineElement {
 
 impl<'a> Outline<'a> {
     /// The outline of a page in HTML. A heading or block takes the bytes of its element.
-    #[must_use]
     pub fn of_html(text: &'a str) -> Self {
         let mut outline = Self::empty(text);
         let mut open: Vec<OutlineElement> = Vec::new();

@@ -5,7 +5,6 @@ use super::tag::HtmlTag;
 
 /// HTML as plain text: a line a block, items with `- `, cells apart by tabs, `pre` as it is.
 /// Scripts and styles are no text; what is hidden by style is.
-#[must_use]
 pub fn plain_text(html: &str) -> String {
     let mut text = PlainTextWriter::default();
     let mut skipped = false;

@@ -9,13 +9,11 @@ pub(in crate::page) struct HtmlTag {
 
 impl HtmlTag {
     /// Its name, in lower case; a name that is no UTF-8 cannot be.
-    #[must_use]
     pub(in crate::page) fn name(&self) -> &str {
         std::str::from_utf8(&self.name).unwrap_or_default()
     }
 
     /// True if its name is one of these, which are apart by spaces.
-    #[must_use]
     pub(in crate::page) fn is_one_of(&self, names: &str) -> bool {
         names
             .split_ascii_whitespace()
@@ -23,7 +21,6 @@ impl HtmlTag {
     }
 
     /// Its attributes.
-    #[must_use]
     pub(in crate::page) const fn attributes(&self) -> &Attributes {
         &self.attributes
     }
@@ -47,7 +44,6 @@ pub(in crate::page) struct Attributes {
 impl Attributes {
     /// The value of an attribute, empty where it has none. Of several with one name the first
     /// counts.
-    #[must_use]
     pub(in crate::page) fn get(&self, wanted: &str) -> Option<&str> {
         self.iter()
             .find(|(name, _)| *name == wanted)

@@ -54,14 +54,12 @@ impl Carrier {
     ];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         let found = Self::ALL.into_iter().find(|(one, _)| *one == self);
         found.map_or("", |(_, word)| word)
     }
 
     /// The carrier of this word.
-    #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         let found = Self::ALL.into_iter().find(|(_, known)| *known == word);
         found.map(|(carrier, _)| carrier)
@@ -85,7 +83,6 @@ pub struct PageLink {
 
 /// All links of a source, in order: in Markdown, links, images, reference links, bare addresses and
 /// those in its HTML; in HTML, `href` and `src`. None for other formats.
-#[must_use]
 pub fn links(text: &str, format: SourceFormat) -> Vec<PageLink> {
     let mut links = match format {
         SourceFormat::Markdown if may_link(text) => of_markdown(text),
@@ -101,7 +98,6 @@ pub fn links(text: &str, format: SourceFormat) -> Vec<PageLink> {
 }
 
 /// True if a source has too many signs to look for its links.
-#[must_use]
 pub fn has_unchecked_links(text: &str, format: SourceFormat) -> bool {
     let may_link = match format {
         SourceFormat::Markdown => may_link(text),
@@ -303,7 +299,6 @@ fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> 
 
 /// True if a link may lead to a page of the wiki, judged by its target alone, without the page that
 /// it stands on.
-#[must_use]
 pub fn may_lead_to_page(target: &str, wiki: &Url) -> bool {
     let target = target.trim();
     let is_here = target.is_empty() || target.starts_with('#');
@@ -332,7 +327,6 @@ pub(in crate::page) fn has_other_scheme(target: &str) -> bool {
 
 /// True if a link's target can be the place of a page: the wiki's link graph also counts the wiki's
 /// own addresses as pages.
-#[must_use]
 pub fn can_be_linked(path: &PagePath) -> bool {
     let path = path.as_str();
     let first = path.split('/').find(|part| !part.is_empty());

@@ -18,7 +18,6 @@ const MAX_ID: usize = 100;
 
 /// The anchors of a source; `None` if it may have others: from headings in HTML, of signs that are
 /// replaced, or of several lines.
-#[must_use]
 pub fn anchors(text: &str) -> Option<BTreeSet<String>> {
     let body = text.get(front_matter(text)..)?.to_lowercase();
     if (1..=6).any(|level| body.contains(&format!("<h{level}"))) {
@@ -64,7 +63,6 @@ pub fn anchors(text: &str) -> Option<BTreeSet<String>> {
 
 /// The forms in which an anchor may stand among those of a page; none if a page has it without any
 /// heading.
-#[must_use]
 pub fn anchor_forms(anchor: &str) -> Vec<String> {
     let anchor = percent_decoded(anchor).to_lowercase();
     let is_own = ["top", "discussion", "comments"].contains(&anchor.as_str());

@@ -15,7 +15,6 @@ const ELEMENTS: [&str; 7] = ["pre", "code", "kbd", "samp", "tt", "script", "styl
 
 /// The ranges of a source that are code, in order and apart; `None` if it is not told: the source is
 /// too large, or neither Markdown nor HTML.
-#[must_use]
 pub fn code_ranges(text: &str, format: SourceFormat) -> Option<Vec<Range<usize>>> {
     if has_too_many_signs(text, format) {
         return None;

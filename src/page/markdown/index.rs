@@ -56,7 +56,6 @@ const fn is_zero(number: &usize) -> bool {
 impl PageInventory {
     /// Contents of a part of a page: its headings from number `offset` on, as many as fit into the
     /// bytes, and at least one.
-    #[must_use]
     pub fn new(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
         let text = outline.text;
         let starts = LineStarts::new(text);
@@ -99,7 +98,6 @@ impl PageInventory {
 impl Outline<'_> {
     /// The parts that begin in a part, a line each: its headings, then its blocks but for
     /// paragraphs, a line a kind.
-    #[must_use]
     pub fn parts_in(&self, part: &Range<usize>) -> Vec<String> {
         let mut parts = self.heading_lines(part, None);
         parts.extend(self.blocks_in_lines(part));
@@ -107,7 +105,6 @@ impl Outline<'_> {
     }
 
     /// The blocks that begin in a part, but for paragraphs, a line a kind.
-    #[must_use]
     pub fn blocks_in_lines(&self, part: &Range<usize>) -> Vec<String> {
         // Paragraphs are read with the heading above them.
         let kinds = BlockKind::ALL.into_iter();
@@ -138,7 +135,6 @@ impl Outline<'_> {
     }
 
     /// All headings, in a line each: selector, text, and the words of the section.
-    #[must_use]
     pub fn all_headings(&self) -> Vec<String> {
         self.heading_lines(&self.bounds, None)
     }
@@ -245,7 +241,6 @@ impl WordCounts {
 }
 
 /// The words of a text: runs of letters and digits; where no spaces are written, characters.
-#[must_use]
 pub fn word_count(text: &str) -> usize {
     let is_alone = |c| matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
     let mut count = 0;

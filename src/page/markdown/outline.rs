@@ -23,7 +23,6 @@ pub enum SourceFormat {
 impl SourceFormat {
     /// The format of a page by its content type or its editor; Markdown if neither is known, as for
     /// nearly all pages.
-    #[must_use]
     pub fn detect(content_type: Option<&str>, editor: Option<&str>) -> Self {
         match content_type.or(editor) {
             None | Some("markdown") => Self::Markdown,
@@ -73,7 +72,6 @@ pub struct Outline<'a> {
 
 impl<'a> Outline<'a> {
     /// The outline of a page in Markdown.
-    #[must_use]
     pub fn new(text: &'a str) -> Self {
         let start = front_matter(text);
         let mut outline = Self::empty(text);
@@ -140,7 +138,6 @@ impl<'a> Outline<'a> {
     }
 
     /// The outline of a source in this format.
-    #[must_use]
     pub fn in_format(text: &'a str, format: SourceFormat) -> Self {
         match format {
             SourceFormat::Markdown => Self::new(text),
@@ -213,7 +210,6 @@ impl<'a> Outline<'a> {
     }
 
     /// The headings.
-    #[must_use]
     pub fn headings(&self) -> &[Heading] {
         &self.headings
     }

@@ -47,7 +47,6 @@ impl Property {
 /// assert_eq!(found[0], ("status".to_owned(), Property::Text("review".to_owned())));
 /// assert_eq!(found[1].1.values().collect::<Vec<_>>(), ["ann", "bo"]);
 /// ```
-#[must_use]
 pub fn properties(text: &str) -> Vec<(String, Property)> {
     let end = text.floor_char_boundary(front_matter(text).min(MAX_BYTES));
     let block = text.get(..end).unwrap_or_default();

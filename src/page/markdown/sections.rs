@@ -146,7 +146,6 @@ impl Outline<'_> {
 
     /// Names the headings that a selector most likely means which names none: those whose texts
     /// are most alike, or of the level and about the index that it says.
-    #[must_use]
     pub fn nearest_headings(&self, selector: &Selector, most: usize) -> Vec<SectionCandidate> {
         let all = self.headings.iter();
         match selector {
@@ -173,7 +172,6 @@ impl Outline<'_> {
     }
 
     /// Names every heading, in page order.
-    #[must_use]
     pub fn named_headings(&self) -> Vec<SectionCandidate> {
         self.candidates(&self.headings.iter().collect::<Vec<_>>())
     }

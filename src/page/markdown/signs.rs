@@ -7,7 +7,6 @@ use super::outline::SourceFormat;
 pub const MOST_SIGNS: usize = 100_000;
 
 /// True if a source has so many line ends and signs that parsing it would take too much memory.
-#[must_use]
 pub fn has_too_many_signs(text: &str, format: SourceFormat) -> bool {
     let bytes = text.as_bytes();
     let next = bytes.iter().skip(1).chain(b"\n");

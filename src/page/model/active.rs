@@ -43,7 +43,6 @@ const RUNNING: [&str; 3] = ["javascript:", "vbscript:", "data:text/html"];
 const MOST_CHARS: usize = 80;
 
 /// All active parts of a source, in order. Code that is only displayed does not count.
-#[must_use]
 pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
     let mut found = ActiveCollector {
         wiki,
@@ -64,7 +63,6 @@ pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
 }
 
 /// True if a source has too many signs to be searched for active parts.
-#[must_use]
 pub fn has_unchecked_active(text: &str, format: SourceFormat) -> bool {
     may_be_active(text, format) && has_too_many_signs(text, format)
 }
@@ -81,7 +79,6 @@ fn may_be_active(text: &str, format: SourceFormat) -> bool {
 }
 
 /// Finds what a style sheet loads from other sites.
-#[must_use]
 pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
     let mut found = ActiveCollector {
         wiki,

@@ -38,7 +38,6 @@ const TYPES: [(&str, &str); 22] = [
 ];
 
 /// The end of a path's name, behind its last dot, in lower case; empty if it has none.
-#[must_use]
 pub fn extension(path: &PagePath) -> String {
     let name = path.last_segment();
     let parts = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
@@ -46,7 +45,6 @@ pub fn extension(path: &PagePath) -> String {
 }
 
 /// The type that goes with a name.
-#[must_use]
 pub fn mime_of(path: &PagePath) -> &'static str {
     let end = extension(path);
     let known = TYPES.iter().find(|(of, _)| *of == end);
@@ -55,7 +53,6 @@ pub fn mime_of(path: &PagePath) -> &'static str {
 
 /// True if the wiki serves the bytes: it takes other paths for pages (W40), and no address names
 /// two dots in a row (W42).
-#[must_use]
 pub fn can_be_downloaded(path: &PagePath) -> bool {
     let path = path.as_str();
     let of_page = [".md", ".html", ".txt"];
@@ -63,7 +60,6 @@ pub fn can_be_downloaded(path: &PagePath) -> bool {
 }
 
 /// True for the name of an image that browsers and models show, and that cannot run anything.
-#[must_use]
 pub fn is_picture(path: &PagePath) -> bool {
     matches!(
         extension(path).as_str(),
@@ -72,14 +68,12 @@ pub fn is_picture(path: &PagePath) -> bool {
 }
 
 /// True for the name of a web page.
-#[must_use]
 pub fn is_web_page(path: &PagePath) -> bool {
     matches!(extension(path).as_str(), "htm" | "html" | "shtml")
 }
 
 /// True if `/<path>` is something else to the wiki, which takes its first part for a locale, for
 /// nothing, or for its own (W42). Behind a locale it is the asset's address all the same.
-#[must_use]
 pub fn needs_locale(path: &PagePath) -> bool {
     let first = path.as_str().split_once('/').map(|(first, _)| first);
     first.is_some_and(|first| {

@@ -60,7 +60,6 @@ pub struct CommentOf {
 
 impl Attached {
     /// Its own id, beside that of its page; none for what is yet to come.
-    #[must_use]
     pub const fn id(&self) -> Option<i64> {
         match self {
             Self::Comment(comment) => comment.id,
@@ -69,7 +68,6 @@ impl Attached {
     }
 
     /// True if a field of its state is its own, not its page's.
-    #[must_use]
     pub const fn has_own(&self, field: Field) -> bool {
         match self {
             Self::Comment(_) => matches!(field, Field::Content),
@@ -78,7 +76,6 @@ impl Attached {
     }
 
     /// About how many bytes it takes in memory.
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::Comment(_) => 0,
@@ -109,7 +106,6 @@ impl Attached {
     }
 
     /// True if both are the same comment or asset.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Comment(ours), Self::Comment(theirs)) => {
@@ -123,7 +119,6 @@ impl Attached {
     }
 
     /// The words for what was sent and can never be read back.
-    #[must_use]
     pub const fn unreadable(&self) -> Option<&'static str> {
         match self {
             Self::Comment(comment) if comment.reply_to.is_some() => Some("replyTo"),

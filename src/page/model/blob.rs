@@ -26,32 +26,27 @@ impl Blob {
     }
 
     /// Its base64.
-    #[must_use]
     pub fn to_base64(&self) -> String {
         STANDARD.encode(&self.0)
     }
 
     /// The bytes.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// Number of bytes.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.0.len()
     }
 
     /// Their SHA-256, in hexadecimal digits.
-    #[must_use]
     pub fn sha256(&self) -> String {
         hex::encode(&Sha256::digest(&self.0))
     }
 
     /// Type, size and digest in three lines: all that is shown of the bytes where a change of them
     /// is.
-    #[must_use]
     pub fn described(&self, mime: &str) -> String {
         let mime = super::super::escaped(mime, 100);
         format!(

@@ -132,7 +132,6 @@ const fn is_rtl(c: char) -> bool {
 }
 
 /// A text with what is hidden in it escaped (`\u{202e}`).
-#[must_use]
 pub fn escape_hidden(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     each(text, |c, hiding| {
@@ -146,7 +145,6 @@ pub fn escape_hidden(text: &str) -> String {
 }
 
 /// A text in one line, cut to so many characters, with what is hidden in it escaped.
-#[must_use]
 pub fn escaped(text: &str, most: usize) -> String {
     let cut = text.char_indices().nth(most).map(|(at, _)| at);
     let kept = text.get(..cut.unwrap_or(text.len())).unwrap_or_default();

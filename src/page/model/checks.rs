@@ -70,7 +70,6 @@ pub fn check_comment(content: &str) -> Result<(), String> {
 }
 
 /// A comment's text as Wiki.js stores it: without white space around it, as JavaScript has it.
-#[must_use]
 pub fn trimmed_comment(content: &str) -> &str {
     content.trim_matches(|c: char| c == '\u{feff}' || c.is_whitespace() && c != '\u{85}')
 }
@@ -98,7 +97,6 @@ pub fn check_tag(tag: &str) -> Result<String, String> {
 }
 
 /// A tag without a leading `#`, which is only a way to write it; signs alone stay.
-#[must_use]
 pub fn bare_tag(tag: &str) -> &str {
     match tag.trim_start_matches('#').trim() {
         "" => tag,

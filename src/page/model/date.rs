@@ -37,7 +37,6 @@ impl Date {
     }
 
     /// The date of an instant, in the same form; `None` outside the years 0000 to 9999.
-    #[must_use]
     pub fn from_instant(instant: OffsetDateTime) -> Option<Self> {
         let stored = format_description!(
             "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
@@ -49,7 +48,6 @@ impl Date {
     }
 
     /// The text as the wiki has it; empty for none.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Unset => "",
@@ -58,19 +56,16 @@ impl Date {
     }
 
     /// True if there is a date.
-    #[must_use]
     pub const fn is_set(&self) -> bool {
         matches!(self, Self::Set(_))
     }
 
     /// The instant, if the text is one.
-    #[must_use]
     pub fn instant(&self) -> Option<OffsetDateTime> {
         read(self.as_str())
     }
 
     /// True if both name one instant, or are the same text.
-    #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self == other || matches!((self.instant(), other.instant()), (Some(a), Some(b)) if a == b)
     }

@@ -28,37 +28,31 @@ macro_rules! make_field {
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$field),*];
 
             /// The field's name in GraphQL, in tool arguments and on record.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $( Self::$field => $name, )* }
             }
 
             /// The rights of which one suffices to read this field, as shown to operators (W1, W2).
-            #[must_use]
             pub const fn right_to_read(self) -> &'static str {
                 match self { $( Self::$field => $read, )* }
             }
 
             /// The right needed to change this field, as shown to operators (W24).
-            #[must_use]
             pub const fn right_to_write(self) -> &'static str {
                 match self { $( Self::$field => $write, )* }
             }
 
             /// The effect of an update on this field.
-            #[must_use]
             pub const fn in_update(self) -> InUpdate {
                 match self { $( Self::$field => InUpdate::$update, )* }
             }
 
             /// The style in which a difference of this field is shown.
-            #[must_use]
             pub const fn shown(self) -> DiffStyle {
                 match self { $( Self::$field => DiffStyle::$shown, )* }
             }
 
             /// True if an old version of a page has this field (W10).
-            #[must_use]
             pub const fn is_in_versions(self) -> bool {
                 match self { $( Self::$field => $versions, )* }
             }
@@ -95,19 +89,16 @@ pub enum DiffStyle {
 
 impl Field {
     /// True if it is part of the page's place.
-    #[must_use]
     pub const fn is_place(self) -> bool {
         matches!(self.in_update(), InUpdate::Moves)
     }
 
     /// True if it is styles or scripts.
-    #[must_use]
     pub const fn is_code(self) -> bool {
         matches!(self.shown(), DiffStyle::Code)
     }
 
     /// True if an update may lose its old value, if the caller accepts that.
-    #[must_use]
     pub const fn may_be_lost(self) -> bool {
         matches!(self.in_update(), InUpdate::Overwrites)
     }

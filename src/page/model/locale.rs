@@ -11,7 +11,6 @@ pub struct Locale(String);
 
 impl Locale {
     /// A locale as the wiki names it, taken as it is.
-    #[must_use]
     pub fn as_stored(code: impl Into<String>) -> Self {
         Self(code.into())
     }
@@ -37,13 +36,11 @@ impl Locale {
     }
 
     /// True if the wiki takes it for a locale at the beginning of an address (W16).
-    #[must_use]
     pub fn begins_addresses(&self) -> bool {
         is_locale_like(&self.0)
     }
 
     /// The code.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -59,7 +59,6 @@ impl Note {
     }
 
     /// The words themselves, as they were given.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -87,7 +86,6 @@ impl From<Note> for String {
 }
 
 /// Somebody's words, of whatever length and form, as a [`Note`] is shown.
-#[must_use]
 pub fn own_words(whose: Whose, text: &str) -> String {
     let whose = match whose {
         Whose::Agent => "agent",

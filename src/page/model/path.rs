@@ -26,25 +26,21 @@ pub struct PagePath(String);
 
 impl PagePath {
     /// The path that somebody named, without the slashes around it.
-    #[must_use]
     pub fn new(path: &str) -> Self {
         Self(path.trim_matches('/').to_owned())
     }
 
     /// The path as the wiki has it, to the letter.
-    #[must_use]
     pub fn as_stored(path: impl Into<String>) -> Self {
         Self(path.into())
     }
 
     /// The path.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The last segment: the page's name within its folder.
-    #[must_use]
     pub fn last_segment(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or_default()
     }
@@ -67,7 +63,6 @@ impl PagePath {
 
     /// True if this path is `suffix` itself or ends with it, segment by segment; letter case does
     /// not count.
-    #[must_use]
     pub fn ends_with(&self, suffix: &str) -> bool {
         let (path, suffix) = (self.0.to_lowercase(), suffix.to_lowercase());
         path.strip_suffix(&suffix)
@@ -75,7 +70,6 @@ impl PagePath {
     }
 
     /// True if it has segments that other programs might take for "here" or "up".
-    #[must_use]
     pub fn climbs(&self) -> bool {
         let mut segments = self.0.split('/');
         segments.any(|segment| matches!(segment, "." | ".."))
@@ -84,7 +78,6 @@ impl PagePath {
     /// True if an address of one of the wiki's views names exactly this path. Measured on 2.5.314:
     /// the views drop some characters, empty segments, `..`, and what follows the last dot of the
     /// last segment.
-    #[must_use]
     pub fn is_its_own_address(&self) -> bool {
         let is_dropped =
             |c: char| c.is_control() || matches!(c, '\\' | '"' | '|' | '<' | '>' | ':' | '*' | '?');
@@ -98,7 +91,6 @@ impl PagePath {
 
     /// True if the wiki creates pages at this path or moves them there. Old wikis have pages at
     /// other paths (W28), which can be read, deleted or moved away, but not restored there.
-    #[must_use]
     pub fn can_be_made(&self) -> bool {
         let is_refused = |part: &str| self.0.contains(part);
         // One slash at each end is cut, which would be another path.
@@ -109,7 +101,6 @@ impl PagePath {
     }
 
     /// True if this path is `prefix` itself or below it, segment by segment.
-    #[must_use]
     pub fn is_within(&self, prefix: &Self) -> bool {
         let rest = self.0.strip_prefix(&prefix.0);
         prefix.0.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -172,7 +163,6 @@ impl NewPath {
 
     /// The path that a page of this title gets in a folder: small letters and digits, with `-` for
     /// all between them; `None` if the title has neither. It is still to be checked.
-    #[must_use]
     pub fn of_title(folder: &str, title: &str) -> Option<String> {
         let lower = title.to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -182,13 +172,11 @@ impl NewPath {
     }
 
     /// The checked path.
-    #[must_use]
     pub const fn as_path(&self) -> &PagePath {
         &self.0
     }
 
     /// The checked path, to be kept.
-    #[must_use]
     pub fn into_path(self) -> PagePath {
         self.0
     }
@@ -275,7 +263,6 @@ impl Prefix {
 
     /// The reason that it probably matches no page, if any: a gate that its operator believes
     /// closed must not silently be open.
-    #[must_use]
     pub fn doubt(&self) -> Option<&'static str> {
         let path = self.path.as_str();
         let first = path.split('/').next().unwrap_or_default();
@@ -290,7 +277,6 @@ impl Prefix {
     }
 
     /// The intersection of both prefixes, if there is one.
-    #[must_use]
     pub fn and(&self, other: &Self) -> Option<Self> {
         let locale = match (&self.locale, &other.locale) {
             (Some(own), Some(other)) if own != other => return None,
@@ -308,19 +294,16 @@ impl Prefix {
     }
 
     /// True if another prefix lies within this one.
-    #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.and(other).as_ref() == Some(other)
     }
 
     /// True if a page at this place lies within, compared exactly.
-    #[must_use]
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale.as_ref().is_none_or(|own| own == locale) && path.is_within(&self.path)
     }
 
     /// True if it is a place below a folder.
-    #[must_use]
     pub(crate) fn is_below(&self, folder: &PagePath) -> bool {
         self.path.is_within(folder)
     }

@@ -26,7 +26,6 @@ pub struct ReadRule {
 
 impl ReadRule {
     /// A rule; denied prefixes and tags hold in any spelling.
-    #[must_use]
     pub fn new(allowed: Option<Vec<Prefix>>, denied: Vec<Prefix>, tags: &[String]) -> Self {
         // A sign before a tag is a way to write it, and a tag may really begin with one: both hold.
         let spellings = |tag: &String| {
@@ -45,13 +44,11 @@ impl ReadRule {
     }
 
     /// The only prefixes below which it lets pages be read; everywhere if none.
-    #[must_use]
     pub fn allowed(&self) -> Option<&[Prefix]> {
         self.allowed.as_deref()
     }
 
     /// The prefixes below which it lets no page be read.
-    #[must_use]
     pub fn denied(&self) -> &[Prefix] {
         &self.denied
     }
@@ -62,7 +59,6 @@ impl ReadRule {
     }
 
     /// True if it takes nothing away.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.allowed.is_none() && self.denied.is_empty() && self.tags.is_empty()
     }
@@ -122,7 +118,6 @@ pub struct ReadScope(Arc<[ReadRule]>);
 
 impl ReadScope {
     /// The scope of one rule.
-    #[must_use]
     pub fn new(rule: &ReadRule) -> Self {
         Self::default().narrowed_by(rule)
     }
@@ -137,7 +132,6 @@ impl ReadScope {
     }
 
     /// True if everything that another scope admits is surely admitted here, too.
-    #[must_use]
     pub fn admits_all_of(&self, other: &Self) -> bool {
         let admits = |rule: &ReadRule| other.0.iter().any(|other| rule.admits_all_of(other));
         self.0.iter().all(admits)
@@ -149,37 +143,31 @@ impl ReadScope {
     }
 
     /// True if everything may be read.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.is_empty()
     }
 
     /// True if tags decide, too.
-    #[must_use]
     pub fn asks_for_tags(&self) -> bool {
         self.0.iter().any(|rule| !rule.tags.is_empty())
     }
 
     /// True if a page at this place may be read, as far as its place decides.
-    #[must_use]
     pub fn admits_place(&self, locale: &Locale, path: &PagePath) -> bool {
         self.0.iter().all(|rule| rule.admits_place(locale, path))
     }
 
     /// True if something below a folder may be read; an empty path means the root.
-    #[must_use]
     pub fn admits_below(&self, locale: &Locale, folder: &PagePath) -> bool {
         self.0.iter().all(|rule| rule.admits_below(locale, folder))
     }
 
     /// True if a page with these tags may be read, as far as its tags decide.
-    #[must_use]
     pub fn admits_tags(&self, tags: &[String]) -> bool {
         self.0.iter().all(|rule| rule.admits_tags(tags))
     }
 
     /// True if a page may be read. Where tags decide and are not known, it may not.
-    #[must_use]
     pub fn admits(&self, page: &PageReading) -> bool {
         let has_fit_tags = || match &page.tags {
             Some(tags) => self.admits_tags(tags),
@@ -189,13 +177,11 @@ impl ReadScope {
     }
 
     /// True if a completely known page may be read.
-    #[must_use]
     pub fn admits_state(&self, page: &PageState) -> bool {
         self.admits_place(&page.locale, &page.path) && self.admits_tags(&page.tags)
     }
 
     /// A text that differs for every scope; empty if everything may be read.
-    #[must_use]
     pub fn fingerprint(&self) -> String {
         if self.is_open() {
             return String::new();

@@ -55,7 +55,6 @@ macro_rules! make_reading {
 
         impl PageReading {
             /// A page of which only the place and the title are known.
-            #[must_use]
             pub const fn bare(id: Option<i64>, $($own: $own_type),*) -> Self {
                 Self {
                     id,
@@ -70,7 +69,6 @@ macro_rules! make_reading {
             }
 
             /// True if the value of a field is known.
-            #[must_use]
             pub const fn knows(&self, field: Field) -> bool {
                 match field {
                     $( Field::$place => true, )*
@@ -79,7 +77,6 @@ macro_rules! make_reading {
             }
 
             /// The value of one field as JSON, if it is known.
-            #[must_use]
             pub fn value(&self, field: Field) -> Option<Value> {
                 match field {
                     $( Field::$place => Some(json!(self.$own)), )*
@@ -111,7 +108,6 @@ macro_rules! make_reading {
             }
 
             /// The promised state, with everything that could be read replacing it.
-            #[must_use]
             pub fn laid_over(&self, promised: &PageState) -> PageState {
                 let this = self.clone();
                 let promised = promised.clone();
@@ -126,7 +122,6 @@ macro_rules! make_reading {
             }
 
             /// The page with nothing in the fields that are not known.
-            #[must_use]
             pub fn or_blank(&self) -> PageState {
                 let this = self.clone();
                 PageState {
@@ -171,7 +166,6 @@ page_fields!(make_reading);
 
 impl PageReading {
     /// The fields that this key could not read, each with the right it needs.
-    #[must_use]
     pub fn unreadable(&self) -> BTreeMap<Field, &'static str> {
         Field::ALL
             .into_iter()
@@ -205,7 +199,6 @@ impl PageReading {
 
     /// The state of the page as far as an update can write it, if this key could read all but
     /// these fields, which then are empty and unknown. What an update does not write (W13) may be missing.
-    #[must_use]
     pub fn complete_but_for(&self, lost: &[Field]) -> Option<PageState> {
         let mut this = self.clone();
         for field in Field::ALL {
@@ -225,7 +218,6 @@ impl PageReading {
 
     /// True if no field differs between the two readings; fields that either does not know are
     /// ignored.
-    #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let is_same = |field| self.same(other, field).unwrap_or(true);
         Field::ALL.into_iter().all(is_same)

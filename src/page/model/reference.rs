@@ -117,7 +117,6 @@ impl Reference {
     }
 
     /// The same of a text that is no address.
-    #[must_use]
     pub fn split(text: &str) -> (Option<Locale>, PagePath) {
         let (locale, path) = Self::prefix(text);
         match locale {

@@ -58,7 +58,6 @@ static EACH: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
 });
 
 /// The secrets in a text, in its order: those of a known form, and `own` to the letter.
-#[must_use]
 pub fn secrets(text: &str, own: &[&str]) -> Vec<Secret> {
     let mut found: Vec<(usize, SecretKind)> = Vec::new();
     let matched = SET.as_ref().map(|set| set.matches(text));

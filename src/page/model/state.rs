@@ -42,13 +42,11 @@ macro_rules! make_state {
         impl PageState {
             /// True if one field is the same in both: tags as sets, dates as instants, styles by
             /// what they mean (W24), the rest to the letter.
-            #[must_use]
             pub fn same(&self, other: &Self, field: Field) -> bool {
                 match field { $( Field::$field => $same(&self.$member, &other.$member), )* }
             }
 
             /// The value of one field as JSON, as tools and records show it.
-            #[must_use]
             pub fn value(&self, field: Field) -> Value {
                 match field { $( Field::$field => json!(self.$member), )* }
             }
@@ -64,7 +62,6 @@ page_fields!(make_state);
 
 impl PageState {
     /// The text of a field that may be long; `None` of the others.
-    #[must_use]
     pub fn text(&self, field: Field) -> Option<&str> {
         match field {
             Field::Content => Some(&self.content),
@@ -75,13 +72,11 @@ impl PageState {
     }
 
     /// True if the value of a field is known.
-    #[must_use]
     pub fn knows(&self, field: Field) -> bool {
         !self.unknown.contains(&field)
     }
 
     /// True if the wiki knows it by an id, as a page or as what belongs to one.
-    #[must_use]
     pub fn is_there(&self) -> bool {
         let of_thing = self.thing.as_ref().and_then(Attached::id);
         self.id.or(of_thing).is_some()
@@ -100,7 +95,6 @@ impl PageState {
     }
 
     /// The fields that differ, in order; of a thing, those that are its own.
-    #[must_use]
     pub fn difference(&self, other: &Self) -> Vec<Field> {
         self.own_fields()
             .filter(|field| !self.same(other, *field))

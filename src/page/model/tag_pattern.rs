@@ -13,31 +13,26 @@ pub struct TagPattern(String);
 
 impl TagPattern {
     /// A pattern, in lower case as tags are.
-    #[must_use]
     pub fn new(pattern: impl Into<String>) -> Self {
         Self(pattern.into())
     }
 
     /// The pattern.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// True if a text is a pattern for more than one tag.
-    #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.contains('*')
     }
 
     /// True if it matches one of some tags.
-    #[must_use]
     pub fn matches_any(&self, tags: &[String]) -> bool {
         tags.iter().any(|tag| self.matches(tag))
     }
 
     /// True if it matches a tag; in time by the lengths alone.
-    #[must_use]
     pub fn matches(&self, tag: &str) -> bool {
         let mut parts = self.0.split('*');
         let first = parts.next().unwrap_or_default();

@@ -24,7 +24,6 @@ impl Trash {
 
     /// The place of a page in the trash: `<prefix>/<id>-<path>`, cut to the longest path. The path
     /// is left out if the wiki would not take it (W16). The id makes each place unique.
-    #[must_use]
     pub fn place(&self, page: &PageState) -> Option<NewPath> {
         let short = format!("{}/{}", self.0.as_path(), page.id?);
         let whole: String = format!("{short}-{}", page.path)
@@ -37,13 +36,11 @@ impl Trash {
     }
 
     /// True if a path lies in the trash.
-    #[must_use]
     pub fn holds(&self, path: &PagePath) -> bool {
         path.is_within(self.0.as_path())
     }
 
     /// True if a path is that page's place in the trash.
-    #[must_use]
     pub fn is_place_of(&self, path: &PagePath, page: &PageState) -> bool {
         self.place(page)
             .is_some_and(|place| place.as_path() == path)

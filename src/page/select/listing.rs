@@ -12,7 +12,6 @@ impl Outline<'_> {
     ///
     /// Sections are counted within the part, so `name` goes before their selectors: the part's
     /// own, empty for the whole page.
-    #[must_use]
     pub fn listed(&self, kind: PartKind, part: &Range<usize>, name: &str) -> Vec<String> {
         let lines = LineStarts::new(self.text);
         match kind {
@@ -28,7 +27,6 @@ impl Outline<'_> {
     }
 
     /// The first and the last line of a part.
-    #[must_use]
     pub fn lines_of(&self, part: &Range<usize>) -> String {
         LineStarts::new(self.text).span(part)
     }

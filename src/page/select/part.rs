@@ -83,7 +83,6 @@ impl PartSelector {
     }
 
     /// The first section that it names.
-    #[must_use]
     pub fn section(&self) -> Option<&Selector> {
         self.steps.iter().find_map(|step| match step {
             PartStep::Section(selector) => Some(selector),
@@ -256,7 +255,6 @@ impl Outline<'_> {
     /// The section here that corresponds to a section of another outline: by the heading's text,
     /// and by how many equal headings precede it. `None` if the other section has no heading; an
     /// inner error if this outline lacks the heading.
-    #[must_use]
     pub fn find_same(
         &self,
         section: &Section,

@@ -23,7 +23,6 @@ pub struct TextPosition {
 
 impl TextPosition {
     /// The place at a byte offset; one that is no boundary of a character is the text's start.
-    #[must_use]
     pub fn at(text: &str, offset: usize) -> Self {
         let (before, after) = text.split_at_checked(offset).unwrap_or(("", text));
         let lead = before.rsplit('\n').next().unwrap_or_default();

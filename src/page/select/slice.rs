@@ -22,7 +22,6 @@ pub struct Slice {
 ///
 /// An offset within a character is taken back to its beginning. `first_line` is the number of
 /// the text's first line.
-#[must_use]
 pub fn slice(
     text: &str,
     offset: usize,

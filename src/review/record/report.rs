@@ -174,7 +174,6 @@ const MARK: &str = "{rows}";
 
 impl ReadReport<'_> {
     /// The contents of the report, in numbers.
-    #[must_use]
     pub const fn held(&self) -> ReportCounts {
         self.held
     }

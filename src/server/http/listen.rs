@@ -70,7 +70,6 @@ impl HttpReload {
 }
 
 /// The reason a server must not start with these settings at this address, if it must not.
-#[must_use]
 pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'static str> {
     if settings.tokens_file.is_some() {
         None
@@ -191,7 +190,6 @@ impl HttpServer {
     }
 
     /// Takes over other settings of this server while it runs.
-    #[must_use]
     pub fn settings_taker(&self) -> HttpReload {
         HttpReload(Arc::clone(&self.state))
     }
@@ -205,7 +203,6 @@ impl HttpServer {
     }
 
     /// The address at which it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.state.listening
     }

@@ -50,7 +50,6 @@ impl Wiki {
     }
 
     /// The address of an asset.
-    #[must_use]
     pub fn asset_url(&self, path: &PagePath) -> String {
         let address = self.asset_address(path);
         address.map_or_else(String::new, String::from)

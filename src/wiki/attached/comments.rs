@@ -105,7 +105,6 @@ impl Wiki {
     }
 
     /// Time until the wiki takes another comment from here, as far as we sent one ourselves.
-    #[must_use]
     pub fn comment_pause(&self) -> Option<Duration> {
         let since = self.traffic().since_comment()?;
         COMMENT_PAUSE

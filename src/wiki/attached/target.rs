@@ -27,7 +27,6 @@ pub struct SeenThing {
 
 impl Wiki {
     /// The address at which a person sees what a state is of.
-    #[must_use]
     pub fn url_of(&self, state: &PageState) -> String {
         match &state.thing {
             // A comment is seen at its page.
@@ -175,7 +174,6 @@ impl Wiki {
 }
 
 /// The state of an asset: its content says what its bytes are.
-#[must_use]
 pub fn asset_state(locale: Locale, path: PagePath, of: AssetOf) -> PageState {
     let name = path.last_segment().to_owned();
     PageState {

@@ -25,7 +25,6 @@ pub(in crate::wiki) fn branches<'a, T: Iterator<Item = &'a String>>(
 }
 
 /// The tag above a tag, whether any page has it or not.
-#[must_use]
 pub fn parent(tag: &str) -> Option<&str> {
     let (parent, _) = tag.rsplit_once('/')?;
     (!parent.is_empty()).then_some(parent)

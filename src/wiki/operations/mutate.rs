@@ -143,7 +143,6 @@ impl Sender {
     }
 
     /// A sender with the key that is in use now, whatever key comes after it.
-    #[must_use]
     pub fn pinned(&self) -> Sending {
         let wiki = self.wiki.pinned();
         Sending { wiki }
@@ -153,7 +152,6 @@ impl Sender {
 impl Sending {
     /// The same wiki with the same key, without read bounds: the outcome of a write must be
     /// determined even if the page may no longer be read.
-    #[must_use]
     pub const fn wiki(&self) -> &Wiki {
         &self.wiki
     }

@@ -27,7 +27,6 @@ pub struct AllPages {
 
 impl AllPages {
     /// These pages, listed now; the last changed comes first.
-    #[must_use]
     pub fn new(pages: Vec<PageReading>) -> Self {
         let pages = pages.into_iter().map(Arc::new);
         Self::at(Instant::now(), pages.collect())
@@ -48,13 +47,11 @@ impl AllPages {
     }
 
     /// The pages, shared, so that they can outlive the list.
-    #[must_use]
     pub fn shared(&self) -> &[Arc<PageReading>] {
         &self.pages
     }
 
     /// The time at which the whole list was requested: deletions before that are known.
-    #[must_use]
     pub const fn listed(&self) -> Instant {
         self.listed
     }

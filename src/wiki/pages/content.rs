@@ -28,7 +28,6 @@ impl ContentLayer {
     pub const ALL: [Self; 4] = [Self::Single, Self::Latest, Self::Source, Self::View];
 
     /// The most pages that one request reads.
-    #[must_use]
     pub const fn most_at_once(self) -> usize {
         match self {
             Self::Single | Self::Latest => batch::MOST,

@@ -62,7 +62,6 @@ impl Wiki {
     }
 
     /// The pages that this key read or listed apart from the list of all pages, the last first.
-    #[must_use]
     pub fn pages_seen(&self) -> Vec<SeenPage> {
         self.keyed()
             .pages_read
@@ -92,7 +91,6 @@ impl Wiki {
     }
 
     /// The pages that this key saw and were missed in a later list, the last first.
-    #[must_use]
     pub fn gone_pages(&self) -> Vec<VanishedPage> {
         let keyed = self.keyed();
         let gone = keyed.gone.lock();

@@ -145,7 +145,6 @@ fn element(html: &str) -> Option<(&str, BTreeMap<&str, String>)> {
 }
 
 /// Reads a view, if it is exactly as expected.
-#[must_use]
 pub fn parse(html: &str) -> Option<EditorView> {
     let (before, mut attributes) = element(html)?;
     let mut take = |name: &str| attributes.remove(name);

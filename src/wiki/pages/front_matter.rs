@@ -30,7 +30,6 @@ pub struct ListedMetadata<'a> {
 
 /// Splits the front matter from the source after it. Markdown has it between two lines `---`, HTML
 /// in one comment, everything else has none. Other text gives `None` rather than a guess.
-#[must_use]
 pub fn split(text: &str, known: &ListedMetadata<'_>) -> PageSource {
     let (open, close) = match known.content_type {
         "markdown" => ("---\n", "\n---\n\n"),

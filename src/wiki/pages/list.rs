@@ -67,7 +67,6 @@ impl fmt::Debug for Chosen {
 
 impl ListQuery {
     /// All pages, the last changed first.
-    #[must_use]
     pub fn newest_first() -> Self {
         Self {
             order_by: PageOrderBy::Updated,

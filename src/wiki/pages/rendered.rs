@@ -99,7 +99,6 @@ pub(in crate::wiki) fn element(html: &str, id: Option<i64>) -> Option<(&str, &st
 }
 
 /// The slot `contents` of a reader's view, if the view is this page's.
-#[must_use]
 pub fn contents(html: &str, id: Option<i64>) -> Option<String> {
     let (_, rest) = element(html, id)?;
     [

@@ -42,7 +42,6 @@ pub struct Version {
 
 impl Version {
     /// The earlier page; fields that a version does not keep are taken from the current page.
-    #[must_use]
     pub fn laid_over(self, page: &PageState) -> PageState {
         PageReading::from(self).laid_over(page)
     }

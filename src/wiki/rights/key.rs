@@ -27,7 +27,6 @@ words! {
 
 impl KeySetting {
     /// Advice on installing a new key; `name` is the setting's name in the place where it is set.
-    #[must_use]
     pub fn place(self, name: &str) -> String {
         match self {
             Self::Token => format!("set it as {name}"),
@@ -37,7 +36,6 @@ impl KeySetting {
     }
 
     /// Advice that names this setting, out of advice that names the usual one.
-    #[must_use]
     pub fn named_in(self, advice: &str) -> String {
         let usual = Self::Token.name();
         advice
@@ -67,7 +65,6 @@ const ADMINISTRATORS: i64 = 1;
 
 impl ApiKey {
     /// Takes a key and reads its own expiry from it (W4).
-    #[must_use]
     pub fn new(secret: SecretString) -> Self {
         let claims = claims(secret.expose_secret());
         Self {
@@ -88,31 +85,26 @@ impl ApiKey {
     }
 
     /// The setting that it comes from.
-    #[must_use]
     pub const fn setting(&self) -> KeySetting {
         self.setting
     }
 
     /// True if the text has the form of a Wiki.js key at all.
-    #[must_use]
     pub const fn is_jwt(&self) -> bool {
         self.is_jwt
     }
 
     /// True if the key says of itself that it has full access (W4).
-    #[must_use]
     pub const fn is_full_access(&self) -> bool {
         self.is_full_access
     }
 
     /// The time at which the key expires or expired, according to itself (W4).
-    #[must_use]
     pub const fn expires(&self) -> Option<OffsetDateTime> {
         self.expires
     }
 
     /// The time at which the key expired, in RFC 3339, if it has.
-    #[must_use]
     pub fn expired_at(&self) -> Option<String> {
         self.expires
             .filter(|expires| *expires <= OffsetDateTime::now_utc())
@@ -120,13 +112,11 @@ impl ApiKey {
     }
 
     /// True if the key has expired, according to itself and our clock.
-    #[must_use]
     pub fn has_expired(&self) -> bool {
         self.left().is_some_and(|left| !left.is_positive())
     }
 
     /// The time until the key expires, according to itself; negative if it has expired.
-    #[must_use]
     pub fn left(&self) -> Option<time::Duration> {
         Some(self.expires? - OffsetDateTime::now_utc())
     }
@@ -142,7 +132,6 @@ impl ApiKey {
     }
 
     /// The digest of the key that goes on record.
-    #[must_use]
     pub fn digest_on_record(&self) -> KeyDigest {
         KeyDigest::new(&self.digest())
     }
@@ -153,7 +142,6 @@ impl ApiKey {
 }
 
 /// A time to come in words: days; less than two of them in hours, less than two hours in minutes.
-#[must_use]
 pub fn in_words(left: time::Duration) -> String {
     let (number, unit) = match (left.whole_days(), left.whole_hours(), left.whole_minutes()) {
         (days @ 2.., _, _) => (days, "day"),

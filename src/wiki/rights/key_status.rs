@@ -49,7 +49,6 @@ impl Wiki {
     }
 
     /// The known standing, without a request.
-    #[must_use]
     pub fn known_standing(&self) -> Option<KeyStatus> {
         self.keyed().standing()
     }
@@ -103,7 +102,6 @@ impl Wiki {
     }
 
     /// The error of a key with this standing; none if it is good.
-    #[must_use]
     pub fn fault_of(&self, standing: KeyStatus) -> Option<WikiError> {
         self.keyed().fault(standing)
     }

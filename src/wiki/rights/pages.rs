@@ -107,7 +107,6 @@ pub struct PageRights(BTreeMap<Right, bool>);
 
 impl PageRights {
     /// Rights that are had or not; all others are unknown.
-    #[must_use]
     pub fn new(known: impl IntoIterator<Item = (Right, bool)>) -> Self {
         Self(known.into_iter().collect())
     }
@@ -120,7 +119,6 @@ impl PageRights {
     }
 
     /// True if the key has a right; `None` if unknown.
-    #[must_use]
     pub fn has(&self, right: Right) -> Option<bool> {
         self.0.get(&right).copied()
     }

@@ -93,7 +93,6 @@ impl Bounds {
 
 impl Wiki {
     /// The pages that may be read.
-    #[must_use]
     pub fn scope(&self) -> &ReadScope {
         &self.settings.reads
     }

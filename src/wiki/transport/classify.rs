@@ -187,7 +187,6 @@ pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiE
 }
 
 /// The error in the `responseResult` of a failed mutation (W5).
-#[must_use]
 pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     if let Some(known) = coded(code).or_else(|| worded(message)) {
         return known;

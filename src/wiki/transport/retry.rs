@@ -26,7 +26,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 
 impl RetryLimits {
     /// Limits with the usual first wait.
-    #[must_use]
     pub const fn new(retries: u32, total: Duration) -> Self {
         Self {
             retries,

@@ -98,7 +98,6 @@ impl Traffic {
     }
 
     /// True if a call waits for an answer; background requests then yield.
-    #[must_use]
     pub fn has_callers(&self) -> bool {
         self.of_calls.get() > 0
     }
@@ -110,7 +109,6 @@ impl Traffic {
 
     /// The time by the wiki's clock, from its last answer, at most a second late. Our own clock's
     /// if no answer had a date.
-    #[must_use]
     pub fn now(&self) -> OffsetDateTime {
         let dated = *self.dated.lock();
         dated
@@ -134,7 +132,6 @@ impl Traffic {
     }
 
     /// Time since the wiki last answered, if it answered the last request.
-    #[must_use]
     pub fn silence(&self) -> Option<Duration> {
         self.last_heard.lock().map(|heard| heard.elapsed())
     }

@@ -83,7 +83,6 @@ impl Proposals {
     }
 
     /// The time at which an open proposal expires.
-    #[must_use]
     pub fn expires(&self, proposal: &Proposal) -> Option<OffsetDateTime> {
         let kept = time::Duration::days(self.room.keep().proposal_days.into());
         let made = proposal.created.instant();
@@ -92,7 +91,6 @@ impl Proposals {
     }
 
     /// The time from its making for which a proposal is kept at least.
-    #[must_use]
     pub fn ttl(&self, proposal: &Proposal) -> Duration {
         let days = u64::from(self.room.keep().proposal_days);
         let made = proposal.created.instant();
@@ -103,7 +101,6 @@ impl Proposals {
     }
 
     /// The word for a session in proposals.
-    #[must_use]
     pub fn session_word(&self, session: &SessionId) -> String {
         format!("{:016x}", self.last.words.hash_one(session))
     }

@@ -41,7 +41,6 @@ pub enum ListedState {
 
 impl ListedState {
     /// The word for it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",

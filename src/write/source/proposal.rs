@@ -41,7 +41,6 @@ pub struct Apply {
 
 impl Apply {
     /// All of a proposal.
-    #[must_use]
     pub const fn all_of(id: ProposalId) -> Self {
         Self {
             id,

@@ -78,13 +78,11 @@ impl GroupSurvey {
     }
 
     /// The group of a call.
-    #[must_use]
     pub fn group_of(&self, call: &CallHistory) -> GroupId {
         self.resolved(own_group(call))
     }
 
     /// The group that an id stands for.
-    #[must_use]
     pub fn resolved(&self, mut group: GroupId) -> GroupId {
         // A preview is of a set, which is of a proposal.
         for _ in 0..3 {

@@ -42,7 +42,6 @@ pub enum WhyLeft {
 
 impl WhyLeft {
     /// The reason in words.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::InCode => "in code",
@@ -86,7 +85,6 @@ pub struct MendedText {
 /// other links lead where they led before, once it is rendered where it goes; a relative link that
 /// does so stays as it is. Links that could not be rewritten reliably are left and named. Takes
 /// time linear in the text.
-#[must_use]
 pub fn mend_links(
     text: &str,
     format: SourceFormat,

@@ -18,19 +18,16 @@ pub struct Moves {
 
 impl Moves {
     /// The place that a page has when all are moved.
-    #[must_use]
     pub fn after(&self, place: &PagePlace) -> PagePlace {
         self.pages.get(place).unwrap_or(place).clone()
     }
 
     /// The place that a page at this place goes to, if it moves.
-    #[must_use]
     pub fn target(&self, place: &PagePlace) -> Option<&PagePlace> {
         self.pages.get(place)
     }
 
     /// True if headings go from a page to a new one.
-    #[must_use]
     pub fn take_headings(&self) -> bool {
         self.headings.values().any(|homes| !homes.is_empty())
     }

@@ -17,13 +17,11 @@ pub struct MovedPart {
 
 impl MovedPart {
     /// True if it would move to its own place or below it.
-    #[must_use]
     pub fn goes_into_itself(&self) -> bool {
         self.locale == self.to_locale && self.to.is_within(&self.from)
     }
 
     /// The path that a page of the part goes to; nothing for a page of another part.
-    #[must_use]
     pub fn path_of(&self, page: &PagePath) -> Option<PagePath> {
         let rest = page.as_str().strip_prefix(self.from.as_str())?;
         if !page.is_within(&self.from) {

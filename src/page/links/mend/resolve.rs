@@ -85,7 +85,6 @@ pub struct LinkBase<'a> {
 
 impl<'a> LinkBase<'a> {
     /// A page of a wiki.
-    #[must_use]
     pub fn new(page: &'a PagePlace, site: &'a LinkedSite) -> Self {
         let address = site.read_at(page);
         Self {
@@ -96,7 +95,6 @@ impl<'a> LinkBase<'a> {
     }
 
     /// The place of a page that a link leads to, by its target as it is read from a source.
-    #[must_use]
     pub fn place(&self, target: &str, carrier: Carrier) -> Option<PagePlace> {
         match self.leads(target, carrier) {
             Leads::Page(_, place) => Some(place),
@@ -106,7 +104,6 @@ impl<'a> LinkBase<'a> {
 
     /// The page that readers get to by a link; none for a place on the same page, the wiki's own
     /// addresses and its views of pages, files, and other sites.
-    #[must_use]
     pub fn page(&self, target: &str, carrier: Carrier) -> Option<PagePlace> {
         if has_other_scheme(target.trim()) {
             return None;
@@ -119,7 +116,6 @@ impl<'a> LinkBase<'a> {
 
     /// The file of the wiki that a link leads to: locales and single characters before its path are
     /// no part of it (W42).
-    #[must_use]
     pub fn file(&self, target: &str, carrier: Carrier) -> Option<PagePath> {
         let Leads::OfWiki(way) = self.leads(target, carrier) else {
             return None;
