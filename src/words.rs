@@ -13,7 +13,7 @@ macro_rules! words {
 
         impl $name {
             /// Its word.
-            pub const fn $word(self) -> &'static str {
+            $visible const fn $word(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
         }
@@ -30,7 +30,7 @@ macro_rules! words {
 
         impl $name {
             /// All of them, in their order.
-            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+            $visible const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
         }
     };
 }

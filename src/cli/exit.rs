@@ -4,44 +4,34 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use crate::error::Code;
+use crate::words::words;
 
-/// The exit status of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// It did what was asked for.
-    Done,
-    /// It failed.
-    Failed,
-    /// The command line or a setting is wrong.
-    Usage,
-    /// A gate or a conflict refused.
-    Refused,
-    /// The outcome of a write is unknown, or it was applied in part.
-    Unsettled,
-    /// `audit verify` or `doctor` found something wrong.
-    Wrong,
-    /// `doctor` found warnings only.
-    Warned,
-    /// It was interrupted (SIGINT).
-    Interrupted,
-    /// It was terminated (SIGTERM).
-    Terminated,
+words! {
+    /// The exit status of the program.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Exit: meaning, ALL {
+        /// It did what was asked for.
+        Done = "Done.",
+        /// It failed.
+        Failed = "Failed.",
+        /// The command line or a setting is wrong.
+        Usage = "Wrong usage, or a setting that is missing or bad.",
+        /// A gate or a conflict refused.
+        Refused = "Refused by a gate or a conflict; nothing was sent.",
+        /// The outcome of a write is unknown, or it was applied in part.
+        Unsettled = "The outcome of a write is unknown, or it was applied in part.",
+        /// `audit verify` or `doctor` found something wrong.
+        Wrong = "`audit verify` or `doctor` found something wrong.",
+        /// `doctor` found warnings only.
+        Warned = "`doctor` found warnings only.",
+        /// It was interrupted (SIGINT).
+        Interrupted = "Interrupted (SIGINT).",
+        /// It was terminated (SIGTERM).
+        Terminated = "Told to end (SIGTERM).",
+    }
 }
 
 impl Exit {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Done,
-        Self::Failed,
-        Self::Usage,
-        Self::Refused,
-        Self::Unsettled,
-        Self::Wrong,
-        Self::Warned,
-        Self::Interrupted,
-        Self::Terminated,
-    ];
-
     /// The end of a command on a wrong command line or setting, with its message.
     pub(super) fn usage(message: impl Display) -> (Self, String) {
         (Self::Usage, message.to_string())
@@ -55,21 +45,6 @@ impl Exit {
     /// The end of a command that a gate or a person refused, with its message.
     pub(super) fn refused(message: impl Display) -> (Self, String) {
         (Self::Refused, message.to_string())
-    }
-
-    /// The meaning of the code, for the documentation.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::Done => "Done.",
-            Self::Failed => "Failed.",
-            Self::Usage => "Wrong usage, or a setting that is missing or bad.",
-            Self::Refused => "Refused by a gate or a conflict; nothing was sent.",
-            Self::Unsettled => "The outcome of a write is unknown, or it was applied in part.",
-            Self::Wrong => "`audit verify` or `doctor` found something wrong.",
-            Self::Warned => "`doctor` found warnings only.",
-            Self::Interrupted => "Interrupted (SIGINT).",
-            Self::Terminated => "Told to end (SIGTERM).",
-        }
     }
 
     /// The number.

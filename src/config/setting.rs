@@ -1,5 +1,7 @@
 //! Models a setting: its names, its kind, how it is shown.
 
+use crate::words::words;
+
 /// A setting, as it is read and as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -17,29 +19,19 @@ pub struct Setting {
     pub meaning: &'static str,
 }
 
-/// The relation of a site's value to the server's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InSite {
-    /// A site sets its own and never inherits the server's: the wiki's address, and what gives
-    /// access to it.
-    Own,
-    /// A gate: the server's value holds, and a site can only make it narrower.
-    Narrower,
-    /// The server's value holds unless the site sets its own.
-    Inherited,
-    /// The value holds for the whole server; no site can set its own.
-    Server,
-}
-
-impl InSite {
-    /// The word for it, in the documentation.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Narrower => "narrower",
-            Self::Inherited => "inherited",
-            Self::Server => "-",
-        }
+words! {
+    /// The relation of a site's value to the server's.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum InSite: word {
+        /// A site sets its own and never inherits the server's: the wiki's address, and what gives
+        /// access to it.
+        Own = "own",
+        /// A gate: the server's value holds, and a site can only make it narrower.
+        Narrower = "narrower",
+        /// The server's value holds unless the site sets its own.
+        Inherited = "inherited",
+        /// The value holds for the whole server; no site can set its own.
+        Server = "-",
     }
 }
 

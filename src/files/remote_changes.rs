@@ -9,6 +9,7 @@ use super::local_changes::LocalFolder;
 use crate::error::Failure;
 use crate::page::{Field, PagePlace, PageReading, PageState};
 use crate::wiki::Wiki;
+use crate::words::words;
 
 /// The differences of the wiki from the pulled pages.
 #[derive(Debug, Default)]
@@ -23,13 +24,15 @@ pub(super) struct RemotePages {
     pub(super) unread: Vec<UnreadablePage>,
 }
 
-/// The stage of a command on files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Pages that differ are read from the wiki.
-    Read,
-    /// Their files are written.
-    Written,
+words! {
+    /// The stage of a command on files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Stage: as_str {
+        /// Pages that differ are read from the wiki.
+        Read = "pages read",
+        /// Their files are written.
+        Written = "pages written",
+    }
 }
 
 /// A page that this key cannot read whole.

@@ -9,19 +9,22 @@ use super::local_changes::{Local, LocalFolder, PulledPage, Strange};
 use super::name::encode;
 use super::remote_changes::{RemotePages, Stage, UnreadablePage};
 use crate::wiki::Wiki;
+use crate::words::words;
 
-/// The kind of a page's change on one side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StatusKind {
-    /// It was made.
-    New,
-    /// Its fields or its content changed.
-    Changed,
-    /// It moved, and may have changed.
-    Moved,
-    /// It was deleted.
-    Deleted,
+words! {
+    /// The kind of a page's change on one side.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum StatusKind: as_str {
+        /// It was made.
+        New = "new",
+        /// Its fields or its content changed.
+        Changed = "changed",
+        /// It moved, and may have changed.
+        Moved = "moved",
+        /// It was deleted.
+        Deleted = "deleted",
+    }
 }
 
 /// One page that differs on one side.

@@ -13,6 +13,7 @@ use super::proposal_view::{ProposalView, may_see};
 use super::tool::{Tool, ToolKind};
 use crate::audit::Proposal;
 use crate::error::Failure;
+use crate::words::words;
 use crate::write::MAX_LISTED;
 
 /// The tool.
@@ -32,25 +33,15 @@ pub(super) struct Input {
     mine: Option<bool>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum ProposalStatus {
-    Open,
-    Applied,
-    Rejected,
-    Replaced,
-    Withdrawn,
-}
-
-impl ProposalStatus {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Applied => "applied",
-            Self::Rejected => "rejected",
-            Self::Replaced => "replaced",
-            Self::Withdrawn => "withdrawn",
-        }
+words! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum ProposalStatus: as_str {
+        Open = "open",
+        Applied = "applied",
+        Rejected = "rejected",
+        Replaced = "replaced",
+        Withdrawn = "withdrawn",
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::super::LineHash;
 use super::super::run::lines::{LineStatus, next_line};
+use crate::words::words;
 
 /// The version of the record format; a reader must not guess at a newer one.
 pub const VERSION: u32 = 1;
@@ -48,16 +49,18 @@ pub struct Verified {
     pub end: RunFileEnd,
 }
 
-/// The way a file of records ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunFileEnd {
-    /// With `closed`: nothing can be missing after it.
-    Closed,
-    /// Without `closed`: the run is still active, or was killed, or lines were cut off.
-    Open,
-    /// With the beginning of the next record, or with zeros: a power cut or a full disk broke off a
-    /// write.
-    HalfWritten,
+words! {
+    /// The way a file of records ends.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RunFileEnd: as_str {
+        /// With `closed`: nothing can be missing after it.
+        Closed = "closed",
+        /// Without `closed`: the run is still active, or was killed, or lines were cut off.
+        Open = "open",
+        /// With the beginning of the next record, or with zeros: a power cut or a full disk broke off a
+        /// write.
+        HalfWritten = "half_written",
+    }
 }
 
 /// The first line that does not hold.

@@ -7,90 +7,50 @@ use time::OffsetDateTime;
 use super::super::documents::proposals::is_making;
 use super::super::{Actor, AuditEvent, CallHistory, Client, Outcome, Record};
 
-/// The outcome of a call, as far as it is on record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CallOutcome {
-    /// The page is as promised.
-    Applied,
-    /// The page already was as asked for.
-    Unchanged,
-    /// The wiki refused, and nothing changed.
-    NotApplied,
-    /// Some of it is as promised.
-    PartlyApplied,
-    /// The outcome could not be found out.
-    Unknown,
-    /// An attempt has no outcome yet.
-    Open,
-    /// A gate, a check or a conflict stopped it.
-    Refused,
-    /// A preview was shown.
-    Preview,
-    /// A person was asked, and nothing more is on record.
-    Approval,
-    /// A proposal was kept, or replaced by a later one.
-    Proposal,
-    /// A person said no to a proposal.
-    Rejected,
-    /// The client of a proposal took it back.
-    Withdrawn,
-    /// An operator paused or resumed all writes.
-    Pause,
-    /// A running server took over other settings.
-    Settings,
-    /// Something that clients remember was added, changed, forgotten or restored.
-    Memory,
-    /// A delegate was made, or ended.
-    Delegation,
-    /// Old files were removed.
-    Purge,
+use crate::words::words;
+
+words! {
+    /// The outcome of a call, as far as it is on record.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum CallOutcome: as_str, ALL {
+        /// The page is as promised.
+        Applied = "applied",
+        /// The page already was as asked for.
+        Unchanged = "unchanged",
+        /// The wiki refused, and nothing changed.
+        NotApplied = "not_applied",
+        /// Some of it is as promised.
+        PartlyApplied = "partly_applied",
+        /// The outcome could not be found out.
+        Unknown = "unknown",
+        /// An attempt has no outcome yet.
+        Open = "open",
+        /// A gate, a check or a conflict stopped it.
+        Refused = "refused",
+        /// A preview was shown.
+        Preview = "preview",
+        /// A person was asked, and nothing more is on record.
+        Approval = "approval",
+        /// A proposal was kept, or replaced by a later one.
+        Proposal = "proposal",
+        /// A person said no to a proposal.
+        Rejected = "rejected",
+        /// The client of a proposal took it back.
+        Withdrawn = "withdrawn",
+        /// An operator paused or resumed all writes.
+        Pause = "pause",
+        /// A running server took over other settings.
+        Settings = "settings",
+        /// Something that clients remember was added, changed, forgotten or restored.
+        Memory = "memory",
+        /// A delegate was made, or ended.
+        Delegation = "delegation",
+        /// Old files were removed.
+        Purge = "purge",
+    }
 }
 
 impl CallOutcome {
-    /// All of them.
-    pub const ALL: [Self; 17] = [
-        Self::Applied,
-        Self::Unchanged,
-        Self::NotApplied,
-        Self::PartlyApplied,
-        Self::Unknown,
-        Self::Open,
-        Self::Refused,
-        Self::Preview,
-        Self::Approval,
-        Self::Proposal,
-        Self::Rejected,
-        Self::Withdrawn,
-        Self::Pause,
-        Self::Settings,
-        Self::Memory,
-        Self::Delegation,
-        Self::Purge,
-    ];
-
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Applied => Outcome::Applied.as_str(),
-            Self::Unchanged => Outcome::Unchanged.as_str(),
-            Self::NotApplied => Outcome::NotApplied.as_str(),
-            Self::PartlyApplied => Outcome::PartlyApplied.as_str(),
-            Self::Unknown => Outcome::Unknown.as_str(),
-            Self::Open => "open",
-            Self::Refused => "refused",
-            Self::Preview => "preview",
-            Self::Approval => "approval",
-            Self::Proposal => "proposal",
-            Self::Rejected => "rejected",
-            Self::Withdrawn => "withdrawn",
-            Self::Pause => "pause",
-            Self::Settings => "settings",
-            Self::Memory => "memory",
-            Self::Delegation => "delegation",
-            Self::Purge => "purge",
-        }
-    }
-
     /// True if the page was written, or may have been.
     pub const fn is_write(self) -> bool {
         match self {

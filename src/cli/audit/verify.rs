@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{head, unread};
-use crate::audit::entry::chain::{RunFileEnd, Verified};
+use crate::audit::entry::chain::Verified;
 use crate::audit::{
     Against, AnchorsRead, AuditLog, CheckedRun, ClockBack, FileHead, LogFinding, LogVerification,
     PublicKey,
@@ -101,7 +101,7 @@ fn in_json(log: &AuditLog, checked: &LogVerification, against: &Against) -> Valu
             "file": run.file,
             "records": records,
             "last": last,
-            "end": end_word(*end),
+            "end": end.as_str(),
             "isLocked": run.is_locked,
         }),
         Err(broken) => json!({
@@ -142,14 +142,6 @@ fn in_json(log: &AuditLog, checked: &LogVerification, against: &Against) -> Valu
         "unproven": checked.unproven(against),
         "notAnchored": log.anchoring.fault_left(),
     })
-}
-
-const fn end_word(end: RunFileEnd) -> &'static str {
-    match end {
-        RunFileEnd::Closed => "closed",
-        RunFileEnd::Open => "open",
-        RunFileEnd::HalfWritten => "half_written",
-    }
 }
 
 fn clock_back(back: &ClockBack) -> String {

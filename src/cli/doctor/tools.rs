@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::tools::ToolSelection;
 use crate::wiki::{PageRights, Right};
+use crate::words::words;
 
 /// A tool and what it can do.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -14,25 +15,16 @@ pub(super) struct ToolRights {
     pub(super) missing: Vec<String>,
 }
 
-/// The extent to which a tool can be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Can {
-    All,
-    Part,
-    Nothing,
-    /// A right that it needs could not be found out.
-    Unknown,
-}
-
-impl Can {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Part => "part",
-            Self::Nothing => "nothing",
-            Self::Unknown => "unknown",
-        }
+words! {
+    /// The extent to which a tool can be used.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub(super) enum Can: word {
+        All = "all",
+        Part = "part",
+        Nothing = "nothing",
+        /// A right that it needs could not be found out.
+        Unknown = "unknown",
     }
 }
 

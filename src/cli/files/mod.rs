@@ -68,13 +68,7 @@ fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
 
 /// Shows how far a command is.
 fn shown(steps: &StepProgress) -> impl Fn(Stage, usize, usize) {
-    |stage, done, of| {
-        let what = match stage {
-            Stage::Read => "pages read",
-            Stage::Written => "pages written",
-        };
-        steps.at(done, of, what);
-    }
+    |stage, done, of| steps.at(done, of, stage.as_str())
 }
 
 /// A failure of the wiki, with what it means.

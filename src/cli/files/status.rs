@@ -6,7 +6,7 @@ use super::super::exit::Exit;
 use super::super::progress::StepProgress;
 use super::super::{CommandResult, print, start};
 use super::{Dir, beside, explained, fault, open, shown};
-use crate::files::{FolderStatus, StatusEntry, StatusKind};
+use crate::files::{FolderStatus, StatusEntry};
 
 /// Arguments of `files status`.
 #[derive(Debug, clap::Args)]
@@ -74,12 +74,7 @@ fn lines(title: &str, lines: &[StatusEntry]) {
     }
     print::line(title);
     for line in lines {
-        let word = match line.what {
-            StatusKind::New => "new",
-            StatusKind::Changed => "changed",
-            StatusKind::Moved => "moved",
-            StatusKind::Deleted => "deleted",
-        };
+        let word = line.what.as_str();
         let to = line.to.as_ref().map(|to| format!(" -> {to}"));
         let text = format!("  {word:<8} {}{}", line.page, to.unwrap_or_default());
         print::line(&print::harmless(&text));

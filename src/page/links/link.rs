@@ -20,6 +20,7 @@ use super::super::markdown::signs::has_too_many_signs;
 use super::super::model::path::RESERVED;
 use super::super::select::position::lines_of;
 use super::target::Writing;
+use crate::words::words;
 
 /// Names of a file at whose address the wiki answers with a page.
 pub(in crate::page) const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
@@ -35,34 +36,23 @@ pub enum LinkKind {
     Embedded,
 }
 
-/// The construct that holds a link: it decides what the wiki makes of the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
-    /// A link of Markdown: percent-encoded, then rewritten by the wiki.
-    Markdown,
-    /// `<a href>` of HTML, which the wiki rewrites.
-    Anchor,
-    /// Left unchanged for browsers: images of Markdown, `src`, `href` of other elements.
-    Untouched,
+words! {
+    /// The construct that holds a link: it decides what the wiki makes of the target.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Carrier: as_str, ALL {
+        /// A link of Markdown: percent-encoded, then rewritten by the wiki.
+        Markdown = "markdown",
+        /// `<a href>` of HTML, which the wiki rewrites.
+        Anchor = "anchor",
+        /// Left unchanged for browsers: images of Markdown, `src`, `href` of other elements.
+        Untouched = "untouched",
+    }
 }
 
 impl Carrier {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Markdown, "markdown"),
-        (Self::Anchor, "anchor"),
-        (Self::Untouched, "untouched"),
-    ];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        let found = Self::ALL.into_iter().find(|(one, _)| *one == self);
-        found.map_or("", |(_, word)| word)
-    }
-
     /// The carrier of this word.
     pub fn parse(word: &str) -> Option<Self> {
-        let found = Self::ALL.into_iter().find(|(_, known)| *known == word);
-        found.map(|(carrier, _)| carrier)
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
     }
 }
 
