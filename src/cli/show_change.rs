@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::pager;
 use super::print::{self, Paint};
 use crate::error::Failure;
 use crate::gates::{LeftOut, LinkLeft};
@@ -48,6 +49,23 @@ pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
             lines
         }
     }
+}
+
+/// True if a person agrees to what is shown, or said so before (`yes`); then it is printed, but for
+/// programs.
+pub(super) fn agrees(
+    preview: &PreviewToConfirm,
+    question: &str,
+    (yes, is_json): (bool, bool),
+) -> bool {
+    let lines = shown(preview);
+    if !yes {
+        return pager::agrees(&lines, question);
+    }
+    if !is_json {
+        print::lines(&lines);
+    }
+    true
 }
 
 /// Prints what was applied, in a line for each change.

@@ -4,14 +4,12 @@ use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::proposals::since;
-use super::{CommandResult, left_to_people, pager, print, progress, show_change, start, words};
+use super::{CommandResult, left_to_people, print, progress, show_change, start, words};
 use crate::audit::{CallSelector, ProposalId, TimeArg};
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note};
 use crate::server::App;
-use crate::write::{
-    Caller, InteractiveOutcome, PreviewToConfirm, UndoClient, UndoRequest, WriteRequest,
-};
+use crate::write::{Caller, InteractiveOutcome, UndoClient, UndoRequest, WriteRequest};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -140,19 +138,11 @@ pub(super) async fn carry_out(
     app: &App,
     plan: WriteRequest,
     caller: &Caller,
-    (yes, is_json): (bool, bool),
+    said: (bool, bool),
     words: &Wording,
 ) -> CommandResult {
-    let says_yes = |shown: &PreviewToConfirm| {
-        let shown = show_change::shown(shown);
-        if !yes {
-            return pager::agrees(&shown, words.question);
-        }
-        if !is_json {
-            print::lines(&shown);
-        }
-        true
-    };
+    let is_json = said.1;
+    let says_yes = |shown: &_| show_change::agrees(shown, words.question, said);
     let write = app.writer.write_or_propose(caller, plan, says_yes);
     let written = progress::of_changes(write)
         .await

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::exit::Exit;
-use super::super::{
-    CommandResult, left_to_people, pager, print, progress, show_change, start, words,
-};
+use super::super::{CommandResult, left_to_people, print, progress, show_change, start, words};
 use super::pull::told;
 use super::{Dir, explained, fault, open, shown, some, tell_pulled};
 use crate::audit::DraftChange;
@@ -15,9 +13,7 @@ use crate::error::Failure;
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
 use crate::page::Note;
 use crate::server::App;
-use crate::write::{
-    AppliedWrite, Caller, InteractiveOutcome, PreviewToConfirm, Push, SetOutcome, WriteRequest,
-};
+use crate::write::{AppliedWrite, Caller, InteractiveOutcome, Push, SetOutcome, WriteRequest};
 
 /// Arguments of `files push`.
 #[derive(Debug, clap::Args)]
@@ -226,20 +222,10 @@ async fn one(
     let plan = WriteRequest::Push(Push {
         changes: Arc::from(set),
     });
-    let says_yes = |shown: &PreviewToConfirm| agrees(shown, arguments);
+    let said = (arguments.yes, arguments.json);
+    let says_yes = |shown: &_| show_change::agrees(shown, "Push it?", said);
     let write = app.writer.write_or_propose(&caller, plan, says_yes);
     progress::of_changes(write).await
-}
-
-fn agrees(shown: &PreviewToConfirm, arguments: &Arguments) -> bool {
-    let lines = show_change::shown(shown);
-    if !arguments.yes {
-        return pager::agrees(&lines, "Push it?");
-    }
-    if !arguments.json {
-        print::lines(&lines);
-    }
-    true
 }
 
 fn tell_applied(done: &AppliedWrite, is_json: bool) -> (Value, CommandResult) {

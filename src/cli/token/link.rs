@@ -1,6 +1,6 @@
 //! `wikijs-gate token link`: another link with which a person signs in.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::exit::Exit;
 use super::super::{CommandResult, print};
@@ -89,9 +89,4 @@ pub(super) fn tell(link: &str) {
     print::note(
         "Open this link in a browser, or hand it to that person alone: it signs in once, within a day.",
     );
-}
-
-/// The same for programs.
-pub(super) fn told(link: &str) -> (&'static str, Value) {
-    ("signInLink", link.into())
 }

@@ -33,7 +33,7 @@ pub(super) fn list(file: &TokensFile, sign_ins: &SignIns, is_json: bool) -> Comm
                 "id": client.id(),
                 "role": client.role(),
                 "created": client.created,
-                "lastUse": used.last_call(client).and_then(|at| at.format(&Rfc3339).ok()),
+                "lastUse": used.last_call(client.id()).and_then(|at| at.format(&Rfc3339).ok()),
                 "may": client.may,
                 "expired": has_ended(client),
                 "endsSoon": soon(client).is_some(),
@@ -74,7 +74,7 @@ pub(super) fn list(file: &TokensFile, sign_ins: &SignIns, is_json: bool) -> Comm
             client.role().as_str().into(),
             client.id().to_string().into(),
             created.into(),
-            used.told(client).into(),
+            used.told(client.id()).into(),
             expires,
             less(&client.may).into(),
         ]);
@@ -151,17 +151,12 @@ fn session_as_json((name, record): &(String, SignInRecord)) -> Value {
 struct Used(Option<HashMap<ClientId, OffsetDateTime>>);
 
 impl Used {
-    fn last_call(&self, client: &NamedClient) -> Option<OffsetDateTime> {
-        self.0.as_ref()?.get(&client.id()).copied()
+    fn last_call(&self, id: ClientId) -> Option<OffsetDateTime> {
+        self.0.as_ref()?.get(&id).copied()
     }
 
-    fn told(&self, client: &NamedClient) -> String {
-        self.told_of(client.id())
-    }
-
-    fn told_of(&self, id: ClientId) -> String {
-        let used = self.0.as_ref().and_then(|all| all.get(&id).copied());
-        match (&self.0, used) {
+    fn told(&self, id: ClientId) -> String {
+        match (&self.0, self.last_call(id)) {
             (None, _) => "not known".to_owned(),
             (Some(_), None) => "none yet".to_owned(),
             (Some(_), Some(at)) if OffsetDateTime::now_utc() - at < Duration::MINUTE => {
@@ -191,14 +186,14 @@ impl Used {
             "delegate".into(),
             one.id().to_string().into(),
             one.created().to_owned().into(),
-            self.told_of(one.id()).into(),
+            self.told(one.id()).into(),
             expires,
             format!("{}{counted}; for \"{task}\"", less(one.may())).into(),
         ]
     }
 
     fn as_json(&self, one: &DelegateRecord) -> Value {
-        let used = self.0.as_ref().and_then(|all| all.get(&one.id()).copied());
+        let used = self.last_call(one.id());
         let (writes, most) = one.writes();
         json!({
             "name": one.name(),

@@ -7,7 +7,7 @@ use super::super::when::{from_now, minute};
 use super::super::words::{self, one_of};
 use super::super::{CommandResult, print};
 use super::ending::{DEFAULT, end};
-use super::link::{At, link, tell, told};
+use super::link::{At, link, tell};
 use super::{failed, no_randomness};
 use crate::audit::Role;
 use crate::config::ServeSettings;
@@ -156,15 +156,11 @@ impl New {
         let expires = client.may.expires.clone();
         file.add(client).map_err(failed(file))?;
         if self.json {
-            let (word, shown) = if is_link {
-                told(&shown)
-            } else {
-                ("token", shown.into())
-            };
+            let word = if is_link { "signInLink" } else { "token" };
             let mut answer =
                 json!({ "name": self.name, "id": id, "role": role, "expires": expires });
             if let Some(answer) = answer.as_object_mut() {
-                answer.insert(word.to_owned(), shown);
+                answer.insert(word.to_owned(), shown.into());
             }
             print::line(&answer.to_string());
             return Ok(Exit::Done);
