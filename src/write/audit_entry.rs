@@ -231,9 +231,7 @@ impl EntryBuilder {
 
     /// The record of a change that joined a draft: nothing can be confirmed, and nothing was sent.
     pub(super) fn joined(&self, draft: &DraftName) -> AuditEntry {
-        let mut entry = self.entry(AuditEvent::Preview);
-        entry.gate = Some(Gate::Confirm.as_str().to_owned());
-        entry.decision = Some("drafted".to_owned());
+        let mut entry = self.at_gate(AuditEvent::Preview, (Gate::Confirm, "drafted"));
         entry.reason = Some(format!("draft {draft}"));
         entry
     }
@@ -426,9 +424,7 @@ impl EntryBuilder {
     }
 
     pub(super) fn refusal(&self, refusal: &Refusal) -> AuditEntry {
-        let mut entry = self.entry(AuditEvent::Refusal);
-        entry.gate = Some(refusal.gate.as_str().to_owned());
-        entry.decision = Some("refused".to_owned());
+        let mut entry = self.at_gate(AuditEvent::Refusal, (refusal.gate, "refused"));
         entry.reason = Some(refusal.failure.message.clone());
         entry.code = Some(refusal.failure.code.as_str().to_owned());
         entry
@@ -443,15 +439,12 @@ impl EntryBuilder {
     }
 
     pub(super) fn preview(&self, has_token: bool) -> AuditEntry {
-        let mut entry = self.entry(AuditEvent::Preview);
-        let (gate, decision) = if has_token {
+        let decided = if has_token {
             (Gate::Confirm, "to_be_confirmed")
         } else {
             self.left_open
         };
-        entry.gate = Some(gate.as_str().to_owned());
-        entry.decision = Some(decision.to_owned());
-        entry
+        self.at_gate(AuditEvent::Preview, decided)
     }
 
     /// The record of an undo that was proposed before and waits.
@@ -473,19 +466,14 @@ impl EntryBuilder {
 
     /// The record of a person's answer, or of a question without one; with the call that asked.
     pub(super) fn approval(&self, decision: &str, asked: Option<CallId>) -> AuditEntry {
-        let mut entry = self.entry(AuditEvent::Approval);
-        entry.gate = Some(Gate::Confirm.as_str().to_owned());
-        entry.decision = Some(decision.to_owned());
+        let mut entry = self.at_gate(AuditEvent::Approval, (Gate::Confirm, decision));
         let asked = asked.filter(|asked| *asked != entry.call);
         entry.confirms = asked.map(ApprovalId::from);
         entry
     }
 
     pub(super) fn attempt(&self, step: Operation) -> AuditEntry {
-        let mut entry = self.entry(AuditEvent::Attempt);
-        let (gate, decision) = self.confirmed;
-        entry.gate = Some(gate.as_str().to_owned());
-        entry.decision = Some(decision.to_owned());
+        let mut entry = self.at_gate(AuditEvent::Attempt, self.confirmed);
         entry.step = Some(step.as_str().to_owned());
         entry
     }
@@ -515,6 +503,13 @@ impl EntryBuilder {
     /// The changes that a person left out.
     pub(super) const fn omitted(&self) -> Option<&Exclusions> {
         self.omitted.as_ref()
+    }
+
+    fn at_gate(&self, event: AuditEvent, (gate, decision): (Gate, &str)) -> AuditEntry {
+        let mut entry = self.entry(event);
+        entry.gate = Some(gate.as_str().to_owned());
+        entry.decision = Some(decision.to_owned());
+        entry
     }
 
     fn entry(&self, event: AuditEvent) -> AuditEntry {
