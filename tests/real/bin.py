@@ -207,6 +207,8 @@ class Trial:
         print(f"a look without a change: {time.time() - began:.1f} s", flush=True)
 
     def now(self):
+        """A time at which the mirror has seen all that is there."""
+        self.bin()
         time.sleep(1.1)
         return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
