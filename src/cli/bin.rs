@@ -16,6 +16,7 @@ use crate::error::{Code, Failure};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
 use crate::page::{Field, NewPath, Note, PageState, Prefix};
 use crate::server::App;
+use crate::tools::BinEntry;
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 
 /// The longest wait for a look of another server.
@@ -99,7 +100,7 @@ async fn list(arguments: &BinListArgs) -> CommandResult {
     let mut bin = bin.map_err(|error| start::failed("the bin could not be read", &error))?;
     BinPage::count_links(&mut bin, &app.wiki).await;
     if arguments.json {
-        let pages: Vec<Value> = bin.iter().map(told).collect();
+        let pages: Vec<BinEntry> = bin.iter().map(BinEntry::from).collect();
         print::line(&json!({ "pages": pages }).to_string());
         return Ok(Exit::Done);
     }
@@ -136,8 +137,11 @@ async fn show(arguments: &ShowArgs) -> CommandResult {
     let shown = found(&app, &arguments.page).await;
     let (one, state) = shown.map_err(|failure| print::failure(&failure, arguments.json))?;
     if arguments.json {
-        let mut page = told(&one);
+        let mut page = json!(BinEntry::from(&one));
+        let seen = one.page.states.iter();
+        let seen = seen.map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }));
         if let Some(page) = page.as_object_mut() {
+            page.insert("states".to_owned(), seen.collect());
             page.insert("state".to_owned(), json!(state));
         }
         print::line(&page.to_string());
@@ -274,25 +278,4 @@ fn place(one: &BinPage) -> String {
     } else {
         place
     }
-}
-
-fn told(one: &BinPage) -> Value {
-    let states = one.page.states.iter();
-    let states: Vec<Value> = states
-        .map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }))
-        .collect();
-    json!({
-        "id": one.page.id,
-        "locale": one.page.locale,
-        "path": one.page.path,
-        "title": one.page.title,
-        "tags": one.page.tags,
-        "lastSeen": one.gone.last_seen.to_string(),
-        "missed": one.gone.missed.to_string(),
-        "hidden": one.gone.is_hidden,
-        "lastAuthor": one.page.author,
-        "takenBy": one.taken_by,
-        "linkedFrom": one.linked_from,
-        "states": states,
-    })
 }

@@ -40,14 +40,19 @@ pub(super) struct Output {
     total: Option<i64>,
 }
 
-/// A page of the bin.
+/// A page of the bin, as tools and commands tell it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct BinEntry {
+pub(crate) struct BinEntry {
     id: i64,
     locale: String,
     path: String,
     title: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// True if the key did not see it any more before it went.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hidden: bool,
     last_seen: String,
     missed: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,13 +63,15 @@ struct BinEntry {
     linked_from: Option<i64>,
 }
 
-impl From<BinPage> for BinEntry {
-    fn from(one: BinPage) -> Self {
+impl From<&BinPage> for BinEntry {
+    fn from(one: &BinPage) -> Self {
         Self {
             id: one.page.id,
             locale: one.page.locale.as_str().to_owned(),
             path: one.page.path.as_str().to_owned(),
             title: escape_hidden(&one.page.title),
+            tags: one.page.tags.iter().map(|tag| escape_hidden(tag)).collect(),
+            hidden: one.gone.is_hidden,
             last_seen: one.gone.last_seen.to_string(),
             missed: one.gone.missed.to_string(),
             last_author: one.page.author.as_deref().map(escape_hidden),
@@ -93,7 +100,7 @@ impl Tool for ListBin {
         let shown = bin.into_iter().skip(count(input.offset, 0)).take(MOST);
         let mut shown: Vec<BinPage> = shown.collect();
         BinPage::count_links(&mut shown, &context.wiki).await;
-        let pages: Vec<BinEntry> = shown.into_iter().map(BinEntry::from).collect();
+        let pages: Vec<BinEntry> = shown.iter().map(BinEntry::from).collect();
         Ok(Output {
             total: some_count(total).filter(|_| total > pages.len()),
             pages,

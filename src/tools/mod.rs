@@ -78,6 +78,7 @@ mod write_tool;
 pub use arguments::Arguments;
 pub use context::ToolContext;
 pub use custom_tools::add_customs;
+pub(crate) use list_bin::BinEntry;
 pub use meant::meant;
 pub(crate) use proposal_view::may_see;
 pub use registry::{DuplicateTool, IMAGE, OfCustom, Registry, ToolDefinition, is_of_delegation};
