@@ -41,6 +41,15 @@ pub(super) async fn with_links(
     parted: &[NewPart],
 ) -> Result<(Vec<SetChange>, Mending), Failure> {
     let moves = with_headings(moves(asked.iter()), &asked, parted);
+    with_moves(call, asked, moves).await
+}
+
+/// The same for these moves, which may be those of pages that come back elsewhere.
+pub(super) async fn with_moves(
+    call: WriteCall<'_>,
+    asked: Vec<Change>,
+    moves: Moves,
+) -> Result<(Vec<SetChange>, Mending), Failure> {
     let of_new = of_new(&moves, asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
     let found = MendablePages::of(call, moves.clone(), &own).await?;
@@ -173,6 +182,11 @@ fn mended(
         None => (after, of_new),
     };
     let place = place_of(page);
+    // The text of a page that comes back elsewhere was written for its old place.
+    let back = change
+        .before()
+        .map_or_else(|| moves.source(&place), |_| None);
+    let place = back.cloned().unwrap_or(place);
     let format = SourceFormat::detect(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place, moves, site);
     // A link that is left in a page to be is in the text that was asked for.

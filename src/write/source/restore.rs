@@ -6,13 +6,14 @@ use serde_json::json;
 
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SetChange};
+use crate::gates::{ChangeSet, TurnOf};
 use crate::mirror::{BinPage, Mirror, MirrorTime, no_state};
 use crate::page::{Field, PagePath, PageState};
 use crate::wiki::Wiki;
 
-use super::{ChangeSource, Made, WriteCall, again_if_same, checked};
+use super::{ChangeSource, Made, WriteCall, again_if_same, checked, mending};
 use crate::write::audit_entry::EntryBuilder;
+use crate::write::links::new_place;
 
 /// A page to be brought back.
 #[derive(Debug, Clone)]
@@ -49,7 +50,17 @@ impl PageRestore {
         })
     }
 
-    fn set(&self, call: WriteCall<'_>, path: Option<&PagePath>) -> Result<ChangeSet, Failure> {
+    /// True if links to the old place are mended: the set is a list then.
+    fn mends(&self, call: WriteCall<'_>, path: Option<&PagePath>) -> bool {
+        path.is_some_and(|path| *path != self.state.path) && call.index.is_on()
+    }
+
+    async fn set(
+        &self,
+        call: WriteCall<'_>,
+        path: Option<&PagePath>,
+    ) -> Result<ChangeSet, Failure> {
+        let mends = self.mends(call, path);
         let needed = needed_of(&self.state.unknown);
         if !needed.is_empty() {
             let message =
@@ -74,13 +85,33 @@ impl PageRestore {
             ..self.state.clone()
         });
         let warnings = lost(self.id, Some(self.seen), &self.state.unknown);
-        Ok(ChangeSet::single(
-            call.id,
-            SetChange {
-                warnings,
-                ..SetChange::from(change)
-            },
-        ))
+        let set = if mends {
+            self.with_links(call, change).await?
+        } else {
+            ChangeSet::single(call.id, change)
+        };
+        let is_back = |change: &Change| change.before().is_none();
+        let warnings = |change: &Change| is_back(change).then(|| warnings.clone());
+        Ok(set.warned_each(|change| warnings(change).unwrap_or_default()))
+    }
+
+    /// The set of the page's return and of the changes that mend the links to its old place. If another
+    /// page stands there now, links lead to that one, and stay.
+    async fn with_links(&self, call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure> {
+        let old = Change::recreate(self.state.clone());
+        let is_taken = match new_place::look(call.wiki(), &old).await {
+            Ok(_) => false,
+            Err(failure) if failure.code == Code::PageExists => true,
+            Err(failure) => return Err(failure),
+        };
+        let place = |page: &PageState| (page.locale.clone(), page.path.clone());
+        let ends = (!is_taken).then(|| (place(&self.state), place(change.target())));
+        let moves = ends.into_iter().collect();
+        let (changes, mending) = mending::with_moves(call, vec![change], moves).await?;
+        let set = ChangeSet::list(call.id, changes).ok_or_else(no_state)?;
+        let stay = "another page is at its old place now: links that lead there stay as they are.";
+        let set = set.warned(is_taken.then(|| Warning::new("links_stay", stay)));
+        Ok(set.mending_links(mending))
     }
 }
 
@@ -117,14 +148,24 @@ impl ChangeSource for PageRestore {
         record.creates(&self.state.locale, path);
     }
 
+    async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
+        // In a set, each change takes a turn of its own.
+        TurnOf {
+            page: None,
+            rebuilds_tree: !self.mends(call, self.path.as_ref()),
+        }
+    }
+
     async fn made(&self, call: WriteCall<'_>) -> Made {
-        Ok(checked(self.set(call, self.path.as_ref())?))
+        Ok(checked(self.set(call, self.path.as_ref()).await?))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         // A confirmed call may leave out where the page shall come back.
-        let there = shown.first().change.after().map(|page| &page.path);
-        let own = self.set(call, self.path.as_ref().or(there))?;
+        let is_back = |change: &&Change| change.before().is_none();
+        let back = shown.iter().map(|one| &one.change).find(is_back);
+        let there = back.and_then(Change::after).map(|page| &page.path);
+        let own = self.set(call, self.path.as_ref().or(there)).await?;
         again_if_same(call, &own, shown).await
     }
 }

@@ -19,16 +19,16 @@ use crate::testkit::{
 const LIST_BIN: &str = "wikijs_list_bin";
 const RESTORE: &str = "wikijs_restore_page";
 
-fn mirrored(setup: Setup) -> Setup {
+pub(crate) fn mirrored(setup: Setup) -> Setup {
     setup.toolsets("pages,undo").with("WIKI_MIRROR", "on")
 }
 
-fn setup(wiki: &DemoWiki) -> Setup {
+pub(crate) fn setup(wiki: &DemoWiki) -> Setup {
     mirrored(Setup::admin(wiki))
 }
 
 /// The mirror looks once more.
-async fn look(served: &Served) -> MirrorNews {
+pub(crate) async fn look(served: &Served) -> MirrorNews {
     let looked = served.app.look_for_mirror(Duration::from_secs(20)).await;
     looked.expect("a look")
 }
@@ -46,7 +46,7 @@ async fn theirs(wiki: &DemoWiki, query: &str) -> Value {
 }
 
 /// Somebody deletes a page, past this server.
-async fn they_delete(wiki: &DemoWiki, id: i64) {
+pub(crate) async fn they_delete(wiki: &DemoWiki, id: i64) {
     let query =
         format!("mutation {{ pages {{ delete(id: {id}) {{ responseResult {{ succeeded }} }} }} }}");
     let answer = theirs(wiki, &query).await;
@@ -54,13 +54,15 @@ async fn they_delete(wiki: &DemoWiki, id: i64) {
     assert_eq!(*succeeded, true, "{answer}");
 }
 
-async fn bin(served: &Served) -> Vec<String> {
+pub(crate) async fn bin(served: &Served) -> Vec<String> {
     let answer = call_ok(served, LIST_BIN, json!({})).await;
     let paths = members(&answer, "pages", "path");
     paths.into_iter().map(str::to_owned).collect()
 }
 
-async fn with_dressed(setup: impl FnOnce(&DemoWiki) -> Setup) -> (DemoWiki, Served, i64) {
+pub(crate) async fn with_dressed(
+    setup: impl FnOnce(&DemoWiki) -> Setup,
+) -> (DemoWiki, Served, i64) {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     let id = wiki.with_page(dressed());
     wiki.with_page(page("home", "# Home\n"));
@@ -70,7 +72,7 @@ async fn with_dressed(setup: impl FnOnce(&DemoWiki) -> Setup) -> (DemoWiki, Serv
 }
 
 /// A command of the operator, with the mirror of this server.
-fn operators(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Command {
+pub(super) fn operators(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Command {
     Command::operator(wiki, served.dir.path(), arguments)
         .with("WIKI_MIRROR", "on")
         .with("WIKI_MUTATION_DRY_RUN", "false")
@@ -550,4 +552,40 @@ async fn a_page_that_is_older_than_it_was_seen_tells_of_a_restored_backup() {
     wiki.with_store(|store| *store.page_mut(id).unwrap() = row);
     assert!(look(&served).await.went_back);
     assert!(!look(&served).await.went_back);
+}
+
+#[tokio::test]
+async fn a_page_that_comes_back_elsewhere_takes_the_links_to_its_old_place_along() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let gone = "# Gone\n\nSee [the next](next) and [me](/docs/gone).\n";
+    let id = wiki.with_page(page("docs/gone", gone));
+    wiki.with_page(page("docs/next", "# Next\n"));
+    let linker = wiki.with_page(page("home", "# Home\n\n[it](/docs/gone) [n](/docs/next)\n"));
+    let indexed = |wiki: &DemoWiki| setup(wiki).indexed();
+    let served = indexed(&wiki).serve().await;
+    look(&served).await;
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    let arguments = json!({ "page": "docs/gone", "path": "kept/here" });
+    let preview = call_ok(&served, RESTORE, arguments.clone()).await;
+    says(&preview.to_string(), "cannot_return");
+    says(&preview.to_string(), "kept/here");
+    let restored = is_applied(&served, RESTORE, arguments).await;
+    let content = |id: i64| wiki.with_store(|store| store.page(id).unwrap().content.clone());
+    let before = "# Home\n\n[it](/docs/gone) [n](/docs/next)\n";
+    assert_eq!(content(linker), before.replace("/docs/gone", "/kept/here"));
+    let back = content(id_of(&wiki, "kept/here"));
+    says(&back, "[me](/kept/here)");
+    lacks(&back, "(next)");
+    confirmed_ok(&served, UNDO, json!({ "callId": restored["callId"] })).await;
+    assert_eq!(content(linker), before);
+    // Where another page stands at the old place, links lead to that one.
+    let other = wiki.with_page(page("docs/gone", "# Other\n"));
+    let arguments = json!({ "page": id.to_string(), "path": "kept/there" });
+    let preview = call_ok(&served, RESTORE, arguments.clone()).await;
+    says(&preview.to_string(), "links_stay");
+    is_applied(&served, RESTORE, arguments).await;
+    assert_eq!(content(linker), before);
+    assert_eq!(content(other), "# Other\n");
+    id_of(&wiki, "kept/there");
 }

@@ -27,6 +27,13 @@ impl Moves {
         self.pages.get(place)
     }
 
+    /// The place from which a page comes to this one, if one does.
+    #[must_use]
+    pub fn source(&self, place: &PagePlace) -> Option<&PagePlace> {
+        let mut pages = self.pages.iter();
+        pages.find(|(_, to)| *to == place).map(|(from, _)| from)
+    }
+
     /// True if headings go from a page to a new one.
     pub fn take_headings(&self) -> bool {
         self.headings.values().any(|homes| !homes.is_empty())
