@@ -271,6 +271,7 @@ fn take(
             state,
             seen,
             updated: page.updated_at.clone().unwrap_or_default(),
+            redated: None,
             author: page.author_name.clone(),
             bytes,
         };

@@ -19,6 +19,7 @@ mod pages;
 mod retention;
 mod settings;
 mod then;
+mod versions;
 
 pub(crate) use bin::no_state;
 pub use bin::{BinPage, Mirror, MirrorFault};
@@ -29,3 +30,4 @@ pub use pages::{MirrorTime, MirroredPage, PageGone, SeenState};
 pub use retention::{Forgotten, ToForget};
 pub use settings::MirrorSettings;
 pub use then::{PageThen, PartThen};
+pub use versions::SeenVersion;

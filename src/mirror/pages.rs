@@ -103,6 +103,9 @@ pub struct SeenState {
     pub seen: MirrorTime,
     /// The time at which the wiki says that it was written.
     pub updated: Date,
+    /// The time that the wiki said of it last, where that went on without a change.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) redated: Option<Date>,
     /// Its author, as the wiki says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub author: Option<String>,
@@ -173,7 +176,7 @@ impl MirroredPage {
         self.mark = mark;
         (self.gone, self.hidden) = (None, None);
         match self.states.last_mut() {
-            Some(last) if last.state == state.state => last.goes_back_to(state.updated),
+            Some(last) if last.state == state.state => last.is_dated_now(state.updated),
             _ => self.states.push(state),
         }
         let beyond = self.states.len().saturating_sub(MOST_STATES);
@@ -183,17 +186,28 @@ impl MirroredPage {
 
 impl SeenState {
     /// The time since which the page was so: what the wiki says, unless that was yet to come.
-    pub(super) fn since(&self) -> OffsetDateTime {
+    #[must_use]
+    pub fn since(&self) -> OffsetDateTime {
         let seen = self.seen.instant();
         let updated = self.updated.instant();
         updated.map_or(seen, |updated| updated.min(seen))
     }
 
-    /// Notes that the wiki says an earlier time for it, as after a backup: it is told once.
-    fn goes_back_to(&mut self, updated: Date) {
+    /// True if the wiki said this time of it: its version of this date is the same state.
+    #[must_use]
+    pub fn is_dated(&self, date: &Date) -> bool {
+        let own = [Some(&self.updated), self.redated.as_ref()].into_iter();
+        let date = date.instant();
+        date.is_some() && own.flatten().any(|own| own.instant() == date)
+    }
+
+    /// Notes that the wiki says another time for it: an earlier one, as after a backup, is told once.
+    fn is_dated_now(&mut self, updated: Date) {
         let times = updated.instant().zip(self.updated.instant());
-        if times.is_some_and(|(now, before)| now < before) {
-            self.updated = updated;
+        match times {
+            Some((now, before)) if now < before => self.updated = updated,
+            Some((now, before)) if now > before => self.redated = Some(updated),
+            _ => {}
         }
     }
 }

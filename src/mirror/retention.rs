@@ -243,6 +243,7 @@ mod tests {
             state: KeptState::of_text(format!("{:064x}", id * 1_000 + at).as_bytes()).unwrap(),
             seen: (*at).into(),
             updated: Date::Unset,
+            redated: None,
             author: None,
             bytes: 10,
         };

@@ -8,7 +8,7 @@ use super::bin::Mirror;
 use super::known::KnownPages;
 use super::pages::{MirrorTime, MirroredPage, SeenState};
 use crate::audit::{AuditError, KeptState, kept_states};
-use crate::page::{Date, Field, PagePath, PageReading, PageState, Prefix, ReadScope};
+use crate::page::{PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 
 /// A part of the wiki that is to be as it was.
@@ -159,53 +159,6 @@ impl BackAgain {
     }
 }
 
-impl Mirror {
-    /// Completes an old version of a page with what was seen of it: tags, styles and scripts, which the
-    /// wiki does not keep in versions (W10). What the caller cannot read of the present page stays out.
-    /// True if anything came of it.
-    pub async fn complete(
-        &self,
-        id: i64,
-        then: &mut PageReading,
-        (now, scope): (&PageReading, &ReadScope),
-    ) -> bool {
-        let Some(written) = then.updated_at.as_ref().and_then(Date::instant) else {
-            return false;
-        };
-        let load = on(self.store(), move |store| {
-            KnownPages::load_beside(store, id)
-        });
-        let Ok(known) = load.await else {
-            return false;
-        };
-        let is_it = |seen: &&SeenState| seen.updated.instant() == Some(written);
-        let pages = known
-            .iter()
-            .filter(|page| page.id == id && page.gone.is_none());
-        let seen = pages.flat_map(|page| &page.states).find(is_it);
-        let Some(seen) = seen.map(|seen| seen.state) else {
-            return false;
-        };
-        let state = self.state(seen).await.ok();
-        let Some(state) = state.filter(|state| scope.admits_state(state)) else {
-            return false;
-        };
-        let told = |field, is_known: bool| !is_known && now.knows(field) && state.knows(field);
-        let fields = [Field::Tags, Field::ScriptCss, Field::ScriptJs];
-        let [tags, css, js] = fields.map(|field| told(field, then.knows(field)));
-        if tags {
-            then.tags = Some(state.tags);
-        }
-        if css {
-            then.script_css = Some(state.script_css);
-        }
-        if js {
-            then.script_js = Some(state.script_js);
-        }
-        tags || css || js
-    }
-}
-
 /// A state before a change and one after it.
 type SeenPair<'a> = (Option<&'a SeenState>, Option<&'a SeenState>);
 
@@ -311,6 +264,7 @@ mod tests {
             state: KeptState::of_text(format!("{at:064x}").as_bytes()).unwrap(),
             seen: (*at * 1_000).into(),
             updated: Date::Unset,
+            redated: None,
             author: Some((*author).to_owned()),
             bytes: 1,
         };

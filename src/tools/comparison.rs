@@ -16,6 +16,9 @@ use crate::wiki::{Since, Version, aside};
 /// The number of the newest versions that are searched for a time.
 const MAX_VERSIONS: usize = 1_000;
 
+/// The greatest id that the wiki gives to a version; a greater one is that of a seen state.
+pub(super) const MAX_VERSION: i64 = 2_147_483_647;
+
 /// The states to compare.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
@@ -116,8 +119,8 @@ impl Point {
             return Some(Self::Current);
         }
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let id: i32 = text.parse().ok().filter(|id| *id > 0)?;
-            return Some(Self::Version(id.into()));
+            let id: i64 = text.parse().ok().filter(|id| *id > 0)?;
+            return Some(Self::Version(id));
         }
         Date::parse(text).ok().filter(Date::is_set).map(Self::Time)
     }
@@ -186,6 +189,12 @@ async fn state(
 ) -> Result<(ComparedVersion, PageReading), Failure> {
     let version = match point {
         Point::Current => None,
+        Point::Version(id) if id > MAX_VERSION => {
+            let seen = seen_version(context, now, id).await?;
+            let mut told = state_of(Some(id), &seen);
+            told.seen_by_mirror = true;
+            return Ok((told, seen));
+        }
         Point::Version(version) => {
             let version = context.wiki.version(id, version).await?;
             Some(version.ok_or_else(|| not_found("The page has no such version."))?)
@@ -201,9 +210,21 @@ async fn state(
     let mut told = state_of(Some(version_id), &then);
     if let Some(mirror) = &context.mirror {
         let within = (now, context.wiki.scope());
-        told.seen_by_mirror = mirror.complete(id, &mut then, within).await;
+        told.seen_by_mirror = mirror.complete(&mut then, within).await;
     }
     Ok((told, then))
+}
+
+/// A state of the page that the mirror saw, by its id.
+pub(super) async fn seen_version(
+    context: &ToolContext,
+    now: &PageReading,
+    id: i64,
+) -> Result<PageReading, Failure> {
+    let within = (now, context.wiki.scope());
+    let seen = context.mirror()?.versions(within, Some(id), 1).await?.pop();
+    seen.map(|seen| seen.page)
+        .ok_or_else(|| not_found("The page has no such version, and none was seen."))
 }
 
 /// The version that was current at a time; `None` if the page has not changed since.

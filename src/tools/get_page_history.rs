@@ -9,13 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::changes::{self, RecentChanges};
-use super::comparison::{self, Compare, VersionComparison};
+use super::comparison::{self, Compare, MAX_VERSION, VersionComparison};
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::some_count;
 use super::tool::{Explained, TEXT_BYTES, TITLE_GOES_INTO_PAGE, Tool, ToolKind};
 use crate::change::compare;
 use crate::error::Failure;
+use crate::mirror::SeenVersion;
 use crate::page::{Field, PageReading};
 use crate::wiki::HistoryEntry;
 
@@ -78,14 +79,15 @@ pub(super) struct Output {
 struct VersionEntry {
     version_id: i64,
     version_date: String,
-    author_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author_id: Option<i64>,
     author_name: String,
     /// True if this server wrote it, by its record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ours: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     by_call_id: Option<String>,
-    /// initial, edit or move
+    /// initial, edit or move; seen: the wiki has no such version, and this server saw it
     action: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<String>,
@@ -94,6 +96,79 @@ struct VersionEntry {
     /// Fields that differ from the version before, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<&'static str>>,
+    /// The state as this server saw it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<SeenEntry>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SeenEntry {
+    /// It restores tags, styles and scripts, too.
+    version_id: i64,
+    at: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_seen: Vec<&'static str>,
+}
+
+impl From<SeenVersion> for SeenEntry {
+    fn from(one: SeenVersion) -> Self {
+        let unknown = one.page.unreadable().into_keys();
+        Self {
+            version_id: one.id,
+            at: one.seen.seen.to_string(),
+            not_seen: unknown.map(Field::name).collect(),
+        }
+    }
+}
+
+/// A former state of a page, as the wiki has it or as the mirror saw it, or both.
+type PastState = (HistoryEntry, Option<SeenVersion>);
+
+/// The states of a page that the mirror saw, the newest first; none where none is kept for this caller.
+async fn seen_versions(
+    context: &ToolContext,
+    id: i64,
+    most: usize,
+) -> Result<Vec<SeenVersion>, Failure> {
+    let Some(mirror) = &context.mirror else {
+        return Ok(Vec::new());
+    };
+    let now = context.wiki.page_by_id(id).await?;
+    let within = (&now, context.wiki.scope());
+    Ok(mirror.versions(within, None, most).await?)
+}
+
+/// The versions of the wiki, and between them by their times the states that none of these is. Those
+/// older than all versions that were read are known to be no versions only with the whole history.
+fn merged(entries: Vec<HistoryEntry>, seen: Vec<SeenVersion>, is_whole: bool) -> Vec<PastState> {
+    let mut seen = seen.into_iter().peekable();
+    let as_entry = |one: SeenVersion| {
+        let entry = HistoryEntry {
+            version_id: one.id,
+            version_date: one.seen.updated.clone(),
+            author_id: 0,
+            author_name: one.seen.author.clone().unwrap_or_default(),
+            action: "seen".to_owned(),
+            moved_from: None,
+            moved_to: None,
+        };
+        (entry, Some(one))
+    };
+    let mut told = Vec::new();
+    for entry in entries {
+        let date = &entry.version_date;
+        let is_after = |one: &SeenVersion| {
+            !one.seen.is_dated(date) && date.instant().is_some_and(|date| one.seen.since() > date)
+        };
+        while let Some(one) = seen.next_if(is_after) {
+            told.push(as_entry(one));
+        }
+        let twin = seen.next_if(|one| one.seen.is_dated(date));
+        told.push((entry, twin));
+    }
+    told.extend(seen.filter(|_| is_whole).map(as_entry));
+    told
 }
 
 impl Tool for GetPageHistory {
@@ -135,21 +210,31 @@ impl Tool for GetPageHistory {
             });
         }
         // One more than is shown, to compare the last shown entry with.
-        let history = context.wiki.history(id, offset, limit + 1).await?;
-        let changed = changed(&context, id, &history.entries).await;
-        let states = history.entries.iter();
-        let states = states.map(|entry| (id, entry.version_date.clone()));
+        let seen = seen_versions(&context, id, offset + limit + 1).await?;
+        let from = if seen.is_empty() { offset } else { 0 };
+        let history = (context.wiki).history(id, from, offset - from + limit + 1);
+        let history = history.await?;
+        let is_whole = from + history.entries.len() == history.total;
+        let told = merged(history.entries, seen, is_whole);
+        let beside = told
+            .iter()
+            .filter(|(entry, _)| entry.version_id > MAX_VERSION);
+        let beside = beside.count();
+        let total = history.total + beside;
+        let told = told.into_iter().skip(offset - from).take(limit + 1);
+        let told: Vec<PastState> = told.collect();
+        let changed = changed(&context, id, &told).await;
+        let dates = told.iter().map(|(entry, _)| entry.version_date.clone());
+        let states = dates.map(|date| (id, date));
         let ours = context.desk.past().calls_that_left(states.collect()).await;
-        let entries: Vec<VersionEntry> = history
-            .entries
-            .into_iter()
+        let entries: Vec<VersionEntry> = { told.into_iter() }
             .zip(changed.into_iter().chain(iter::repeat(None)))
             .zip(ours)
             .take(limit)
-            .map(|((entry, changed), ours)| VersionEntry {
+            .map(|(((entry, seen), changed), ours)| VersionEntry {
                 version_id: entry.version_id,
                 version_date: entry.version_date.into(),
-                author_id: entry.author_id,
+                author_id: Some(entry.author_id).filter(|id| *id != 0),
                 author_name: entry.author_name,
                 ours: ours.is_some(),
                 by_call_id: ours.map(|call| call.to_string()),
@@ -157,19 +242,20 @@ impl Tool for GetPageHistory {
                 moved_from: entry.moved_from,
                 moved_to: entry.moved_to,
                 changed,
+                seen: seen.map(SeenEntry::from),
             })
             .collect();
-        let is_oldest = |at: usize| offset + at + 1 == history.total;
+        let is_oldest = |at: usize| offset + at + 1 == total;
         let mut shown = entries.iter().enumerate();
         let is_compared = shown.all(|(at, entry)| entry.changed.is_some() || is_oldest(at));
         Ok(Output {
             entries: Some(entries),
-            total: some_count(history.total),
+            total: some_count(total),
             unavailable: (!is_compared)
                 .then_some(("changed", NOT_COMPARED))
                 .into_iter()
                 .collect(),
-            hint: (history.total == 0).then_some(NEVER_CHANGED),
+            hint: (total == 0).then_some(NEVER_CHANGED),
             ..Output::default()
         })
     }
@@ -201,25 +287,32 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
 async fn changed(
     context: &ToolContext,
     page: i64,
-    entries: &[HistoryEntry],
+    told: &[PastState],
 ) -> Vec<Option<Vec<&'static str>>> {
-    let entries = entries.iter().take(MAX_COMPARED + 1);
-    let ids: Vec<i64> = entries.map(|entry| entry.version_id).collect();
-    if ids.len() < 2 {
+    let told = told.get(..=MAX_COMPARED).unwrap_or(told);
+    let is_wikis = |(entry, _): &&PastState| entry.version_id <= MAX_VERSION;
+    let wikis = told.iter().filter(is_wikis);
+    let ids: Vec<i64> = wikis.map(|(entry, _)| entry.version_id).collect();
+    if told.len() < 2 {
         return Vec::new();
     }
-    let versions = match context.wiki.versions(page, &ids).await {
-        Ok(versions) => versions,
+    let mut versions = match context.wiki.versions(page, &ids).await {
+        Ok(versions) => versions.into_iter(),
         Err(error) => {
             tracing::warn!(%error, "the versions of a page could not be compared");
             return Vec::new();
         }
     };
-    let versions: Vec<Option<PageReading>> = versions
-        .into_iter()
-        .map(|version| version.map(PageReading::from))
-        .collect();
-    let neighbours = versions.iter().zip(versions.iter().skip(1));
+    let reading = |one: &PastState| {
+        let seen = one.1.as_ref().map(|seen| seen.page.clone());
+        if !is_wikis(&one) {
+            return seen;
+        }
+        let version = PageReading::from(versions.next().flatten()?);
+        Some(seen.into_iter().fold(version, PageReading::or))
+    };
+    let readings: Vec<Option<PageReading>> = told.iter().map(reading).collect();
+    let neighbours = readings.iter().zip(readings.iter().skip(1));
     neighbours
         .map(|(newer, older)| {
             let change = compare(older.as_ref()?, newer.as_ref()?).change;

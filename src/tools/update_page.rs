@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::comparison::{MAX_VERSION, seen_version};
 use super::context::ToolContext;
 use super::input::{self, rule};
 use super::tool::Explained;
@@ -68,7 +69,7 @@ pub(super) struct Input {
     #[garde(skip)]
     section_mode: Option<Mode>,
     /// versionId to restore: content, title and description, or the section.
-    #[garde(range(min = 1, max = 2_147_483_647))]
+    #[garde(range(min = 1))]
     from_version: Option<i64>,
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
@@ -186,10 +187,16 @@ impl WriteTool for UpdatePage {
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();
+        let mut seen = None;
+        if let Some(version) = input.from_version.filter(|id| *id > MAX_VERSION) {
+            let now = context.wiki.page_by_id(input.id).await?;
+            seen = Some(Box::new(seen_version(context, &now, version).await?));
+        }
         let plan = WriteRequest::Update(Update {
             id: input.id,
             edits: is_named.then(|| Box::new(edits)),
             from_version: input.from_version,
+            seen,
             accept_loss: accept_loss.into_iter().map(Field::from).collect(),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
             updates_links: input.update_links == Some(true),

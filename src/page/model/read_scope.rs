@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::checks::bare_tag;
+use super::field::Field;
 use super::locale::Locale;
 use super::path::{PagePath, Prefix, fold, fold_place};
 use super::reading::PageReading;
@@ -176,9 +177,14 @@ impl ReadScope {
         self.admits_place(&page.locale, &page.path) && has_fit_tags()
     }
 
-    /// True if a completely known page may be read.
+    /// True if a page may be read as it was. Where tags decide and are not known, it may not.
     pub fn admits_state(&self, page: &PageState) -> bool {
-        self.admits_place(&page.locale, &page.path) && self.admits_tags(&page.tags)
+        let has_fit_tags = if page.knows(Field::Tags) {
+            self.admits_tags(&page.tags)
+        } else {
+            !self.asks_for_tags()
+        };
+        self.admits_place(&page.locale, &page.path) && has_fit_tags
     }
 
     /// A text that differs for every scope; empty if everything may be read.

@@ -107,6 +107,14 @@ macro_rules! make_reading {
                 }
             }
 
+            /// Takes away the value of a field that may be unknown.
+            pub fn forget(&mut self, field: Field) {
+                match field {
+                    $( Field::$place => {} )*
+                    $( Field::$field => self.$member = None, )*
+                }
+            }
+
             /// The promised state, with everything that could be read replacing it.
             pub fn laid_over(&self, promised: &PageState) -> PageState {
                 let this = self.clone();

@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
-use crate::page::{Date, Field, PageState, PartSelector, part_as_in};
-use crate::wiki::Wiki;
+use crate::page::{Date, Field, PageReading, PageState, PartSelector, part_as_in};
+use crate::wiki::{PageRights, Right, Wiki};
 
 use super::conflict::{self, ConflictBasis};
 use super::{
@@ -26,6 +26,9 @@ pub struct Update {
     /// The version whose content is restored, and also its title and description, unless the edits
     /// give them; if they name a section, only its text is.
     pub from_version: Option<i64>,
+    /// The state that this server saw which is restored in place of a version: also its tags, styles and
+    /// scripts, where they were seen and the key may write them.
+    pub seen: Option<Box<PageReading>>,
     /// The fields that may be lost if the key cannot read them.
     pub accept_loss: Vec<Field>,
     /// The time of the page that the caller knows.
@@ -63,37 +66,72 @@ impl Update {
 
     /// The same, with the content of the named version filled in.
     async fn with_version(self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
-        let Some(version) = self.from_version else {
-            return Ok(self);
+        let missing = || Failure::new(Code::VersionNotFound, "The page has no such version.");
+        let version = match (&self.seen, self.from_version) {
+            (Some(seen), _) => PageReading::clone(seen),
+            (None, Some(version)) => {
+                let version = wiki.version(self.id, version).await?;
+                version.ok_or_else(missing)?.into()
+            }
+            (None, None) => return Ok(self),
         };
-        let version = wiki
-            .version(self.id, version)
-            .await?
-            .ok_or_else(|| Failure::new(Code::VersionNotFound, "The page has no such version."))?;
-        if version.editor != page.editor {
+        let content = version.content.as_ref().ok_or_else(missing)?;
+        if let Some(editor) = version
+            .editor
+            .as_ref()
+            .filter(|editor| **editor != page.editor)
+        {
             return Err(Failure::new(
                 Code::EditNotApplicable,
                 "The version was written with another editor than the page has now.",
             )
             .hint("An administrator can convert the page to the version's editor in the wiki.")
-            .detail("editor", version.editor));
+            .detail("editor", editor.as_str()));
         }
         let mut edits = self.edits.unwrap_or_default();
         if let Some(NewContent::Section {
-            selector, content, ..
+            selector,
+            content: part,
+            ..
         }) = &mut edits.content
         {
-            *content = part_of_version(&page.content, &version.content, selector)?;
+            *part = part_of_version(&page.content, content, selector)?;
         } else {
-            edits.content = Some(NewContent::Whole(version.content));
-            edits.title.get_or_insert(version.title);
-            edits.description.get_or_insert(version.description);
+            edits.content = Some(NewContent::Whole(content.clone()));
+            let (css, js) = code_of(wiki, page, &version).await;
+            edits.title = edits.title.or(Some(version.title));
+            edits.description = edits.description.or(version.description);
+            edits.tags = edits.tags.or(version.tags.map(NewTags::All));
+            edits.script_css = edits.script_css.or(css);
+            edits.script_js = edits.script_js.or(js);
         }
         Ok(Self {
             edits: Some(edits),
             from_version: None,
+            seen: None,
             ..self
         })
+    }
+
+    /// The warning of what stays as it is, although the state that is restored may have had another one.
+    fn not_restored(&self, completed: &Self) -> Option<Warning> {
+        self.seen.as_ref()?;
+        let edits = completed
+            .edits
+            .as_ref()
+            .filter(|edits| edits.section().is_none())?;
+        let left = [
+            ("tags", edits.tags.is_none()),
+            ("scriptCss", edits.script_css.is_none()),
+            ("scriptJs", edits.script_js.is_none()),
+        ];
+        let left = left.into_iter().filter(|(_, is_left)| *is_left);
+        let left: Vec<&str> = left.map(|(name, _)| name).collect();
+        let message = format!(
+            "it was not seen in that state, or this key may not write it, so it stays as it is: {}.",
+            left.join(", ")
+        );
+        (!left.is_empty()).then(|| Warning::new("not_seen", message))
     }
 
     /// True if it asks for the change that was shown. A call that names only its page asks for
@@ -182,6 +220,7 @@ impl ChangeSource for Update {
         let base = call.base(&read.page).await?;
         let page = base.as_ref().unwrap_or(&read.page);
         let own = self.completed(wiki, page).await?;
+        let not_restored = self.not_restored(&own);
         let warning = own.content().and_then(|content| content.warning(page));
         let remake = |page| own.of(page).ok();
         let conflict = conflict::check(call, own.known(), &read, remake).await?;
@@ -195,7 +234,8 @@ impl ChangeSource for Update {
         } else {
             ChangeSet::single(call.id, change)
         };
-        Ok(ComparedSet::of(set.warned(warning), conflict))
+        let set = set.warned(warning).warned(not_restored);
+        Ok(ComparedSet::of(set, conflict))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
@@ -213,6 +253,30 @@ impl ChangeSource for Update {
         })
         .await
     }
+}
+
+/// The styles and scripts of a former state, as far as they are known and the key may write them.
+async fn code_of(
+    wiki: &Wiki,
+    page: &PageState,
+    version: &PageReading,
+) -> (Option<String>, Option<String>) {
+    let fields = [
+        (Field::ScriptCss, Right::WriteStyles),
+        (Field::ScriptJs, Right::WriteScripts),
+    ];
+    let mut rights = PageRights::default();
+    if fields.iter().any(|(field, _)| version.knows(*field)) {
+        // Where the wiki tells nothing, it decides when the write is sent.
+        let place = PageReading::from(page.clone());
+        rights = wiki.rights_to_code(&place).await.unwrap_or_default();
+    }
+    let [css, js] =
+        fields.map(|(field, right)| page.knows(field) && rights.has(right) != Some(false));
+    (
+        version.script_css.clone().filter(|_| css),
+        version.script_js.clone().filter(|_| js),
+    )
 }
 
 /// The text of a part of a page as a version has it.
@@ -277,6 +341,7 @@ mod tests {
             id,
             edits,
             from_version: None,
+            seen: None,
             accept_loss: accept_loss.to_vec(),
             if_updated_at: None,
             updates_links: false,

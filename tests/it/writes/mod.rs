@@ -3,7 +3,7 @@
 mod approvals;
 mod assets;
 mod assets_at_risk;
-mod bin;
+pub(crate) mod bin;
 mod bin_kept;
 mod bulk;
 mod cannot_return;
@@ -32,6 +32,7 @@ mod pauses;
 mod recover;
 mod rules;
 mod run_check;
+mod seen_states;
 mod servers;
 mod styles;
 mod tag_arguments;

@@ -80,6 +80,7 @@ fn renaming(id: i64, updates_links: bool) -> WriteRequest {
         id,
         edits: None,
         from_version: None,
+        seen: None,
         accept_loss: Vec::new(),
         if_updated_at: None,
         updates_links,

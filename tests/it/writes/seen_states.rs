@@ -1,0 +1,196 @@
+//! States that this server saw stand beside the wiki's own versions, and come back with all fields.
+
+use serde_json::{Value, json};
+use wikijs_gate::demo::DemoWiki;
+
+use super::bin::{look, mirrored, setup, with_dressed};
+use super::fields;
+use crate::harness::{Served, Setup, said};
+use crate::testkit::{HISTORY, UPDATE, call_ok, fails, is_applied, says};
+
+/// Somebody changes a page at the database: the wiki keeps no version of what was there.
+fn replaced(wiki: &DemoWiki, id: i64) {
+    wiki.with_store(|store| {
+        let page = store.page_mut(id).unwrap();
+        "# Theirs\n".clone_into(&mut page.content);
+        page.tags = vec!["other".to_owned()];
+        "body{color:blue}".clone_into(&mut page.script_css);
+        page.script_js.clear();
+        store.touch(id);
+    });
+}
+
+/// The same by the wiki's own interface.
+fn rewritten(wiki: &DemoWiki, id: i64, content: &str) {
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            content.clone_into(&mut page.content);
+            page.tags = vec!["other".to_owned()];
+        });
+    });
+}
+
+async fn history(served: &Served, id: i64) -> Value {
+    call_ok(served, HISTORY, json!({ "id": id })).await
+}
+
+#[tokio::test]
+async fn a_state_that_the_wiki_has_no_version_of_is_told_compared_and_written_back_with_every_field()
+ {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let before = fields(&wiki, id);
+    replaced(&wiki, id);
+    look(&served).await;
+    let told = history(&served, id).await;
+    assert_eq!(told["total"], 1, "{told}");
+    let seen = &told["entries"][0];
+    assert_eq!(seen["action"], "seen");
+    assert_eq!(seen["versionId"], seen["seen"]["versionId"]);
+    assert!(seen["seen"]["at"].is_string() && seen["versionDate"].is_string());
+    assert!(!seen["authorName"].as_str().unwrap().is_empty(), "{seen}");
+    assert_eq!(seen["seen"]["notSeen"], Value::Null);
+    let version = seen["versionId"].clone();
+    let compare = json!({ "id": id, "compare": { "from": version } });
+    let compared = call_ok(&served, HISTORY, compare).await;
+    let compared = &compared["comparison"];
+    assert_eq!(compared["from"]["seenByMirror"], true);
+    assert_eq!(
+        compared["changes"]["tags"]["before"],
+        json!(["zeta", "alpha"])
+    );
+    assert_eq!(compared["notComparable"], Value::Null);
+    let arguments = json!({ "id": id, "fromVersion": version });
+    let preview = call_ok(&served, UPDATE, arguments.clone()).await;
+    let warnings = preview["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{preview}");
+    assert_eq!(warnings[0]["code"], "script_added");
+    is_applied(&served, UPDATE, arguments).await;
+    assert_eq!(fields(&wiki, id), before);
+}
+
+#[tokio::test]
+async fn a_version_of_the_wiki_that_was_seen_is_told_once_and_its_seen_state_restores_tags() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let before = fields(&wiki, id);
+    // The wiki says another time for the page without a change of it, as where a link goes red.
+    wiki.with_store(|store| store.touch(id));
+    look(&served).await;
+    rewritten(&wiki, id, "# Theirs\n");
+    look(&served).await;
+    let told = history(&served, id).await;
+    assert_eq!(told["total"], 1, "{told}");
+    let version = &told["entries"][0];
+    assert_eq!(version["action"], "initial");
+    assert_ne!(version["versionId"], version["seen"]["versionId"]);
+    let arguments = json!({ "id": id, "fromVersion": version["seen"]["versionId"] });
+    is_applied(&served, UPDATE, arguments).await;
+    assert_eq!(fields(&wiki, id), before);
+}
+
+#[tokio::test]
+async fn seen_states_and_versions_stand_in_the_order_of_their_times_on_every_page_of_results() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    for round in 0..3 {
+        replaced(&wiki, id);
+        look(&served).await;
+        rewritten(&wiki, id, &format!("# Round {round}\n"));
+        look(&served).await;
+    }
+    let all = history(&served, id).await;
+    let actions = |answer: &Value| -> Vec<String> {
+        let entries = answer["entries"].as_array().unwrap().iter();
+        entries
+            .map(|entry| entry["action"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    // The version of what was there first was replaced at the database.
+    let expected = ["edit", "seen", "edit", "seen", "initial", "seen"];
+    assert_eq!(actions(&all), expected);
+    let changed = ["content", "tags", "scriptCss", "scriptJs"];
+    assert_eq!(all["entries"][4]["changed"], json!(changed), "{all}");
+    let mut paged = Vec::new();
+    for offset in 0..6 {
+        let arguments = json!({ "id": id, "offset": offset, "limit": 1 });
+        let answer = call_ok(&served, HISTORY, arguments).await;
+        assert_eq!(answer["entries"].as_array().unwrap().len(), 1, "{answer}");
+        paged.push(answer["entries"][0]["versionId"].clone());
+    }
+    let whole = all["entries"].as_array().unwrap().iter();
+    let whole: Vec<Value> = whole.map(|entry| entry["versionId"].clone()).collect();
+    assert_eq!(paged, whole);
+}
+
+#[tokio::test]
+async fn nobody_is_told_a_seen_state_with_a_tag_or_at_a_place_that_is_denied_to_them() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    wiki.with_store(|store| "was/here".clone_into(&mut store.page_mut(id).unwrap().path));
+    wiki.with_store(|store| store.touch(id));
+    look(&served).await;
+    wiki.with_store(|store| "docs/dressed".clone_into(&mut store.page_mut(id).unwrap().path));
+    replaced(&wiki, id);
+    look(&served).await;
+    let told = history(&served, id).await;
+    assert_eq!(told["total"], 2, "{told}");
+    let version = told["entries"][0]["versionId"].clone();
+    for (name, value, left) in [
+        ("WIKI_DENIED_READ_TAGS", "zeta", 0),
+        ("WIKI_DENIED_READ_PATH_PREFIXES", "was", 1),
+    ] {
+        let bounded = setup(&wiki).with(name, value).in_dir_of(&served);
+        let bounded = bounded.serve().await;
+        let told = history(&bounded, id).await;
+        let entries = told["entries"].as_array().unwrap();
+        assert_eq!(entries.len(), left, "{name}: {told}");
+        let arguments = json!({ "id": id, "fromVersion": version });
+        fails(&bounded, UPDATE, arguments, "VERSION_NOT_FOUND").await;
+    }
+    let off = setup(&wiki).with("WIKI_MIRROR", "off").in_dir_of(&served);
+    let off = off.serve().await;
+    assert_eq!(history(&off, id).await["entries"], json!([]));
+    let arguments = json!({ "id": id, "fromVersion": version });
+    fails(&off, UPDATE, arguments, "NOT_CONFIGURED").await;
+    fails(
+        &served,
+        UPDATE,
+        json!({ "id": id, "fromVersion": 99_999_999_999_i64 }),
+        "VERSION_NOT_FOUND",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_not_seen_or_may_not_be_written_stays_and_is_said() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let before = fields(&wiki, id);
+    replaced(&wiki, id);
+    look(&served).await;
+    let version = history(&served, id).await["entries"][0]["versionId"].clone();
+    let now = fields(&wiki, id);
+    let rights = [
+        "read:pages",
+        "read:source",
+        "read:history",
+        "write:pages",
+        "manage:pages",
+        "delete:pages",
+        "write:styles",
+    ];
+    let key = wiki.key_with(&rights, "");
+    let narrower = mirrored(Setup::at(&wiki.address(), &key)).in_dir_of(&served);
+    let narrower = narrower.serve().await;
+    let arguments = json!({ "id": id, "fromVersion": version });
+    let preview = call_ok(&narrower, UPDATE, arguments.clone()).await;
+    let told = said(&preview["warnings"][0]);
+    says(&told, "not_seen: it was not seen");
+    says(&told, "it stays as it is: scriptJs.");
+    is_applied(&narrower, UPDATE, arguments).await;
+    let after = fields(&wiki, id);
+    for (field, from) in [
+        ("content", &before),
+        ("tags", &before),
+        ("scriptCss", &before),
+        ("scriptJs", &now),
+    ] {
+        assert_eq!(after[field], from[field], "{field}");
+    }
+}
