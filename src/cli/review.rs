@@ -145,6 +145,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             wiki: Arc::clone(&app.wiki),
             desk: Arc::clone(&app.desk),
             writer: Arc::clone(&app.writer),
+            mirror: app.mirror.clone(),
         },
         caller,
     };

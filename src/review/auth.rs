@@ -8,6 +8,7 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 
 use crate::error::Failure;
+use crate::mirror::Mirror;
 use crate::page::{Locale, PagePath, Prefix};
 use crate::site::SiteName;
 use crate::wiki::Wiki;
@@ -179,6 +180,8 @@ pub struct WikiHandle {
     pub desk: Arc<WriteContext>,
     /// The way of a write.
     pub writer: Arc<Writer>,
+    /// The mirror of the wiki, if it is on.
+    pub mirror: Option<Arc<Mirror>>,
 }
 
 impl Reviewer {

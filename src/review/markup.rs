@@ -33,6 +33,10 @@ pub(super) struct Frame {
     pub again_in: Option<u32>,
     /// True if the page is one of the record.
     pub is_record: bool,
+    /// True if it is one of the bin.
+    pub is_bin: bool,
+    /// True if there is a bin.
+    pub has_bin: bool,
     /// The site that it is about, where there are several.
     pub site: Option<SiteName>,
     /// The sites that whoever is signed in sees.
@@ -76,9 +80,13 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                     @if let Some(wiki) = &frame.wiki { span.wiki-name { bdi { (text(wiki)) } } }
                     @if let Some((name, token)) = &frame.signed_in {
                         nav aria-label="Pages" {
-                            a href="/review" aria-current=[(!frame.is_record).then_some("page")] { "Queue" }
+                            a href="/review" aria-current=[(!frame.is_record && !frame.is_bin).then_some("page")] { "Queue" }
                             " "
                             a href="/review/record" aria-current=[frame.is_record.then_some("page")] { "Record" }
+                            @if frame.has_bin {
+                                " "
+                                a href="/review/bin" aria-current=[frame.is_bin.then_some("page")] { "Bin" }
+                            }
                         }
                         @if let Some(site) = &frame.site { (sites(frame, site)) }
                         span.who { (name) }

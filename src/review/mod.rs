@@ -6,6 +6,7 @@
 
 mod auth;
 mod base_url;
+mod bin;
 mod deciding;
 mod decision;
 mod deletion;

@@ -11,6 +11,7 @@ use axum::routing::{get, post};
 
 use super::auth::{IssuerDoor, SignInBy};
 use super::base_url::ReviewOrigin;
+use super::bin;
 use super::deciding::{self, DECIDED};
 use super::decision;
 use super::form::FormFields;
@@ -47,6 +48,7 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sets/{id}/new/{number}", get(show_new_text))
         .route("/review/sets/{id}/picture/{number}", get(show_picture))
         .route("/review/assets/{name}", get(asset))
+        .merge(bin::routes())
         .merge(record::routes())
         .layer(from_fn_with_state(Arc::clone(&reviews), admit))
         .with_state(reviews)

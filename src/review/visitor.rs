@@ -198,6 +198,8 @@ impl Reviews {
             notice: visitor.reviewer.notice.clone(),
             again_in: None,
             is_record: false,
+            is_bin: false,
+            has_bin: visitor.reviewer.bench.mirror.is_some(),
             site: visitor.reviewer.site.clone(),
             sites: visitor.reviewer.sites.clone(),
         }

@@ -221,6 +221,7 @@ impl App {
         WikiHandle {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
+            mirror: self.mirror.clone(),
             wiki,
         }
     }

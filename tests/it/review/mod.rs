@@ -1,6 +1,7 @@
 //! People decide in a browser: the page that `wikijs-gate review` serves on loopback.
 #![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
 
+mod bin;
 mod by_accident;
 mod looked_at;
 mod looking;
@@ -186,6 +187,16 @@ pub(crate) struct Desk {
 
 /// A process that serves the page of an agent's record, and the link to sign in.
 async fn page_of(wiki: &DemoWiki, agent: &Served, key: String) -> (Program, String) {
+    page_with(wiki, agent, key, &[]).await
+}
+
+/// The same with more settings.
+async fn page_with(
+    wiki: &DemoWiki,
+    agent: &Served,
+    key: String,
+    more: &'static [(&str, &str)],
+) -> (Program, String) {
     let dir = agent.dir.path().to_str().unwrap().to_owned();
     let address = wiki.address();
     let begun = tokio::task::spawn_blocking(move || {
@@ -195,6 +206,7 @@ async fn page_of(wiki: &DemoWiki, agent: &Served, key: String) -> (Program, Stri
             ("WIKI_AUDIT_DIR", &dir),
             ("WIKI_MUTATIONS_ENABLED", "true"),
         ];
+        let variables = [&variables, more].concat();
         let mut program = Program::start(&["review", "--no-browser"], &variables);
         let link = program.line();
         (program, link)

@@ -1,0 +1,332 @@
+//! Serves the bin: pages that somebody deleted, and parts of the wiki as they were. A restore that is
+//! asked for here becomes an open set, on which people decide as on any other.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, Uri};
+use axum::routing::get;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::auth::Reviewer;
+use super::fields;
+use super::form::FormFields;
+use super::markup::{self, Frame, text, when};
+use super::queue::place;
+use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
+use super::visitor::{Reviews, SentForm, Visitor, busy};
+use crate::audit::TimeArg;
+use crate::error::{Code, Failure};
+use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
+use crate::page::{Date, Field, NewPath, PageState, Prefix};
+use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
+
+/// Number of pages that are listed at once.
+const AT_ONCE: usize = 50;
+/// The most bytes of a text that are shown.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// The routes of the bin.
+pub(super) fn routes() -> Router<Arc<Reviews>> {
+    Router::new()
+        .route("/review/bin", get(list).post(restore_part))
+        .route("/review/bin/{id}", get(show).post(restore))
+}
+
+async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -> BrowserResult {
+    let query = FormFields::of_query(uri.query());
+    let mirror = mirror(&visitor)?;
+    let prefix = asked(&query, "path").map(Prefix::sought).transpose();
+    let since = asked(&query, "since").map(TimeArg::parse).transpose();
+    let (mut bin, mut wrong) = (Vec::new(), None);
+    match (prefix, since) {
+        (Ok(prefix), Ok(since)) => {
+            bin = self::bin(&visitor.reviewer, mirror, prefix.as_ref()).await?;
+            let by = asked(&query, "by");
+            bin.retain(|one| {
+                let is_since = since.is_none_or(|since| one.gone.missed.instant() >= since.begin());
+                is_since && by.is_none_or(|by| one.page.author.as_deref() == Some(by))
+            });
+        }
+        (Err(fault), _) | (_, Err(fault)) => wrong = Some(fault),
+    }
+    let from = query.number("from").unwrap_or_default();
+    let next = from.saturating_add(AT_ONCE);
+    let next = (bin.len() > next).then_some(next);
+    let mut pages: Vec<BinPage> = bin.into_iter().skip(from).take(AT_ONCE).collect();
+    BinPage::count_links(&mut pages, &visitor.reviewer.bench.wiki).await;
+    let looked = mirror.last_looked().await.map_err(Failure::from)?;
+    let frame = frame(&reviews, &visitor);
+    let body = html! {
+        main #main {
+            h1 { "Bin" }
+            p.quiet {
+                "Pages that somebody deleted, as they were seen last. "
+                @if let Some(looked) = looked { "The wiki was looked at " (at(looked)) "." }
+            }
+            form.search method="get" action="/review/bin" role="search" {
+                (input(&query, "path", "Below", "docs or de:docs"))
+                (input(&query, "by", "Last changed by", "name"))
+                (input(&query, "since", "Missed since", "7d or 2030-01-31"))
+                div.act { button type="submit" { "Filter" } a href="/review/bin" { "Show all" } }
+            }
+            @if let Some(wrong) = wrong { p.news.bad role="alert" { "The path or the time " (text(&wrong)) "." } }
+            @if pages.is_empty() { p.empty { "No such page is in the bin." } } @else { (rows(&pages, &frame)) }
+            @if let Some(next) = next { p.more { a.button href=(older(&query, next)) { "Show older ones" } } }
+            @if visitor.reviewer.may_decide { (part_form(&query, &visitor.session.form_token, &frame)) }
+        }
+    };
+    Ok(page(StatusCode::OK, markup::page("Bin", &frame, &body)))
+}
+
+async fn show(
+    State(reviews): State<Arc<Reviews>>,
+    Path(id): Path<String>,
+    visitor: Visitor,
+) -> BrowserResult {
+    let (one, restore) = found(&visitor, &id, None).await?;
+    let state = &restore.state;
+    let frame = frame(&reviews, &visitor);
+    let unseen: Vec<&str> = state.unknown.iter().map(|field| field.name()).collect();
+    let action = format!("/review/bin/{}{}", one.page.id, frame.at_site());
+    let body = html! {
+        main #main.set {
+            p.back { a href=(format!("/review/bin{}", frame.at_site())) { "← Bin" } }
+            h1 { (place(&one.page.locale, &one.page.path)) }
+            p.quiet { "Page " (one.page.id) ", last seen " (at(one.gone.last_seen)) ", last changed by " (author(&one)) "." }
+            @if !unseen.is_empty() { p.warning { "Not seen: " (unseen.join(", ")) "." } }
+            @if visitor.reviewer.may_decide {
+                form.search method="post" action=(action) data-once="" {
+                    input type="hidden" name="form_token" value=(visitor.session.form_token);
+                    (input(&FormFields::default(), "to", "Bring back to (its old place if empty)", "docs/other-place"))
+                    div.act { button #restore type="submit" { "Restore" } }
+                }
+            }
+            section.change { (fields_of(state)) }
+        }
+    };
+    Ok(page(StatusCode::OK, markup::page("Bin", &frame, &body)))
+}
+
+async fn restore(
+    State(reviews): State<Arc<Reviews>>,
+    Path(id): Path<String>,
+    SentForm { visitor, form }: SentForm,
+) -> BrowserResult {
+    decides(&visitor)?;
+    let (_, restore) = found(&visitor, &id, asked(&form, "to")).await?;
+    propose(&reviews, &visitor, WriteRequest::Restore(Box::new(restore))).await
+}
+
+async fn restore_part(
+    State(reviews): State<Arc<Reviews>>,
+    SentForm { visitor, form }: SentForm,
+) -> BrowserResult {
+    let mirror = mirror(&visitor)?;
+    let reviewer = decides(&visitor)?;
+    let prefix = Prefix::parse(form.text("path")).map_err(|fault| not_so("The path", &fault))?;
+    let at = TimeArg::parse(form.text("at").trim()).map_err(|fault| not_so("The time", &fault))?;
+    let own = reviewer.prefixes.as_ref();
+    if own.is_some_and(|own| !own.iter().any(|own| own.covers(&prefix))) {
+        return Err(not_so("The path", "lies outside of your prefixes"));
+    }
+    let (at, by) = (at.begin(), asked(&form, "by").map(str::to_owned));
+    let part = PartThen { prefix, at, by };
+    let pages = mirror.since(part, reviewer.bench.wiki.scope()).await;
+    let mut pages = pages.map_err(Failure::from)?;
+    pages.retain(|page| {
+        let mut states =
+            { page.steps.iter() }.flat_map(|(before, after)| before.iter().chain(after));
+        states.all(|state| reviewer.decides_about(&state.locale, &state.path))
+    });
+    if pages.is_empty() {
+        return Err(not_so("That part", "is as it was seen then"));
+    }
+    let pages = pages.into();
+    propose(
+        &reviews,
+        &visitor,
+        WriteRequest::RestorePart(RestorePart { pages }),
+    )
+    .await
+}
+
+/// Leaves a restore to people, and leads to the set. It goes on though the browser hangs up.
+async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) -> BrowserResult {
+    let reviewer = &visitor.reviewer;
+    let caller = Caller {
+        proposes: true,
+        ..reviewer.caller.clone()
+    };
+    let writer = Arc::clone(&reviewer.bench.writer);
+    let left = tokio::spawn(async move { Box::pin(writer.write(caller, request, None)).await });
+    let broke_off = |_| Err(Failure::new(Code::InternalError, "The restore broke off."));
+    let frame = frame(reviews, visitor);
+    let what = match left.await.unwrap_or_else(broke_off) {
+        Ok(mut answer) => match answer.left_to_people() {
+            Some((set, _)) => {
+                return Ok(see_other(&format!("/review/sets/{set}{}", frame.at_site())));
+            }
+            None => "It is as it was.".to_owned(),
+        },
+        Err(failure) => busy(&failure).map_or_else(|| Ok(text(&failure.to_string())), Err)?,
+    };
+    let markup = markup::trouble("It cannot be brought back", &frame, &what, "");
+    Err(page(StatusCode::CONFLICT, markup))
+}
+
+/// The pages of the bin that a reviewer decides about; an operator's page shows those of all keys, as
+/// the command does.
+async fn bin(
+    reviewer: &Reviewer,
+    mirror: &Mirror,
+    part: Option<&Prefix>,
+) -> Result<Vec<BinPage>, BrowserResponse> {
+    let wiki = &reviewer.bench.wiki;
+    let key = wiki.key().digest_on_record().to_string();
+    let key = reviewer.caller.client.id.is_some().then_some(&*key);
+    let bin = mirror.bin(wiki.scope(), key, part).await;
+    let mut bin = bin.map_err(Failure::from)?;
+    bin.retain(|one| reviewer.decides_about(&one.page.locale, &one.page.path));
+    Ok(bin)
+}
+
+/// A page of the bin, and its restore to a place.
+async fn found(
+    visitor: &Visitor,
+    id: &str,
+    to: Option<&str>,
+) -> Result<(BinPage, PageRestore), BrowserResponse> {
+    let mirror = mirror(visitor)?;
+    let mut bin = bin(&visitor.reviewer, mirror, None).await?.into_iter();
+    let one = bin
+        .find(|one| one.page.id.to_string() == id)
+        .ok_or_else(nothing)?;
+    let to = to.map(NewPath::parse).transpose();
+    let to = to.map_err(|fault| not_so("The new place", &fault))?;
+    let restore = PageRestore::of(mirror, &one, to.map(NewPath::into_path)).await?;
+    Ok((one, restore))
+}
+
+fn mirror(visitor: &Visitor) -> Result<&Mirror, BrowserResponse> {
+    let mirror = visitor.reviewer.bench.mirror.as_deref();
+    mirror.ok_or_else(nothing)
+}
+
+fn decides(visitor: &Visitor) -> Result<&Reviewer, BrowserResponse> {
+    let says = "An auditor looks and brings nothing back.";
+    let looks = || trouble(StatusCode::FORBIDDEN, "You do not decide here", says, "");
+    let reviewer = &visitor.reviewer;
+    reviewer.may_decide.then_some(reviewer).ok_or_else(looks)
+}
+
+fn nothing() -> BrowserResponse {
+    let what = "The bin has no such page, or there is no bin here.";
+    trouble(StatusCode::NOT_FOUND, "There is nothing here", what, "")
+}
+
+fn not_so(what: &str, fault: &str) -> BrowserResponse {
+    let (status, told) = (StatusCode::UNPROCESSABLE_ENTITY, format!("{what} {fault}."));
+    trouble(status, "Not so", &text(&told), "Nothing was proposed.")
+}
+
+fn frame(reviews: &Reviews, visitor: &Visitor) -> Frame {
+    Frame {
+        is_bin: true,
+        ..reviews.frame(visitor)
+    }
+}
+
+fn asked<'a>(form: &'a FormFields, name: &'a str) -> Option<&'a str> {
+    Some(form.text(name).trim()).filter(|text| !text.is_empty())
+}
+
+fn input(form: &FormFields, name: &str, label: &str, example: &str) -> Markup {
+    html! {
+        label { span { (label) }
+            input type="text" name=(name) value=(form.text(name)) placeholder=(example)
+                maxlength="255" autocomplete="off" spellcheck="false";
+        }
+    }
+}
+
+fn rows(pages: &[BinPage], frame: &Frame) -> Markup {
+    html! {
+        table.fields.bin {
+            tr { @for head in ["Page", "Title", "Last seen", "Last changed by", "Links"] { th scope="col" { (head) } } }
+            @for one in pages {
+                tr {
+                    td {
+                        a href=(format!("/review/bin/{}{}", one.page.id, frame.at_site())) { (place(&one.page.locale, &one.page.path)) }
+                        @if one.gone.is_hidden { span.quiet { " (hidden before)" } }
+                        @if one.taken_by.is_some() { span.quiet { " (another page is there now)" } }
+                    }
+                    td { (text(&one.page.title)) }
+                    td { (at(one.gone.last_seen)) }
+                    td { (author(one)) }
+                    td { @match one.linked_from { Some(count) => (count), None => "?" } }
+                }
+            }
+        }
+    }
+}
+
+fn part_form(query: &FormFields, token: &str, frame: &Frame) -> Markup {
+    html! {
+        h2 { "A part of the wiki as it was" }
+        p.quiet { "What was changed, deleted, moved or made there since becomes one set, which people decide on." }
+        form.search method="post" action=(format!("/review/bin{}", frame.at_site())) data-once="" {
+            input type="hidden" name="form_token" value=(token);
+            (input(query, "path", "Below", "docs"))
+            (input(query, "at", "As it was at (UTC)", "3h or 2030-01-31 09:00"))
+            (input(query, "by", "Only what was changed by", "anybody"))
+            div.act { button type="submit" { "Propose" } }
+        }
+    }
+}
+
+fn older(query: &FormFields, from: usize) -> String {
+    let mut address = url::form_urlencoded::Serializer::new(String::new());
+    let given = ["path", "by", "since"].map(|name| (name, asked(query, name)));
+    address.extend_pairs(
+        given
+            .iter()
+            .filter_map(|(name, value)| Some((name, (*value)?))),
+    );
+    address.append_pair("from", &from.to_string());
+    format!("/review/bin?{}", address.finish())
+}
+
+/// The fields of a state that were seen, long texts as far as there is room for them.
+fn fields_of(state: &PageState) -> Markup {
+    let known = Field::ALL.into_iter().filter(|field| state.knows(*field));
+    let (texts, values): (Vec<_>, Vec<_>) = known.partition(|field| state.text(*field).is_some());
+    let values = values
+        .into_iter()
+        .map(|field| (field.name(), state.value(field)));
+    let values: Vec<(&str, Value)> = values.collect();
+    let values: Vec<_> = { values.iter() }
+        .map(|(name, value)| (*name, None, Some(value)))
+        .collect();
+    html! {
+        (fields::table(&values))
+        @for (field, words) in texts.iter().filter_map(|field| Some((field, state.text(*field)?))) {
+            @let (shown, rest) = words.split_at(words.floor_char_boundary(MOST_BYTES));
+            div.text {
+                h4 { (field.name()) }
+                pre.seen { @for line in shown.lines() { (text(line)) "\n" } }
+                @if !rest.is_empty() { p.quiet { "… and " (rest.len()) " bytes more" } }
+            }
+        }
+    }
+}
+
+fn author(one: &BinPage) -> String {
+    text(one.page.author.as_deref().unwrap_or("?"))
+}
+
+fn at(time: MirrorTime) -> Markup {
+    when(&Date::from(time.to_string()))
+}
