@@ -9,8 +9,8 @@ use futures_util::future::join_all;
 use super::content_index::ContentIndex;
 use super::fill::FillError;
 use super::layers::LayerSelector;
-use crate::page::PageReading;
-use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
+use crate::page::{Date, PageReading};
+use crate::wiki::{ContentLayer, Contents, Version, Wiki, WikiError};
 
 /// A turn that reads pages one by one ends after this time, so that other indexes of this wiki get
 /// their turn.
@@ -85,6 +85,29 @@ impl ContentIndex {
         let whole: Vec<PageReading> = whole.collect();
         self.feed(wiki, &whole).await;
         Ok(whole)
+    }
+
+    /// The versions that a page had after a time and that later writes replaced, the oldest first, of so
+    /// many the newest; asked for in turn with the index's own reading.
+    ///
+    /// # Errors
+    /// What the wiki says.
+    pub(crate) async fn versions_since(
+        &self,
+        wiki: &Wiki,
+        (id, since): (i64, &Date),
+        most: usize,
+    ) -> Result<Vec<Version>, WikiError> {
+        let _turn = self.turns.take().await;
+        let history = wiki.history(id, 0, most).await?;
+        let later = { history.entries.iter() }
+            .take_while(|entry| entry.version_date.instant() > since.instant());
+        let ids: Vec<i64> = later.map(|entry| entry.version_id).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let versions = wiki.versions(id, &ids).await?;
+        Ok(versions.into_iter().rev().flatten().collect())
     }
 
     /// Pages of the list with their content, as far as the key may read it, without deleted pages.

@@ -17,13 +17,17 @@ use crate::audit::{AuditError, kept_states};
 use crate::index::{ContentIndex, MOST_PAGES};
 use crate::page::PageReading;
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
-use crate::wiki::Wiki;
+use crate::wiki::{Version, Wiki};
 
 /// Number of pages that are read before their states are kept.
 const AT_ONCE: usize = 200;
 /// Number of pages after which what is known is saved in a first look; a killed one reads those since
 /// then again.
 const SAVED_AT_ONCE: usize = 2_000;
+/// The most pages of a look whose histories are asked for what nobody saw.
+const MOST_HISTORIES: usize = 200;
+/// The most versions of a page that are kept then.
+const MOST_BETWEEN: usize = 20;
 /// The time after which the wiki is asked again for a page that is in no list.
 const ASKED_AGAIN: time::Duration = time::Duration::HOUR;
 /// The time within which the pages that one author changed are counted.
@@ -160,11 +164,14 @@ impl MirrorLook<'_> {
         index: &Arc<ContentIndex>,
         changed: Vec<Arc<PageReading>>,
     ) -> Result<(KnownPages, usize), MirrorFault> {
-        let (mut kept, mut unsaved) = (0_usize, 0_usize);
+        let (mut kept, mut unsaved, mut histories) = (0_usize, 0_usize, MOST_HISTORIES);
         for some in changed.chunks(AT_ONCE) {
             let read = index.read_whole(self.wiki, some).await?;
             kept = kept.saturating_add(read.len());
             unsaved = unsaved.saturating_add(read.len());
+            let read = self
+                .with_versions(&known, index, read, &mut histories)
+                .await?;
             let is_full = unsaved >= SAVED_AT_ONCE;
             if is_full {
                 unsaved = 0;
@@ -177,6 +184,39 @@ impl MirrorLook<'_> {
             (known, ()) = took.await?;
         }
         Ok((known, kept))
+    }
+
+    /// Adds to pages the versions that they had since they were seen last, as long as this look asks for
+    /// histories.
+    async fn with_versions(
+        &self,
+        known: &KnownPages,
+        index: &ContentIndex,
+        read: Vec<PageReading>,
+        left: &mut usize,
+    ) -> Result<Vec<ReadPage>, MirrorFault> {
+        let mut pages = Vec::with_capacity(read.len());
+        for page in read {
+            let seen = key_of(&page).and_then(|key| known.get(&key)?.last());
+            let since = seen
+                .map(SeenState::date)
+                .filter(|date| Some(*date) != page.updated_at.as_ref());
+            let mut versions = Vec::new();
+            if let Some(since) = page.id.zip(since).filter(|_| *left > 0) {
+                *left -= 1;
+                match index.versions_since(self.wiki, since, MOST_BETWEEN).await {
+                    Ok(between) => versions = between,
+                    Err(error) if error.ends_a_pass() => return Err(error.into()),
+                    Err(error) => {
+                        tracing::debug!(%error, "mirror: a page's history cannot be read");
+                        // What the key may not read it is not asked for again.
+                        *left = 0;
+                    }
+                }
+            }
+            pages.push((page, versions));
+        }
+        Ok(pages)
     }
 
     /// Finds out which of the missing pages are gone; gives these, and the number of the others.
@@ -236,16 +276,20 @@ fn is_asked(known: &KnownPages, key: &PageKey, now: MirrorTime) -> bool {
     asked.is_none_or(|asked| asked > now || now.instant() - asked.instant() > ASKED_AGAIN)
 }
 
-/// Keeps the states of pages that were read.
+/// A page that was read, and the versions that it had since it was seen last, the oldest first.
+type ReadPage = (PageReading, Vec<Version>);
+
+/// Keeps the states of pages that were read, and of their versions that nobody saw: of these tags, styles
+/// and scripts are unknown (W10), and they count as seen when they were written.
 fn take(
     known: &mut KnownPages,
     store: &dyn Store,
-    read: Vec<PageReading>,
+    read: Vec<ReadPage>,
     seen: MirrorTime,
 ) -> Result<(), AuditError> {
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
     let lease = lease.ok_or(AuditError::Busy)?;
-    for page in read {
+    for (page, versions) in read {
         let (Some(key), Some(id)) = (key_of(&page), page.id) else {
             continue;
         };
@@ -260,26 +304,43 @@ fn take(
             let created = page.created_at.clone().unwrap_or_default();
             known.add(MirroredPage::new(id, created, &page));
         }
-        let (state, bytes) = match kept_states::keep(store, &state_of(&page), &lease) {
-            Err(AuditError::TooLarge) => {
-                tracing::warn!(id, "mirror: a page is too large to be kept");
-                continue;
-            }
-            kept => kept?,
-        };
-        let seen = SeenState {
-            state,
-            seen,
-            updated: page.updated_at.clone().unwrap_or_default(),
-            redated: None,
-            author: page.author_name.clone(),
-            bytes,
+        let mut between = Vec::new();
+        for version in versions {
+            let written = version.date.instant().map_or(seen, MirrorTime::from);
+            between.extend(keep(store, &version.into(), (written.min(seen), &lease))?);
+        }
+        let Some(seen) = keep(store, &page, (seen, &lease))? else {
+            continue;
         };
         if let Some(known) = known.change(&key) {
+            known.states.extend(between);
             known.saw(&page, mark(&page), seen);
         }
     }
     Ok(())
+}
+
+/// Keeps a state that was seen at a time, unless it is too large.
+fn keep(
+    store: &dyn Store,
+    page: &PageReading,
+    (seen, lease): (MirrorTime, &Lease),
+) -> Result<Option<SeenState>, AuditError> {
+    let (state, bytes) = match kept_states::keep(store, &state_of(page), lease) {
+        Err(AuditError::TooLarge) => {
+            tracing::warn!(id = page.id, "mirror: a page is too large to be kept");
+            return Ok(None);
+        }
+        kept => kept?,
+    };
+    Ok(Some(SeenState {
+        state,
+        seen,
+        updated: page.updated_at.clone().unwrap_or_default(),
+        redated: None,
+        author: page.author_name.clone(),
+        bytes,
+    }))
 }
 
 /// The authors of the last hour, with the number of pages that each changed.

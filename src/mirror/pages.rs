@@ -193,6 +193,11 @@ impl SeenState {
         updated.map_or(seen, |updated| updated.min(seen))
     }
 
+    /// The time that the wiki said of it last.
+    pub(super) fn date(&self) -> &Date {
+        self.redated.as_ref().unwrap_or(&self.updated)
+    }
+
     /// True if the wiki said this time of it: its version of this date is the same state.
     #[must_use]
     pub fn is_dated(&self, date: &Date) -> bool {

@@ -8,7 +8,7 @@ use super::bin::Mirror;
 use super::known::KnownPages;
 use super::pages::{MirrorTime, MirroredPage, SeenState};
 use crate::audit::{AuditError, KeptState, kept_states};
-use crate::page::{PagePath, PageState, Prefix, ReadScope};
+use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 
 /// A part of the wiki that is to be as it was.
@@ -33,6 +33,8 @@ pub struct PageThen {
     pub seen: Option<MirrorTime>,
     /// The changes to be taken back, the newest first: the page before and after each.
     pub steps: Vec<(Option<PageState>, Option<PageState>)>,
+    /// The fields that nobody saw as they were, and that stay as they are.
+    pub unseen: Vec<Field>,
     /// The reason for which it cannot be as it was, if the mirror has one.
     pub hindrance: Option<&'static str>,
 }
@@ -84,6 +86,7 @@ fn page_then(
         path: page.path.clone(),
         seen: before(page, part.at).map(|seen| seen.seen),
         steps: Vec::new(),
+        unseen: Vec::new(),
         hindrance: None,
     };
     let hindered = |hindrance| {
@@ -100,8 +103,9 @@ fn page_then(
     if changes.is_empty() {
         return Ok(None);
     }
+    let mut unseen = Vec::new();
     let steps = { changes.into_iter() }
-        .map(|pair| states(store, pair))
+        .map(|pair| states(store, pair, &mut unseen))
         .collect::<Result<Vec<_>, _>>();
     let steps = match steps {
         Err(AuditError::Missing | AuditError::Damaged) => {
@@ -111,8 +115,13 @@ fn page_then(
     };
     let is_within = |state: &PageState| part.prefix.holds(&state.locale, &state.path);
     let is_of_part = (page.gone.is_some() && is_here) || places(&steps).any(is_within);
-    let is_told = places(&steps).all(|state| scope.admits_state(state));
-    Ok((is_told && is_of_part).then_some(PageThen { steps, ..found }))
+    let are_tags_seen = !unseen.contains(&Field::Tags) || !scope.asks_for_tags();
+    let is_told = are_tags_seen && places(&steps).all(|state| scope.admits_state(state));
+    Ok((is_told && is_of_part).then_some(PageThen {
+        steps,
+        unseen,
+        ..found
+    }))
 }
 
 /// The states of all steps.
@@ -228,19 +237,27 @@ fn before(page: &MirroredPage, at: OffsetDateTime) -> Option<&SeenState> {
     page.states.iter().rfind(|seen| seen.since() <= at)
 }
 
-/// The states of a pair. What was not seen after the change counts as not changed by it.
+/// The states of a pair. What was not seen after the change counts as not changed by it; so does, of what
+/// versions lack, what was not seen before it, which is noted.
 fn states(
     store: &dyn Store,
     (before, after): SeenPair<'_>,
+    unseen: &mut Vec<Field>,
 ) -> Result<(Option<PageState>, Option<PageState>), AuditError> {
     let kept = |seen: Option<&SeenState>| {
         seen.map(|seen| kept_states::kept(store, seen.state))
             .transpose()
     };
-    let (before, mut after) = (kept(before)?, kept(after)?);
-    if let (Some(before), Some(after)) = (&before, &mut after) {
+    let (mut before, mut after) = (kept(before)?, kept(after)?);
+    if let (Some(before), Some(after)) = (&mut before, &mut after) {
         for field in std::mem::take(&mut after.unknown) {
             after.take(field, before);
+        }
+        for field in [Field::Tags, Field::ScriptCss, Field::ScriptJs] {
+            if !before.knows(field) && after.knows(field) {
+                before.take(field, after);
+                unseen.extend((!unseen.contains(&field)).then_some(field));
+            }
         }
     }
     Ok((before, after))

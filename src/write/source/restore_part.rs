@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
 use crate::mirror::PageThen;
@@ -100,7 +100,16 @@ async fn change(
 /// cannot be.
 fn told(page: &PageThen, change: Change) -> Result<SetChange, &'static str> {
     let Some(made) = change.after().filter(|_| change.before().is_none()) else {
-        return Ok(SetChange::from(change));
+        let stay: Vec<&str> = page.unseen.iter().map(|field| field.name()).collect();
+        let stay = (!stay.is_empty()).then(|| {
+            let fields = stay.join(", ");
+            let message = format!("nobody saw {fields} as they were then: they stay as they are.");
+            Warning::new("not_seen", message)
+        });
+        return Ok(SetChange {
+            warnings: stay.into_iter().collect(),
+            ..SetChange::from(change)
+        });
     };
     if !needed_of(&made.unknown).is_empty() {
         return Err("the key of the mirror could not read all of it when it was there");

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use super::bin::{look, mirrored, setup, with_dressed};
+use super::bin::{look, mirrored, operators, setup, with_dressed};
 use super::fields;
-use crate::harness::{Served, Setup, said};
+use crate::harness::{Served, Setup, WithPage as _, page, said};
 use crate::testkit::{HISTORY, UPDATE, call_ok, fails, is_applied, says};
 
 /// Somebody changes a page at the database: the wiki keeps no version of what was there.
@@ -193,4 +193,87 @@ async fn what_was_not_seen_or_may_not_be_written_stays_and_is_said() {
     ] {
         assert_eq!(after[field], from[field], "{field}");
     }
+}
+
+#[tokio::test]
+async fn what_several_people_wrote_between_two_looks_is_kept_apart_and_goes_back_by_author() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let lines = |changed: &[(usize, &str)]| {
+        let mut lines: Vec<&str> = "one\ntwo\nthree\nfour\nfive\nsix\n".lines().collect();
+        changed.iter().for_each(|(at, word)| lines[*at] = word);
+        format!("{}\n", lines.join("\n"))
+    };
+    let write = |author: &str, content: String| {
+        wiki.with_store(|store| {
+            store.rewrite(id, |page| {
+                author.clone_into(&mut page.author);
+                page.content = content;
+            });
+        });
+    };
+    write("Ann", lines(&[]));
+    look(&served).await;
+    let then = time::OffsetDateTime::now_utc();
+    write("Mallory", lines(&[(0, "SPAM")]));
+    write("Bob", lines(&[(0, "SPAM"), (5, "SIX")]));
+    let news = look(&served).await;
+    let mut by: Vec<&str> = news.changed_by.iter().map(|(name, _)| &**name).collect();
+    by.sort_unstable();
+    by.retain(|name| ["Bob", "Mallory"].contains(name));
+    assert_eq!(by, ["Bob", "Mallory"]);
+    let told = history(&served, id).await;
+    let of_mallory = &told["entries"][0];
+    assert_eq!(of_mallory["authorName"], "Mallory", "{told}");
+    let unseen = json!(["tags", "scriptCss", "scriptJs"]);
+    assert_eq!(of_mallory["seen"]["notSeen"], unseen);
+    // A look without a change asks for no history.
+    wiki.clear_requests();
+    look(&served).await;
+    let histories = |wiki: &DemoWiki| {
+        let asked = wiki.requests();
+        asked
+            .iter()
+            .filter(|one| one.fields.iter().any(|field| field == "pages.history"))
+            .count()
+    };
+    assert_eq!(histories(&wiki), 0);
+    let at = then
+        .format(&time::format_description::well_known::Rfc3339)
+        .unwrap();
+    let arguments = [
+        "bin", "restore", "--path", "docs", "--at", &at, "--by", "Mallory", "--yes",
+    ];
+    operators(&wiki, &served, &arguments).good().await;
+    let content = wiki.with_store(|store| store.page(id).unwrap().content.clone());
+    assert_eq!(content, lines(&[(5, "SIX")]));
+}
+
+#[tokio::test]
+async fn a_look_asks_for_a_bounded_number_of_histories_and_of_their_versions() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let others: Vec<i64> = (0..250)
+        .map(|number| wiki.with_page(page(&format!("p/{number}"), "x\n")))
+        .collect();
+    look(&served).await;
+    for round in 0..40 {
+        rewritten(&wiki, id, &format!("# Round {round}\n"));
+    }
+    for other in others {
+        wiki.with_store(|store| {
+            store.rewrite(other, |page| "y\n".clone_into(&mut page.content));
+        });
+    }
+    wiki.clear_requests();
+    look(&served).await;
+    let asked = wiki.requests();
+    let asked = asked
+        .iter()
+        .filter(|one| one.fields.iter().any(|field| field == "pages.history"))
+        .count();
+    assert!((150..=200).contains(&asked), "{asked}");
+    let told = call_ok(&served, HISTORY, json!({ "id": id, "limit": 100 })).await;
+    let seen = told["entries"].as_array().unwrap().iter();
+    let seen = seen.filter(|entry| entry["seen"].is_object()).count();
+    // The state before, and the newest versions since.
+    assert!(seen <= 21, "{seen}");
 }
