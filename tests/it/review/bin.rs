@@ -57,12 +57,12 @@ async fn asked(browser: &Browser, path: &str, more: &[(&str, &str)]) -> String {
     let shown = browser.open(path).await;
     let token = shown.hidden("form_token");
     let form = [&[("form_token", &*token)], more].concat();
-    let sent = browser.send(path, &form).await;
-    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text);
-    let set = sent.leads_to();
-    begins(&set, "/review/sets/");
-    let set = set.trim_start_matches("/review/sets/");
-    set.split('?').next().unwrap().to_owned()
+    let answer = browser.send(path, &form).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+    let place = answer.leads_to();
+    begins(&place, "/review/sets/");
+    let id = place.trim_start_matches("/review/sets/");
+    id.split('?').next().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -81,9 +81,13 @@ async fn a_deleted_page_is_listed_shown_and_comes_back_by_a_set_that_a_person_de
     says(&shown, "# Dressed");
     says(&shown, "console.log(&quot;&lt;/script&gt;&quot;)");
     lacks(&shown, "console.log(\"</script>\")");
-    let sent = mutations(&place.wiki).len();
+    let written = mutations(&place.wiki).len();
     let set = asked(browser, &path, &[]).await;
-    assert_eq!(mutations(&place.wiki).len(), sent, "asking writes nothing");
+    assert_eq!(
+        mutations(&place.wiki).len(),
+        written,
+        "asking writes nothing"
+    );
     let set_page = browser.open(&format!("/review/sets/{set}")).await.text;
     says(&set_page, "it comes back under a new id");
     let done = browser.decide(&set, "apply", &[]).await;
@@ -91,7 +95,7 @@ async fn a_deleted_page_is_listed_shown_and_comes_back_by_a_set_that_a_person_de
     let back = id_of(&place.wiki, "docs/dressed");
     let now = fields(&place.wiki, back);
     assert_eq!(now["scriptJs"], json!("console.log(\"</script>\")"));
-    assert_eq!(now["tags"], json!(["zeta", "alpha"]));
+    assert_eq!(now["tags"], json!(["alpha", "zeta"]));
     look(&place.served).await;
     lacks(&browser.open("/review/bin").await.text, "docs/dressed");
     assert_eq!(browser.open(&path).await.status, StatusCode::NOT_FOUND);
@@ -197,8 +201,8 @@ async fn a_reviewer_sees_and_asks_within_their_prefixes_and_another_one_decides(
     assert_eq!(anna.open(&hidden).await.status, StatusCode::NOT_FOUND);
     let path = format!("/review/bin/{docs}");
     let token = anna.open(&path).await.hidden("form_token");
-    let sent = anna.send(&hidden, &[("form_token", &token)]).await;
-    assert_eq!(sent.status, StatusCode::NOT_FOUND, "{}", sent.text);
+    let refused = anna.send(&hidden, &[("form_token", &token)]).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND, "{}", refused.text);
     // A place and a part outside of the prefixes are refused, and nothing waits.
     let elsewhere = [("form_token", &*token), ("to", "team/a")];
     let refused = anna.send(&path, &elsewhere).await;

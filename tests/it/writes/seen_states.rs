@@ -200,7 +200,9 @@ async fn what_several_people_wrote_between_two_looks_is_kept_apart_and_goes_back
     let (wiki, served, id) = with_dressed(setup).await;
     let lines = |changed: &[(usize, &str)]| {
         let mut lines: Vec<&str> = "one\ntwo\nthree\nfour\nfive\nsix\n".lines().collect();
-        changed.iter().for_each(|(at, word)| lines[*at] = word);
+        for (at, word) in changed {
+            lines[*at] = word;
+        }
         format!("{}\n", lines.join("\n"))
     };
     let write = |author: &str, content: String| {
