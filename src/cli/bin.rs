@@ -68,7 +68,7 @@ pub(super) struct RestoreArgs {
     /// The time for `--path`: a date, a time (`2030-01-31 09:00`), or how long ago (`7d`, `24h`, `30m`)
     #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse, requires = "path")]
     at: Option<TimeArg>,
-    /// With `--at`: only what this author changed. Who deletes a page the wiki does not tell
+    /// With `--at`: only what this author changed. Who deletes or moves a page the wiki does not tell
     #[arg(long, value_name = "NAME", requires = "at")]
     by: Option<String>,
     /// Do not ask. This is nobody's decision: where the write policy wants a person's, the page is
