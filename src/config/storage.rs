@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
-use url::Url;
 
 use super::file_trust::read_secret;
 use super::parse::{SettingError, SettingsSource};
@@ -12,6 +11,7 @@ use crate::audit::{DatabaseSettings, Keep, StoreHome, StorePassword};
 use crate::index::{CALLERS_BYTES, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace};
 use crate::memory::MemoryMode;
 use crate::mirror::MirrorSettings;
+use crate::store::DatabaseAddress;
 
 pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
@@ -52,31 +52,9 @@ fn database(source: &SettingsSource<'_>) -> Result<Option<DatabaseSettings>, Set
     let Some(text) = set else {
         return Ok(None);
     };
-    let address = address(&text).map_err(|fault| SettingError::new(STORE, fault))?;
+    let address = DatabaseAddress::parse(&text).map_err(|fault| SettingError::new(STORE, fault))?;
     let password = password(source)?;
     Ok(Some(DatabaseSettings { address, password }))
-}
-
-/// The address of a database. No fault repeats any of it: it may hold a password.
-fn address(text: &str) -> Result<Url, &'static str> {
-    const FORM: &str =
-        "must be local or have the form postgres://user@host/database, with a port or without";
-    let url = Url::parse(text).map_err(|_| FORM)?;
-    let asks = url.query().unwrap_or_default();
-    if url.password().is_some() || asks.contains("password") {
-        return Err(
-            "holds a password, which others may read there; put it into a file of its own and name that as store_password_file, or set store_password_command",
-        );
-    }
-    let mut path = url.path().strip_prefix('/').unwrap_or_default().split('/');
-    let has_name = path.next().is_some_and(|name| !name.is_empty()) && path.next().is_none();
-    let is_whole = matches!(url.scheme(), "postgres" | "postgresql")
-        && !url.username().is_empty()
-        && url.host_str().is_some_and(|host| !host.is_empty())
-        && has_name
-        && { url.query_pairs() }.all(|(name, _)| ["host", "schema", "sslmode"].contains(&&*name))
-        && url.fragment().is_none();
-    is_whole.then_some(url).ok_or(FORM)
 }
 
 /// The password of the database's user; its file is looked at now, its command is run at each connection.
@@ -124,7 +102,7 @@ pub fn store_at(
         return Ok(StoreHome::from(text));
     }
     let database = DatabaseSettings {
-        address: address(text).map_err(|fault| format!("the address {fault}"))?,
+        address: DatabaseAddress::parse(text).map_err(|fault| format!("the address {fault}"))?,
         password: password_file.map(password_in).transpose()?,
     };
     let opened = StoreHome::open(indexes.to_owned(), Some(&database));
@@ -214,7 +192,7 @@ mod tests {
 
     use secrecy::ExposeSecret as _;
 
-    use super::{DatabaseSettings, database, store};
+    use super::{DatabaseAddress, DatabaseSettings, database, store};
     use crate::config::SettingsSource;
 
     fn read(pairs: &[(&'static str, &str)]) -> Result<Option<DatabaseSettings>, String> {
@@ -238,7 +216,7 @@ mod tests {
             "postgresql://gate@%2Frun%2Fpostgresql/wikis",
         ] {
             let found = read(&[("WIKI_STORE", good)]).unwrap().unwrap();
-            assert_eq!(found.address.as_str(), good);
+            assert_eq!(Ok(found.address), DatabaseAddress::parse(good));
             assert!(found.password.is_none());
         }
         for (bad, why) in [
@@ -249,10 +227,10 @@ mod tests {
             ),
             ("postgres//gate:sesame@db/wikis", "must be local or"),
             ("mysql://gate@db/sesame", "must be local or"),
-            ("postgres://db/sesame", "must be local or"),
-            ("postgres://gate@db", "must be local or"),
-            ("postgres://gate@db/wikis/sesame", "must be local or"),
-            ("postgres://gate@db/wikis?sesame", "must be local or"),
+            ("postgres://db/sesame", "must name a user"),
+            ("postgres://gate@db", "must name a database"),
+            ("postgres://gate@db/wikis/sesame", "must name a database"),
+            ("postgres://gate@db/wikis?sesame", "has a parameter"),
             ("sesame", "must be local or"),
         ] {
             let told = read(&[("WIKI_STORE", bad)]).unwrap_err();

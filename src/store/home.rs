@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use secrecy::SecretString;
-use url::Url;
 
 use super::local::LocalStore;
 #[cfg(feature = "postgres")]
-use super::postgres::{Database, DatabaseAddress, Migrated, PostgresStore};
-use super::{Store, StoreError};
+use super::postgres::{Database, Migrated, PostgresStore};
+use super::{DatabaseAddress, Store, StoreError};
 
 /// The place of the state of all wikis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +32,8 @@ pub struct DatabaseHome {
 /// The database that settings name.
 #[derive(Debug, Clone)]
 pub struct DatabaseSettings {
-    /// Its address, `postgres://user@host/database`, which holds no password.
-    pub address: Url,
+    /// Its address, which holds no password.
+    pub(crate) address: DatabaseAddress,
     /// The user's password, if one is set.
     pub password: Option<StorePassword>,
 }
@@ -79,9 +78,8 @@ impl StoreHome {
             None => Ok(Self::Local(directory)),
             #[cfg(feature = "postgres")]
             Some(settings) => {
-                let address = DatabaseAddress::parse(settings.address.as_str())?;
                 let password = settings.password.as_ref().map(|read| Arc::clone(&read.0));
-                let database = Database::shared(address, password)?;
+                let database = Database::shared(settings.address.clone(), password)?;
                 Ok(Self::Database(DatabaseHome {
                     directory,
                     database,

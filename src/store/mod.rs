@@ -13,6 +13,7 @@
 //! [`local::LocalStore`] keeps all of it in files; `local/line_index.rs` says where things are in the runs.
 //! [`postgres::PostgresStore`] keeps it in a database that servers share. [`StoreHome`] opens the store of each wiki.
 
+mod address;
 mod blobs;
 mod copy;
 mod documents;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+pub(crate) use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
 pub(crate) use copy::copy;
 pub use copy::{CopyFault, StoreCopied};

@@ -19,11 +19,11 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_rustls::TlsConnector;
 
-use super::address::{DatabaseAddress, ServerPlace};
 use super::faults::{AskFault, with_causes};
 use super::schema;
 use super::statement::Statement;
 use crate::store::StoreError;
+use crate::store::address::{DatabaseAddress, ServerPlace};
 
 /// The most connections at a time.
 const MOST: usize = 8;

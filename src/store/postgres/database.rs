@@ -10,12 +10,11 @@ use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::block_in_place;
 use tokio_postgres::Row;
 
-use super::address::DatabaseAddress;
 use super::connections::{ConnectionPool, ReadPassword};
 use super::holder::{Holder, HolderTimes, keep_renewing};
 use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
-use crate::store::StoreError;
+use crate::store::{DatabaseAddress, StoreError};
 
 /// The time after its end within which a question may still be answered.
 const LATE: Duration = Duration::from_secs(2);

@@ -11,7 +11,6 @@
 //! Each question is one statement, so that nothing is held while a process is silent, and a pooler may
 //! give each another connection. Each may be asked twice: if a connection breaks, it is. Time is the database's.
 
-mod address;
 mod blobs;
 mod connections;
 mod database;
@@ -28,7 +27,6 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use address::DatabaseAddress;
 pub(crate) use database::Database;
 pub(crate) use schema::Migrated;
 

@@ -8,9 +8,9 @@ use super::cluster::{Cluster, SHARED};
 use super::proxy::{ChaosProxy, Way};
 use super::{SILENT, read, store, until};
 use crate::store::postgres::holder::HolderTimes;
-use crate::store::postgres::{Database, DatabaseAddress, PostgresStore};
+use crate::store::postgres::{Database, PostgresStore};
 use crate::store::{
-    Blobs as _, DocumentKind, Documents as _, Durability, LeaseMode, LeaseName, Leases as _,
+    Blobs as _, DatabaseAddress, DocumentKind, Documents as _, Durability, LeaseMode, LeaseName, Leases as _,
     Runs as _, StoreError,
 };
 

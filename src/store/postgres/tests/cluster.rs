@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use super::super::holder::HolderTimes;
-use super::super::{Database, DatabaseAddress};
+use super::super::Database;
+use crate::store::DatabaseAddress;
 
 /// The server that most tests share, each in a schema or a database of its own.
 pub(super) static SHARED: LazyLock<Cluster> = LazyLock::new(Cluster::start);

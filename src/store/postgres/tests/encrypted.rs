@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, UnixStream};
 use tokio_rustls::TlsAcceptor;
 
 use super::cluster::SHARED;
-use crate::store::postgres::{Database, DatabaseAddress, PostgresStore};
-use crate::store::{Blobs as _, StoreError};
+use crate::store::postgres::{Database, PostgresStore};
+use crate::store::{Blobs as _, DatabaseAddress, StoreError};
 
 /// The answer of a server to a request for encryption.
 #[derive(Clone, Copy, PartialEq, Eq)]

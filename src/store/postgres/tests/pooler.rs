@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::cluster::{SHARED, other_user};
 use super::until;
 use crate::store::postgres::holder::HolderTimes;
-use crate::store::postgres::{Database, DatabaseAddress, PostgresStore};
-use crate::store::{Store, suite};
+use crate::store::postgres::{Database, PostgresStore};
+use crate::store::{DatabaseAddress, Store, suite};
 
 /// The pooler; ended when dropped.
 struct Pooler {

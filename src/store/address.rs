@@ -1,5 +1,10 @@
 //! Parses the address of a database.
 
+#![cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "a build without PostgreSQL only checks it")
+)]
+
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -34,16 +39,19 @@ pub(super) enum ServerPlace {
 }
 
 impl DatabaseAddress {
-    /// Parses `postgres://user@host:port/database`. Parameters: `sslmode`, which is `verify-full` or, on this machine,
-    /// `disable`; `schema`; `host`, the directory of a socket. The fault is a sentence's end.
+    /// Parses `postgres://user@host:port/database`, and repeats none of it in a fault. Parameters: `sslmode`, which is `verify-full` or, on this machine,
+    /// `disable`; `schema`; `host`, the directory of a socket. A fault is a sentence's end.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
-        const FORM: &str = "must look like postgres://user@host:5432/database";
+        const FORM: &str =
+            "must be local or have the form postgres://user@host/database, with a port or without";
         let url = Url::parse(text).map_err(|_| FORM)?;
         if !matches!(url.scheme(), "postgres" | "postgresql") || url.fragment().is_some() {
             return Err(FORM);
         }
-        if url.password().is_some() {
-            return Err("must not hold a password, which everybody sees who may list processes");
+        if url.password().is_some() || url.query().is_some_and(|asks| asks.contains("password")) {
+            return Err(
+                "holds a password, which others may read there; put it into a file of its own and name that as store_password_file, or set store_password_command",
+            );
         }
         let decoded = |text: &str| {
             percent_decoded_whole(text).filter(|text| !text.is_empty() && !text.contains('\0'))
@@ -76,7 +84,10 @@ impl DatabaseAddress {
         };
         Ok(Self {
             user: decoded(url.username()).ok_or("must name a user")?,
-            database: decoded(url.path().trim_start_matches('/')).ok_or("must name a database")?,
+            database: { url.path().strip_prefix('/') }
+                .filter(|name| !name.contains('/'))
+                .and_then(decoded)
+                .ok_or("must name a database")?,
             is_plain: is_plain(&place, mode.as_deref())?,
             place,
             schema,
@@ -140,15 +151,17 @@ mod tests {
     #[test]
     fn an_address_that_cannot_be_meant_is_refused() {
         for (text, fault) in [
-            ("https://u@h/d", "must look like"),
-            ("postgres:u", "must look like"),
-            ("postgres:///d", "must look like"),
-            ("postgres://u@/d", "must look like"),
+            ("https://u@h/d", "must be local or"),
+            ("postgres:u", "must be local or"),
+            ("postgres:///d", "must be local or"),
+            ("postgres://u@/d", "must be local or"),
             ("postgres://h/d", "a user"),
             ("postgres://u@h", "a database"),
             ("postgres://u@h/", "a database"),
             ("postgres://u:secret@h/d", "a password"),
-            ("postgres://u@h/d?password=secret", "a parameter other"),
+            ("postgres://u@h/d?password=secret", "a password"),
+            ("postgres://u@h/d?secret", "a parameter other"),
+            ("postgres://u@h/d/secret", "a database"),
             ("postgres://u@h,i/d", "several hosts"),
             ("postgres://u@h/d?schema=A", "a schema"),
             ("postgres://u@h/d?schema=a%22b", "a schema"),
