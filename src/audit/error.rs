@@ -12,7 +12,7 @@ use crate::store::StoreError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuditError {
     /// A file or directory could not be made, written or read.
-    #[error("the audit directory cannot be used: {0}")]
+    #[error("the store of the record cannot be used: {0}")]
     Io(io::ErrorKind),
     /// The audit directory, or a file in it, belongs to another user.
     #[error("the audit directory, or a file in it, belongs to another user (uid {0})")]
@@ -97,7 +97,7 @@ pub enum AuditError {
     #[error("a backup goes into an empty or missing directory, and this one holds something")]
     NotEmpty,
     /// Disk work broke off: a bug, or the end of the program.
-    #[error("work on the audit directory broke off")]
+    #[error("work on the record broke off")]
     BrokenOff,
 }
 
@@ -105,7 +105,9 @@ impl AuditError {
     /// Advice for the operator.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Io(_) => "check that WIKI_AUDIT_DIR exists, is writable and has space",
+            Self::Io(_) => {
+                "check that WIKI_AUDIT_DIR, or the database of WIKI_STORE, is there, may be written and has space"
+            }
             Self::Foreign(_) => {
                 "run this as the user whom WIKI_AUDIT_DIR belongs to; `wikijs-gate doctor` tells of files of others"
             }
@@ -113,10 +115,10 @@ impl AuditError {
             Self::Exposed => "take that away with chmod -R go-w",
             Self::Closed(_) => "`wikijs-gate doctor` names them and says how to hand them over",
             Self::Failed(_) if self.is_no_room() => {
-                "make room in WIKI_AUDIT_DIR; the record goes on by itself with the next write"
+                "make room in WIKI_AUDIT_DIR, or in the database of WIKI_STORE; the record goes on by itself with the next write"
             }
             Self::Replaced | Self::Failed(_) => {
-                "check space and rights of WIKI_AUDIT_DIR, then restart the server"
+                "check space and rights of WIKI_AUDIT_DIR or of the database of WIKI_STORE, then restart the server"
             }
             Self::NotReady(_) => "`wikijs-gate doctor` tells of the database of WIKI_STORE",
             Self::Unreachable => "check the database of WIKI_STORE; nothing was sent to the wiki",
@@ -129,7 +131,7 @@ impl AuditError {
             Self::NotEmpty => "name another directory",
             Self::Paused(_) => "`wikijs-gate resume` lets writes go on",
             Self::NoProposal => "look at the proposals that there are",
-            Self::BadProposal => "restore the file from a backup of WIKI_AUDIT_DIR, or remove it",
+            Self::BadProposal => "restore it from a backup of the store, or remove it",
             Self::Full => {
                 "have the operator decide on proposals, or lower WIKI_PROPOSALS_KEEP_DAYS"
             }
@@ -141,7 +143,7 @@ impl AuditError {
             Self::DraftFull => "submit this draft, and go on in another",
             Self::TooManyDrafts => "submit a draft or discard one",
             Self::Missing | Self::Damaged => {
-                "restore the file from a backup of WIKI_AUDIT_DIR, or run audit verify"
+                "restore it from a backup of the store, or run audit verify"
             }
         }
     }
@@ -176,6 +178,9 @@ impl From<StoreError> for AuditError {
             StoreError::NotReady(why) => Self::NotReady(why),
             StoreError::Unreachable => Self::Unreachable,
             StoreError::Overtaken => Self::Overtaken,
+            StoreError::Paused => {
+                Self::Paused(Box::new(Pause::Unreadable("is gone again".to_owned())))
+            }
             StoreError::BrokenOff => Self::BrokenOff,
         }
     }

@@ -277,7 +277,6 @@ impl AuditLog {
         let event = AuditEvent::Attempt;
         let entry = AuditEntry { event, ..entry };
         let attempt = async move {
-            let _held = self.pauses.keep_as_is().await?;
             if self.pauses.is_to_search() {
                 // Before the log's turn, since reading the record may take a while.
                 let (pauses, place) = (self.pauses.clone(), self.place.clone());
@@ -289,9 +288,17 @@ impl AuditLog {
                 return Err(AuditError::Overtaken);
             }
             self.parts
-                .in_turn(true, move |log, state, lease| match log.pauses.look() {
-                    Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
-                    None => log.write(state, &entry, lease),
+                .in_turn(true, move |log, state, lease| {
+                    if let Some(pause) = log.pauses.of_settings() {
+                        return (state, Err(AuditError::Paused(Box::new(pause))));
+                    }
+                    match log.write(state, &entry, lease) {
+                        (state, Err(AuditError::Paused(refused))) => {
+                            let pause = log.pauses.look().map_or(refused, Box::new);
+                            (state, Err(AuditError::Paused(pause)))
+                        }
+                        done => done,
+                    }
                 })
                 .await?;
             Ok::<_, AuditError>(())
@@ -501,7 +508,9 @@ impl LogParts {
                 (LogState::Running(run), Ok(()))
             }
             // Detected before anything was written.
-            Err(AuditError::TooLarge) => (LogState::Running(run), Err(AuditError::TooLarge)),
+            Err(error @ (AuditError::TooLarge | AuditError::Paused(_))) => {
+                (LogState::Running(run), Err(error))
+            }
             Err(error) => {
                 self.unsettled.lock().lost(entry);
                 (self.fail(&error, Some(run)), Err(error))
@@ -543,7 +552,8 @@ impl LogParts {
         let lease = lease.as_ref().map_err(Clone::clone)?;
         let lease = lease.as_ref().ok_or(AuditError::BrokenOff)?;
         let site = self.site.get().cloned();
-        OwnRun::make(&*self.place.store, &self.wiki, site, lease)
+        let heeds_pauses = self.pauses.store().is_some();
+        OwnRun::make(&*self.place.store, &self.wiki, site, heeds_pauses, lease)
     }
 
     fn begin_after(&self, failed: &OwnRun, lease: &RunLease) -> Result<OwnRun, AuditError> {

@@ -35,17 +35,23 @@ pub(super) struct Resume {
 pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
     let log = start::audit_log_to_come()?;
     let told = PauseInfo::now(actor(), arguments.reason);
-    log.pauses
-        .pause(told.clone())
-        .await
-        .map_err(|error| failed("writes are not paused", &error))?;
+    let paused = log.pauses.pause(told.clone()).await;
+    let hangs = paused == Err(AuditError::Busy);
+    if !hangs {
+        paused.map_err(|error| failed("writes are not paused", &error))?;
+    }
     recorded(&log, "pause", "paused", Some(&told.reason))
         .await
         .map_err(|error| failed("writes are paused, but that is not on record", &error))?;
+    if hangs {
+        return Err(Exit::failed(
+            "no server begins a write any more, but one hangs and may still send the write that it was at: end it, then pause again",
+        ));
+    }
     print::line(&if arguments.json {
         json!({ "paused": told }).to_string()
     } else {
-        "all writes through this audit directory are paused; `wikijs-gate resume` lets them go on"
+        "the writes of all servers with this store are paused; `wikijs-gate resume` lets them go on"
             .to_owned()
     });
     Ok(Exit::Done)

@@ -62,7 +62,7 @@ struct OwnerMemories {
 
 /// A change that is made and not yet there for others.
 struct Begun<T> {
-    _lease: HeldLease,
+    lease: HeldLease,
     files: Files,
     value: T,
     note: Option<AuditNote>,
@@ -316,7 +316,7 @@ impl Files {
         // What is handed over is there twice rather than not at all, if the process is killed.
         texts.sort_by_key(|(_, text)| text.is_none());
         Ok(Begun {
-            _lease: lease,
+            lease,
             files,
             value,
             note,
@@ -328,10 +328,11 @@ impl Files {
 impl<T> Begun<T> {
     fn finish(self) -> Result<T, MemoryError> {
         let (store, kind) = (&self.files.store, DocumentKind::Memories);
+        let fence = self.lease.fence();
         for (name, text) in self.texts {
             match text {
-                Some(text) => store.write_document(kind, &name, text.as_bytes())?,
-                None => drop(store.remove_document(kind, &name)?),
+                Some(text) => store.write_held(fence, (kind, &name), text.as_bytes())?,
+                None => drop(store.remove_held(fence, kind, &name)?),
             }
         }
         Ok(self.value)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pages::{MirrorTime, MirroredPage, PageKey};
 use crate::audit::AuditError;
-use crate::store::{DocumentKind, Store, StoreError};
+use crate::store::{DocumentKind, Fence, Store, StoreError};
 
 /// Number of documents.
 const DOCUMENTS: i64 = 64;
@@ -33,6 +33,8 @@ pub(super) struct KnownPages {
     pages: BTreeMap<PageKey, MirroredPage>,
     /// The documents that are not saved.
     changed: BTreeSet<i64>,
+    /// That of the lease under which they are saved.
+    fence: Fence,
     pub(super) look: Option<LastLook>,
 }
 
@@ -45,6 +47,14 @@ impl KnownPages {
         };
         known.read(store, 0..DOCUMENTS)?;
         Ok(known)
+    }
+
+    /// Reads all of them, to be saved under a lease.
+    pub(super) fn load_to_change(store: &dyn Store, fence: Fence) -> Result<Self, AuditError> {
+        Ok(Self {
+            fence,
+            ..Self::load(store)?
+        })
     }
 
     /// Reads those that are kept together with this id.
@@ -88,7 +98,7 @@ impl KnownPages {
             if length > DocumentKind::Mirror.most_bytes() {
                 return Err(AuditError::TooLarge);
             }
-            store.write_document(DocumentKind::Mirror, &name(number), &lines)?;
+            store.write_held(self.fence, (DocumentKind::Mirror, &name(number)), &lines)?;
             self.changed.remove(&number);
         }
         Ok(())
@@ -97,7 +107,7 @@ impl KnownPages {
     /// Writes when the list was looked at, once all that it told is saved.
     pub(super) fn looked(&mut self, store: &dyn Store, look: LastLook) -> Result<(), AuditError> {
         let json = serde_json::to_vec(&look).map_err(|_| AuditError::BrokenOff)?;
-        store.write_document(DocumentKind::Mirror, LOOK, &json)?;
+        store.write_held(self.fence, (DocumentKind::Mirror, LOOK), &json)?;
         self.look = Some(look);
         Ok(())
     }

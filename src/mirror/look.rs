@@ -101,7 +101,9 @@ struct MirrorLook<'a> {
 
 impl MirrorLook<'_> {
     async fn through(&self, index: &Arc<ContentIndex>) -> Result<MirrorNews, MirrorFault> {
-        let known = on(&self.store, KnownPages::load).await?;
+        let fence = self.lease.fence();
+        let load = move |store: &dyn Store| KnownPages::load_to_change(store, fence);
+        let known = on(&self.store, load).await?;
         let list = self.wiki.pages_now().await?;
         let scope = self.wiki.scope().clone();
         let (known, found) = self

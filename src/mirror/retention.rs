@@ -61,8 +61,9 @@ impl Mirror {
     /// If it is not surely gone.
     pub async fn forget(&self, which: ToForget) -> Result<Forgotten, AuditError> {
         let held = self.leases().alone(&LeaseName::MIRROR, WAIT).await?;
+        let fence = held.fence();
         let saved: Result<_, AuditError> = on(self.store(), move |store| {
-            let mut known = KnownPages::load(store)?;
+            let mut known = KnownPages::load_to_change(store, fence)?;
             let forgotten = known.forget(&which);
             known.save(store)?;
             Ok((Arc::new(known), forgotten))

@@ -65,24 +65,53 @@ impl DocumentKind {
     }
 }
 
-/// Small texts that are replaced whole. Whoever changes one that others may change holds a lease: that
-/// of the document ([`super::LeaseName::document`]), or the one of its kind (`PAUSE`, `MEMORIES`,
-/// `APPROVALS`; `DRAFTS` to begin one).
+/// The holder and the number by which a database knows a lease: it takes a change under the lease only while the
+/// holder has it. All zeros stand for no lease, and for one that ends with its process alone.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "a database alone looks at it")
+)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Fence {
+    pub(super) holder: i64,
+    pub(super) number: i64,
+}
+
+/// Small texts that are replaced whole. Whoever changes one that others may change holds a lease, and names
+/// it: that of the document ([`super::LeaseName::document`]), or the one of its kind (`MEMORIES`,
+/// `APPROVALS`, `MIRROR`; `DRAFTS` to begin one).
 pub(crate) trait Documents {
     /// A document; `None` if there is none of this name, [`StoreError::Unfit`] if it cannot be ours.
     fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Writes a document, whole and synced: whoever reads it sees it before or after. Whoever writes looks
-    /// at [`DocumentKind::most_bytes`], beyond which none is read.
+    /// at [`DocumentKind::most_bytes`], beyond which none is read. Nothing is
+    /// written, and [`StoreError::Overtaken`] says so, if others may have the lease of the fence.
+    fn write_held(
+        &self,
+        fence: Fence,
+        document: (DocumentKind, &str),
+        bytes: &[u8],
+    ) -> Result<(), StoreError>;
+
+    /// Removes one, synced, under the same condition; false if there was none.
+    fn remove_held(&self, fence: Fence, kind: DocumentKind, name: &str)
+    -> Result<bool, StoreError>;
+
+    /// Writes one that nobody else changes, or that only its last text counts of.
     fn write_document(
         &self,
         kind: DocumentKind,
         name: &str,
         bytes: &[u8],
-    ) -> Result<(), StoreError>;
+    ) -> Result<(), StoreError> {
+        self.write_held(Fence::default(), (kind, name), bytes)
+    }
 
-    /// Removes one, synced; false if there was none.
-    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError>;
+    /// Removes one under no lease.
+    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError> {
+        self.remove_held(Fence::default(), kind, name)
+    }
 
     /// All documents of a kind, in no order.
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError>;

@@ -38,6 +38,9 @@ pub(crate) enum StoreError {
     /// by others.
     #[error("others have taken over, since this process was silent for too long")]
     Overtaken,
+    /// A pause is there, in which this is not appended.
+    #[error("writes are paused")]
+    Paused,
     /// The work broke off: a bug, or the end of the program.
     #[error("the work broke off")]
     BrokenOff,

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-use super::{DocumentKind, StoreError};
+use super::{DocumentKind, Fence, StoreError};
 
 /// The name of a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ impl LeaseName {
     pub(crate) const INDEX: Self = Self::lasting("index");
     /// To look at the wiki for its mirror, or to change what that keeps.
     pub(crate) const MIRROR: Self = Self::lasting("mirror");
-    /// To record an attempt, shared, or to pause all writes, alone.
+    /// In files: to record an attempt, shared, or to see that none is under way that no pause stopped, alone.
     pub(crate) const PAUSE: Self = Self {
         name: Cow::Borrowed("PAUSED"),
         scope: LeaseScope::AllWikis,
@@ -120,6 +120,11 @@ pub(super) trait HeldAs: Debug + Send + Sync {
     fn is_sure(&self) -> bool {
         true
     }
+
+    /// As [`Lease::fence`].
+    fn fence(&self) -> Fence {
+        Fence::default()
+    }
 }
 
 impl Lease {
@@ -134,6 +139,11 @@ impl Lease {
     /// holder is stopped or cut off.
     pub(crate) fn is_sure(&self) -> bool {
         self.held.is_sure()
+    }
+
+    /// What a store refuses a change by that others may make by now.
+    pub(crate) fn fence(&self) -> Fence {
+        self.held.fence()
     }
 
     /// One that is sure for so many looks.

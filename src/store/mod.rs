@@ -38,7 +38,7 @@ pub(crate) use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
 pub(crate) use copy::copy;
 pub use copy::{CopyFault, StoreCopied};
-pub(crate) use documents::{DocumentKind, Documents};
+pub(crate) use documents::{DocumentKind, Documents, Fence};
 pub(crate) use error::StoreError;
 pub use health::StoreHealth;
 #[cfg(feature = "postgres")]

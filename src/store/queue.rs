@@ -17,7 +17,7 @@ use parking_lot::Mutex as PlainMutex;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Lease, LeaseMode, LeaseName, Store, StoreError, blocking};
+use super::{Fence, Lease, LeaseMode, LeaseName, Store, StoreError, blocking};
 
 /// Time between the first two tries; it doubles up to the longest.
 const FIRST_POLL: Duration = Duration::from_millis(1);
@@ -43,6 +43,11 @@ impl HeldLease {
     /// The lease itself.
     pub(crate) const fn lease(&self) -> &Lease {
         &self.lease
+    }
+
+    /// As [`Lease::fence`].
+    pub(crate) fn fence(&self) -> Fence {
+        self.lease.fence()
     }
 
     /// True if nobody else can have it now, nor for a while: looked at right before anything is sent.

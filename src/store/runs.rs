@@ -35,7 +35,8 @@ pub(crate) trait RunWriter: Debug + Send + Sync {
     /// Appends bytes, whole lines but for a copy. If this fails it is not known whether they are there, and the writer is of no
     /// more use.
     ///
-    /// [`StoreError::Overtaken`] says that nothing was appended, since others may hold what this process held.
+    /// [`StoreError::Overtaken`] says that nothing was appended, since others may hold what this process held,
+    /// [`StoreError::Paused`] that nothing was, and that the writer can go on.
     fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError>;
 }
 
@@ -44,6 +45,9 @@ pub(crate) trait RunWriter: Debug + Send + Sync {
 pub(crate) enum Durability {
     /// Before the call returns.
     Synced,
+    /// Before the call returns, and not at all while a pause is there. Nobody can write one between the look
+    /// for it and the end of the append.
+    SyncedUnlessPaused,
     /// Soon, on its own.
     Soon,
 }

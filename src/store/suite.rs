@@ -29,12 +29,14 @@ macro_rules! store_suite {
             documents_are_replaced_whole_and_listed
             a_document_that_is_too_large_is_refused
             changes_under_a_lease_are_never_lost
+            a_document_is_changed_under_its_lease
             blobs_are_kept_and_removed_unless_renewed
             a_lease_is_waited_for_in_order_among_stores
             whoever_waits_gets_the_lease_when_it_is_free
             a_wait_has_an_end
             a_run_is_read_from_any_byte_while_it_grows
             a_run_is_held_until_its_writer_is_gone
+            what_must_not_go_on_record_in_a_pause_does_not
             runs_are_listed_by_name_and_counted
         }
     };
@@ -163,6 +165,20 @@ pub(super) async fn changes_under_a_lease_are_never_lost(two: Two) {
     }
     let count = two[0].document(kind, "count").unwrap().unwrap();
     assert_eq!(count, (4 * EACH).to_string().as_bytes());
+}
+
+pub(super) async fn a_document_is_changed_under_its_lease([one, two]: Two) {
+    let (kind, name) = (DocumentKind::Draft, "a");
+    let lease = LeaseName::document(kind, name);
+    for store in [&one, &two] {
+        let held = store.try_lease(&lease, Alone).unwrap().unwrap();
+        assert!(!store.remove_held(held.fence(), kind, name).unwrap());
+        let written = store.write_held(held.fence(), (kind, name), b"text");
+        assert_eq!(written, Ok(()));
+        assert_eq!(one.document(kind, name).unwrap().unwrap(), b"text");
+        assert!(store.remove_held(held.fence(), kind, name).unwrap());
+    }
+    assert_eq!(two.documents(kind).unwrap(), []);
 }
 
 pub(super) async fn blobs_are_kept_and_removed_unless_renewed([one, two]: Two) {
@@ -318,6 +334,25 @@ pub(super) async fn a_run_is_held_until_its_writer_is_gone([one, two]: Two) {
     assert!(!one.remove_run("a.jsonl").unwrap());
     assert_eq!(listed(&*one), []);
     assert!(one.open_run("a.jsonl").unwrap().is_none());
+}
+
+pub(super) async fn what_must_not_go_on_record_in_a_pause_does_not([one, two]: Two) {
+    let mut writer = begun(&*one, "a.jsonl", "1\n");
+    let mut length = 0;
+    for pauses in [&one, &two] {
+        let mut append = |until, expected| {
+            assert_eq!(writer.append(b"line\n", until), expected);
+            length += if expected.is_ok() { 5 } else { 0 };
+            assert_eq!(listed(&*two)[0].1, length);
+        };
+        append(Durability::SyncedUnlessPaused, Ok(()));
+        pauses.write_document(DocumentKind::Pause, "", b"").unwrap();
+        append(Durability::SyncedUnlessPaused, Err(StoreError::Paused));
+        append(Durability::Synced, Ok(()));
+        append(Durability::SyncedUnlessPaused, Err(StoreError::Paused));
+        assert!(pauses.remove_document(DocumentKind::Pause, "").unwrap());
+        append(Durability::SyncedUnlessPaused, Ok(()));
+    }
 }
 
 pub(super) async fn runs_are_listed_by_name_and_counted([one, two]: Two) {

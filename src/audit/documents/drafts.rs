@@ -9,7 +9,9 @@ use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, Draft, DraftChange, DraftId, DraftName, DraftOwner};
 use super::draft::VERSION;
 use crate::page::Date;
-use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, Listed, StoreError};
+use crate::store::{
+    DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQueue, Listed, StoreError,
+};
 
 /// Time for which an unchanged draft is kept.
 const LIES: Duration = Duration::from_hours(7 * 24);
@@ -29,7 +31,7 @@ pub struct HeldDraft {
     place: AuditLayout,
     name: String,
     draft: Draft,
-    _lease: HeldLease,
+    lease: HeldLease,
 }
 
 /// The drafts of a wiki.
@@ -104,7 +106,7 @@ impl DraftStore {
                 place,
                 name,
                 draft,
-                _lease: lease,
+                lease,
             }))
         })
         .await
@@ -214,7 +216,7 @@ impl HeldDraft {
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
         blocking(move || {
-            write(&self.place, &self.name, &self.draft)?;
+            write(&self.place, &self.name, &self.draft, self.lease.fence())?;
             Ok(self.draft)
         })
         .await
@@ -228,7 +230,7 @@ impl HeldDraft {
         self.draft.changes.retain(|one| !is_it(one));
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
-        blocking(move || write(&self.place, &self.name, &self.draft)).await
+        blocking(move || write(&self.place, &self.name, &self.draft, self.lease.fence())).await
     }
 
     /// Ends it.
@@ -238,7 +240,7 @@ impl HeldDraft {
     pub async fn end(self) -> Result<(), AuditError> {
         blocking(move || {
             let store = &self.place.store;
-            store.remove_document(DocumentKind::Draft, &self.name)?;
+            store.remove_held(self.lease.fence(), DocumentKind::Draft, &self.name)?;
             Ok(())
         })
         .await
@@ -254,7 +256,7 @@ fn begin(
     place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
-    _lease: &HeldLease,
+    lease: &HeldLease,
 ) -> Result<String, AuditError> {
     if let Some(begun) = find(place, owner, name)? {
         return Ok(begun.listed.name);
@@ -276,7 +278,7 @@ fn begin(
         changes: Vec::new(),
     };
     let document = format!("{prefix}.{name}.{}", draft.id);
-    write(place, &document, &draft)?;
+    write(place, &document, &draft, lease.fence())?;
     Ok(document)
 }
 
@@ -364,8 +366,10 @@ fn remove_lain(place: &AuditLayout, name: &str) -> Result<(), AuditError> {
         let mut now = store.documents(kind)?.into_iter();
         Ok(now.any(|it| it.name == name && has_lain(&it)))
     };
-    if lease.is_some() && still()? {
-        store.remove_document(kind, name)?;
+    if let Some(lease) = lease
+        && still()?
+    {
+        store.remove_held(lease.fence(), kind, name)?;
     }
     Ok(())
 }
@@ -386,14 +390,14 @@ fn read(place: &AuditLayout, name: &str) -> Result<Option<Draft>, AuditError> {
     Ok(Some(draft))
 }
 
-fn write(place: &AuditLayout, name: &str, draft: &Draft) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, name: &str, draft: &Draft, fence: Fence) -> Result<(), AuditError> {
     let json = serde_json::to_vec(draft).map_err(|_| AuditError::BrokenOff)?;
     let kind = DocumentKind::Draft;
     let is_long = u64::try_from(json.len()).is_ok_and(|length| length > kind.most_bytes());
     if is_long || draft.changes.len() > MAX_CHANGES {
         return Err(AuditError::DraftFull);
     }
-    Ok(place.store.write_document(kind, name, &json)?)
+    Ok(place.store.write_held(fence, (kind, name), &json)?)
 }
 
 #[cfg(test)]

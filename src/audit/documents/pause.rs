@@ -2,7 +2,6 @@
 //!
 //! The document of a pause holds it; the record of its making brings the document back if it is gone.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,29 +11,30 @@ use super::super::run::numbers::number_of;
 use super::super::run::reader::{runs, scan};
 use super::super::{Actor, AuditError, AuditEvent, LogUpkeep, Pause, PauseInfo, Pauses, Record};
 use crate::page::Date;
-use crate::store::{DocumentKind, HeldLease, LeaseName, LeaseQueue, StoreError};
+use crate::store::{DocumentKind, LeaseName, LeaseQueue};
 
-/// The longest wait until attempts that are being recorded are on record: a pause holds by then, also if
-/// a server hangs meanwhile.
+/// The longest wait for attempts that are just being written to a file. Only a server that hangs takes longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// The longest wait for somebody who pauses.
-const WAIT_FOR_PAUSE: Duration = Duration::from_secs(10);
 
 impl Pauses {
-    /// Pauses the writes of all servers on the audit directory. An attempt that is on record by then
-    /// may still be sent; after it none is.
+    /// Pauses the writes of all servers on the audit directory. Once this has answered, no attempt goes on
+    /// record; one that is on record by then may still be sent.
     ///
     /// # Errors
-    /// If they are not surely paused.
+    /// If they are not surely paused. [`AuditError::Busy`] says that the pause is there, and that a server which
+    /// hangs may still record the attempt that it was at.
     pub async fn pause(&self, told: PauseInfo) -> Result<(), AuditError> {
         let Some(store) = self.store().map(Arc::clone) else {
             return Ok(());
         };
         let text = serde_json::to_vec(&told).map_err(|_| AuditError::BrokenOff)?;
-        let queue = LeaseQueue::new(Arc::clone(&store));
+        let (queue, is_remote) = (LeaseQueue::new(Arc::clone(&store)), store.is_remote());
         blocking(move || Ok(store.write_document(DocumentKind::Pause, "", &text)?)).await?;
-        // Whoever looked before has recorded its attempt once this lease is free.
-        drop(queue.alone(&LeaseName::PAUSE, LONGEST_WAIT).await);
+        // A database has waited for them.
+        if !is_remote {
+            // Whoever looked before has recorded its attempt once this lease is free.
+            drop(queue.alone(&LeaseName::PAUSE, LONGEST_WAIT).await?);
+        }
         Ok(())
     }
 
@@ -75,19 +75,6 @@ impl Pauses {
             "the file of a pause was deleted while the pause was in force; it was restored from the record"
         );
         Ok(self.look())
-    }
-
-    /// While this is held, no pause is done: from the look at the pause until the attempt is on record.
-    /// `None` where this process may not make the lease, and the look alone counts.
-    pub(in crate::audit) async fn keep_as_is(&self) -> Result<Option<HeldLease>, AuditError> {
-        let Some(store) = self.store().map(Arc::clone) else {
-            return Ok(None);
-        };
-        let queue = LeaseQueue::new(store);
-        match queue.shared(&LeaseName::PAUSE, WAIT_FOR_PAUSE).await {
-            Err(StoreError::Foreign(_) | StoreError::Io(ErrorKind::PermissionDenied)) => Ok(None),
-            held => Ok(Some(held?)),
-        }
     }
 }
 
@@ -155,7 +142,7 @@ mod tests {
     use crate::audit::{Actor, AuditEntry, AuditError, AuditEvent, AuditLog, CallId};
     use crate::audit::{Pause, PauseInfo, Pauses};
     use crate::page::Date;
-    use crate::store::DocumentKind;
+    use crate::store::{DocumentKind, LeaseMode, LeaseName};
 
     type Make<'a> = &'a dyn Fn(&Path);
 
@@ -220,13 +207,55 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_hangs_while_it_records_keeps_no_pause_away() {
+    async fn a_server_that_hangs_while_it_records_keeps_no_pause_away_and_is_told_of() {
         let dir = tempfile::tempdir().unwrap();
         let (log, pauses) = (AuditLog::new(dir.path(), "docs"), Pauses::new(dir.path()));
-        let hangs = pauses.keep_as_is().await.unwrap();
-        log.pauses.pause(told()).await.unwrap();
+        let store = pauses.store().unwrap();
+        let hangs = store.try_lease(&LeaseName::PAUSE, LeaseMode::Shared);
+        let hangs = hangs.unwrap().unwrap();
+        assert_eq!(log.pauses.pause(told()).await, Err(AuditError::Busy));
         assert!(matches!(pauses.look(), Some(Pause::Told(_))));
         drop(hangs);
+        assert_eq!(log.pauses.pause(told()).await, Ok(()));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn after_a_pause_has_answered_no_server_records_an_attempt() {
+        let dir = tempfile::tempdir().unwrap();
+        let count = |log: &AuditLog| {
+            let mut count = 0;
+            log.calls.each(|_| count += 1).unwrap();
+            count
+        };
+        let operator = AuditLog::new(dir.path(), "docs");
+        for _ in 0..5 {
+            let before = count(&operator);
+            let servers: Vec<_> = (0..3)
+                .map(|_| {
+                    let log = AuditLog::new(dir.path(), "docs");
+                    tokio::spawn(async move {
+                        loop {
+                            let attempt =
+                                AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
+                            if let Err(refused) = log.attempt(attempt, &[]).await.map(drop) {
+                                assert!(matches!(refused, AuditError::Paused(_)), "{refused}");
+                                return;
+                            }
+                        }
+                    })
+                })
+                .collect();
+            while count(&operator) < before + 6 {
+                tokio::task::yield_now().await;
+            }
+            operator.pauses.pause(told()).await.unwrap();
+            let at_the_answer = count(&operator);
+            for server in servers {
+                server.await.unwrap();
+            }
+            assert_eq!(count(&operator), at_the_answer);
+            operator.pauses.resume().await.unwrap();
+        }
     }
 
     /// A run that tells of these decisions on a pause, each at its hour of a day.

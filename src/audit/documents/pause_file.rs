@@ -85,7 +85,7 @@ impl fmt::Display for Pause {
             Self::Settings(why) => f.write_str(why),
             Self::Unreachable(why) => write!(f, "because it cannot be looked for: {why}"),
             Self::Unreadable(why) => {
-                write!(f, "because {NAME} in the audit directory {why}")
+                write!(f, "because the document of a pause, {NAME}, {why}")
             }
         }
     }
@@ -126,16 +126,19 @@ impl Pauses {
                 Ok(told) => Pause::Told(told),
                 Err(_) => Pause::Unreadable("does not tell of a pause".to_owned()),
             }),
-            Ok(None) => {
-                let held = self.held.read();
-                held.clone().map(Pause::Settings)
-            }
+            Ok(None) => self.of_settings(),
             Err(StoreError::Unfit(why)) => Some(Pause::Unreadable(why.to_owned())),
             Err(error @ (StoreError::Unreachable | StoreError::NotReady(_))) => {
                 Some(Pause::Unreachable(error.to_string()))
             }
             Err(error) => Some(Pause::Unreadable(format!("cannot be read: {error}"))),
         }
+    }
+
+    /// The pause of this server alone.
+    pub(in crate::audit) fn of_settings(&self) -> Option<Pause> {
+        let held = self.held.read();
+        held.clone().map(Pause::Settings)
     }
 
     /// Where it lies; `None` if pauses are ignored.

@@ -11,7 +11,7 @@ use super::super::{
     Record,
 };
 use crate::page::Date;
-use crate::store::{DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, StoreError};
+use crate::store::{DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQueue, StoreError};
 
 /// The most proposals that are kept.
 const MOST: usize = 10_000;
@@ -27,7 +27,7 @@ pub(in crate::audit) type ProposalFile = (ProposalId, Result<Proposal, AuditErro
 pub struct HeldProposal {
     place: AuditLayout,
     proposal: Proposal,
-    _lease: HeldLease,
+    lease: HeldLease,
 }
 
 /// The log's records of a proposal.
@@ -69,7 +69,7 @@ impl ProposalStore {
             if place.store.documents(DocumentKind::Proposal)?.len() >= MOST {
                 return Err(AuditError::Full);
             }
-            write(&place, &proposal)
+            write(&place, &proposal, Fence::default())
         })
         .await
     }
@@ -172,7 +172,7 @@ impl ProposalStore {
             Ok(HeldProposal {
                 proposal: read(&place, id)?,
                 place,
-                _lease: lease,
+                lease,
             })
         })
         .await
@@ -201,7 +201,8 @@ impl HeldProposal {
     pub async fn begin(&mut self) -> Result<(), AuditError> {
         self.proposal.is_begun = true;
         let (place, proposal) = (self.place.clone(), self.proposal.clone());
-        blocking(move || write(&place, &proposal)).await
+        let fence = self.lease.fence();
+        blocking(move || write(&place, &proposal, fence)).await
     }
 
     /// Sets its state.
@@ -210,7 +211,7 @@ impl HeldProposal {
     /// If that is not surely on the disk.
     pub async fn set(mut self, state: ProposalState) -> Result<(), AuditError> {
         self.proposal.state = state;
-        blocking(move || write(&self.place, &self.proposal)).await
+        blocking(move || write(&self.place, &self.proposal, self.lease.fence())).await
     }
 }
 
@@ -260,7 +261,10 @@ pub(in crate::audit) fn remove(place: &AuditLayout, id: ProposalId) -> Result<bo
     let name = id.to_string();
     let lease = LeaseName::document(DocumentKind::Proposal, &name);
     match place.store.try_lease(&lease, LeaseMode::Alone)? {
-        Some(_held) => Ok(place.store.remove_document(DocumentKind::Proposal, &name)?),
+        Some(held) => {
+            let kind = DocumentKind::Proposal;
+            Ok(place.store.remove_held(held.fence(), kind, &name)?)
+        }
         None => Ok(false),
     }
 }
@@ -280,14 +284,14 @@ fn read(place: &AuditLayout, id: ProposalId) -> Result<Proposal, AuditError> {
     Ok(proposal)
 }
 
-fn write(place: &AuditLayout, proposal: &Proposal) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, proposal: &Proposal, fence: Fence) -> Result<(), AuditError> {
     let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
     json.push(b'\n');
     let (kind, name) = (DocumentKind::Proposal, proposal.id.to_string());
     if u64::try_from(json.len()).is_ok_and(|length| length > kind.most_bytes()) {
         return Err(AuditError::TooLarge);
     }
-    Ok(place.store.write_document(kind, &name, &json)?)
+    Ok(place.store.write_held(fence, (kind, &name), &json)?)
 }
 
 /// The record of each proposal's making, by its id.

@@ -20,6 +20,8 @@ pub(in crate::audit) struct OwnRun {
     name: String,
     wiki: String,
     site: Option<SiteName>,
+    /// True if no attempt is recorded in a pause.
+    heeds_pauses: bool,
     writer: Box<dyn RunWriter>,
     length: u64,
     records: u64,
@@ -32,6 +34,7 @@ impl OwnRun {
         store: &dyn Store,
         wiki: &str,
         site: Option<SiteName>,
+        heeds_pauses: bool,
         _begins: &HeldLease,
     ) -> Result<Self, AuditError> {
         let run = RunId::new()?;
@@ -45,6 +48,7 @@ impl OwnRun {
             name,
             wiki: wiki.to_owned(),
             site,
+            heeds_pauses,
             writer,
             length: 0,
             records: 0,
@@ -121,7 +125,9 @@ impl OwnRun {
         }
         // The preview of a proposal says that the file behind it is ours.
         let is_begun = record.proposal.is_some() && !is_making_of_other(&record);
-        let until = if event.is_synced() || is_begun {
+        let until = if event == AuditEvent::Attempt && self.heeds_pauses {
+            Durability::SyncedUnlessPaused
+        } else if event.is_synced() || is_begun {
             Durability::Synced
         } else {
             Durability::Soon

@@ -19,7 +19,7 @@ use crate::audit::{AuditError, AuditLog, CallId, Client, LineHash};
 use crate::change::Operation;
 use crate::page::{Date, Locale, PagePath, PageState};
 use crate::share::evict_index;
-use crate::store::{DocumentKind, LeaseName, LeaseQueue, Store, StoreError, blocking};
+use crate::store::{DocumentKind, Fence, LeaseName, LeaseQueue, Store, StoreError, blocking};
 
 /// The most approvals that stand at a time; beyond it, the oldest of the owner with the most is
 /// evicted.
@@ -176,10 +176,10 @@ impl StandingApprovals {
 
     /// Ends those of these names, readable or not; gives those that were there.
     pub(crate) async fn end(&self, names: Vec<String>) -> Result<Vec<String>, AuditError> {
-        self.with_lease(move |store| {
+        self.with_lease(move |store, fence| {
             let mut ended = Vec::new();
             for name in names {
-                if store.remove_document(KIND, &name)? {
+                if store.remove_held(fence, KIND, &name)? {
                     ended.push(name);
                 }
             }
@@ -194,16 +194,16 @@ impl StandingApprovals {
         now: OffsetDateTime,
         new: StandingApproval,
     ) -> Result<(), AuditError> {
-        self.with_lease(move |store| {
-            let standing = standing(store, now)?;
+        self.with_lease(move |store, fence| {
+            let standing = standing(store, fence, now)?;
             if standing.len() >= MAX_STANDING {
                 let held: Vec<_> = standing.iter().map(|one| (one.owner.as_str(), 1)).collect();
                 let gone = evict_index(&held, (&new.owner, 1));
                 if let Some(gone) = gone.and_then(|at| standing.get(at)) {
-                    store.remove_document(KIND, &gone.id.to_string())?;
+                    store.remove_held(fence, KIND, &gone.id.to_string())?;
                 }
             }
-            write(store, &new)
+            write(store, fence, &new)
         })
         .await
     }
@@ -227,15 +227,15 @@ impl StandingApprovals {
         subject: ApprovalSubject,
     ) -> Result<Option<StandingApproval>, AuditError> {
         let (approver, asked) = (approver.clone(), Instant::now());
-        self.with_lease(move |store| {
+        self.with_lease(move |store, fence| {
             // It may have waited for the lease.
             let now = now + asked.elapsed();
-            let own = standing(store, now)?;
+            let own = standing(store, fence, now)?;
             let own = own.into_iter().filter(|one| one.is_of(&approver));
             let (own, under_others): (Vec<_>, Vec<_>) =
                 own.partition(|one| one.gates == approver.gates);
             for one in under_others {
-                store.remove_document(KIND, &one.id.to_string())?;
+                store.remove_held(fence, KIND, &one.id.to_string())?;
             }
             let covers = |one: &StandingApproval| {
                 let is_of_page = one.page.is_none() || one.page == subject.page;
@@ -246,9 +246,9 @@ impl StandingApprovals {
             };
             taken.writes_left = taken.writes_left.saturating_sub(1);
             if taken.writes_left == 0 {
-                store.remove_document(KIND, &taken.id.to_string())?;
+                store.remove_held(fence, KIND, &taken.id.to_string())?;
             } else {
-                write(store, &taken)?;
+                write(store, fence, &taken)?;
             }
             Ok(Some(taken))
         })
@@ -258,14 +258,14 @@ impl StandingApprovals {
     /// Works on them while nobody else changes any.
     async fn with_lease<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn Store) -> Result<T, AuditError> + Send + 'static,
+        work: impl FnOnce(&dyn Store, Fence) -> Result<T, AuditError> + Send + 'static,
     ) -> Result<T, AuditError> {
         let name = LeaseName::APPROVALS;
         let lease = self.leases.alone(&name, LONGEST_WAIT).await?;
         let store = Arc::clone(&self.store);
         blocking(move || {
-            let _held = lease;
-            work(&*store)
+            // Held until it is done.
+            work(&*store, lease.fence())
         })
         .await
     }
@@ -298,11 +298,15 @@ fn read(store: &dyn Store) -> Result<Vec<CheckedApproval>, AuditError> {
 }
 
 /// Those that can be read and have not ended, the oldest first; removes those that have.
-fn standing(store: &dyn Store, now: OffsetDateTime) -> Result<Vec<StandingApproval>, AuditError> {
+fn standing(
+    store: &dyn Store,
+    fence: Fence,
+    now: OffsetDateTime,
+) -> Result<Vec<StandingApproval>, AuditError> {
     let mut standing = Vec::new();
     for (name, one) in read(store)? {
         match one {
-            Ok(one) if one.has_ended(now) => drop(store.remove_document(KIND, &name)?),
+            Ok(one) if one.has_ended(now) => drop(store.remove_held(fence, KIND, &name)?),
             Ok(one) => standing.push(one),
             Err(_) => {}
         }
@@ -310,10 +314,10 @@ fn standing(store: &dyn Store, now: OffsetDateTime) -> Result<Vec<StandingApprov
     Ok(standing)
 }
 
-fn write(store: &dyn Store, one: &StandingApproval) -> Result<(), AuditError> {
+fn write(store: &dyn Store, fence: Fence, one: &StandingApproval) -> Result<(), AuditError> {
     let json = serde_json::to_vec(one).map_err(|_| AuditError::BrokenOff)?;
     if u64::try_from(json.len()).is_ok_and(|length| length > KIND.most_bytes()) {
         return Err(AuditError::TooLarge);
     }
-    Ok(store.write_document(KIND, &one.id.to_string(), &json)?)
+    Ok(store.write_held(fence, (KIND, &one.id.to_string()), &json)?)
 }

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use crate::oauth::PersonClaims;
 use crate::store::{
-    DocumentKind, HeldLease, LeaseMode, LeaseName, LeaseQueue, Store, StoreError, StoreHome,
+    DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQueue, Store, StoreError, StoreHome,
 };
 
 /// The time after which an unused sign-in ends, in seconds.
@@ -200,23 +200,28 @@ impl SignIns {
         let surplus = (all.len() + 1).saturating_sub(MOST);
         let gone = all.iter().filter(is_own).take(own_surplus);
         for (name, _) in over.iter().chain(gone).chain(all.iter().take(surplus)) {
-            self.end(name)?;
+            self.end(name, Fence::default())?;
         }
-        self.write(name, record)
+        self.write(name, record, Fence::default())
     }
 
     /// Writes one, for whoever has its turn.
-    pub(in crate::server) fn write(&self, name: &str, record: &SignInRecord) -> Result<(), String> {
+    pub(in crate::server) fn write(
+        &self,
+        name: &str,
+        record: &SignInRecord,
+        turn: Fence,
+    ) -> Result<(), String> {
         let bytes = serde_json::to_vec(record).map_err(|error| error.to_string())?;
         let written = self
             .store
-            .write_document(DocumentKind::SignIn, name, &bytes);
+            .write_held(turn, (DocumentKind::SignIn, name), &bytes);
         written.map_err(|error| error.to_string())
     }
 
     /// Ends one, for whoever has its turn.
-    pub(in crate::server) fn end(&self, name: &str) -> Result<bool, String> {
-        let removed = self.store.remove_document(DocumentKind::SignIn, name);
+    pub(in crate::server) fn end(&self, name: &str, turn: Fence) -> Result<bool, String> {
+        let removed = self.store.remove_held(turn, DocumentKind::SignIn, name);
         removed.map_err(|error| error.to_string())
     }
 
@@ -233,8 +238,8 @@ impl SignIns {
         };
         let meant: Vec<_> = self.all()?.into_iter().filter(is_meant).collect();
         for (name, _) in &meant {
-            let _turn = self.turn_now(name).map_err(|error| error.to_string())?;
-            self.end(name)?;
+            let turn = self.turn_now(name).map_err(|error| error.to_string())?;
+            self.end(name, turn.fence())?;
         }
         Ok(meant.len())
     }

@@ -23,6 +23,7 @@ use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClie
 use crate::review::{
     BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInId, SignedOut,
 };
+use crate::store::Fence;
 
 /// Seconds for which a sign-in that has begun counts.
 const BEGUN: i64 = 600;
@@ -295,7 +296,7 @@ impl People {
             return Err(SignedOut::Because(why.to_owned()));
         }
         let client = self.client(&record, &settings).map_err(|why| {
-            self.end(name);
+            self.end(name, Fence::default());
             SignedOut::Because(why)
         })?;
         let notice = is_away.then(|| {
@@ -325,9 +326,9 @@ impl People {
         let kept = self.sign_ins.as_ref().ok_or(SignedOut::Over)?;
         let turn = kept.turn(name).await;
         let record = self.kept(name).ok_or(SignedOut::Over)?;
-        if turn.is_err() {
+        let Ok(turn) = turn else {
             return Ok(record.in_vain(now()));
-        }
+        };
         if !self.is_due(&record) {
             return Ok(record);
         }
@@ -339,13 +340,13 @@ impl People {
                 record.in_vain(now())
             }
             Err(CodeFault::Refused(fault)) => {
-                self.end(name);
+                self.end(name, turn.fence());
                 tracing::info!(person = %record.name(), "signed out: {fault}");
                 let why = "Your issuer does not vouch for this session any more.";
                 return Err(SignedOut::Because(why.to_owned()));
             }
         };
-        if let Err(fault) = kept.write(name, &renewed) {
+        if let Err(fault) = kept.write(name, &renewed, turn.fence()) {
             tracing::error!("a sign-in cannot be kept: {fault}");
         }
         Ok(renewed)
@@ -389,15 +390,16 @@ impl People {
     /// Ends a session; the address at the issuer where the person signs out there, too.
     pub(super) async fn leave(&self, name: &str) -> Option<String> {
         if let Some(kept) = &self.sign_ins {
+            // Whoever signs out is out, whoever else is at it.
             let _turn = kept.turn(name).await;
-            self.end(name);
+            self.end(name, Fence::default());
         }
         let client = self.page_client().ok()?;
         client.sign_out_at().await.map(Into::into)
     }
 
-    fn end(&self, name: &str) {
-        let ended = self.sign_ins.as_ref().map(|kept| kept.end(name));
+    fn end(&self, name: &str, turn: Fence) {
+        let ended = self.sign_ins.as_ref().map(|kept| kept.end(name, turn));
         if let Some(Err(fault)) = ended {
             tracing::error!("a sign-in cannot be ended: {fault}");
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{LocalStore, fs, if_there};
-use crate::store::{DocumentKind, Documents, Listed, StoreError};
+use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError};
 
 impl LocalStore {
     pub(super) fn document_path(&self, kind: DocumentKind, name: &str) -> PathBuf {
@@ -85,17 +85,23 @@ impl Documents for LocalStore {
         }
     }
 
-    fn write_document(
+    /// A lease of a process that was stopped is its own all the same, so nothing is to be looked at.
+    fn write_held(
         &self,
-        kind: DocumentKind,
-        name: &str,
+        _fence: Fence,
+        (kind, name): (DocumentKind, &str),
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let path = self.document_path(kind, name);
         fs::replace(&path, bytes).map_err(|error| StoreError::at(&path, "write a document", &error))
     }
 
-    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError> {
+    fn remove_held(
+        &self,
+        _fence: Fence,
+        kind: DocumentKind,
+        name: &str,
+    ) -> Result<bool, StoreError> {
         let path = self.document_path(kind, name);
         let removed = if_there(std::fs::remove_file(&path)).and_then(|removed| {
             let directory = path.parent().filter(|_| removed.is_some());

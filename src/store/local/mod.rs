@@ -47,7 +47,7 @@ use rustix::io::Errno;
 use super::{BackedUp, Store, StoreError, StoreHealth};
 
 /// The files of one wiki.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LocalStore {
     root: PathBuf,
     wiki: PathBuf,

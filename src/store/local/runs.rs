@@ -13,7 +13,10 @@ use rustix::fs::{OFlags, fcntl_setfl};
 
 use super::leases::LockedFile;
 use super::{LocalStore, fs, if_there};
-use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError};
+use crate::store::{
+    DocumentKind, Documents as _, Durability, Lease, LeaseMode, LeaseName, Leases as _, ListedRun,
+    RunBytes, RunWriter, Runs, StoreError,
+};
 
 /// Time for which an empty file counts as just being made.
 const BEING_MADE: Duration = Duration::from_mins(1);
@@ -29,6 +32,23 @@ impl LocalStore {
 
     pub(super) fn count_path(&self) -> PathBuf {
         self.wiki.join("runs.count")
+    }
+
+    /// Finds no pause; none is done while the lease is held. Where this process may not take the lease, the look
+    /// alone counts.
+    fn unpaused(&self) -> Result<Option<Lease>, StoreError> {
+        let look = || match self.document(DocumentKind::Pause, "") {
+            Ok(None) => Ok(()),
+            _ => Err(StoreError::Paused),
+        };
+        // Whoever is refused already keeps no pause waiting.
+        look()?;
+        let held = match self.try_lease(&LeaseName::PAUSE, LeaseMode::Shared) {
+            Err(StoreError::Foreign(_) | StoreError::Io(io::ErrorKind::PermissionDenied)) => None,
+            // Whoever pauses holds it after the pause was written.
+            held => Some(held?.ok_or(StoreError::Paused)?),
+        };
+        look().map(|()| held)
     }
 }
 
@@ -53,6 +73,7 @@ impl Runs for LocalStore {
         write_count(&count_file, &counted, count)
             .map_err(|error| StoreError::at(&counted, "write the count of runs", &error))?;
         Ok(Box::new(OwnFile {
+            store: self.clone(),
             path,
             file,
             length: 0,
@@ -158,6 +179,7 @@ fn is_locked(path: &Path) -> io::Result<bool> {
 /// The file of a run that this process writes, held since it was made.
 #[derive(Debug)]
 struct OwnFile {
+    store: LocalStore,
     path: PathBuf,
     file: LockedFile,
     length: u64,
@@ -165,13 +187,15 @@ struct OwnFile {
 
 impl RunWriter for OwnFile {
     fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError> {
+        let is_unpaused = until == Durability::SyncedUnlessPaused;
+        let _held = is_unpaused.then(|| self.store.unpaused()).transpose()?;
         self.check_in_place()?;
         let written = self.file.0.write_all(lines);
         written.map_err(|error| self.failed("write a record", &error))?;
         let length = u64::try_from(lines.len()).unwrap_or(u64::MAX);
         self.length = self.length.saturating_add(length);
         self.check_length()?;
-        if until == Durability::Synced {
+        if until != Durability::Soon {
             let synced = self.file.0.sync_data();
             synced.map_err(|error| self.failed("sync a record", &error))?;
         }

@@ -1,23 +1,16 @@
 //! Keeps documents as rows.
 
 use super::PostgresStore;
-use super::statement::{Statement, listed, synced, whole};
-use crate::store::{DocumentKind, Documents, Listed, StoreError};
+use super::statement::{Statement, column, listed, synced, whole};
+use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError};
 
 impl PostgresStore {
     /// The wiki of a kind: all have one pause.
     fn wiki_of(&self, kind: DocumentKind) -> &str {
-        match kind {
-            DocumentKind::Pause => "",
-            DocumentKind::Proposal
-            | DocumentKind::Draft
-            | DocumentKind::AnchorFault
-            | DocumentKind::Memories
-            | DocumentKind::Approval
-            | DocumentKind::SignIn
-            | DocumentKind::Preview
-            | DocumentKind::McpSession
-            | DocumentKind::Mirror => &self.wiki,
+        if kind == DocumentKind::Pause {
+            ""
+        } else {
+            &self.wiki
         }
     }
 
@@ -47,6 +40,17 @@ impl PostgresStore {
             .map(drop)
     }
 
+    /// About a document that is changed under a lease or none.
+    fn held(
+        &self,
+        sql: &'static str,
+        fence: Fence,
+        (kind, name): (DocumentKind, &str),
+    ) -> Statement {
+        let asked = self.about(sql, kind).text(Self::name_of(kind, name));
+        asked.integer(fence.holder).integer(fence.number)
+    }
+
     fn about(&self, sql: &'static str, kind: DocumentKind) -> Statement {
         Statement::new(sql)
             .text(self.wiki_of(kind))
@@ -68,40 +72,40 @@ impl Documents for PostgresStore {
         whole(&self.database.ask(asked)?)
     }
 
-    fn write_document(
+    fn write_held(
         &self,
-        kind: DocumentKind,
-        name: &str,
+        fence: Fence,
+        (kind, name): (DocumentKind, &str),
         bytes: &[u8],
     ) -> Result<(), StoreError> {
-        let asked = self
-            .about(
-                concat!(
-                    "INSERT INTO @.document (wiki, kind, name, bytes, changed)
-                    SELECT $1, $2, $3, $4, clock_timestamp() WHERE ",
-                    synced!(),
-                    " ON CONFLICT (wiki, kind, name)
-                    DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed"
-                ),
-                kind,
-            )
-            .text(Self::name_of(kind, name))
-            .bytes(bytes);
-        self.database.ask(asked).map(drop)
+        let sql = concat!(
+            "INSERT INTO @.document (wiki, kind, name, bytes, changed)
+            SELECT $1, $2, $3, $6, clock_timestamp() WHERE @.may_change($2, $4, $5) AND ",
+            synced!(),
+            " ON CONFLICT (wiki, kind, name)
+            DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed RETURNING 1"
+        );
+        let asked = self.held(sql, fence, (kind, name)).bytes(bytes);
+        let rows = self.database.ask(asked)?;
+        rows.first().map(drop).ok_or(StoreError::Overtaken)
     }
 
-    fn remove_document(&self, kind: DocumentKind, name: &str) -> Result<bool, StoreError> {
-        let asked = self
-            .about(
-                concat!(
-                    "DELETE FROM @.document WHERE wiki = $1 AND kind = $2 AND name = $3 AND ",
-                    synced!(),
-                    " RETURNING 1"
-                ),
-                kind,
-            )
-            .text(Self::name_of(kind, name));
-        Ok(!self.database.ask(asked)?.is_empty())
+    fn remove_held(
+        &self,
+        fence: Fence,
+        kind: DocumentKind,
+        name: &str,
+    ) -> Result<bool, StoreError> {
+        let sql = concat!(
+            "WITH may AS MATERIALIZED (SELECT @.may_change($2, $4, $5) AS may), removed AS (
+                DELETE FROM @.document WHERE wiki = $1 AND kind = $2 AND name = $3
+                AND (SELECT may FROM may) AND ",
+            synced!(),
+            " RETURNING 1
+            ) SELECT EXISTS (SELECT FROM removed) FROM may WHERE may"
+        );
+        let rows = self.database.ask(self.held(sql, fence, (kind, name)))?;
+        column(rows.first().ok_or(StoreError::Overtaken)?, 0)
     }
 
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {

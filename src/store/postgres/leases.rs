@@ -6,7 +6,7 @@ use super::holder::Holder;
 use super::statement::{Statement, column, synced, unsynced};
 use super::{Database, PostgresStore};
 use crate::store::leases::{HeldAs, LeaseScope};
-use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
+use crate::store::{Fence, Lease, LeaseMode, LeaseName, Leases, StoreError};
 
 /// A lease that lives as long as its row and its holder.
 #[derive(Debug)]
@@ -19,6 +19,13 @@ struct LeaseRow {
 impl HeldAs for LeaseRow {
     fn is_sure(&self) -> bool {
         self.holder.is_sure()
+    }
+
+    fn fence(&self) -> Fence {
+        Fence {
+            holder: self.holder.id,
+            number: self.number,
+        }
     }
 }
 

@@ -177,13 +177,14 @@ impl RunRow {
         }
         let sql = match until {
             Durability::Synced => append!(synced!()),
+            Durability::SyncedUnlessPaused => append!(concat!(synced!(), " AND @.is_unpaused()")),
             Durability::Soon => append!(unsynced!()),
         };
         self.about(sql).integer(self.length).bytes(lines)
     }
 
     /// Finds out why nothing was appended, and whether an earlier try had done it.
-    fn was_appended(&self, lines: &[u8]) -> Result<(), StoreError> {
+    fn was_appended(&self, lines: &[u8], until: Durability) -> Result<(), StoreError> {
         // A lock is a change, and what it finds is as synced as it has to be.
         let sql = concat!(
             "WITH own AS (
@@ -193,25 +194,28 @@ impl RunRow {
             )
             SELECT EXISTS (SELECT FROM @.holder WHERE id = $3), EXISTS (
                 SELECT FROM own, @.line WHERE wiki = $1 AND run = $2 AND start = $5 AND bytes = $6
-            ), coalesce((SELECT length < $5 FROM own), false)"
+            ), (SELECT length - $5 FROM own)"
         );
         let asked = self.about(sql).integer(self.length).bytes(lines);
         let rows = self.database.ask(asked)?;
         let row = rows.first().ok_or(StoreError::Replaced)?;
         let (is_held, is_there): (bool, bool) = (column(row, 0)?, column(row, 1)?);
-        let has_lost: bool = column(row, 2)?;
+        let more: Option<i64> = column(row, 2)?;
         if is_there {
             return Ok(());
         }
-        if has_lost {
+        if more.is_some_and(i64::is_negative) {
             // The database lost in a crash what needed not survive it: another run goes on.
             return Err(StoreError::Overtaken);
         }
-        if is_held {
-            return Err(StoreError::Replaced);
+        match (is_held, more, until) {
+            (true, Some(0), Durability::SyncedUnlessPaused) => Err(StoreError::Paused),
+            (true, ..) => Err(StoreError::Replaced),
+            (false, ..) => {
+                self.holder.set_gone();
+                Err(StoreError::Overtaken)
+            }
         }
-        self.holder.set_gone();
-        Err(StoreError::Overtaken)
     }
 }
 
@@ -227,7 +231,7 @@ impl RunWriter for RunRow {
         let mut tries = 1..TRIES;
         loop {
             match self.database.ask(self.appending(lines, until)) {
-                Ok(rows) if rows.is_empty() => self.was_appended(lines)?,
+                Ok(rows) if rows.is_empty() => self.was_appended(lines, until)?,
                 Ok(_) => {}
                 Err(StoreError::Unreachable) if tries.next().is_some() => continue,
                 Err(error) => return Err(passing(error)),

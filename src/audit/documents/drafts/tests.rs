@@ -41,7 +41,7 @@ async fn begun(log: &AuditLog, changes: usize) {
     let mut held = log.drafts.hold(owner(), name(), true).await.unwrap();
     let changes = (0..changes).map(|number| creates(&format!("a/{number}"), String::new()));
     held.draft.changes = changes.collect();
-    super::write(&held.place, &held.name, &held.draft).unwrap();
+    super::write(&held.place, &held.name, &held.draft, held.lease.fence()).unwrap();
 }
 
 async fn joins(log: &AuditLog, change: DraftChange) -> Result<usize, AuditError> {

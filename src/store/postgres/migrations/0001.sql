@@ -72,6 +72,26 @@ CREATE TABLE @.document (
 CREATE FUNCTION @.is_past(until timestamptz, lasts interval) RETURNS boolean LANGUAGE sql VOLATILE AS
     'SELECT greatest(until, pg_postmaster_start_time() + lasts) <= clock_timestamp()';
 
+-- True if no pause is there. From now on until the end of this transaction none is written, and one that was is seen.
+CREATE FUNCTION @.is_unpaused() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('@.pause', 0));
+    RETURN NOT EXISTS (SELECT FROM @.document WHERE wiki = '' AND kind = 'pause');
+END $$;
+
+-- True if a document of a kind may be changed: under no lease (0), or under one that its holder still has until then.
+CREATE FUNCTION @.may_change(a_kind text, a_holder bigint, a_number bigint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    IF a_kind = 'pause' THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended('@.pause', 0));
+    END IF;
+    IF a_number = 0 THEN
+        RETURN true;
+    END IF;
+    PERFORM FROM @.lease WHERE holder = a_holder AND number = a_number FOR KEY SHARE;
+    RETURN FOUND;
+END $$;
+
 -- Gives a lease ('given'), or not ('held'); 'gone' if the holder was removed. A second call with the same number changes nothing.
 CREATE FUNCTION @.try_lease(a_holder bigint, a_number bigint, a_wiki text, a_name text, is_alone boolean)
 RETURNS text LANGUAGE plpgsql VOLATILE AS $$

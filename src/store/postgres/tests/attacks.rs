@@ -10,8 +10,8 @@ use super::{SILENT, read, store, until};
 use crate::store::postgres::holder::HolderTimes;
 use crate::store::postgres::{Database, PostgresStore};
 use crate::store::{
-    Blobs as _, DatabaseAddress, DocumentKind, Documents as _, Durability, LeaseMode, LeaseName, Leases as _,
-    Runs as _, StoreError,
+    Blobs as _, DatabaseAddress, DocumentKind, Documents as _, Durability, LeaseMode, LeaseName,
+    Leases as _, Runs as _, Store as _, StoreError,
 };
 
 /// The store of a process whose connections go through a proxy.
@@ -194,6 +194,101 @@ fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
 
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
+fn whoever_was_silent_for_too_long_changes_no_document_that_others_changed() {
+    let schema = SHARED.schema();
+    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let (kind, name) = (DocumentKind::Draft, "a");
+    let lease = LeaseName::document(kind, name);
+    let old = silent.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    let written = silent.write_held(old.fence(), (kind, name), b"first");
+    assert_eq!(written, Ok(()));
+    let mut new = None;
+    until(|| {
+        new = other.try_lease(&lease, LeaseMode::Alone).unwrap();
+        new.is_some()
+    });
+    let held = new.unwrap();
+    let new = held.fence();
+    other.write_held(new, (kind, name), b"second").unwrap();
+    let refused = Err(StoreError::Overtaken);
+    for text in [&b"first"[..], b"third"] {
+        assert_eq!(silent.write_held(old.fence(), (kind, name), text), refused);
+        let removed = silent.remove_held(old.fence(), kind, name).map(drop);
+        assert_eq!(removed, refused);
+    }
+    assert_eq!(other.document(kind, name).unwrap().unwrap(), b"second");
+    assert_eq!(other.remove_held(new, kind, name), Ok(true));
+    let written = silent.write_held(old.fence(), (kind, name), b"first");
+    assert_eq!(written, refused);
+    assert_eq!(other.document(kind, name), Ok(None));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_lease_is_taken_over_before_or_after_a_change_under_it_and_never_amid() {
+    let schema = SHARED.schema();
+    // The change is slow, so that the lease ends meanwhile.
+    SHARED.sql(&format!(
+        "CREATE FUNCTION {schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN PERFORM pg_sleep(1.5); RETURN NEW; END$$;
+        CREATE TRIGGER slow BEFORE INSERT ON {schema}.document FOR EACH ROW EXECUTE FUNCTION {schema}.slow()"
+    ));
+    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let (kind, name) = (DocumentKind::Draft, "a");
+    let lease = LeaseName::document(kind, name);
+    let old = silent.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let writes = scope.spawn(|| silent.write_held(old.fence(), (kind, name), b"first"));
+        until(|| !old.is_sure());
+        until(|| {
+            let new = other.try_lease(&lease, LeaseMode::Alone).unwrap();
+            new.is_some()
+        });
+        // Whoever has it sees what was written before.
+        assert_eq!(other.document(kind, name).unwrap().unwrap(), b"first");
+        assert_eq!(writes.join().unwrap(), Ok(()));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn after_a_pause_has_answered_no_server_records_an_attempt() {
+    let schema = SHARED.schema();
+    // What is appended takes its time, so that most are under way.
+    SHARED.sql(&format!(
+        "CREATE FUNCTION {schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN PERFORM pg_sleep(0.03); RETURN NEW; END$$;
+        CREATE TRIGGER slow BEFORE INSERT ON {schema}.line FOR EACH ROW EXECUTE FUNCTION {schema}.slow()"
+    ));
+    let make = || store(&schema, HolderTimes::USUAL);
+    let (one, two, operator) = (make(), make(), make());
+    let lengths = || -> u64 { operator.runs().unwrap().iter().map(|run| run.length).sum() };
+    for round in 0..5 {
+        let before = lengths();
+        std::thread::scope(|scope| {
+            for (number, server) in [&one, &one, &two, &two].into_iter().enumerate() {
+                scope.spawn(move || {
+                    let name = format!("{round}-{number}");
+                    let mut run = server.begin_run(&name, "1").unwrap();
+                    let mut append = || run.append(b"x", Durability::SyncedUnlessPaused);
+                    let refused = std::iter::repeat_with(&mut append).find_map(Result::err);
+                    assert_eq!(refused, Some(StoreError::Paused));
+                });
+            }
+            until(|| lengths() > before + 10);
+            let pause = operator.write_document(DocumentKind::Pause, "", b"{}");
+            assert_eq!(pause, Ok(()));
+            let at_the_answer = lengths();
+            // Whoever was under way would be done by then.
+            SHARED.sql("SELECT pg_sleep(0.2)");
+            assert_eq!(lengths(), at_the_answer);
+        });
+        operator.remove_document(DocumentKind::Pause, "").unwrap();
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_run_that_is_said_to_be_held_by_nobody_gets_nothing_more() {
     let schema = SHARED.schema();
     let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
@@ -343,4 +438,112 @@ fn only_the_clock_of_the_database_counts() {
     let five_minutes_ago = now - Duration::from_mins(5);
     assert!(!store.remove_blob("new", five_minutes_ago).unwrap());
     assert!(store.remove_blob("old", five_minutes_ago).unwrap());
+}
+
+/// A role whose schema `fake` comes before PostgreSQL's own, with a clock that is so many seconds off.
+fn with_clock(schema: &str, fake: &str) -> String {
+    let role = Cluster::name();
+    SHARED.sql(&format!(
+        "CREATE SCHEMA {fake}; CREATE TABLE {fake}.off (by interval, since_its_start interval);
+        INSERT INTO {fake}.off VALUES ('0', '0');
+        CREATE FUNCTION {fake}.pg_postmaster_start_time() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+            'SELECT pg_catalog.pg_postmaster_start_time() + (SELECT since_its_start FROM {fake}.off)';
+        CREATE FUNCTION {fake}.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+            'SELECT pg_catalog.clock_timestamp() + (SELECT by FROM {fake}.off)';
+        CREATE ROLE {role} LOGIN SUPERUSER;
+        ALTER ROLE {role} SET search_path = {fake}, pg_catalog, {schema}"
+    ));
+    role
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_database_whose_clock_is_ten_minutes_off_gives_leases_and_ages_as_others_do() {
+    for off in ["10 min", "-10 min"] {
+        let (schema, fake) = (SHARED.schema(), Cluster::name());
+        let role = with_clock(&schema, &fake);
+        SHARED.sql(&format!(
+            "UPDATE {fake}.off SET by = '{off}', since_its_start = '{off}'"
+        ));
+        let make = |times| {
+            let address = SHARED.address(&role, "postgres", &schema);
+            let database = Database::with_times(address, None, Vec::new(), times).unwrap();
+            PostgresStore::new(Arc::new(database), "docs")
+        };
+        let (silent, other) = (make(SILENT), make(HolderTimes::USUAL));
+        let lease = silent
+            .try_lease(&LeaseName::TREE, LeaseMode::Alone)
+            .unwrap()
+            .unwrap();
+        let theirs = || other.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap();
+        let at = SHARED.sql(&format!(
+            "SELECT max(abs(extract(epoch FROM until - now()))) > 500 FROM {schema}.holder"
+        ));
+        assert_eq!(at, "t");
+        assert!(lease.is_sure() && theirs().is_none());
+        until(|| theirs().is_some());
+        assert!(!lease.is_sure());
+        other.put_blob("a", b"x").unwrap();
+        let age = other.blobs().unwrap()[0].age();
+        assert!(age < Duration::from_mins(1), "{age:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_clock_that_jumps_ahead_takes_leases_away_and_lets_nothing_be_written_under_them() {
+    let (schema, fake) = (SHARED.schema(), Cluster::name());
+    let role = with_clock(&schema, &fake);
+    let make = || {
+        let address = SHARED.address(&role, "postgres", &schema);
+        let database = Database::with_times(address, None, Vec::new(), STILL).unwrap();
+        PostgresStore::new(Arc::new(database), "docs")
+    };
+    let (one, two) = (make(), make());
+    let (kind, name) = (DocumentKind::Draft, "a");
+    let lease = LeaseName::document(kind, name);
+    let old = one.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    let mut run = one.begin_run("a", "1").unwrap();
+    assert!(two.try_lease(&lease, LeaseMode::Alone).unwrap().is_none());
+    SHARED.sql(&format!("UPDATE {fake}.off SET by = '11 min'"));
+    assert!(two.try_lease(&lease, LeaseMode::Alone).unwrap().is_some());
+    let written = one.write_held(old.fence(), (kind, name), b"old");
+    assert_eq!(written, Err(StoreError::Overtaken));
+    let appended = run.append(b"late\n", Durability::Synced);
+    assert_eq!(appended, Err(StoreError::Overtaken));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_database_without_room_refuses_by_that_reason_and_goes_on_once_there_is_some() {
+    let schema = SHARED.schema();
+    let store = store(&schema, HolderTimes::USUAL);
+    let mut writer = store.begin_run("a", "1").unwrap();
+    writer.append(b"one\n", Durability::Synced).unwrap();
+    SHARED.sql(&format!(
+        "CREATE FUNCTION {schema}.full_disk() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END$$"
+    ));
+    for table in ["line", "blob", "document"] {
+        SHARED.sql(&format!(
+            "CREATE TRIGGER full_disk BEFORE INSERT ON {schema}.{table}
+            FOR EACH ROW EXECUTE FUNCTION {schema}.full_disk()"
+        ));
+    }
+    let full = StoreError::Io(ErrorKind::StorageFull);
+    for until in [
+        Durability::Synced,
+        Durability::SyncedUnlessPaused,
+        Durability::Soon,
+    ] {
+        assert_eq!(writer.append(b"two\n", until), Err(full));
+    }
+    assert_eq!(store.put_blob("a", b"x"), Err(full));
+    assert_eq!(store.probe(10), Err(full));
+    let written = store.write_document(DocumentKind::Draft, "a", b"x");
+    assert_eq!(written, Err(full));
+    assert_eq!(read(&store, "a", 4096), b"one\n");
+    SHARED.sql(&format!("DROP FUNCTION {schema}.full_disk() CASCADE"));
+    writer.append(b"two\n", Durability::Synced).unwrap();
+    assert_eq!(read(&store, "a", 4096), b"one\ntwo\n");
 }
