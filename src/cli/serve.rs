@@ -132,6 +132,8 @@ async fn serve(
     for warning in settings.iter().flat_map(|settings| &settings.warnings) {
         tracing::warn!("{warning}");
     }
+    #[cfg(feature = "postgres")]
+    start::warn_of_failover(&settings);
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let serve = settings.first().map(|settings| settings.serve.clone());

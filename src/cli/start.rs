@@ -173,6 +173,25 @@ pub(super) fn store_home() -> Result<crate::audit::StoreHome, (Exit, String)> {
     Ok(audit_settings()?.store)
 }
 
+/// Warns if a failover of the database may lose records, once the database has said so. The start waits for
+/// nothing of it.
+#[cfg(feature = "postgres")]
+pub(super) fn warn_of_failover(settings: &[Settings]) {
+    let Some(home) = settings.first().map(|settings| settings.store.clone()) else {
+        return;
+    };
+    let asked = move || {
+        home.database()
+            .map(crate::store::Database::failover_risk)
+            .transpose()
+    };
+    tokio::task::spawn_blocking(move || match asked().map(Option::flatten) {
+        Ok(None) => {}
+        Ok(Some(risk)) => tracing::warn!("the database of WIKI_STORE {risk}"),
+        Err(error) => tracing::warn!(%error, "the database was not asked for its standby servers"),
+    });
+}
+
 fn audit_settings() -> Result<AuditSettings, (Exit, String)> {
     let settings = AuditSettings::read(&layers()?.source());
     settings.map_err(Exit::usage)

@@ -16,7 +16,7 @@ use crate::gates::StandingApprovals;
 use crate::memory::MemoryStore;
 use crate::mirror;
 #[cfg(feature = "postgres")]
-use crate::store::{StoreError, blocking};
+use crate::store::{Database, StoreError, blocking};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum StoreCommand {
@@ -101,7 +101,7 @@ pub(super) async fn run(command: &StoreCommand) -> CommandResult {
 #[cfg(feature = "postgres")]
 async fn migrate(arguments: &MigrateArgs) -> CommandResult {
     let home = start::store_home()?;
-    let migrated = blocking::<_, StoreError, _>(move || home.migrate()).await;
+    let migrated = blocking::<_, StoreError, _>(move || home.database().map(Database::migrate).transpose()).await;
     let migrated = migrated
         .map_err(|error| Exit::failed(format!("the tables were not made, since {error}")))?;
     let migrated = migrated

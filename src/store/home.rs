@@ -8,7 +8,7 @@ use secrecy::SecretString;
 
 use super::local::LocalStore;
 #[cfg(feature = "postgres")]
-use super::postgres::{Database, Migrated, PostgresStore};
+use super::postgres::{Database, PostgresStore};
 use super::{DatabaseAddress, Store, StoreError};
 
 /// The place of the state of all wikis.
@@ -92,21 +92,12 @@ impl StoreHome {
         }
     }
 
-    /// Makes the tables of a database, or brings them up to this version; `None` for files, which need none.
+    /// The database; `None` for files.
     #[cfg(feature = "postgres")]
-    pub(crate) fn migrate(&self) -> Result<Option<Migrated>, StoreError> {
+    pub(crate) fn database(&self) -> Option<&Database> {
         match self {
-            Self::Local(_) => Ok(None),
-            Self::Database(home) => home.database.migrate().map(Some),
-        }
-    }
-
-    /// The rights that we need in a database and have not, each in words.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
-        match self {
-            Self::Local(_) => Ok(Vec::new()),
-            Self::Database(home) => home.database.missing_rights(),
+            Self::Local(_) => None,
+            Self::Database(home) => Some(&home.database),
         }
     }
 
@@ -157,6 +148,16 @@ impl StoreHome {
             Self::Local(root) => Ok(LocalStore::wikis(root)),
             #[cfg(feature = "postgres")]
             Self::Database(home) => home.database.wikis(),
+        }
+    }
+}
+
+impl fmt::Display for StoreHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local(directory) => directory.display().fmt(f),
+            #[cfg(feature = "postgres")]
+            Self::Database(_) => f.write_str("the database of WIKI_STORE"),
         }
     }
 }

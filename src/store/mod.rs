@@ -46,6 +46,8 @@ pub use home::DatabaseHome;
 pub use home::{DatabaseSettings, StoreHome, StorePassword};
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 pub use queue::HeldLease;
+#[cfg(feature = "postgres")]
+pub(crate) use postgres::Database;
 pub(crate) use queue::LeaseQueue;
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 

@@ -21,44 +21,59 @@ pub(super) async fn found(
     anchors: Option<&AnchorSettings>,
 ) -> Vec<DoctorFinding> {
     let log = AuditLog::new(store.clone(), wiki);
-    match log.upkeep.health().await {
+    let mut found = match log.upkeep.health().await {
         Ok(health) => {
             let mut found = findings(&health);
-            #[cfg(feature = "postgres")]
-            found.extend(lacking(store).await);
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
             found
         }
         Err(error) => vec![DoctorFinding::wrong(
-            format!("{}: {error}", store.directory().display()),
+            format!("{store}: {error}"),
             format!(
                 "{}.",
                 crate::wiki::sentence(error.hint()).trim_end_matches('.')
             )
             .as_str(),
         )],
-    }
+    };
+    #[cfg(feature = "postgres")]
+    found.extend(of_database(store).await);
+    found
 }
 
-/// A database whose role may not do all that we do.
+/// A database whose role may not do all that we do, or that may lose what it synced.
 #[cfg(feature = "postgres")]
-async fn lacking(store: &StoreHome) -> Option<DoctorFinding> {
+async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
     let home = store.clone();
-    let missing = blocking::<_, StoreError, _>(move || home.missing_rights()).await;
-    match missing.as_deref() {
-        Ok([]) => None,
-        Ok(missing) => Some(DoctorFinding::wrong(
+    let asked = move || match home.database() {
+        Some(database) => Ok((database.missing_rights()?, database.failover_risk()?)),
+        None => Ok((Vec::new(), None)),
+    };
+    let (missing, risk) = match blocking::<_, StoreError, _>(asked).await {
+        Ok(asked) => asked,
+        Err(error) => {
+            return vec![DoctorFinding::wrong(
+                format!("WIKI_STORE cannot be used: {error}"),
+                "The program's log says what the database answered.",
+            )];
+        }
+    };
+    let lacking = (!missing.is_empty()).then(|| {
+        DoctorFinding::wrong(
             format!(
                 "the role of WIKI_STORE lacks rights: {}",
                 missing.join(", ")
             ),
             "Let the owner of the tables GRANT them.",
-        )),
-        Err(error) => Some(DoctorFinding::wrong(
-            format!("WIKI_STORE cannot be used: {error}"),
-            "The program's log says what the database answered.",
-        )),
-    }
+        )
+    });
+    let risk = risk.map(|risk| {
+        DoctorFinding::warning(
+            format!("the database of WIKI_STORE {risk}"),
+            "docs/replicas.md says what a failover without one loses.",
+        )
+    });
+    lacking.into_iter().chain(risk).collect()
 }
 
 fn findings(health: &Health) -> Vec<DoctorFinding> {

@@ -9,8 +9,10 @@ use rustls::pki_types::CertificateDer;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::block_in_place;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::connections::{ConnectionPool, ReadPassword};
+use super::faults::AskFault;
 use super::holder::{Holder, HolderTimes, keep_renewing};
 use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
@@ -24,6 +26,8 @@ const GIVING_BACK: Duration = Duration::from_millis(250);
 const AGAIN: Duration = Duration::from_secs(2);
 /// The end of making the tables, or of bringing them up.
 const MIGRATION: Duration = Duration::from_mins(2);
+/// The end of a question beside the tables.
+const UNCHECKED: Duration = Duration::from_secs(10);
 /// The end of giving back all that this process holds.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -113,8 +117,32 @@ impl Database {
 
     /// The rights that this program needs and has not, each in words.
     pub(crate) fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
-        let rows = self.ask(schema::missing_rights())?;
-        rows.iter().map(|row| column(row, 0)).collect()
+        self.texts(schema::MISSING_RIGHTS)
+    }
+
+    /// Says in a sentence's end that a failover may lose what was synced, if the database has standby servers and
+    /// none is synchronous.
+    pub(crate) fn failover_risk(&self) -> Result<Option<String>, StoreError> {
+        let standbys = self.texts(schema::ASYNCHRONOUS_STANDBYS)?;
+        Ok(standbys.first().map(|number| {
+            format!(
+                "has standby servers ({number}), and none of them is synchronous: a failover may lose the last records of writes that were sent. Name one in synchronous_standby_names"
+            )
+        }))
+    }
+
+    /// The texts that a statement about our schema gives, whatever tables and rights there are.
+    fn texts(&self, sql: &'static str) -> Result<Vec<String>, StoreError> {
+        let pool = Arc::clone(&self.pool);
+        let asked = self.spawn(async move {
+            let open = pool.connect_unchecked().await;
+            let open = open.map_err(|fault| fault.error)?;
+            let schema = pool.schema();
+            let rows = open.client.query_typed(sql, &[(&schema, Type::TEXT)]).await;
+            let rows = rows.map_err(|error| AskFault::new(&error).error)?;
+            rows.iter().map(|row| column(row, 0)).collect()
+        });
+        answer(&asked, UNCHECKED)
     }
 
     /// The names of the wikis that have runs, in order.

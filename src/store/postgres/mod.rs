@@ -28,7 +28,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use database::Database;
-pub(crate) use schema::Migrated;
+#[cfg(test)]
+use schema::Migrated;
 
 use super::{BackedUp, Store, StoreError};
 

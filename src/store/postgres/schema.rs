@@ -5,7 +5,7 @@ use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 use super::faults::AskFault;
-use super::statement::{Statement, column};
+use super::statement::column;
 use crate::store::StoreError;
 
 /// The statements that make the tables, oldest first. One that was released never changes.
@@ -15,12 +15,37 @@ const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
 const A_TABLE: &str = "@.holder";
 const MIGRATION_TABLE: &str = "@.wikijs_gate_migration";
 
-/// The rights that the program needs, and has not. Tables that are not there need none.
-const RIGHTS: &str = "SELECT right_ || ' on ' || table_ FROM
-        unnest(ARRAY['blob', 'document', 'holder', 'lease', 'line', 'run', 'run_count']) AS table_,
+/// The rights that the program needs in the schema $1 and has not, each in words. What is not there needs none.
+pub(super) const MISSING_RIGHTS: &str = "
+    SELECT 'USAGE on the schema ' || nspname FROM pg_namespace
+    WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE')
+    UNION ALL
+    SELECT right_ || ' on ' || relname FROM pg_class,
         unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_
-    WHERE to_regclass('@.' || table_) IS NOT NULL AND NOT has_table_privilege('@.' || table_, right_)
+    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+        AND (relname IN ('blob', 'document', 'holder', 'lease', 'line', 'run', 'run_count')
+            OR relname = 'wikijs_gate_migration' AND right_ = 'SELECT')
+        AND NOT has_table_privilege(oid, right_)
+    UNION ALL
+    SELECT 'EXECUTE on ' || proname FROM pg_proc
+    WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+        AND proname IN ('is_past', 'is_unpaused', 'may_change', 'try_lease')
+        AND NOT has_function_privilege(oid, 'EXECUTE')
     ORDER BY 1";
+
+/// The number of standby servers, if none of them is synchronous: of those that are connected, and of those that a
+/// slot waits for. A role without `pg_read_all_stats` sees of a connection only that it is there.
+pub(super) const ASYNCHRONOUS_STANDBYS: &str = "
+    SELECT count(*)::text FROM (
+        SELECT 1 FROM pg_stat_replication AS sender WHERE state IS DISTINCT FROM 'backup'
+            AND NOT EXISTS (
+                SELECT FROM pg_replication_slots WHERE slot_type = 'logical' AND active_pid = sender.pid
+            )
+        UNION ALL
+        SELECT 1 FROM pg_replication_slots WHERE slot_type = 'physical' AND NOT active
+    ) AS standby
+    WHERE $1::text IS NOT NULL AND current_setting('synchronous_standby_names') = '' AND NOT pg_is_in_recovery()
+    HAVING count(*) > 0";
 
 const FOREIGN: StoreError =
     StoreError::NotReady("has tables of somebody else under our names: give us another schema");
@@ -39,11 +64,6 @@ pub(crate) struct Migrated {
 /// A statement with our schema in it, whose name needs no quotes but may be a word of SQL.
 pub(super) fn in_schema(sql: &str, schema: &str) -> String {
     sql.replace("@.", &format!("\"{schema}\"."))
-}
-
-/// The rights that are missing, as one row each.
-pub(super) const fn missing_rights() -> Statement {
-    Statement::new(RIGHTS)
 }
 
 /// Checks that a database has our tables, in this version, and works as we rely on.

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 
-use super::super::holder::HolderTimes;
 use super::super::Database;
+use super::super::holder::HolderTimes;
 use crate::store::DatabaseAddress;
 
 /// The server that most tests share, each in a schema or a database of its own.
@@ -18,7 +18,11 @@ pub(super) static SHARED: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 /// latest, however that ends.
 const KEEPER: &str = r#"
 mkdir -m 777 "$1"
-"$0"/initdb --pgdata="$1"/data --username=postgres --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync >"$1"/log 2>&1
+if [ -n "$2" ]; then
+    "$0"/pg_basebackup --host="$2" --username=postgres --pgdata="$1"/data --write-recovery-conf --checkpoint=fast --no-sync
+else
+    "$0"/initdb --pgdata="$1"/data --username=postgres --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync
+fi >"$1"/log 2>&1
 serve() {
     "$0"/postgres -D "$1"/data -k "$1" -p 5432 -c listen_addresses= -c fsync=off -c max_connections=200 \
         -c log_min_messages=fatal >>"$1"/log 2>&1 &
@@ -32,7 +36,7 @@ serve() {
 serve "$1"
 while read -r word; do
     case $word in stop | restart) kill -QUIT $server; wait $server ;; esac
-    case $word in stop) echo stopped ;; restart | go) serve "$1" ;; esac
+    case $word in kill) kill -KILL $server; wait $server; echo killed ;; stop) echo stopped ;; restart | go) serve "$1" ;; esac
 done
 kill -QUIT $server 2>/dev/null
 wait $server
@@ -47,6 +51,15 @@ pub(super) struct Cluster {
 
 impl Cluster {
     pub(super) fn start() -> Self {
+        Self::start_from(None)
+    }
+
+    /// A standby server of this one, which follows it.
+    pub(super) fn standby(&self) -> Self {
+        Self::start_from(Some(&self.directory))
+    }
+
+    fn start_from(primary: Option<&Path>) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let programs = programs().expect("PostgreSQL is not installed: .ci/postgres");
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -54,6 +67,7 @@ impl Cluster {
         let directory = PathBuf::from(format!("/tmp/wikijs-gate-{}-{count}", std::process::id()));
         let mut command = Command::new("sh");
         command.args(["-c", KEEPER]).arg(&programs).arg(&directory);
+        command.args(primary);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.current_dir("/");
         if let Some(user) = other_user() {
@@ -165,7 +179,7 @@ fn programs() -> Option<PathBuf> {
     let newest = versions
         .map(|version| version.unwrap().path().join("bin"))
         .max();
-    let all = ["initdb", "postgres", "pg_isready", "psql"];
+    let all = ["initdb", "pg_basebackup", "postgres", "pg_isready", "psql"];
     newest.filter(|place| all.iter().all(|name| place.join(name).exists()))
 }
 

@@ -128,6 +128,27 @@ fn a_role_without_rights_is_told_what_it_lacks() {
     assert_eq!(other.migrate(), Err(denied));
     let database = database(&role, "postgres", &schema);
     assert_eq!(asked(&database), Err(denied));
+    let missing = database.missing_rights().unwrap();
+    // Four rights on seven tables, one on the table of versions, and that on the schema.
+    assert_eq!(missing.len(), 4 * 7 + 1 + 1);
+    for right in [
+        format!("USAGE on the schema {schema}"),
+        "UPDATE on run_count".to_owned(),
+        "SELECT on wikijs_gate_migration".to_owned(),
+    ] {
+        assert!(missing.contains(&right), "{missing:?}");
+    }
+    SHARED.sql(&format!(
+        "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} FROM PUBLIC"
+    ));
+    let missing = database.missing_rights().unwrap();
+    assert!(
+        missing.contains(&"EXECUTE on try_lease".to_owned()),
+        "{missing:?}"
+    );
+    SHARED.sql(&format!(
+        "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}"
+    ));
     let rights = [
         format!("USAGE ON SCHEMA {schema}"),
         format!("SELECT ON ALL TABLES IN SCHEMA {schema}"),

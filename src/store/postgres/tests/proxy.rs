@@ -34,6 +34,7 @@ struct Ways {
 pub(super) struct ChaosProxy {
     port: u16,
     ways: Arc<Mutex<Ways>>,
+    socket: Arc<Mutex<PathBuf>>,
 }
 
 impl ChaosProxy {
@@ -41,7 +42,7 @@ impl ChaosProxy {
     pub(super) fn start(directory: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let socket = directory.join(".s.PGSQL.5432");
+        let socket = Arc::new(Mutex::new(socket_in(directory)));
         let ways = Arc::new(Mutex::new(Ways {
             to_server: Way::Open,
             to_client: Way::Open,
@@ -49,9 +50,11 @@ impl ChaosProxy {
         let proxy = Self {
             port,
             ways: Arc::clone(&ways),
+            socket: Arc::clone(&socket),
         };
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                let socket = socket.lock().clone();
                 pass(&client, &socket, &ways);
             }
         });
@@ -60,6 +63,11 @@ impl ChaosProxy {
 
     pub(super) const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Leads to the socket in another directory from now on.
+    pub(super) fn lead_to(&self, directory: &Path) {
+        *self.socket.lock() = socket_in(directory);
     }
 
     pub(super) fn set(&self, to_server: Way, to_client: Way) {
@@ -74,6 +82,10 @@ impl ChaosProxy {
         let ways = *self.ways.lock();
         ways.to_server == Way::Open && ways.to_client == Way::Open
     }
+}
+
+fn socket_in(directory: &Path) -> PathBuf {
+    directory.join(".s.PGSQL.5432")
 }
 
 fn pass(client: &TcpStream, socket: &PathBuf, ways: &Arc<Mutex<Ways>>) {
