@@ -7,9 +7,7 @@ use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
 use super::{Against, AuditError, LogUpkeep, Pause};
-use crate::store::{
-    self, BackedUp, CopyFault, DocumentKind, LeaseName, Store, StoreCopied, StoreError,
-};
+use crate::store::{self, CopyFault, LeaseName, StoreCopied, StoreError};
 
 /// The longest wait for a purge that is under way.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -81,14 +79,17 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// [`AuditError::NotEmpty`]; if something cannot be read or written.
-    pub async fn back_up(&self, to: &Path) -> Result<BackedUp, AuditError> {
+    pub async fn back_up(&self, to: &Path) -> Result<StoreCopied, AuditError> {
         let name = LeaseName::PURGE;
         let held = self.leases.alone(&name, LONGEST_WAIT).await?;
         let (place, to) = (self.place.clone(), to.to_owned());
         blocking(move || {
             let _held = held;
-            match place.store.back_up(&to) {
-                Err(StoreError::Unfit(_)) => Err(AuditError::NotEmpty),
+            let own = place.directory();
+            let wiki = own.file_name().unwrap_or_default().to_string_lossy();
+            let mirror = place.mirror();
+            match store::back_up((&*place.store, &*mirror), &to, &wiki) {
+                Err(StoreError::Unfit("is not an empty directory")) => Err(AuditError::NotEmpty),
                 done => Ok(done?),
             }
         })
@@ -103,19 +104,11 @@ impl LogUpkeep {
     pub fn copy_to(
         &self,
         to: &Self,
-        mut progress: impl FnMut(u64),
+        progress: impl FnMut(u64),
     ) -> Result<StoreCopied, CopyFault> {
-        let mut copied = store::copy(&*self.place.store, &*to.place.store, &mut progress)?;
         let (own, other) = (self.place.mirror(), to.place.mirror());
-        let is_empty = |mirror: &dyn Store| {
-            let pages = mirror.documents(DocumentKind::Mirror)?;
-            Ok::<_, CopyFault>(pages.is_empty())
-        };
-        if !(is_empty(&*own)? && is_empty(&*other)?) {
-            let before = copied.bytes;
-            copied += store::copy(&*own, &*other, |bytes| progress(before + bytes))?;
-        }
-        Ok(copied)
+        let to = (&*to.place.store, &*other);
+        store::copy((&*self.place.store, &*own), to, progress)
     }
 }
 

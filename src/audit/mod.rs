@@ -36,8 +36,7 @@ mod verify;
 #[cfg(feature = "postgres")]
 pub use crate::store::DatabaseHome;
 pub use crate::store::{
-    BackedUp, CopyFault, DatabaseSettings, HeldLease, StoreCopied, StoreHealth, StoreHome,
-    StorePassword,
+    CopyFault, DatabaseSettings, HeldLease, StoreCopied, StoreHealth, StoreHome, StorePassword,
 };
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::schedule::Anchoring;

@@ -98,7 +98,7 @@ enum Command {
     /// Review what was written or refused, and through which client
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Check and back up what is kept in the audit directory
+    /// Check, back up and copy what is kept, in files or a database
     #[command(subcommand)]
     Store(store::StoreCommand),
     /// Show which changes the rules of the settings file match

@@ -1,4 +1,4 @@
-//! `wikijs-gate store`: checks and backs up what is kept in the audit directory, and loads one.
+//! `wikijs-gate store`: checks, backs up and copies what is kept, and loads a store.
 
 mod hammer;
 
@@ -23,6 +23,9 @@ pub(super) enum StoreCommand {
     /// Find what is missing, damaged or left over, and repair what a killed server left
     Check(CheckArgs),
     /// Copy everything into an empty directory, while servers go on
+    #[command(
+        after_help = "The copy is checked before the command ends. To restore it, stop the servers and put its files in place of\nthose in WIKI_AUDIT_DIR; `store copy` brings them into a database.\n\nExamples:\n  wikijs-gate store backup /mnt/backup/2030-01-01\n  WIKI_AUDIT_DIR=/mnt/backup/2030-01-01 wikijs-gate audit verify"
+    )]
     Backup(BackupArgs),
     /// Copy this wiki's record and what lies beside it into another store: files or a database
     Copy(CopyArgs),
@@ -44,11 +47,8 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// Arguments of `store backup`.
+/// Arguments of `store backup` and `audit export`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The copy is checked before the command ends. To restore it, stop the servers and put its files in place of\nthose in the audit directory.\n\nExamples:\n  wikijs-gate store backup /mnt/backup/2030-01-01\n  WIKI_AUDIT_DIR=/mnt/backup/2030-01-01 wikijs-gate audit verify"
-)]
 pub(super) struct BackupArgs {
     /// The directory: it must be empty, or is made
     #[arg(value_name = "DIR")]
@@ -101,7 +101,9 @@ pub(super) async fn run(command: &StoreCommand) -> CommandResult {
 #[cfg(feature = "postgres")]
 async fn migrate(arguments: &MigrateArgs) -> CommandResult {
     let home = start::store_home()?;
-    let migrated = blocking::<_, StoreError, _>(move || home.database().map(Database::migrate).transpose()).await;
+    let migrated =
+        blocking::<_, StoreError, _>(move || home.database().map(Database::migrate).transpose())
+            .await;
     let migrated = migrated
         .map_err(|error| Exit::failed(format!("the tables were not made, since {error}")))?;
     let migrated = migrated
@@ -187,21 +189,23 @@ async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
     Ok(check)
 }
 
-async fn back_up(arguments: &BackupArgs) -> CommandResult {
+/// Copies all of a wiki into an empty directory, and checks the copy.
+pub(super) async fn back_up(BackupArgs { to, json }: &BackupArgs) -> CommandResult {
     let log = start::audit_log()?;
     let done = log
         .upkeep
-        .back_up(&arguments.to)
+        .back_up(to)
         .await
         .map_err(|error| failed(&error))?;
     // What cannot be read back is no backup.
-    let copy = AuditLog::new(&arguments.to, log.wiki());
+    let copy = AuditLog::new(to, log.wiki());
     let checked = checked(&copy).await?;
     let megabytes = done.bytes >> 20;
-    if arguments.json {
+    let files = done.runs + done.states + done.documents;
+    if *json {
         let answer = json!({
             "wiki": log.wiki(),
-            "files": done.files,
+            "files": files,
             "bytes": done.bytes,
             "whole": checked.broken.is_empty(),
             "broken": checked.broken,
@@ -209,9 +213,8 @@ async fn back_up(arguments: &BackupArgs) -> CommandResult {
         print::line(&answer.to_string());
     } else {
         print::line(&format!(
-            "{} files, {megabytes} MB, copied to {}",
-            done.files,
-            print::path(&arguments.to)
+            "{files} files, {megabytes} MB, copied to {}",
+            print::path(to)
         ));
         print_broken(&checked);
     }

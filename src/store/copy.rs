@@ -1,13 +1,18 @@
-//! Copies the record of a wiki with its documents, or its mirror, from one store into another, byte for byte.
+//! Copies the record of a wiki with its documents, and its mirror, from one store into another, byte for byte.
 //! Previews, MCP sessions and sign-ins are left out.
 //!
-//! What is there already is not copied again, so a copy that broke off is gone on with by another call. No run
-//! may live at either place meanwhile.
+//! What is there already is not copied again, so a copy that broke off is gone on with by another call.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::AddAssign;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 
-use super::{DocumentKind, Durability, Lease, LeaseMode, LeaseName, ListedRun, Store, StoreError};
+use super::local::LocalStore;
+use super::local::fs::last_line_end;
+use super::{
+    DocumentKind, Durability, Lease, LeaseMode, LeaseName, ListedRun, RunStream, RunWriter, Store,
+    StoreError,
+};
 
 /// The most bytes of a run that are read and written at once.
 const CHUNK: usize = 1 << 20;
@@ -15,13 +20,10 @@ const CHUNK: usize = 1 << 20;
 const MOST_BLOB: u64 = 256 << 20;
 /// The kinds of documents of which there is one at most.
 const ONE: [DocumentKind; 2] = [DocumentKind::Pause, DocumentKind::AnchorFault];
+/// The number of tries to copy documents and runs while documents change.
+const TRIES: usize = 8;
 /// Nothing of these is done at either place while something is copied.
-const LEASES: [LeaseName; 4] = [
-    LeaseName::RECOVERY,
-    LeaseName::PURGE,
-    LeaseName::RUNS,
-    LeaseName::MIRROR,
-];
+const LEASES: [LeaseName; 3] = [LeaseName::RECOVERY, LeaseName::PURGE, LeaseName::RUNS];
 
 /// The counts of a copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,19 +32,10 @@ pub struct StoreCopied {
     pub runs: u64,
     /// Number of kept states at both places.
     pub states: u64,
-    /// Number of proposals, drafts, memories, approvals and documents of a mirror at both places.
+    /// Number of proposals, drafts, memories, approvals and documents of the mirror at both places.
     pub documents: u64,
     /// The bytes that were copied now.
     pub bytes: u64,
-}
-
-impl AddAssign for StoreCopied {
-    fn add_assign(&mut self, other: Self) {
-        self.runs += other.runs;
-        self.states += other.states;
-        self.documents += other.documents;
-        self.bytes += other.bytes;
-    }
 }
 
 /// The reason why nothing more was copied.
@@ -70,13 +63,19 @@ impl From<StoreError> for CopyFault {
     }
 }
 
+/// The store of a wiki's record, and that of its mirror.
+pub(crate) type WikiStores<'a> = (&'a dyn Store, &'a dyn Store);
+
 /// Copies a wiki; `progress` is told the bytes so far.
 pub(crate) fn copy(
-    from: &dyn Store,
-    to: &dyn Store,
-    mut progress: impl FnMut(u64),
+    (from, seen): WikiStores<'_>,
+    (to, seen_there): WikiStores<'_>,
+    progress: impl FnMut(u64),
 ) -> Result<StoreCopied, CopyFault> {
-    let _held = (leases(from)?, leases(to)?);
+    let _held = (leases(from, &LEASES)?, leases(to, &LEASES)?);
+    let has_mirror = has_mirror(seen)? || has_mirror(seen_there)?;
+    let names: &[LeaseName] = if has_mirror { &[LeaseName::MIRROR] } else { &[] };
+    let _looks = (leases(seen, names)?, leases(seen_there, names)?);
     let (runs, there) = (from.runs()?, to.runs()?);
     are_ended(runs.iter().chain(&there))?;
     let is_known = |other: &ListedRun| {
@@ -86,61 +85,219 @@ pub(crate) fn copy(
     if let Some(other) = there.iter().find(|other| !is_known(other)) {
         return Err(CopyFault::Other(other.name.clone()));
     }
-    let mut copied = StoreCopied::default();
-    // In the order of writing: what a line names is there before the line.
-    let kept = to.blobs()?.into_iter();
-    let kept: HashMap<String, u64> = kept.map(|one| (one.name, one.length)).collect();
-    for blob in from.blobs()? {
-        copied.states += 1;
-        if kept.get(&blob.name) == Some(&blob.length) {
-            continue;
-        }
-        let bytes = from.blob(&blob.name, MOST_BLOB)?;
-        let bytes = bytes.ok_or(StoreError::Replaced)?;
-        copied.bytes += to.put_blob(&blob.name, &bytes)?;
-        progress(copied.bytes);
+    let mut copying = Copying::new(from, to, progress);
+    copying.documents(&DocumentKind::BESIDE_RECORD)?;
+    copying.runs()?;
+    copying.blobs()?;
+    if has_mirror {
+        copying.mirror(seen, seen_there)?;
     }
-    let count = from.run_count()?.unwrap_or_default();
-    for run in &runs {
-        copied.runs += 1;
-        let known = there.iter().find(|other| other.name == run.name);
-        if known.is_some_and(|other| other.length == run.length) {
-            continue;
-        }
-        to.remove_run(&run.name)?;
-        copy_run(from, to, (run, &count), |bytes| {
-            copied.bytes += bytes;
-            progress(copied.bytes);
-        })?;
-    }
-    let mirror = std::iter::once(DocumentKind::Mirror);
-    for kind in DocumentKind::BESIDE_RECORD.into_iter().chain(mirror) {
-        let kept = from.documents(kind)?;
-        let names: HashSet<&str> = kept.iter().map(|one| &*one.name).collect();
-        // What was removed since an earlier copy does not come back.
-        for gone in to.documents(kind)? {
-            if !names.contains(&*gone.name) {
-                to.remove_document(kind, &gone.name)?;
-            }
-        }
-        for one in &kept {
-            copied.documents += 1;
-            copied.bytes += copy_document(from, to, (kind, &one.name))?;
-        }
-    }
-    for kind in ONE {
-        copied.bytes += copy_document(from, to, (kind, ""))?;
-    }
-    progress(copied.bytes);
-    Ok(copied)
+    Ok(copying.copied)
 }
 
-fn leases(store: &dyn Store) -> Result<Vec<Lease>, CopyFault> {
-    let leases = LEASES.into_iter().map(|name| {
-        let lease = store.try_lease(&name, LeaseMode::Alone)?;
+/// Copies a wiki into files in an empty or missing directory while servers go on, runs up to their last whole line;
+/// whoever does holds the lease [`LeaseName::PURGE`].
+pub(crate) fn back_up(
+    (from, seen): WikiStores<'_>,
+    to: &Path,
+    wiki: &str,
+) -> Result<StoreCopied, StoreError> {
+    LocalStore::made_in(to, wiki, |to| {
+        let mirror = to.mirror();
+        let mut copying = Copying::new(from, to, |_| {});
+        copying.is_in_use = true;
+        for _ in 0..TRIES {
+            copying.documents(&DocumentKind::BESIDE_RECORD)?;
+            copying.runs()?;
+            // No run tells of one that is not there.
+            let before = copying.copied.bytes;
+            copying.documents(&[DocumentKind::Proposal, DocumentKind::Draft])?;
+            if copying.copied.bytes == before {
+                copying.documents(&DocumentKind::BESIDE_RECORD)?;
+                copying.blobs()?;
+                if has_mirror(seen)? {
+                    copying.mirror(seen, &mirror)?;
+                }
+                return Ok(copying.copied);
+            }
+        }
+        Err(StoreError::Busy)
+    })
+}
+
+/// A copy under way: first the documents, then the runs that tell of them, then the states that these name, which
+/// were there before.
+struct Copying<'a, P> {
+    from: &'a dyn Store,
+    to: &'a dyn Store,
+    progress: P,
+    copied: StoreCopied,
+    /// True if runs may grow meanwhile.
+    is_in_use: bool,
+}
+
+impl<'a, P: FnMut(u64)> Copying<'a, P> {
+    fn new(from: &'a dyn Store, to: &'a dyn Store, progress: P) -> Self {
+        Self {
+            from,
+            to,
+            progress,
+            copied: StoreCopied::default(),
+            is_in_use: false,
+        }
+    }
+
+    fn add(&mut self, bytes: u64) {
+        self.copied.bytes = self.copied.bytes.saturating_add(bytes);
+        (self.progress)(self.copied.bytes);
+    }
+
+    fn blobs(&mut self) -> Result<(), StoreError> {
+        let kept = self.to.blobs()?.into_iter();
+        let kept: HashMap<String, u64> = kept.map(|one| (one.name, one.length)).collect();
+        for blob in self.from.blobs()? {
+            self.copied.states += 1;
+            if kept.get(&blob.name) == Some(&blob.length) {
+                continue;
+            }
+            let Some(bytes) = self.from.blob(&blob.name, MOST_BLOB)? else {
+                // The mirror's states go while servers look; of the record's none goes.
+                if self.is_in_use {
+                    continue;
+                }
+                return Err(StoreError::Replaced);
+            };
+            let length = self.to.put_blob(&blob.name, &bytes)?;
+            self.add(length);
+        }
+        Ok(())
+    }
+
+    /// The newest run comes first, since a run tells how long the ones before it are; the count is not ahead of them.
+    fn runs(&mut self) -> Result<(), StoreError> {
+        let count = self.from.run_count()?.unwrap_or_default();
+        let (runs, there) = (self.from.runs()?, self.to.runs()?);
+        self.copied.runs = 0;
+        for run in runs.iter().rev() {
+            self.copied.runs += 1;
+            let known = there.iter().find(|other| other.name == run.name);
+            let bytes = self.from.open_run(&run.name)?;
+            let mut bytes = RunStream::new(bytes.ok_or(StoreError::Replaced)?);
+            let length = if self.is_in_use {
+                let end = last_line_end(&mut bytes, run.length, u64::MAX).map_err(read_error)?;
+                end.map_or(0, |end| end.saturating_add(1))
+            } else {
+                run.length
+            };
+            if known.is_some_and(|other| other.length == length) {
+                continue;
+            }
+            self.to.remove_run(&run.name)?;
+            let mut writer = self.to.begin_run(&run.name, &count)?;
+            self.run(bytes, length, &mut *writer)?;
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        mut bytes: RunStream,
+        length: u64,
+        writer: &mut dyn RunWriter,
+    ) -> Result<(), StoreError> {
+        bytes.seek(SeekFrom::Start(0)).map_err(read_error)?;
+        let (mut bytes, mut buffer, mut left) = (bytes.take(length), vec![0; CHUNK], length);
+        while left > 0 {
+            let read = bytes.read(&mut buffer).map_err(read_error)?;
+            let Some(part) = buffer.get(..read).filter(|part| !part.is_empty()) else {
+                return Err(StoreError::Replaced);
+            };
+            let read = u64::try_from(read).unwrap_or(u64::MAX);
+            left = left.saturating_sub(read);
+            let is_last = left == 0;
+            writer.append(
+                part,
+                if is_last {
+                    Durability::Synced
+                } else {
+                    Durability::Soon
+                },
+            )?;
+            self.add(read);
+        }
+        Ok(())
+    }
+
+    /// The mirror of a wiki: its pages first, since their states were kept before.
+    fn mirror(&mut self, from: &'a dyn Store, to: &'a dyn Store) -> Result<(), StoreError> {
+        (self.from, self.to) = (from, to);
+        let before = self.copied.documents;
+        self.documents(&[DocumentKind::Mirror])?;
+        self.copied.documents += before;
+        self.blobs()
+    }
+
+    /// Those of these kinds, and the ones of which there is one at most.
+    fn documents(&mut self, kinds: &[DocumentKind]) -> Result<(), StoreError> {
+        self.copied.documents = 0;
+        for kind in kinds.iter().copied() {
+            let kept = self.from.documents(kind)?;
+            let names: HashSet<&str> = kept.iter().map(|one| &*one.name).collect();
+            // What was removed since an earlier copy does not come back.
+            for gone in self.to.documents(kind)? {
+                if !names.contains(&*gone.name) {
+                    self.to.remove_document(kind, &gone.name)?;
+                }
+            }
+            for one in &kept {
+                self.copied.documents += 1;
+                self.document(kind, &one.name)?;
+            }
+        }
+        ONE.into_iter().try_for_each(|kind| self.document(kind, ""))
+    }
+
+    /// Copies a document that is not there already. One that no server takes is passed over.
+    fn document(&mut self, kind: DocumentKind, name: &str) -> Result<(), StoreError> {
+        let document = match self.from.document(kind, name) {
+            // A damaged stop still stops.
+            Err(StoreError::Unfit(why)) if kind != DocumentKind::Pause => {
+                tracing::warn!(
+                    kind = kind.word(),
+                    name,
+                    "store: a document is not copied, since it {why}"
+                );
+                return Ok(());
+            }
+            document => document?,
+        };
+        match document {
+            None => drop(self.to.remove_document(kind, name)?),
+            Some(bytes) if self.to.document(kind, name)?.as_ref() == Some(&bytes) => {}
+            Some(bytes) => {
+                self.to.write_document(kind, name, &bytes)?;
+                self.add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn read_error(error: io::Error) -> StoreError {
+    StoreError::Io(error.kind())
+}
+
+fn leases(store: &dyn Store, names: &[LeaseName]) -> Result<Vec<Lease>, CopyFault> {
+    let leases = names.iter().map(|name| {
+        let lease = store.try_lease(name, LeaseMode::Alone)?;
         lease.ok_or(CopyFault::Busy)
     });
     leases.collect()
+}
+
+fn has_mirror(store: &dyn Store) -> Result<bool, StoreError> {
+    Ok(!store.documents(DocumentKind::Mirror)?.is_empty())
 }
 
 fn are_ended<'a>(mut runs: impl Iterator<Item = &'a ListedRun>) -> Result<(), CopyFault> {
@@ -148,58 +305,11 @@ fn are_ended<'a>(mut runs: impl Iterator<Item = &'a ListedRun>) -> Result<(), Co
     held.map_or(Ok(()), |run| Err(CopyFault::Held(run.name.clone())))
 }
 
-fn copy_run(
-    from: &dyn Store,
-    to: &dyn Store,
-    (run, count): (&ListedRun, &str),
-    mut copied: impl FnMut(u64),
-) -> Result<(), CopyFault> {
-    let bytes = from.open_run(&run.name)?;
-    let mut bytes = bytes.ok_or_else(|| CopyFault::Other(run.name.clone()))?;
-    let mut writer = to.begin_run(&run.name, count)?;
-    let (mut buffer, mut at) = (vec![0; CHUNK], 0_u64);
-    while at < run.length {
-        let read = bytes.read_at(at, &mut buffer);
-        let read = read.map_err(|error| StoreError::Io(error.kind()))?;
-        let Some(part) = buffer.get(..read).filter(|part| !part.is_empty()) else {
-            return Err(StoreError::Replaced.into());
-        };
-        let length = u64::try_from(read).unwrap_or(u64::MAX);
-        at = at.saturating_add(length);
-        let is_last = at >= run.length;
-        let until = if is_last {
-            Durability::Synced
-        } else {
-            Durability::Soon
-        };
-        writer.append(part, until)?;
-        copied(length);
-    }
-    Ok(())
-}
-
-/// Copies a document; gives its length, 0 if there is none or it is there already.
-fn copy_document(
-    from: &dyn Store,
-    to: &dyn Store,
-    (kind, name): (DocumentKind, &str),
-) -> Result<u64, StoreError> {
-    let Some(bytes) = from.document(kind, name)? else {
-        to.remove_document(kind, name)?;
-        return Ok(0);
-    };
-    if to.document(kind, name)?.as_ref() == Some(&bytes) {
-        return Ok(0);
-    }
-    to.write_document(kind, name, &bytes)?;
-    Ok(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{CopyFault, copy};
+    use super::{CopyFault, StoreCopied};
     use crate::store::local::LocalStore;
     use crate::store::{DocumentKind, Durability, Store};
 
@@ -231,6 +341,13 @@ mod tests {
         }
     }
 
+    /// Copies a wiki without a mirror.
+    fn copy(from: &dyn Store, to: &dyn Store) -> Result<StoreCopied, CopyFault> {
+        let dir = tempfile::tempdir().unwrap();
+        let mirror = LocalStore::new(dir.path(), "mirror");
+        super::copy((from, &mirror), (to, &mirror), |_| {})
+    }
+
     fn text(store: &dyn Store) -> String {
         let mut bytes = store.open_run("1-000001-aa.jsonl").unwrap().unwrap();
         let mut read = [0; 64];
@@ -241,7 +358,7 @@ mod tests {
     #[test]
     fn a_copy_is_whole_and_is_made_once() {
         let Two { _dir, from, to } = two();
-        let copied = copy(&*from, &*to, |_| {}).unwrap();
+        let copied = copy(&*from, &*to).unwrap();
         assert_eq!((copied.runs, copied.states, copied.documents), (1, 1, 1));
         assert_eq!(
             (copied.bytes, text(&*to)),
@@ -250,9 +367,9 @@ mod tests {
         assert_eq!(to.blob("ab", 10).unwrap().as_deref(), Some(&b"state"[..]));
         assert!(to.document(DocumentKind::Pause, "").unwrap().is_some());
         assert_eq!(to.run_count().unwrap(), from.run_count().unwrap());
-        assert_eq!(copy(&*from, &*to, |_| {}).unwrap().bytes, 0);
+        assert_eq!(copy(&*from, &*to).unwrap().bytes, 0);
         // And back.
-        assert_eq!(copy(&*to, &*from, |_| {}).unwrap().bytes, 0);
+        assert_eq!(copy(&*to, &*from).unwrap().bytes, 0);
     }
 
     #[test]
@@ -261,7 +378,7 @@ mod tests {
         let mut half = to.begin_run("1-000001-aa.jsonl", "1\n").unwrap();
         half.append(b"one\n", Durability::Synced).unwrap();
         drop(half);
-        assert_eq!(copy(&*from, &*to, |_| {}).unwrap().runs, 1);
+        assert_eq!(copy(&*from, &*to).unwrap().runs, 1);
         assert_eq!(text(&*to), "one\ntwo\n");
     }
 
@@ -271,7 +388,7 @@ mod tests {
         let mut own = to.begin_run("2-000001-bb.jsonl", "1\n").unwrap();
         own.append(b"theirs\n", Durability::Synced).unwrap();
         let name = || "2-000001-bb.jsonl".to_owned();
-        let copied = || copy(&*from, &*to, |_| {});
+        let copied = || copy(&*from, &*to);
         assert_eq!(copied(), Err(CopyFault::Held(name())));
         drop(own);
         assert_eq!(copied(), Err(CopyFault::Other(name())));

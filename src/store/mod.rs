@@ -30,14 +30,14 @@ mod runs;
 mod suite;
 
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub(crate) use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
-pub(crate) use copy::copy;
 pub use copy::{CopyFault, StoreCopied};
+pub(crate) use copy::{back_up, copy};
 pub(crate) use documents::{DocumentKind, Documents, Fence};
 pub(crate) use error::StoreError;
 pub use health::StoreHealth;
@@ -45,9 +45,9 @@ pub use health::StoreHealth;
 pub use home::DatabaseHome;
 pub use home::{DatabaseSettings, StoreHome, StorePassword};
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
-pub use queue::HeldLease;
 #[cfg(feature = "postgres")]
 pub(crate) use postgres::Database;
+pub use queue::HeldLease;
 pub(crate) use queue::LeaseQueue;
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 
@@ -56,10 +56,6 @@ pub(crate) const MIRROR: &str = "mirror";
 
 /// All that one wiki's records need.
 pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
-    /// Copies everything into an empty or missing directory, while others go on. Whoever does holds
-    /// the lease [`LeaseName::PURGE`].
-    fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError>;
-
     /// True if other servers reach it from elsewhere, so that what one keeps in its memory for a while must
     /// lie here too.
     fn is_remote(&self) -> bool {
@@ -93,15 +89,6 @@ pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync 
     fn writable_by_others(&self) -> Vec<PathBuf> {
         Vec::new()
     }
-}
-
-/// What was copied.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BackedUp {
-    /// Number of files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
 }
 
 /// A name that is kept, and what can be said of it without reading it.

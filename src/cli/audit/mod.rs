@@ -18,6 +18,7 @@ pub(super) use csv::columns as csv_columns;
 
 use super::exit::Exit;
 use super::progress::StepProgress;
+use super::store::{BackupArgs, back_up};
 use super::{CommandResult, print};
 use crate::audit::{AuditError, AuditLog, CallHistoryError, CallSelector};
 
@@ -35,6 +36,11 @@ pub(super) enum AuditCommand {
     Report(report::Arguments),
     /// Print the head of every run, to keep where nobody with write access to the log can change it
     Head(head::Arguments),
+    /// Write the record of a wiki as files, from files or a database
+    #[command(
+        after_help = "From a database the directory holds what one of files would: the runs byte for byte, kept states, proposals, drafts,\napprovals and memories. Servers go on meanwhile. The copy is checked before the command ends.\n\nExamples:\n  wikijs-gate audit export /mnt/audit/2030-01-01\n  WIKI_STORE=local WIKI_AUDIT_DIR=/mnt/audit/2030-01-01 wikijs-gate audit verify"
+    )]
+    Export(BackupArgs),
     /// Make a key that signs anchors, or show its public key
     #[command(subcommand)]
     Key(key::AuditKeyCommand),
@@ -50,6 +56,7 @@ pub(super) async fn run(command: AuditCommand) -> CommandResult {
         AuditCommand::Stats(arguments) => stats::run(&arguments),
         AuditCommand::Report(arguments) => report::run(&arguments),
         AuditCommand::Head(arguments) => head::run(&arguments),
+        AuditCommand::Export(arguments) => back_up(&arguments).await,
         AuditCommand::Key(arguments) => key::run(&arguments),
         AuditCommand::Verify(arguments) => verify::run(&arguments),
     }

@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::{BackedUp, Store, StoreError, StoreHealth};
+use super::{MIRROR, Store, StoreError, StoreHealth};
 
 /// The files of one wiki.
 #[derive(Debug, Clone)]
@@ -64,6 +64,16 @@ impl LocalStore {
             wiki: root.join(wiki),
             #[cfg(test)]
             is_remote: false,
+        }
+    }
+
+    /// The files of this wiki's mirror.
+    pub(super) fn mirror(&self) -> Self {
+        Self {
+            wiki: self.wiki.join(MIRROR),
+            root: self.root.clone(),
+            #[cfg(test)]
+            is_remote: self.is_remote,
         }
     }
 
@@ -89,10 +99,6 @@ impl LocalStore {
 }
 
 impl Store for LocalStore {
-    fn back_up(&self, to: &Path) -> Result<BackedUp, StoreError> {
-        self.back_up_to(to)
-    }
-
     fn tidy(&self) -> Result<Vec<String>, StoreError> {
         self.tidy_up()
     }

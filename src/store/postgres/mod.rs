@@ -24,14 +24,13 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use database::Database;
 #[cfg(test)]
 use schema::Migrated;
 
-use super::{BackedUp, Store, StoreError};
+use super::{Store, StoreError};
 
 /// The rows of one wiki.
 #[derive(Debug)]
@@ -51,12 +50,6 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
-    fn back_up(&self, _to: &Path) -> Result<BackedUp, StoreError> {
-        Err(StoreError::NotReady(
-            "is backed up by pg_dump, or copied into files by `wikijs-gate store copy`",
-        ))
-    }
-
     fn tidy(&self) -> Result<Vec<String>, StoreError> {
         // A statement is done whole or not at all.
         Ok(Vec::new())

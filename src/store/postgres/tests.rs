@@ -7,6 +7,7 @@ mod attacks;
 mod cluster;
 mod databases;
 mod encrypted;
+mod failover;
 mod pooler;
 mod proxy;
 

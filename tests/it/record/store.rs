@@ -347,6 +347,38 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
 }
 
 #[tokio::test]
+async fn an_export_of_files_is_those_files() {
+    let (wiki, served, _) = with_a_record().await;
+    let dir = served.dir.path();
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let to = elsewhere.path().join("export");
+    let export = ["audit", "export", to.to_str().unwrap(), "--json"];
+    let ended = Command::operator(&wiki, dir, &export).good().await;
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(told["whole"], true, "{told}");
+    let mut compared = 0;
+    for of in ["runs", "pages", "proposals", "."] {
+        let there = wiki_dir(&to).join(of);
+        for entry in std::fs::read_dir(&there).unwrap().flatten() {
+            // The check of the copy took leases there.
+            let is_lock = entry.path().extension().is_some_and(|it| it == "lock");
+            if entry.file_type().unwrap().is_file() && !is_lock {
+                let ours = wiki_dir(dir).join(of).join(entry.file_name());
+                let same = std::fs::read(ours).unwrap() == std::fs::read(entry.path()).unwrap();
+                assert!(same, "{}", entry.path().display());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 5, "{compared}");
+    let verify = Command::operator(&wiki, &to, &["audit", "verify"]);
+    says(&verify.good().await.stdout, "holds");
+    let again = Command::operator(&wiki, dir, &export).end().await;
+    assert_eq!(again.code, 1);
+    says(&again.stderr, "empty or missing directory");
+}
+
+#[tokio::test]
 async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
     let dir = tempfile::TempDir::new().unwrap();
     let own = dir.path().join("hammer");
