@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use super::app::App;
 use super::site::Site;
@@ -35,6 +37,9 @@ pub(super) struct SiteChecks {
     /// True if all writes are paused.
     pub(super) is_paused: bool,
 }
+
+/// The time that the metrics wait for something to be counted.
+const AT_ONCE: Duration = Duration::from_millis(250);
 
 macro_rules! metrics {
     ($($constant:ident = $name:literal, $kind:literal, $labels:literal, $meaning:literal;)*) => {
@@ -93,11 +98,11 @@ pub fn table() -> String {
 }
 
 /// All metrics of sites of a server, as Prometheus text. Those of several sites have the label `site`.
-pub(super) async fn tell(sites: &[Arc<Site>], checks: &[SiteChecks]) -> String {
+pub(super) async fn tell(sites: &[Arc<Site>], checks: &[Option<SiteChecks>]) -> String {
     let mut of_each: Vec<(Option<&SiteName>, String)> = Vec::new();
     for (site, checks) in sites.iter().zip(checks) {
         let app = site.app();
-        let text = tell_of(&app) + &tell_of_checks(&app, checks).await;
+        let text = tell_of(&app) + &tell_of_checks(&app, checks.as_ref()).await;
         of_each.push((site.name(), text));
     }
     match of_each.as_slice() {
@@ -214,15 +219,20 @@ fn tell_of(app: &App) -> String {
     text
 }
 
-/// The metrics of what was found at one site just now.
-async fn tell_of_checks(app: &App, checks: &SiteChecks) -> String {
+/// The metrics of what was found at one site; what is not known yet is left out.
+async fn tell_of_checks(app: &Arc<App>, checks: Option<&SiteChecks>) -> String {
     let mut text = String::new();
-    let all = checks.are_ok;
-    let all = all.map(|(check, is_ok)| (format!("check=\"{check}\""), u64::from(is_ok)));
-    numbers(&mut text, CHECKS, all.into_iter());
-    number(&mut text, PAUSED, u64::from(checks.is_paused));
+    if let Some(checks) = checks {
+        let all = checks.are_ok;
+        let all = all.map(|(check, is_ok)| (format!("check=\"{check}\""), u64::from(is_ok)));
+        numbers(&mut text, CHECKS, all.into_iter());
+        number(&mut text, PAUSED, u64::from(checks.is_paused));
+    }
     number(&mut text, RECOVERED, app.desk.recovered_unknown());
-    if let Some(waiting) = app.metrics.waiting(&app.desk).await {
+    // Counted to the end for the next time, if it takes longer.
+    let counts = Arc::clone(app);
+    let waiting = tokio::spawn(async move { counts.metrics.waiting(&counts.desk).await });
+    if let Ok(Ok(Some(waiting))) = timeout(AT_ONCE, waiting).await {
         number(&mut text, WAITING, waiting.count);
         number(&mut text, OLDEST, waiting.oldest_seconds());
     }

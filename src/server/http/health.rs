@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use parking_lot::Mutex as PlainMutex;
 use serde_json::{Map, Value, json};
 use time::format_description::well_known::Rfc3339;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
@@ -24,11 +26,14 @@ const JSON: &str = "application/json";
 
 /// The last result and its time; one request at a time checks.
 #[derive(Default)]
-pub(super) struct Readiness(Mutex<ReadinessCache>);
+pub(super) struct Readiness {
+    cache: Arc<Mutex<ReadinessCache>>,
+    told: Arc<PlainMutex<Option<Arc<ReadinessReport>>>>,
+}
 
 #[derive(Default)]
 struct ReadinessCache {
-    last: Option<(Instant, ReadinessReport)>,
+    last: Option<(Instant, Arc<ReadinessReport>)>,
     /// The fault that was last logged.
     logged: Option<String>,
 }
@@ -41,8 +46,7 @@ pub(super) fn alive() -> Response {
 impl Readiness {
     /// Answers if calls can be served; a request by a name of this server also gets the faults.
     pub(super) async fn answer(&self, state: &HttpState, is_by_name: bool) -> Response {
-        let mut known = self.0.lock().await;
-        let found = known.renewed(state).await;
+        let found = self.cache.lock().await.renewed(state).await;
         let is_ready = found.is_ready();
         let status = if is_ready {
             StatusCode::OK
@@ -58,21 +62,34 @@ impl Readiness {
         respond(status, JSON, body.to_string())
     }
 
-    /// The findings for each of these sites, as the metrics show them.
-    pub(super) async fn checks(&self, state: &HttpState, sites: &[Arc<Site>]) -> Vec<SiteChecks> {
-        let mut known = self.0.lock().await;
-        let found = known.renewed(state).await;
+    /// The findings for each of these sites, as the metrics show them: those of now if they come at once, else those
+    /// of the last look that has ended, and `None` before the first has.
+    pub(super) async fn checks(
+        &self,
+        state: &Arc<HttpState>,
+        sites: &[Arc<Site>],
+    ) -> Vec<Option<SiteChecks>> {
+        let (cache, told) = (Arc::clone(&self.cache), Arc::clone(&self.told));
+        let asked = Arc::clone(state);
+        let look = tokio::spawn(async move {
+            let found = cache.lock().await.renewed(&asked).await;
+            *told.lock() = Some(found);
+        });
+        // It goes on.
+        let _ = timeout(state.limits.told, look).await;
+        let found = self.told.lock().clone();
         let of_site = |site: &Arc<Site>| {
+            let found = found.as_ref()?;
             let mut all = found.sites.iter();
             let own = all.find(|it| it.name.as_ref() == site.name());
-            SiteChecks {
+            Some(SiteChecks {
                 are_ok: [
                     ("settings", found.clients.is_none()),
                     ("wiki", own.is_some_and(|own| own.wiki.is_none())),
                     ("audit", own.is_some_and(|own| own.audit.is_none())),
                 ],
                 is_paused: own.is_some_and(|own| own.paused.is_some()),
-            }
+            })
         };
         sites.iter().map(of_site).collect()
     }
@@ -80,16 +97,16 @@ impl Readiness {
 
 impl ReadinessCache {
     /// The report of the last look if it still counts, else of one now.
-    async fn renewed(&mut self, state: &HttpState) -> &ReadinessReport {
+    async fn renewed(&mut self, state: &HttpState) -> Arc<ReadinessReport> {
         let found = match self.last.take() {
             Some(found) if found.0.elapsed() < state.limits.fresh => found,
             _ => {
                 let found = look(state).await;
                 self.log(found.for_log());
-                (Instant::now(), found)
+                (Instant::now(), Arc::new(found))
             }
         };
-        &self.last.insert(found).1
+        Arc::clone(&self.last.insert(found).1)
     }
 
     /// Logs a change in one line; returns whether there was one.

@@ -40,6 +40,8 @@ pub struct HttpLimits {
     pub asked: Duration,
     /// Time for which an answer of `/readyz` is valid, and between checks of the tokens file.
     pub fresh: Duration,
+    /// The time that the metrics wait for a look under way; then they tell what was found last.
+    pub told: Duration,
     /// The time after which the issuer is asked again about a person at the review page.
     pub asked_again: Duration,
     /// The times of the issuer's keys.
@@ -80,6 +82,7 @@ impl Default for HttpLimits {
             reached: Duration::from_secs(30),
             asked: Duration::from_secs(5),
             fresh: Duration::from_secs(1),
+            told: Duration::from_millis(250),
             asked_again: Duration::from_mins(5),
             issuer: IssuerTimes::default(),
         }

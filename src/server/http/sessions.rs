@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use parking_lot::Mutex;
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde::Deserialize;
 
@@ -23,6 +24,8 @@ pub(super) struct SessionOwner {
     pub(super) name: String,
     /// The named client in whose share it counts.
     pub(super) client: Option<String>,
+    /// True if other servers know it, each of which may end it.
+    is_shared: bool,
 }
 
 impl SessionOwner {
@@ -31,6 +34,7 @@ impl SessionOwner {
         Self {
             client: caller.counted().map(str::to_owned),
             name: caller.owner.clone(),
+            is_shared: false,
         }
     }
 }
@@ -82,7 +86,7 @@ pub(super) async fn session(
     let Some(id) = &caller.session else {
         return Ok(request);
     };
-    if sessions.is_of(id, &caller.owner) || sessions.takes_over(id, caller).await? {
+    if sessions.is_of(id, &caller.owner).await || sessions.takes_over(id, caller).await? {
         return Ok(request);
     }
     Err(HttpRefusal::not_found(
@@ -108,12 +112,26 @@ impl McpSessions {
         }
     }
 
-    /// True if a session is this caller's.
-    fn is_of(&self, id: &str, owner: &str) -> bool {
-        self.owners
-            .lock()
-            .get(id)
-            .is_some_and(|own| own.name == owner)
+    /// True if a session of this server is this caller's. One that another server ended ends here.
+    async fn is_of(&self, id: &str, owner: &str) -> bool {
+        let is_shared = {
+            let owners = self.owners.lock();
+            let own = owners.get(id).filter(|own| own.name == owner);
+            own.map(|own| own.is_shared)
+        };
+        let shared = self.shared.as_ref().filter(|_| is_shared == Some(true));
+        // While the store is away, those who are known are served on.
+        let Some(Ok(false)) = (match shared {
+            Some(shared) => Some(shared.is_of(id, owner).await),
+            None => None,
+        }) else {
+            return is_shared.is_some();
+        };
+        self.owners.lock().remove(id);
+        if let Err(error) = self.open.close_session(&id.into()).await {
+            tracing::debug!(%error, "a session that ended elsewhere was closed already");
+        }
+        false
     }
 
     /// Goes on with a caller's session that another server began, if it did.
@@ -126,7 +144,10 @@ impl McpSessions {
             .map_err(|_| HttpRefusal::busy("the sessions cannot be asked for; try again later"))?;
         if is_own {
             let _turn = self.opening.lock().await;
-            let owner = SessionOwner::new(caller);
+            let owner = SessionOwner {
+                is_shared: true,
+                ..SessionOwner::new(caller)
+            };
             self.has_room(owner.client.as_deref()).await?;
             self.owners.lock().insert(id.into(), owner);
         }
@@ -170,8 +191,11 @@ impl McpSessions {
             self.owners.lock().insert(id.into(), owner);
             // Others need not wait while it is kept.
             drop(turn);
-            if let Some(shared) = &self.shared {
-                shared.keep(id, &name).await;
+            if let Some(shared) = &self.shared
+                && shared.keep(id, &name).await
+                && let Some(own) = self.owners.lock().get_mut(id)
+            {
+                own.is_shared = true;
             }
         }
         Ok(response)
@@ -195,5 +219,96 @@ impl McpSessions {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::body::Body;
+    use axum::http::Response;
+    use rmcp::transport::streamable_http_server::session::store::{
+        SessionState, SessionStore as _,
+    };
+    use serde_json::{Value, json};
+
+    use super::super::caller::SESSION;
+    use super::super::limits::HttpLimits;
+    use super::super::shared_sessions::SharedSessions;
+    use super::{McpSessions, SessionOwner};
+    use crate::store::local::LocalStore;
+    use crate::store::{DocumentKind, Store};
+
+    const KIND: DocumentKind = DocumentKind::McpSession;
+
+    fn owner(is_shared: bool) -> SessionOwner {
+        SessionOwner {
+            name: "ci".to_owned(),
+            client: None,
+            is_shared,
+        }
+    }
+
+    /// Two servers that share a store. The first has begun a session, with which the second goes on.
+    async fn two(store: &Arc<dyn Store>) -> [McpSessions; 2] {
+        let server = || {
+            let shared = SharedSessions::new(Arc::clone(store));
+            McpSessions::new(&HttpLimits::default(), shared)
+        };
+        let [one, two] = [server(), server()];
+        let begun: SessionState = serde_json::from_value(json!({ "initialize_params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        } }))
+        .unwrap();
+        let shared = one.shared.as_ref().unwrap();
+        shared.store("id", &begun).await.unwrap();
+        let response = Response::builder().header(SESSION, "id");
+        let response = response.body(Body::empty()).unwrap();
+        let opened = one.open_one(owner(false), async { response }).await;
+        assert!(opened.is_ok());
+        two.owners.lock().insert("id".into(), owner(true));
+        for server in [&one, &two] {
+            assert!(server.is_of("id", "ci").await && !server.is_of("id", "other").await);
+        }
+        [one, two]
+    }
+
+    fn store() -> (tempfile::TempDir, Arc<dyn Store>) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = LocalStore::new(dir.path(), "").remote();
+        (dir, Arc::new(store))
+    }
+
+    #[tokio::test]
+    async fn a_session_that_one_server_ended_ends_at_the_others() {
+        let (_dir, store) = store();
+        let [one, two] = two(&store).await;
+        let shared = two.shared.as_ref().unwrap();
+        shared.delete("id").await.unwrap();
+        for server in [&one, &two] {
+            assert!(!server.is_of("id", "ci").await);
+            assert_eq!(server.owners.lock().len(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_session_ends_with_its_life_and_goes_on_while_the_store_is_away() {
+        let (_dir, store) = store();
+        let [one, two] = two(&store).await;
+        let name = store.documents(KIND).unwrap()[0].name.clone();
+        let bytes = store.document(KIND, &name).unwrap().unwrap();
+        store
+            .write_document(KIND, &name, &vec![b'x'; 200 << 10])
+            .unwrap();
+        assert!(one.is_of("id", "ci").await, "unreadable");
+        let mut document: Value = serde_json::from_slice(&bytes).unwrap();
+        let begun = document["begun"].as_i64().unwrap();
+        document["begun"] = json!(begun - 25 * 60 * 60);
+        let bytes = serde_json::to_vec(&document).unwrap();
+        store.write_document(KIND, &name, &bytes).unwrap();
+        assert!(!two.is_of("id", "ci").await);
     }
 }

@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_server::session::store::{
     SessionState, SessionStore, SessionStoreError,
 };
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 
 use super::super::clients::secret::digest;
 use crate::store::{DocumentKind, Store, StoreError, on, remove_surplus};
@@ -36,6 +37,8 @@ pub(super) struct SharedSessions {
 struct SessionDocument {
     /// The digest of its owner's name.
     owner: String,
+    /// The second in which it began.
+    begun: i64,
     state: SessionState,
 }
 
@@ -54,30 +57,36 @@ impl SharedSessions {
         })
     }
 
-    /// Keeps a session that has begun, for its owner. If that fails, it is known to this server alone.
-    pub(super) async fn keep(&self, id: &str, owner: &str) {
+    /// Keeps a session that has begun, for its owner; `false` if that fails, and it is known to this server alone.
+    pub(super) async fn keep(&self, id: &str, owner: &str) -> bool {
         let Some(state) = self.beginning.lock().remove(id) else {
-            return;
+            return false;
         };
-        let owner = digest(owner);
-        let json = serde_json::to_vec(&SessionDocument { owner, state }).unwrap_or_default();
+        let document = SessionDocument {
+            owner: digest(owner),
+            begun: OffsetDateTime::now_utc().unix_timestamp(),
+            state,
+        };
+        let json = serde_json::to_vec(&document).unwrap_or_default();
         if json.is_empty()
             || u64::try_from(json.len()).is_ok_and(|length| length > KIND.most_bytes())
         {
             tracing::warn!("a session whose beginning is too large is known to this server alone");
-            return;
+            return false;
         }
         let name = digest(id);
         let kept = on(&self.store, move |store| {
             remove_surplus(store, KIND, MOST, LIFE)?;
             store.write_document(KIND, &name, &json)
         });
-        if let Err(error) = kept.await {
+        let kept = kept.await;
+        if let Err(error) = &kept {
             tracing::warn!(%error, "a session is known to this server alone");
         }
+        kept.is_ok()
     }
 
-    /// True if a session of another server has this owner.
+    /// True if a session that has not ended has this owner.
     pub(super) async fn is_of(&self, id: &str, owner: &str) -> Result<bool, StoreError> {
         let found = self.read(id).await?;
         Ok(found.is_some_and(|found| found.owner == digest(owner)))
@@ -86,7 +95,13 @@ impl SharedSessions {
     async fn read(&self, id: &str) -> Result<Option<SessionDocument>, StoreError> {
         let name = digest(id);
         let found = on(&self.store, move |store| store.document(KIND, &name)).await?;
-        Ok(found.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let found = found.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let now = OffsetDateTime::now_utc().unix_timestamp();
+        let lives = |found: &SessionDocument| {
+            let age = now.saturating_sub(found.begun).max(0);
+            age.unsigned_abs() <= LIFE.as_secs()
+        };
+        Ok(found.filter(lives))
     }
 }
 

@@ -25,6 +25,7 @@ use crate::harness::{Setup, read, records};
 /// Bounds as they are, with nothing remembered for a second that a test has just changed.
 pub(crate) const LIMITS: fn() -> HttpLimits = || HttpLimits {
     fresh: Duration::ZERO,
+    told: Duration::from_mins(1),
     ..HttpLimits::default()
 };
 

@@ -32,6 +32,7 @@ use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
 use crate::harness::{Setup, id_of, read, sample_wiki, told};
 use crate::http::hosted::{Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
 use crate::testkit::{CREATE, DELETE, Shows as _, TREE, UPDATE, begins, lacks, says, wiki_dir};
+use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
@@ -497,7 +498,7 @@ async fn health_says_what_is_wrong() {
     std::fs::remove_dir_all(&of_wiki).unwrap();
     std::fs::write(&of_wiki, "").unwrap();
     let checks = ready().await["checks"].clone();
-    begins(&checks["audit"], "the audit directory cannot be used");
+    begins(&checks["audit"], "the store of the record cannot be used");
     std::fs::remove_file(of_wiki).unwrap();
     drop(wiki);
     let gone = ready().await["checks"]["wiki"].clone();
@@ -631,6 +632,33 @@ async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
     }
     let named = told.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     assert_eq!(named.count(), wikijs_gate::server::metrics::METRICS.len());
+}
+
+#[tokio::test]
+async fn metrics_tell_what_was_found_last_while_the_wiki_hangs() {
+    let wiki = sample_wiki().await;
+    let between = FaultyWiki::before(&wiki).await;
+    let limits = HttpLimits {
+        reached: Duration::ZERO,
+        asked: Duration::from_mins(2),
+        told: Duration::ZERO,
+        ..LIMITS()
+    };
+    let server = Setup::at(&between.address(), &wiki.keys().reader)
+        .host_within(limits)
+        .await;
+    let ok = "wikijs_gate_check_ok{check=\"wiki\"} 1";
+    let metrics = async || server.get("/metrics").await.body;
+    // The first look may not have ended yet.
+    while !metrics().await.contains(ok) {
+        tokio::task::yield_now().await;
+    }
+    between.on_reads(usize::MAX, Fault::new(Reach::Never, Reply::Silence));
+    for _ in 0..3 {
+        let told = tokio::time::timeout(Duration::from_secs(20), metrics()).await;
+        assert!(told.unwrap().contains(ok));
+    }
+    between.recovers();
 }
 
 #[tokio::test]
