@@ -328,15 +328,12 @@ impl AuditSettings {
     }
 }
 
-/// The database that is set, or else files in this directory; needs no address or key.
+/// The place of the state of all wikis; needs no address or key.
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn store_in(
-    source: &SettingsSource<'_>,
-    directory: PathBuf,
-) -> Result<StoreHome, SettingError> {
-    storage::store_in(source, directory).map_err(|fault| source.placed(fault))
+pub fn store_home(source: &SettingsSource<'_>) -> Result<StoreHome, SettingError> {
+    storage::store(source).map_err(|fault| source.placed(fault))
 }
 
 /// The tools offered; needs no address or key.

@@ -34,15 +34,7 @@ const PASSWORD_COMMAND: &str = "WIKI_STORE_PASSWORD_COMMAND";
 
 /// The place of all state: the directory, or the database that is set.
 pub(super) fn store(source: &SettingsSource<'_>) -> Result<StoreHome, SettingError> {
-    store_in(source, audit_dir(source)?)
-}
-
-/// The database that is set, or else files in this directory.
-pub(super) fn store_in(
-    source: &SettingsSource<'_>,
-    directory: PathBuf,
-) -> Result<StoreHome, SettingError> {
-    let database = database(source)?;
+    let (directory, database) = (audit_dir(source)?, database(source)?);
     StoreHome::open(directory, database.as_ref()).map_err(|fault| SettingError::new(STORE, fault))
 }
 

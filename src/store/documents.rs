@@ -20,6 +20,11 @@ pub(crate) enum DocumentKind {
     /// A person's sign-in at the review page, by the digest of its secret. Nobody else may be able to
     /// change it.
     SignIn,
+    /// A client that another one made for a task, by the digest of its token. Nobody else may be able to
+    /// change it.
+    Delegate,
+    /// The last use of a client, by the client's id: the time of the document, which is empty.
+    LastUse,
     /// A preview that waits to be confirmed, by its set and the digest of its token. It may be lost, and only
     /// remote stores have any. Nobody else may be able to change it.
     Preview,
@@ -45,6 +50,8 @@ impl DocumentKind {
             Self::Memories => "memories",
             Self::Approval => "approval",
             Self::SignIn => "sign-in",
+            Self::Delegate => "delegate",
+            Self::LastUse => "last-use",
             Self::Preview => "preview",
             Self::McpSession => "mcp-session",
             Self::Mirror => "mirror",
@@ -58,9 +65,9 @@ impl DocumentKind {
             Self::Proposal => 4 << 20,
             Self::Draft | Self::Memories | Self::Mirror => 32 << 20,
             Self::Preview => 64 << 20,
-            Self::Pause | Self::AnchorFault | Self::Approval => 16 << 10,
+            Self::Pause | Self::AnchorFault | Self::Approval | Self::LastUse => 16 << 10,
             // Groups, and a refresh token.
-            Self::SignIn | Self::McpSession => 128 << 10,
+            Self::SignIn | Self::McpSession | Self::Delegate => 128 << 10,
         }
     }
 }

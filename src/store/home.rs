@@ -101,19 +101,6 @@ impl StoreHome {
         }
     }
 
-    /// The same database, or else files in another directory.
-    #[must_use]
-    pub fn with_directory(&self, directory: PathBuf) -> Self {
-        match self {
-            Self::Local(_) => Self::Local(directory),
-            #[cfg(feature = "postgres")]
-            Self::Database(home) => Self::Database(DatabaseHome {
-                directory,
-                database: Arc::clone(&home.database),
-            }),
-        }
-    }
-
     /// The directory in which files lie: all of them, or the indexes of logs alone.
     #[must_use]
     pub fn directory(&self) -> &Path {

@@ -3,7 +3,7 @@
 //! | part | for |
 //! |---|---|
 //! | [`Blobs`] | what is named by its content: kept states |
-//! | [`Documents`] | what is replaced whole: proposals, drafts, approvals, the pause |
+//! | [`Documents`] | what is replaced whole: proposals, drafts, approvals, delegates, the pause |
 //! | [`Leases`] | who may do what now |
 //! | [`Runs`] | the log, a run for each process that writes |
 //!
@@ -48,7 +48,7 @@ pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 #[cfg(feature = "postgres")]
 pub(crate) use postgres::Database;
 pub use queue::HeldLease;
-pub(crate) use queue::LeaseQueue;
+pub(crate) use queue::{LeaseQueue, wait_for};
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 
 /// The name of the store of a wiki's mirror, below the name of the wiki's own.

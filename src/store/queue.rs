@@ -6,7 +6,7 @@
 //! process starves another. Who wants to share one stands in no line, and may keep them waiting.
 //!
 //! Leases are taken in one order, so there is no deadlock: `RECOVERY`, a proposal's or draft's, a page's, the
-//! tree's, then those that one step of work holds: `DRAFTS`, `APPROVALS`, `MEMORIES`, `PURGE`, `PAUSE`, `INDEX`,
+//! tree's, then those that one step of work holds: a delegate's, `DRAFTS`, `APPROVALS`, `MEMORIES`, `PURGE`, `PAUSE`, `INDEX`,
 //! `RUNS`, `BLOBS`. Never two of a kind are held.
 
 use std::collections::HashMap;
@@ -149,6 +149,29 @@ impl LeaseQueue {
             sleep(left.min(pause)).await;
             pause = LONGEST_POLL.min(pause * 2);
         }
+    }
+}
+
+/// Takes a lease alone, in a thread that may wait, with at least one try. It stands in no line.
+///
+/// # Errors
+/// [`StoreError::Busy`] after `wait`.
+pub(crate) fn wait_for(
+    store: &dyn Store,
+    name: &LeaseName,
+    wait: Duration,
+) -> Result<Lease, StoreError> {
+    let until = std::time::Instant::now() + wait;
+    let mut pause = FIRST_POLL;
+    loop {
+        if let Some(lease) = store.try_lease(name, LeaseMode::Alone)? {
+            return Ok(lease);
+        }
+        if std::time::Instant::now() >= until {
+            return Err(StoreError::Busy);
+        }
+        std::thread::sleep(pause);
+        pause = LONGEST_POLL.min(pause * 2);
     }
 }
 

@@ -96,6 +96,8 @@ pub(super) async fn documents_are_replaced_whole_and_listed([one, two]: Two) {
         DocumentKind::Proposal,
         DocumentKind::Draft,
         DocumentKind::Approval,
+        DocumentKind::Delegate,
+        DocumentKind::LastUse,
     ] {
         assert_eq!(one.document(kind, "a").unwrap(), None);
         assert_eq!(one.documents(kind).unwrap(), []);

@@ -5,9 +5,9 @@ use time::OffsetDateTime;
 use super::finding::DoctorFinding;
 use crate::cli::start;
 use crate::cli::when::{from_now, minute};
-use crate::config::ServeSettings;
+use crate::config::{ServeSettings, store_home};
 use crate::gates::ends_soon;
-use crate::server::http::{NamedClient, TokensFile};
+use crate::server::http::{KeptDelegates, NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-gate token rotate NAME`, and give out what it prints.";
 
@@ -16,8 +16,11 @@ const NAMES: &str = "Set WIKI_SERVE_TOKENS_FILE for a server over HTTP, or leave
 
 /// Findings about the named clients; none if callers need no name and do not delegate.
 pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
-    let settings = start::layers().ok();
-    let settings = settings.and_then(|layers| ServeSettings::read(&layers.source()).ok());
+    let layers = start::layers().ok();
+    let read = layers.as_ref().map(|layers| layers.source());
+    let settings = read
+        .as_ref()
+        .and_then(|source| ServeSettings::read(source).ok());
     let has_caller_keys = settings
         .as_ref()
         .is_some_and(|settings| settings.has_caller_keys);
@@ -48,12 +51,14 @@ pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
     if delegates && has_caller_keys {
         found.push(nobody("each caller brings a key of its own"));
     }
-    if let Err(error) = file.delegates().read() {
-        found.push(DoctorFinding::wrong(
-            format!("no delegate is let in: {error}"),
-            "Remove the file; clients make their delegates anew.",
-        ));
-    }
+    let home = read.and_then(|source| store_home(&source).ok());
+    let faults = home.map(|home| KeptDelegates::new(&home).all());
+    let faults = faults.map_or_else(Vec::new, |all| all.map_or_else(|it| vec![it], |all| all.1));
+    found.extend(faults.into_iter().map(|fault| {
+        let todo =
+            "A damaged document is removed after two days; clients make their delegates anew.";
+        DoctorFinding::wrong(format!("no delegate is let in: {fault}"), todo)
+    }));
     found
 }
 

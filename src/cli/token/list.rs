@@ -1,6 +1,7 @@
 //! `wikijs-gate token list`: all clients.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
@@ -12,20 +13,22 @@ use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
 use super::failed;
-use crate::audit::ClientId;
+use crate::audit::{ClientId, StoreHome};
 use crate::gates::ends_soon;
 use crate::server::http::{
-    ClientConfirm, DelegateRecord, Grant, NamedClient, SignInRecord, SignIns, TokensFile,
+    ClientConfirm, DelegateRecord, Grant, KeptDelegates, LastUses, NamedClient, SignInRecord,
+    SignIns, TokensFile,
 };
 
-pub(super) fn list(file: &TokensFile, sign_ins: &SignIns, is_json: bool) -> CommandResult {
+pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> CommandResult {
     let clients = file.read().map_err(failed(file))?;
-    let used = Used(file.used());
-    let delegates = file.delegates().read().unwrap_or_else(|error| {
-        print::note(&format!("No delegate is let in: {error}."));
-        Vec::new()
-    });
-    let sessions = sessions(sign_ins);
+    let used = Used(LastUses::new(home).all());
+    let delegates = KeptDelegates::new(home).all();
+    let (delegates, faults) = delegates.unwrap_or_else(|error| (Vec::new(), vec![error]));
+    for fault in faults {
+        print::note(&format!("No delegate is let in: {fault}."));
+    }
+    let sessions = sessions(&SignIns::new(home));
     if is_json {
         let shown = clients.iter().map(|client| {
             json!({
@@ -78,12 +81,12 @@ pub(super) fn list(file: &TokensFile, sign_ins: &SignIns, is_json: bool) -> Comm
             expires,
             less(&client.may).into(),
         ]);
-        let own = |one: &&DelegateRecord| one.parent() == Some(client.id());
+        let own = |one: &&Arc<DelegateRecord>| one.parent() == Some(client.id());
         for one in delegates.iter().filter(own) {
             table.row(used.row(one));
         }
     }
-    let is_left = |one: &&DelegateRecord| {
+    let is_left = |one: &&Arc<DelegateRecord>| {
         let parent = one.parent();
         !clients.iter().any(|client| Some(client.id()) == parent)
     };
@@ -148,11 +151,11 @@ fn session_as_json((name, record): &(String, SignInRecord)) -> Value {
 }
 
 /// The time of each client's last call, if a server noted it.
-struct Used(Option<HashMap<ClientId, OffsetDateTime>>);
+struct Used(Option<HashMap<String, OffsetDateTime>>);
 
 impl Used {
     fn last_call(&self, id: ClientId) -> Option<OffsetDateTime> {
-        self.0.as_ref()?.get(&id).copied()
+        self.0.as_ref()?.get(&id.to_string()).copied()
     }
 
     fn told(&self, id: ClientId) -> String {
@@ -193,7 +196,6 @@ impl Used {
     }
 
     fn as_json(&self, one: &DelegateRecord) -> Value {
-        let used = self.last_call(one.id());
         let (writes, most) = one.writes();
         json!({
             "name": one.name(),
@@ -201,7 +203,7 @@ impl Used {
             "parent": one.parent(),
             "task": one.task(),
             "created": one.created(),
-            "lastUse": used.and_then(|at| at.format(&Rfc3339).ok()),
+            "lastUse": self.last_call(one.id()).and_then(|at| at.format(&Rfc3339).ok()),
             "may": one.may(),
             "writesUsed": writes,
             "writes": most,

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::{CommandResult, file_faults, print, start};
-use crate::config::{ServeSettings, allowed_prefixes, store_in};
-use crate::server::http::{SignIns, TokensFile, TokensFileError};
+use crate::config::{ServeSettings, allowed_prefixes, store_home};
+use crate::server::http::{KeptDelegates, SignIns, TokensFile, TokensFileError};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum TokenCommand {
@@ -67,20 +67,20 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
         TokenCommand::Link(link) => link.make(&file, &settings),
         TokenCommand::Rotate(rotate) => rotate.make(&file, &settings),
         TokenCommand::List { json } => {
-            let home = store_in(&source, file.sign_ins()).map_err(Exit::usage)?;
-            list::list(&file, &SignIns::new(&home), json)
+            let home = store_home(&source).map_err(Exit::usage)?;
+            list::list(&file, &home, json)
         }
         TokenCommand::Revoke { name, json } => {
+            let home = || store_home(&source).map_err(Exit::usage);
             // The names of people have an @, and no client's has.
             let sessions = if name.contains('@') {
-                let home = store_in(&source, file.sign_ins()).map_err(Exit::usage)?;
-                SignIns::new(&home).revoke(&name).map_err(Exit::failed)?
+                SignIns::new(&home()?).revoke(&name).map_err(Exit::failed)?
             } else {
                 0
             };
             if sessions == 0 && name.contains('/') {
                 // The name of a delegate begins with its maker's.
-                let delegates = file.delegates();
+                let delegates = KeptDelegates::new(&home()?);
                 delegates.revoke(&name).map_err(Exit::failed)?;
             } else if sessions == 0 {
                 file.remove(&name).map_err(failed(&file))?;

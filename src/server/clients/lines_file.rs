@@ -39,14 +39,6 @@ impl LinesFile {
         }
     }
 
-    /// Another one in the same directory, whose name ends so.
-    pub(in crate::server) fn beside(&self, ending: &str) -> Self {
-        Self {
-            path: self.path.with_added_extension(ending),
-            ..*self
-        }
-    }
-
     pub(in crate::server) fn path(&self) -> &Path {
         &self.path
     }

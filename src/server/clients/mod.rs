@@ -8,7 +8,7 @@
 
 pub(in crate::server) mod client;
 pub(in crate::server) mod client_record;
-pub(in crate::server) mod last_seen;
+pub(in crate::server) mod last_uses;
 pub(in crate::server) mod lines_file;
 pub(in crate::server) mod person;
 pub(in crate::server) mod registry;

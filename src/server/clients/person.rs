@@ -115,7 +115,7 @@ struct PresentPerson {
 }
 
 impl PresentPeople {
-    /// Lets a person in: their client for this call, and whether they are new or changed.
+    /// Lets a person in: their client for this call.
     ///
     /// # Errors
     /// [`NoGrant`].
@@ -124,7 +124,7 @@ impl PresentPeople {
         claims: PersonClaims,
         settings: &OauthSettings,
         thinking: Duration,
-    ) -> Result<(Arc<ClientRecord>, bool), NoGrant> {
+    ) -> Result<Arc<ClientRecord>, NoGrant> {
         let id = client_id(&claims);
         let before = self.0.get(&id).map(|before| &before.claims);
         let is_latest = before.is_none_or(|before| before.issued <= claims.issued);
@@ -152,7 +152,7 @@ impl PresentPeople {
             self.make_room();
             self.0.insert(id, PresentPerson { claims, client });
         }
-        Ok((Arc::new(call), is_news))
+        Ok(Arc::new(call))
     }
 
     /// Takes over other settings: whoever has no grant any more is gone.
@@ -257,13 +257,13 @@ mod tests {
             all.next().map(|client| !client.may.read_only)
         };
         // The scope for writes bounds the call and not the person.
-        let (call, is_new) = admit(&mut people, "writers", 5).unwrap();
-        assert!(is_new && call.may.read_only && call.person.as_ref().unwrap().lacks.write);
+        let call = admit(&mut people, "writers", 5).unwrap();
+        assert!(call.may.read_only && call.person.as_ref().unwrap().lacks.write);
         assert_eq!(may_write(&people), Some(true));
         admit(&mut people, "readers", 6).unwrap();
         assert_eq!(may_write(&people), Some(false));
         // A token of before brings nothing back.
-        assert!(!admit(&mut people, "writers", 5).unwrap().1);
+        admit(&mut people, "writers", 5).unwrap();
         assert_eq!(may_write(&people), Some(false));
         assert_eq!(admit(&mut people, "none", 5).err(), Some(NoGrant::NoMatch));
         assert!(may_write(&people).is_some());
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(may_write(&people), None);
         // Nor does an older one bring anything back, also after other settings.
         for _ in 0..2 {
-            assert!(!admit(&mut people, "writers", 5).unwrap().1);
+            admit(&mut people, "writers", 5).unwrap();
             assert_eq!(may_write(&people), None);
             people.follow(Some(&settings), Duration::ZERO);
         }

@@ -1,6 +1,5 @@
 //! The current named clients: the file is checked again while the server runs.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,17 +7,19 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use time::OffsetDateTime;
 
-use super::super::delegates::file::DelegatesFile;
+use super::super::delegates::delegate::DelegateRecord;
+use super::super::delegates::kept::{DelegatesError, KeptDelegates};
 use super::super::delegates::live::LiveDelegate;
 use super::client_record::{ClientRecord, Unwelcome};
-use super::last_seen::LastSeenTimes;
+use super::last_uses::LastUses;
 use super::person::PresentPeople;
 use super::secret::{ClientToken, LinkSecret, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
-use crate::audit::ClientId;
+use crate::audit::{ClientId, StoreHome};
 use crate::config::{FileStamp, stamp_of};
 use crate::oauth::{NoGrant, OauthSettings, PersonClaims};
+use crate::store::blocking;
 use crate::wiki::in_words;
 
 /// The least time between two looks at the file for tokens that are nobody's.
@@ -42,9 +43,9 @@ struct ClientsState {
     fault: Option<TokensFileError>,
     /// The people who signed in.
     people: PresentPeople,
-    /// The delegates of these clients, and the state of their file.
-    family: Arc<[Arc<LiveDelegate>]>,
-    family_stamp: ClientsFileStamp,
+    /// The delegates of all servers, as they were looked at last, and the faults that were told.
+    family: Arc<[Arc<DelegateRecord>]>,
+    family_faults: Vec<DelegatesError>,
     /// Time at which clients that expire soon were last logged.
     told: Option<Instant>,
 }
@@ -53,12 +54,12 @@ struct ClientsState {
 #[derive(Debug)]
 pub struct ClientRegistry {
     file: TokensFile,
-    pub(in crate::server) delegates: DelegatesFile,
+    pub(in crate::server) delegates: KeptDelegates,
     fresh: Duration,
     state: Mutex<ClientsState>,
-    uses: LastSeenTimes,
+    uses: LastUses,
     /// Time of the last look at the file for a token that is nobody's.
-    looked_for_unknown: Mutex<Option<Instant>>,
+    looked_for_unknown: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl ClientRegistry {
@@ -68,15 +69,15 @@ impl ClientRegistry {
     /// What is wrong with it: a server does not start with a file that it cannot read.
     pub fn open(
         file: TokensFile,
+        home: &StoreHome,
         thinking: Duration,
         fresh: Duration,
     ) -> Result<Self, TokensFileError> {
-        let delegates = file.delegates();
-        let mut state = ClientsState {
+        let state = ClientsState {
             stamp: stamp(file.path()),
             people: PresentPeople::default(),
             family: Arc::default(),
-            family_stamp: None,
+            family_faults: Vec::new(),
             clients: known(&file, thinking)?,
             looked: Instant::now(),
             is_stale: false,
@@ -84,16 +85,13 @@ impl ClientRegistry {
             fault: None,
             told: None,
         };
-        let uses = file.last_uses();
-        state.read_family(&delegates);
-        uses.keep(ids(&state));
         Ok(Self {
             file,
-            delegates,
+            delegates: KeptDelegates::new(home),
             fresh,
             state: Mutex::new(state),
-            uses,
-            looked_for_unknown: Mutex::default(),
+            uses: LastUses::new(home),
+            looked_for_unknown: tokio::sync::Mutex::default(),
         })
     }
 
@@ -126,14 +124,14 @@ impl ClientRegistry {
         token: &str,
     ) -> Result<Arc<ClientRecord>, Unwelcome> {
         let digest = digest(token);
-        if let Some(known) = self.find(&digest) {
+        if let Some(known) = self.find(&digest).await {
             return known;
         }
         if !ClientToken::is_like(token) {
             return Err(Unwelcome::Unknown);
         }
         self.look_for_unknown().await;
-        self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
+        self.find(&digest).await.unwrap_or(Err(Unwelcome::Unknown))
     }
 
     /// Lets a person in whose token was verified: their client for this call. The settings are asked for
@@ -150,16 +148,7 @@ impl ClientRegistry {
         let thinking = state.thinking;
         let settings = settings().filter(|it| it.issuer == claims.issuer);
         let settings = settings.ok_or(NoGrant::NoMatch)?;
-        let (client, has_changed) = state.people.admit(claims, &settings, thinking)?;
-        if has_changed
-            && state
-                .family
-                .iter()
-                .any(|it| it.line.parent() == Some(client.id))
-        {
-            state.read_family(&self.delegates);
-        }
-        Ok(client)
+        state.people.admit(claims, &settings, thinking)
     }
 
     /// Takes over other grants of people, which are in force already for whoever comes.
@@ -167,7 +156,6 @@ impl ClientRegistry {
         let mut state = self.state.lock();
         let thinking = state.thinking;
         state.people.follow(settings, thinking);
-        state.read_family(&self.delegates);
     }
 
     /// Number of people whose tokens have not ended.
@@ -175,8 +163,8 @@ impl ClientRegistry {
         self.state.lock().people.clients().count()
     }
 
-    /// The client or delegate whose token has this digest, by the files as they were last read.
-    fn find(&self, digest: &str) -> Option<Result<Arc<ClientRecord>, Unwelcome>> {
+    /// The client or delegate whose token has this digest, as they were looked at last.
+    async fn find(&self, digest: &str) -> Option<Result<Arc<ClientRecord>, Unwelcome>> {
         let (clients, family) = {
             let now = self.now();
             (Arc::clone(&now.clients), Arc::clone(&now.family))
@@ -187,38 +175,37 @@ impl ClientRegistry {
         if let Some((client, counts)) = found {
             return Some(counts.map(|()| self.came(client)));
         }
-        if !family.iter().any(|member| member.is_of(digest)) {
+        if !family.iter().any(|member| member.digest() == digest) {
             return None;
         }
         // A delegate ends, and loses what its maker loses, at once.
-        let family = self.family();
-        let member = family.iter().find(|member| member.is_of(digest));
-        Some(match member.and_then(|member| member.standing()) {
-            Some(client) => Ok(self.came(client)),
-            None => Err(Unwelcome::DelegateEnded),
+        Some(match self.delegate(digest).await {
+            Ok(member) => { member.standing() }
+                .map(|client| self.came(client))
+                .ok_or(Unwelcome::DelegateEnded),
+            Err(error @ DelegatesError::Store(_)) => {
+                tracing::error!("{error}");
+                Err(Unwelcome::StoreAway)
+            }
+            Err(_) => Err(Unwelcome::DelegateEnded),
         })
     }
 
-    /// Looks at the file, which may have the client of a token that is nobody's yet. All who come
-    /// meanwhile wait for one look: ten a second are the most.
+    /// Looks at the file and the store, which may have the client of a token that is nobody's yet. All who
+    /// come meanwhile wait for one look: ten a second are the most.
     async fn look_for_unknown(&self) {
         let came = Instant::now();
-        loop {
-            let due = {
-                let mut last = self.looked_for_unknown.lock();
-                match *last {
-                    Some(last) if last >= came => return,
-                    Some(last) if last.elapsed() < UNKNOWN_APART => last + UNKNOWN_APART,
-                    _ => {
-                        *last = Some(Instant::now());
-                        // Under the lock: whoever waits for this look finds it done.
-                        drop(self.within(Duration::ZERO));
-                        return;
-                    }
-                }
-            };
-            tokio::time::sleep_until(due.into()).await;
+        let mut last = self.looked_for_unknown.lock().await;
+        if last.is_some_and(|last| last >= came) {
+            return;
         }
+        if let Some(last) = *last {
+            tokio::time::sleep_until((last + UNKNOWN_APART).into()).await;
+        }
+        *last = Some(Instant::now());
+        // Under the lock: whoever waits for this look finds it done.
+        drop(self.within(Duration::ZERO));
+        self.family().await;
     }
 
     /// Takes over how long people have to think.
@@ -228,30 +215,53 @@ impl ClientRegistry {
         state.thinking = limit;
     }
 
-    /// All delegates, those whose end is not settled included, by the files as they are at this moment.
-    pub(in crate::server) fn family(&self) -> Arc<[Arc<LiveDelegate>]> {
-        Arc::clone(&self.within(Duration::ZERO).family)
+    /// All delegates, those whose end is not settled included, as the store and the file have them at this
+    /// moment; where the store cannot be read, as they were before.
+    pub(in crate::server) async fn family(&self) -> Vec<LiveDelegate> {
+        let delegates = self.delegates.clone();
+        let looked = blocking(move || delegates.all()).await;
+        let mut state = self.within(Duration::ZERO);
+        if let Ok((all, faults)) = looked {
+            for fault in faults.iter().filter(|it| !state.family_faults.contains(it)) {
+                tracing::error!("no delegate is let in: {fault}");
+            }
+            state.family_faults = faults;
+            state.family = all.into();
+        }
+        let live = state.family.iter().filter_map(|line| state.live(line));
+        live.collect()
     }
 
-    /// True if a delegate or a person may call at this moment.
+    /// The delegate whose token has this digest, as it is at this moment.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub(in crate::server) async fn delegate(
+        &self,
+        digest: &str,
+    ) -> Result<LiveDelegate, DelegatesError> {
+        let (delegates, digest) = (self.delegates.clone(), digest.to_owned());
+        let line = blocking(move || delegates.find(&digest)).await?;
+        let member = self.within(Duration::ZERO).live(&line);
+        member.ok_or(DelegatesError::Unknown)
+    }
+
+    /// True if a delegate or a person may call, by the last look at the delegates, of which there is one a second.
     pub(in crate::server) fn still_has(&self, id: ClientId) -> bool {
-        if self
-            .state
-            .lock()
-            .people
-            .clients()
-            .any(|client| client.id == id)
-        {
+        let state = self.within(Duration::ZERO);
+        if state.people.clients().any(|client| client.id == id) {
             return true;
         }
-        let family = self.family();
-        let mut own = family.iter().filter(|member| member.line.id() == id);
-        own.next().is_some_and(|member| member.standing().is_some())
+        let own = state.family.iter().find(|line| line.id() == id);
+        let own = own.and_then(|line| state.live(line));
+        own.is_some_and(|own| own.standing().is_some())
     }
 
     /// A client that came, which is noted.
     fn came(&self, client: &Arc<ClientRecord>) -> Arc<ClientRecord> {
-        self.uses.note(client.id);
+        if client.person.is_none() {
+            self.uses.note(client.id);
+        }
         self.tell_ends();
         Arc::clone(client)
     }
@@ -345,10 +355,6 @@ impl ClientRegistry {
         state.looked = Instant::now();
         let now = stamp(self.file.path());
         if now == state.stamp && !state.is_stale {
-            if stamp(self.delegates.path()) != state.family_stamp {
-                state.read_family(&self.delegates);
-                self.uses.keep(ids(&state));
-            }
             return state;
         }
         state.stamp = now;
@@ -374,42 +380,19 @@ impl ClientRegistry {
                 state.fault = Some(error);
             }
         }
-        state.read_family(&self.delegates);
-        self.uses.keep(ids(&state));
         state
     }
 }
 
 impl ClientsState {
-    /// Reads the delegates of the present clients. Where their file cannot be read, there are none.
-    fn read_family(&mut self, file: &DelegatesFile) {
-        let thinking = self.thinking;
-        self.family_stamp = stamp(file.path());
-        let lines = file.read().unwrap_or_else(|error| {
-            tracing::error!(%error, "no delegate is let in");
-            Vec::new()
-        });
+    /// A delegate among the present clients.
+    fn live(&self, line: &Arc<DelegateRecord>) -> Option<LiveDelegate> {
         let makers = self.clients.iter().chain(self.people.clients());
         let makers: Vec<&Arc<ClientRecord>> = makers.collect();
-        let members = lines.into_iter().filter_map(|line| {
-            let name = line.name();
-            match LiveDelegate::of(line, &makers, thinking) {
-                Ok(member) => Some(Arc::new(member)),
-                Err(fault) => {
-                    tracing::error!(delegate = %name, %fault, "a delegate is not let in");
-                    None
-                }
-            }
-        });
-        let family = members.collect();
-        self.family = family;
+        let member = LiveDelegate::of(Arc::clone(line), &makers, self.thinking);
+        let fault = |fault: &String| tracing::debug!(delegate = %line.name(), %fault, "a delegate is not let in");
+        member.inspect_err(fault).ok()
     }
-}
-
-fn ids(state: &ClientsState) -> HashSet<ClientId> {
-    let clients = state.clients.iter().map(|client| client.id);
-    let family = state.family.iter().map(|member| member.line.id());
-    clients.chain(family).collect()
 }
 
 fn known(
@@ -452,7 +435,8 @@ mod tests {
         add("first");
         // By itself it never looks again.
         let hours = Duration::from_hours(1);
-        let clients = ClientRegistry::open(file.clone(), Duration::ZERO, hours).expect("clients");
+        let clients = ClientRegistry::open(file.clone(), &dir.path().into(), Duration::ZERO, hours)
+            .expect("clients");
         let unknown = ClientToken::new().expect("bits");
         // What cannot be a token causes no look.
         for text in ["", "wjs_guess", "wjl_x"] {
@@ -461,7 +445,7 @@ mod tests {
                 Some(Unwelcome::Unknown)
             );
         }
-        assert!(clients.looked_for_unknown.lock().is_none());
+        assert!(clients.looked_for_unknown.lock().await.is_none());
         let begun = Instant::now();
         for _ in 0..4 {
             let found = clients.authenticate(unknown.reveal()).await;

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use crate::oauth::PersonClaims;
 use crate::store::{
-    DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQueue, Store, StoreError, StoreHome,
+    DocumentKind, Fence, HeldLease, LeaseName, LeaseQueue, Store, StoreHome, wait_for,
 };
 
 /// The time after which an unused sign-in ends, in seconds.
@@ -238,24 +238,11 @@ impl SignIns {
         };
         let meant: Vec<_> = self.all()?.into_iter().filter(is_meant).collect();
         for (name, _) in &meant {
-            let turn = self.turn_now(name).map_err(|error| error.to_string())?;
+            let lease = LeaseName::document(DocumentKind::SignIn, name);
+            let turn = wait_for(&*self.store, &lease, PATIENCE);
+            let turn = turn.map_err(|error| error.to_string())?;
             self.end(name, turn.fence())?;
         }
         Ok(meant.len())
-    }
-
-    /// The turn to change one, for a command that has nothing else to do meanwhile.
-    fn turn_now(&self, name: &str) -> Result<crate::store::Lease, StoreError> {
-        let lease = LeaseName::document(DocumentKind::SignIn, name);
-        let until = std::time::Instant::now() + PATIENCE;
-        loop {
-            if let Some(lease) = self.store.try_lease(&lease, LeaseMode::Alone)? {
-                return Ok(lease);
-            }
-            if std::time::Instant::now() >= until {
-                return Err(StoreError::Busy);
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
     }
 }

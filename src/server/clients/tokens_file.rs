@@ -1,16 +1,13 @@
 //! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use time::OffsetDateTime;
 
-use super::super::delegates::file::DelegatesFile;
 use super::client::{NamedClient, Rotation};
-use super::last_seen::LastSeenTimes;
 use super::lines_file::{LinesFile, read_lines};
 use super::secret::LinkSecret;
 use super::tokens_fault::TokensFileError;
@@ -37,29 +34,6 @@ impl TokensFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
-    }
-
-    /// The file beside it that says when each client came last.
-    pub(in crate::server) fn last_uses(&self) -> LastSeenTimes {
-        LastSeenTimes::new(self.0.beside("used"))
-    }
-
-    /// The file of delegates beside it.
-    #[must_use]
-    pub fn delegates(&self) -> DelegatesFile {
-        DelegatesFile::new(self.0.beside("delegates"))
-    }
-
-    /// The directory beside it of people's sign-ins, where no database keeps them.
-    #[must_use]
-    pub fn sign_ins(&self) -> PathBuf {
-        self.0.beside("sign-ins").path().to_owned()
-    }
-
-    /// The time of each client's last use, to the minute; `None` if no server noted that yet.
-    #[must_use]
-    pub fn used(&self) -> Option<HashMap<ClientId, OffsetDateTime>> {
-        self.last_uses().read()
     }
 
     /// All clients; none if there is no file.

@@ -1,4 +1,4 @@
-//! A delegate as the file of delegates has it: one line of JSON, with the digest of its token.
+//! A delegate as the store has it, with the digest of its token.
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -50,7 +50,7 @@ pub struct DelegateRecord {
     /// Number of changes it may make or propose, and below, of those it made or proposed.
     pub(in crate::server) writes: u32,
     pub(in crate::server) used: u32,
-    /// The reason for its end, until a server put it on record and removed the line.
+    /// The reason for its end, until a server put it on record and removed the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) ended: Option<DelegateEndReason>,
 }
@@ -85,6 +85,11 @@ impl DelegateRecord {
     #[must_use]
     pub fn id(&self) -> ClientId {
         self.client.id()
+    }
+
+    /// The digest of its token.
+    pub(in crate::server) fn digest(&self) -> &str {
+        self.client.digest().unwrap_or_default()
     }
 
     /// Its name, after that of its maker.
@@ -123,7 +128,7 @@ impl DelegateRecord {
         (self.used, self.writes)
     }
 
-    /// True if it lasts at a time, as far as its own line says.
+    /// True if it lasts at a time, as far as it says itself.
     #[must_use]
     pub fn lasts(&self, now: OffsetDateTime) -> bool {
         self.ended.is_none() && self.expiry().is_ok_and(|end| now < end)
@@ -135,7 +140,7 @@ impl DelegateRecord {
         end.ok_or_else(|| "a delegate expires".to_owned())
     }
 
-    /// Checks the line.
+    /// Checks it.
     pub(in crate::server) fn check(&self) -> Result<(), String> {
         self.expiry()?;
         if self.client.parent().is_none() || self.client.role() != Role::Agent {

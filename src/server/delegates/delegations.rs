@@ -12,12 +12,13 @@ use super::super::clients::secret::{ClientToken, digest};
 use super::super::site::Site;
 use super::delegate::{DelegateEndReason, DelegateRecord};
 use super::ends::{client_of, entry, settle, unrecorded};
-use super::faults::{blocking, failed, has_ended, invalid};
+use super::faults::{failed, has_ended, invalid};
 use super::live::LiveDelegate;
 use super::request::{grant, in_words, tools};
 use crate::audit::Client;
 use crate::error::Failure;
 use crate::site::SiteName;
+use crate::store::blocking;
 use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteContext, denied};
 
 /// The tool that makes delegates.
@@ -68,25 +69,18 @@ impl Delegations {
             && line.site.as_deref() == name.map(SiteName::as_str)
     }
 
-    fn member(&self, is_meant: impl Fn(&LiveDelegate) -> bool) -> Option<Arc<LiveDelegate>> {
-        let family = self.clients.family();
-        family.iter().find(|member| is_meant(member)).cloned()
-    }
-
     async fn take_of(&self, changes: usize) -> Result<(), Failure> {
         if self.client.bond.is_none() {
             return Ok(());
         }
-        let id = self.client.id;
-        let member = self.member(|member| member.line.id() == id);
-        let member = member.ok_or_else(has_ended)?;
+        let member = self.clients.delegate(&self.by).await?;
         member.standing().ok_or_else(has_ended)?;
         if changes == 0 {
             return Ok(());
         }
         let changes = u32::try_from(changes).unwrap_or(u32::MAX);
-        let file = self.clients.delegates.clone();
-        blocking(move || file.take(id, changes)).await
+        let (delegates, own) = (self.clients.delegates.clone(), self.by.clone());
+        Ok(blocking(move || delegates.take(&own, changes)).await?)
     }
 
     async fn make(
@@ -97,7 +91,7 @@ impl Delegations {
     ) -> Result<Delegated, Failure> {
         let site = self.site.upgrade();
         let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
-        // As its file has it at this moment.
+        // As it is at this moment.
         let maker = self.clients.by_id(self.client.id);
         let maker = maker.filter(|maker| maker.backs(&self.by));
         // The token of the call bounds what a person hands on.
@@ -114,8 +108,8 @@ impl Delegations {
             .map_err(|fault| invalid("task", &fault))?;
         line.site = site.name().map(ToString::to_string);
         line.writes = wanted.writes;
-        let (file, kept) = (self.clients.delegates.clone(), line.clone());
-        blocking(move || file.add(kept)).await?;
+        let (delegates, kept) = (self.clients.delegates.clone(), line.clone());
+        blocking(move || delegates.add(&kept)).await?;
         let mut entry = entry(&line, "made")?;
         entry.client = Some(Client {
             name: client.name.clone(),
@@ -128,10 +122,11 @@ impl Delegations {
         entry.note = Some(line.task().to_owned());
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
-            let (file, id) = (self.clients.delegates.clone(), line.id());
-            blocking(move || file.remove(id)).await?;
+            let delegates = self.clients.delegates.clone();
+            blocking(move || delegates.remove(line.digest())).await?;
             return Err(unrecorded(&error));
         }
+        self.clients.family().await;
         Ok(Delegated {
             name: line.name(),
             expires: line.may().expires.clone().unwrap_or_default(),
@@ -143,13 +138,13 @@ impl Delegations {
 
     async fn end_one(&self, desk: &WriteContext, name: &str) -> Result<EndedDelegate, Failure> {
         let own = |member: &LiveDelegate| self.is_own(&member.line) && member.line.name() == name;
-        let member = self.member(own);
+        let member = self.clients.family().await.into_iter().find(own);
         let member =
             member.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
-        let (file, id) = (self.clients.delegates.clone(), member.line.id());
         // One whose time is up was ended by that.
         let why = member.end_reason().unwrap_or(DelegateEndReason::Ended);
-        let ended = blocking(move || file.end(id, why)).await?;
+        let delegates = self.clients.delegates.clone();
+        let ended = blocking(move || delegates.end(member.line.digest(), why)).await?;
         let handed = settle(&self.clients, desk, &ended).await;
         Ok(EndedDelegate {
             delegate: ended.name(),
@@ -164,19 +159,18 @@ impl Family for Delegations {
         self.client.bond.is_some()
     }
 
-    fn left(&self) -> Option<u32> {
-        self.client.bond.as_ref()?;
-        let member = self.member(|member| member.line.id() == self.client.id)?;
-        let (used, writes) = member.line.writes();
-        Some(writes.saturating_sub(used))
+    fn left(&self) -> BoxFuture<'_, Option<u32>> {
+        async move {
+            self.client.bond.as_ref()?;
+            let member = self.clients.delegate(&self.by).await.ok()?;
+            let (used, writes) = member.line.writes();
+            Some(writes.saturating_sub(used))
+        }
+        .boxed()
     }
 
-    fn children(&self) -> Vec<Child> {
-        let family = self.clients.family();
-        let own = family
-            .iter()
-            .filter(|member| self.is_own(&member.line) && member.standing().is_some());
-        let child = |member: &Arc<LiveDelegate>| {
+    fn children(&self) -> BoxFuture<'_, Vec<Child>> {
+        let child = |member: LiveDelegate| {
             let line = &member.line;
             let (writes_used, writes) = line.writes();
             Child {
@@ -187,7 +181,12 @@ impl Family for Delegations {
                 writes,
             }
         };
-        own.map(child).collect()
+        async move {
+            let family = self.clients.family().await.into_iter();
+            let own = family.filter(|it| self.is_own(&it.line) && it.standing().is_some());
+            own.map(child).collect()
+        }
+        .boxed()
     }
 
     fn take(&self, changes: usize) -> BoxFuture<'_, Result<(), Failure>> {

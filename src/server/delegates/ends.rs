@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
 use super::delegate::{DelegateEndReason, DelegateRecord};
-use super::faults::blocking;
+use super::kept::DelegatesError;
 use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, Role};
 use crate::error::{Code, Failure};
+use crate::store::blocking;
 use crate::write::WriteContext;
 
 /// Time between two checks for ended delegates.
@@ -54,13 +55,14 @@ pub(in crate::server) async fn settle(
         tracing::error!(delegate = %ended.name(), %failure, "what a delegate remembered could not be handed over");
         0
     });
-    let (file, id) = (clients.delegates.clone(), ended.id());
-    match blocking(move || file.remove(id)).await {
+    let (delegates, digest) = (clients.delegates.clone(), ended.digest().to_owned());
+    match blocking(move || delegates.remove(&digest)).await {
         Ok(true) => {}
         // Another server, or another call, did it.
         Ok(false) => return handed,
-        Err(failure) => {
-            tracing::warn!(delegate = %ended.name(), %failure, "a delegate that has ended could not be removed");
+        Err(error) => {
+            let error: DelegatesError = error;
+            tracing::warn!(delegate = %ended.name(), %error, "a delegate that has ended could not be removed");
             return handed;
         }
     }
@@ -101,15 +103,16 @@ pub(in crate::server) async fn watch(
             () = stop.cancelled() => return,
             () = tokio::time::sleep(LOOKED_APART) => {}
         }
-        for member in clients.family().iter() {
+        for member in clients.family().await {
             let Some(why) = member.end_reason() else {
                 continue;
             };
-            let (file, id) = (clients.delegates.clone(), member.line.id());
-            let ended = match blocking(move || file.end(id, why)).await {
+            let (delegates, line) = (clients.delegates.clone(), Arc::clone(&member.line));
+            let ended = match blocking(move || delegates.end(line.digest(), why)).await {
                 Ok(ended) => ended,
-                Err(failure) => {
-                    tracing::debug!(delegate = %member.line.name(), %failure, "a delegate could not be ended");
+                Err(error) => {
+                    let error: DelegatesError = error;
+                    tracing::debug!(delegate = %member.line.name(), %error, "a delegate could not be ended");
                     continue;
                 }
             };

@@ -2,39 +2,35 @@
 
 use serde_json::json;
 
-use super::file::{DelegatesError, MOST_AT_ONCE};
+use super::kept::{DelegatesError, MOST_AT_ONCE};
 use crate::error::{Code, Failure};
 use crate::write::denied;
 
-/// Does what waits for a lock and for a disk.
-pub(in crate::server) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, DelegatesError> + Send + 'static,
-) -> Result<T, Failure> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(|error| told(&error)),
-        Err(_) => Err(failed("The file of delegates could not be used.")),
-    }
-}
-
-fn told(error: &DelegatesError) -> Failure {
-    match error {
-        DelegatesError::Unknown | DelegatesError::Ended => has_ended(),
-        DelegatesError::TooMany => denied(
-            &format!("You have {MOST_AT_ONCE} delegates, as many as there may be at once."),
-            "too_many",
-        )
-        .hint("End one with wikijs_end_delegation, or wait until one ends."),
-        DelegatesError::Spent(left) => denied(
-            &format!("This delegate may make {left} more changes, and this is more."),
-            "writes",
-        )
-        .detail("writesLeft", *left),
-        DelegatesError::File(why) => {
-            tracing::error!(%why, "the file of delegates cannot be used");
-            denied(
-                "The file of delegates cannot be used; the server's log says why.",
-                "file",
+impl From<DelegatesError> for Failure {
+    fn from(error: DelegatesError) -> Self {
+        match error {
+            DelegatesError::Unknown | DelegatesError::Ended => has_ended(),
+            DelegatesError::TooMany => denied(
+                &format!("You have {MOST_AT_ONCE} delegates, as many as there may be at once."),
+                "too_many",
             )
+            .hint("End one with wikijs_end_delegation, or wait until one ends."),
+            DelegatesError::Spent(left) => denied(
+                &format!("This delegate may make {left} more changes, and this is more."),
+                "writes",
+            )
+            .detail("writesLeft", left),
+            DelegatesError::Damaged { .. } => {
+                tracing::error!("no delegate is let in: {error}");
+                has_ended()
+            }
+            DelegatesError::Store(_) => {
+                tracing::error!("{error}");
+                denied(
+                    "The delegates cannot be read or written now; the server's log says why.",
+                    "store",
+                )
+            }
         }
     }
 }

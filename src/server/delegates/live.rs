@@ -6,15 +6,14 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 use super::super::clients::client_record::{Bond, ClientRecord};
-use super::super::clients::secret::is_same;
 use super::delegate::{DelegateEndReason, DelegateRecord};
 use crate::audit::Role;
 use crate::site::SiteName;
 
-/// A delegate and its maker, as their files have them now.
+/// A delegate and its maker, as they are now.
 #[derive(Debug)]
 pub(in crate::server) struct LiveDelegate {
-    pub(in crate::server) line: DelegateRecord,
+    pub(in crate::server) line: Arc<DelegateRecord>,
     end: OffsetDateTime,
     /// As the server takes it; `None` if its maker is not there.
     known: Option<Arc<ClientRecord>>,
@@ -23,7 +22,7 @@ pub(in crate::server) struct LiveDelegate {
 impl LiveDelegate {
     /// A delegate among these clients.
     pub(in crate::server) fn of(
-        line: DelegateRecord,
+        line: Arc<DelegateRecord>,
         clients: &[&Arc<ClientRecord>],
         thinking: Duration,
     ) -> Result<Self, String> {
@@ -38,12 +37,6 @@ impl LiveDelegate {
             known: known.map(Arc::new),
             line,
         })
-    }
-
-    /// True if a token with this digest is its own.
-    pub(in crate::server) fn is_of(&self, digest: &str) -> bool {
-        let own = self.line.client.digest();
-        own.is_some_and(|own| is_same(&own.to_lowercase(), digest))
     }
 
     /// The delegate, if it and its maker may call at this moment.

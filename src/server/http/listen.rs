@@ -1,9 +1,7 @@
 //! A server over HTTP: its start and its end.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use parking_lot::RwLock;
@@ -97,34 +95,29 @@ pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'
 /// One sentence about what would stop the start.
 pub fn check_start(settings: &ServeSettings, address: SocketAddr) -> Result<(), String> {
     issuer(settings, IssuerTimes::default())?;
-    let file = TokensFile::for_operator;
-    clients_at_start(settings, address, file, Duration::ZERO).map(drop)
+    let file = settings.tokens_file.clone().map(TokensFile::for_operator);
+    let clients = file.map(|file| file.read()).transpose();
+    let clients = clients.map_err(|error| error.to_string())?;
+    check_clients(settings, address, clients.map(|all| all.len()))
 }
 
-/// The named clients of a server that may start.
-fn clients_at_start(
+/// Checks that a server with so many named clients may start.
+fn check_clients(
     settings: &ServeSettings,
     address: SocketAddr,
-    file: fn(PathBuf) -> TokensFile,
-    fresh: Duration,
-) -> Result<Option<ClientRegistry>, String> {
+    clients: Option<usize>,
+) -> Result<(), String> {
     if let Some(why) = refused_start(settings, address) {
         return Err(why.to_owned());
     }
-    let clients = settings
-        .tokens_file
-        .clone()
-        .map(|path| ClientRegistry::open(file(path), settings.person_limit, fresh));
-    let clients = clients.transpose().map_err(|error| error.to_string())?;
-    let is_empty =
-        clients.as_ref().is_some_and(|clients| clients.count() == 0) && settings.oauth.is_none();
+    let is_empty = clients == Some(0) && settings.oauth.is_none();
     if is_empty && !address.ip().to_canonical().is_loopback() {
         return Err(
             "WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-gate token new`"
                 .to_owned(),
         );
     }
-    Ok(clients)
+    Ok(())
 }
 
 impl HttpServer {
@@ -155,7 +148,19 @@ impl HttpServer {
         listener: TcpListener,
     ) -> Result<Self, String> {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let clients = clients_at_start(&settings, address, TokensFile::new, limits.fresh)?;
+        // All sites keep their state in one place.
+        let site = sites.all().first().map(|site| site.app());
+        let site = site.ok_or_else(|| "there is no site to serve".to_owned())?;
+        let clients = settings.tokens_file.clone().map(|path| {
+            let (file, home) = (TokensFile::new(path), site.desk.audit().home());
+            ClientRegistry::open(file, home, settings.person_limit, limits.fresh)
+        });
+        let clients = clients.transpose().map_err(|error| error.to_string())?;
+        check_clients(
+            &settings,
+            address,
+            clients.as_ref().map(ClientRegistry::count),
+        )?;
         let issuer = issuer(&settings, limits.issuer)?;
         let nobody = clients.as_ref().filter(|clients| clients.count() == 0);
         if let Some(clients) = nobody.filter(|_| issuer.is_none()) {

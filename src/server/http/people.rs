@@ -15,7 +15,6 @@ use super::super::clients::client_record::ClientRecord;
 use super::super::clients::person::person_at_page;
 use super::super::clients::secret::{digest, random};
 use super::super::clients::sign_ins::{SignInRecord, SignIns};
-use super::super::clients::tokens_file::TokensFile;
 use super::seal::{Seal, page_secret};
 use super::state::HttpState;
 use crate::audit::Role;
@@ -91,11 +90,7 @@ impl People {
     pub(super) fn new(state: Arc<HttpState>) -> Result<Self, getrandom::Error> {
         // All sites keep their state in one place.
         let app = state.sites.all().first().map(|site| site.app());
-        let file = state.settings().tokens_file.clone();
-        let sign_ins = app.zip(file).map(|(app, file)| {
-            let directory = TokensFile::new(file).sign_ins();
-            SignIns::new(&app.desk.audit().home().with_directory(directory))
-        });
+        let sign_ins = app.map(|app| SignIns::new(app.desk.audit().home()));
         Ok(Self {
             sign_ins,
             own: random("")?.into(),

@@ -34,6 +34,11 @@ pub(super) async fn authenticate(
     } else {
         match clients.authenticate(&token).await {
             Ok(client) => return Ok(Some(client)),
+            Err(Unwelcome::StoreAway) => {
+                return Err(HttpRefusal::busy(
+                    "the store of the delegates does not answer; try again",
+                ));
+            }
             Err(Unwelcome::Ended) => {
                 "this client's token has ended; its operator makes another with `wikijs-gate token rotate`"
             }

@@ -17,6 +17,8 @@ impl LocalStore {
             | DocumentKind::Draft
             | DocumentKind::Approval
             | DocumentKind::SignIn
+            | DocumentKind::Delegate
+            | DocumentKind::LastUse
             | DocumentKind::Preview
             | DocumentKind::McpSession
             | DocumentKind::Mirror => self.document_directory(kind).join(format!("{name}.json")),
@@ -30,6 +32,8 @@ impl LocalStore {
             DocumentKind::Memories => self.wiki.join("memory"),
             DocumentKind::Approval => self.wiki.join("approvals"),
             DocumentKind::SignIn => self.wiki.join("sessions"),
+            DocumentKind::Delegate => self.wiki.join("delegates"),
+            DocumentKind::LastUse => self.wiki.join("last-uses"),
             DocumentKind::Preview => self.wiki.join("previews"),
             DocumentKind::McpSession => self.wiki.join("mcp-sessions"),
             DocumentKind::Mirror => self.wiki.join("seen"),
@@ -73,7 +77,10 @@ impl Documents for LocalStore {
         }
         let is_private = matches!(
             kind,
-            DocumentKind::Memories | DocumentKind::Approval | DocumentKind::SignIn
+            DocumentKind::Memories
+                | DocumentKind::Approval
+                | DocumentKind::SignIn
+                | DocumentKind::Delegate
         );
         if is_private && !fs::is_ours_alone(&found) {
             return Err(StoreError::Unfit("can be changed by others"));

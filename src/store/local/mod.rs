@@ -3,13 +3,16 @@
 //! ```text
 //! <root>/PAUSED.json                        the pause of all wikis
 //! <root>/PAUSED.lock                        its lease
+//! <root>/sessions/<name>.json               documents of the servers: of people at the review page,
+//! <root>/delegates/<name>.json              and of clients that others made for a task
+//! <root>/last-uses/<name>.json              of clients, at the times of these files
+//! <root>/turns/<name>.lock                  leases of these
 //! <root>/<wiki>/pages/<name>.json.gz        blobs
 //! <root>/<wiki>/runs/<name>                 runs, of which each is locked by its writer
 //! <root>/<wiki>/runs.count                  the number of the last run
 //! <root>/<wiki>/proposals/<name>.json       documents, a directory a kind
 //! <root>/<wiki>/drafts/<name>.json
 //! <root>/<wiki>/approvals/<name>.json
-//! <root>/<wiki>/sessions/<name>.json        of people at the review page, where the root is a server's
 //! <root>/<wiki>/memory/<name>.jsonl
 //! <root>/<wiki>/anchors.fault
 //! <root>/<wiki>/mirror/seen/<name>.json    pages that a mirror knows; its blobs and leases beside them

@@ -77,10 +77,10 @@ pub trait Family: Debug + Send + Sync {
     fn is_delegate(&self) -> bool;
 
     /// The number of changes that a delegate may make still; `None` for others.
-    fn left(&self) -> Option<u32>;
+    fn left(&self) -> BoxFuture<'_, Option<u32>>;
 
     /// The delegates of the client that last.
-    fn children(&self) -> Vec<Child>;
+    fn children(&self) -> BoxFuture<'_, Vec<Child>>;
 
     /// Takes so many of a delegate's changes, and only if it and its maker may still write. To be
     /// asked right before something is sent or left open. Others take none.

@@ -796,6 +796,7 @@ fn tokens_are_made_listed_and_revoked() {
         let arguments = [&["token"], arguments].concat();
         Command::new(&arguments)
             .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", names.dir.path().to_str().unwrap())
             .run()
     };
     let made = token(&[

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::{DelegateRecord, DelegatesFile, Grant, HttpLimits};
+use wikijs_gate::server::http::{DelegateRecord, Grant, HttpLimits, KeptDelegates};
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, wiki_of};
@@ -43,12 +44,22 @@ fn agent(answer: &Value) -> Caller {
     Caller::default().with("authorization", &format!("Bearer {token}"))
 }
 
-fn file(names: &Names) -> DelegatesFile {
-    names.file().delegates()
+/// The delegates of a server's store.
+fn kept(server: &Hosted) -> Vec<Arc<DelegateRecord>> {
+    let (all, faults) = KeptDelegates::new(&server.dir.path().into()).all().unwrap();
+    assert_eq!(faults, []);
+    all
 }
 
-fn path(names: &Names) -> PathBuf {
-    file(names).path().to_owned()
+/// The document of a delegate.
+fn path(server: &Hosted, made: &Value) -> PathBuf {
+    let mut documents = fs::read_dir(server.dir.path().join("delegates")).unwrap();
+    let name = made["delegate"].as_str().unwrap();
+    let (_, own) = name.split_once('/').unwrap();
+    let is_its = |path: &PathBuf| fs::read_to_string(path).unwrap().contains(own);
+    documents
+        .find_map(|it| Some(it.unwrap().path()).filter(is_its))
+        .unwrap()
 }
 
 impl Hosted {
@@ -72,11 +83,11 @@ fn reason(refused: &Result<Value, Value>) -> &str {
     error["details"]["reason"].as_str().unwrap()
 }
 
-/// Waits until the end of these delegates is settled, so that their lines are gone.
-async fn settled(names: &Names, ended: &[&Value]) {
-    let is_there = |one: &DelegateRecord| ended.iter().any(|it| it["delegate"] == one.name());
+/// Waits until the end of these delegates is settled, so that their documents are gone.
+async fn settled(server: &Hosted, ended: &[&Value]) {
+    let is_there = |one: &Arc<DelegateRecord>| ended.iter().any(|it| it["delegate"] == one.name());
     let look = async {
-        while file(names).read().unwrap().iter().any(is_there) {
+        while kept(server).iter().any(is_there) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -107,13 +118,9 @@ async fn ends(server: &Hosted, count: usize) -> Vec<(String, String)> {
 }
 
 /// Lets the time of a delegate be up.
-fn expire(names: &Names, made: &Value) {
-    let name = made["delegate"].as_str().unwrap();
-    rewrite(&path(names), |line| {
-        let own = line["client"]["name"].as_str().unwrap();
-        if name.ends_with(own) {
-            line["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
-        }
+fn expire(server: &Hosted, made: &Value) {
+    rewrite(&path(server, made), |one| {
+        one["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
     });
 }
 
@@ -157,7 +164,7 @@ async fn a_delegate_without_writes_reads_below_its_prefixes_and_does_nothing_els
     assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
     // The token is kept nowhere.
     let token = made["token"].as_str().unwrap();
-    let kept = fs::read_to_string(path(&names)).unwrap();
+    let kept = fs::read_to_string(path(&server, &made)).unwrap();
     assert!(!kept.contains(token) && !kept.contains(token.get(4..).unwrap()));
 }
 
@@ -372,7 +379,7 @@ async fn nothing_beyond_the_maker_is_handed_on() {
     let made = server.delegate(&maker, all).await;
     made.shows(json!({ "prefixes": ["docs"], "tools": [BY_PATH, CREATE] }));
     // None of the refused ones is there.
-    assert_eq!(file(&names).read().unwrap().len(), 3);
+    assert_eq!(kept(&server).len(), 3);
 }
 
 #[tokio::test]
@@ -447,6 +454,7 @@ async fn a_delegate_ends_with_its_maker_with_its_makers_token_and_by_the_operato
     let token = |arguments: &[&str]| {
         let ended = Command::new(&[&["token"], arguments].concat())
             .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap())
             .run();
         assert_eq!(ended.code, 0, "{}", ended.told);
     };
@@ -458,7 +466,7 @@ async fn a_delegate_ends_with_its_maker_with_its_makers_token_and_by_the_operato
     token(&["revoke", name]);
     assert_eq!(server.status(&agent(&last)).await, 401);
     assert_eq!(server.status(&third).await, 200);
-    settled(&names, &[&last]).await;
+    settled(&server, &[&last]).await;
     let told = [(name.to_owned(), "revoked by the operator".to_owned())];
     assert_eq!(ends(&server, 1).await, told);
 }
@@ -469,7 +477,7 @@ async fn six_at_once_are_too_many_and_an_ended_one_makes_room() {
     let maker = names.add("ci", Grant::default());
     let server = serving(&wiki, &names).host().await;
     let wanted = json!({ "task": "t" });
-    // At the same time, on two servers of one file.
+    // At the same time, on two servers of one store.
     let other = serving(&wiki, &names).in_dir(&server.dir).host().await;
     let both = [
         &server, &other, &server, &other, &server, &other, &server, &other,
@@ -493,12 +501,13 @@ async fn six_at_once_are_too_many_and_an_ended_one_makes_room() {
 }
 
 #[tokio::test]
-async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_file() {
+async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_store() {
     let (wiki, names) = (wiki().await, Names::new());
     let maker = names.add("ci", Grant::default());
     let server = serving(&wiki, &names).host().await;
     // A server that looks at its files once an hour otherwise.
     let slow = serving(&wiki, &names)
+        .in_dir(&server.dir)
         .host_within(HttpLimits {
             fresh: Duration::from_hours(1),
             ..LIMITS()
@@ -514,8 +523,11 @@ async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_file() 
     }
     server.stop.cancel();
     server.ended.await.unwrap();
-    let again = serving(&wiki, &names).host().await;
+    let again = serving(&wiki, &names).in_dir(&server.dir).host().await;
     assert_eq!(again.status(&delegate).await, 200);
+    // One store's delegates are nobody's at another.
+    let elsewhere = serving(&wiki, &names).host().await;
+    assert_eq!(elsewhere.status(&delegate).await, 401);
     // What it made before counts.
     for server in [&slow, &again] {
         let refused = server.call(&delegate, CREATE, page("docs/three")).await;
@@ -536,9 +548,9 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
     let later = server.delegate(&maker, wanted).await;
     let session = server.open(&agent(&made)).await;
     assert_eq!(server.status(&session).await, 200);
-    expire(&names, &made);
+    expire(&server, &made);
     assert_eq!(server.status(&session).await, 401);
-    settled(&names, &[&made]).await;
+    settled(&server, &[&made]).await;
     let name = made["delegate"].as_str().unwrap().to_owned();
     assert_eq!(
         ends(&server, 1).await,
@@ -584,8 +596,8 @@ async fn what_a_delegate_remembered_goes_to_its_maker() {
     assert_eq!(recalled().await, ["usual 3", "usual 7"]);
     // One whose time is up ends the same way.
     let late = remembering("late").await;
-    expire(&names, &late);
-    settled(&names, &[&late]).await;
+    expire(&server, &late);
+    settled(&server, &[&late]).await;
     assert_eq!(recalled().await, ["late 3", "late 7", "usual 3", "usual 7"]);
     let handed: Vec<Record> = server
         .records()
@@ -763,6 +775,7 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     let run = async |arguments: &[&str]| {
         Command::new(arguments)
             .with("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap())
             .toolsets(ALL)
             .good()
             .await
@@ -856,7 +869,7 @@ async fn doctor_says_where_no_delegate_is_let_in_and_where_nobody_is_offered_the
     let maker = names.add("ci", Grant::default());
     let server = serving(&wiki, &names).host().await;
     let wanted = json!({ "task": "t" });
-    server.delegate(&maker, wanted).await;
+    let made = server.delegate(&maker, wanted).await;
     let doctor = async |more: &[(&str, &str)]| {
         let mut command = Command::new(&["doctor"])
             .at(&wiki.address(), &wiki.keys().editor, server.dir.path())
@@ -874,7 +887,7 @@ async fn doctor_says_where_no_delegate_is_let_in_and_where_nobody_is_offered_the
     assert!(doctor(&[]).await.contains(nobody));
     let keyed = [file[0], ("WIKI_SERVE_CALLER_KEYS", "true")];
     assert!(doctor(&keyed).await.contains(nobody));
-    fs::write(path(&names), "nonsense\n").unwrap();
+    fs::write(path(&server, &made), "nonsense\n").unwrap();
     let told = doctor(&file).await;
     assert!(told.contains("no delegate is let in"), "{told}");
 }
@@ -909,6 +922,7 @@ async fn a_delegate_that_was_made_before_callers_needed_keys_is_held_to_its_boun
     let wanted = json!({ "task": "t", "writes": 1 });
     let made = server.delegate(&maker, wanted).await;
     let keyed = serving(&wiki, &names)
+        .in_dir(&server.dir)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host()
         .await;
@@ -960,7 +974,7 @@ async fn a_family_guesses_the_operators_token_as_one_client() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_trusted_lets_no_delegate_in_and_ends_none() {
+async fn a_document_that_cannot_be_trusted_lets_its_delegate_in_no_more_and_ends_none() {
     let (wiki, names) = (wiki().await, Names::new());
     let maker = names.add("ci", Grant::default());
     names.add("other", Grant::default());
@@ -968,16 +982,18 @@ async fn a_file_that_cannot_be_trusted_lets_no_delegate_in_and_ends_none() {
     let wanted = json!({ "task": "t" });
     let made = server.delegate(&maker, wanted.clone()).await;
     let delegate = agent(&made);
+    let sibling = agent(&server.delegate(&maker, wanted.clone()).await);
+    let document = path(&server, &made);
     let give = |mode| {
         let allowed = fs::Permissions::from_mode(mode);
-        fs::set_permissions(path(&names), allowed).unwrap();
+        fs::set_permissions(&document, allowed).unwrap();
     };
     // Another user of the machine may write it.
     give(0o620);
     assert_eq!(server.status(&delegate).await, 401);
     assert_eq!(server.status(&maker).await, 200);
-    let refused = server.call(&maker, DELEGATE, wanted.clone()).await;
-    assert_eq!(reason(&refused), "file");
+    assert_eq!(server.status(&sibling).await, 200);
+    server.delegate(&maker, wanted).await;
     give(0o600);
     assert_eq!(server.status(&delegate).await, 200);
     // One bad line of the tokens file revokes nobody for good.

@@ -53,10 +53,10 @@ pub(crate) struct Caller {
 
 /// A file of named clients.
 pub(crate) struct Names {
-    dir: TempDir,
+    pub(crate) dir: Arc<TempDir>,
 }
 
-/// Changes each line of a file of named clients or of delegates.
+/// Changes each line of a file of named clients, or a delegate.
 pub(crate) fn rewrite(path: &Path, change: impl Fn(&mut Value)) {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().map(|line| {
@@ -70,7 +70,7 @@ pub(crate) fn rewrite(path: &Path, change: impl Fn(&mut Value)) {
 
 impl Names {
     pub(crate) fn new() -> Self {
-        let dir = TempDir::new().unwrap();
+        let dir = Arc::new(TempDir::new().unwrap());
         Self { dir }
     }
 

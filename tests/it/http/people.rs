@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use wikijs_gate::audit::Record;
 use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::oauth::IssuerTimes;
-use wikijs_gate::server::http::{Grant, HttpLimits, refused_start};
+use wikijs_gate::server::http::{Grant, HttpLimits, KeptDelegates, refused_start};
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, wiki_of};
@@ -627,7 +627,11 @@ async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
     let ada = issuer.caller(json!({ "exp": end }));
     let wanted = json!({ "task": "write", "writes": 3, "sends": true, "minutes": 60 });
     let made = hosted.call(&ada, DELEGATE, wanted.clone()).await.unwrap();
-    let line = names.file().delegates().read().unwrap().remove(0);
+    let line = KeptDelegates::new(&hosted.dir.path().into())
+        .all()
+        .unwrap()
+        .0
+        .remove(0);
     let ends = OffsetDateTime::parse(
         line.may().expires.as_deref().unwrap(),
         &time::format_description::well_known::Rfc3339,

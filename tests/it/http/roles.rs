@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wikijs_gate::audit::{ClientId, Role};
 use wikijs_gate::server::http::{
-    ClientRecord, ClientRegistry, ClientToken, Grant, LinkSecret, NamedClient, TokensFile,
+    ClientRecord, ClientRegistry, ClientToken, Grant, LastUses, LinkSecret, NamedClient, TokensFile,
 };
 
 use crate::command::{Command, Ended};
@@ -19,13 +19,15 @@ const URL: &str = "https://wiki-mcp.example.com";
 fn token(names: &Names, arguments: &[&str]) -> Ended {
     Command::new(&[&["token"], arguments].concat())
         .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .with("WIKI_AUDIT_DIR", names.dir.path().to_str().unwrap())
         .run()
 }
 
 /// The clients as a server has them that looks at the file once an hour.
 fn clients(names: &Names) -> ClientRegistry {
     let hour = Duration::from_hours(1);
-    ClientRegistry::open(TokensFile::new(names.path()), hour, hour).unwrap()
+    let file = TokensFile::new(names.path());
+    ClientRegistry::open(file, &names.dir.path().into(), hour, hour).unwrap()
 }
 
 /// The secret of the link that a command showed.
@@ -450,12 +452,19 @@ async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
         [last(0), last(1), last(2)]
     };
     assert!(token(&names, &["list"]).stdout.contains("  not known  "));
-    let setup = || Setup::editor(&wiki).naming(&names);
-    let count = || names.file().used().unwrap_or_default().len();
+    let count = || {
+        LastUses::new(&names.dir.path().into())
+            .all()
+            .map_or(0, |all| all.len())
+    };
     for (noted, caller) in [&one, &other].into_iter().enumerate() {
-        let server = setup().host().await;
+        let server = Setup::editor(&wiki)
+            .naming(&names)
+            .in_dir(&names.dir)
+            .host()
+            .await;
         server.call(caller, TREE, json!({})).await.unwrap();
-        // Nobody waits for the file but this test.
+        // Nobody waits for the store but this test.
         let is_noted = async {
             while count() <= noted {
                 tokio::task::yield_now().await;
@@ -468,9 +477,6 @@ async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
     let told = token(&names, &["list"]).stdout;
     says(&told, "none yet");
     lacks(&told, "not known");
-    let file = names.path().with_extension("used");
-    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
-    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[tokio::test]

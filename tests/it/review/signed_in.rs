@@ -201,8 +201,7 @@ impl Place {
 
     /// Makes these times of the one sign-in earlier by as many seconds.
     fn shift(&self, names: &[&str], by: i64) {
-        let kept = self.names.path().with_added_extension("sign-ins");
-        let kept = std::fs::read_dir(kept.join("sessions")).unwrap();
+        let kept = std::fs::read_dir(self.agent.dir.path().join("sessions")).unwrap();
         let kept = kept.last().unwrap().unwrap().path();
         let text = std::fs::read_to_string(&kept).unwrap();
         let mut record: Value = serde_json::from_str(&text).unwrap();
@@ -228,7 +227,9 @@ impl Place {
     async fn token(&self, arguments: &[&str]) -> String {
         let command = Command::new(&[&["token"], arguments].concat());
         let file = self.names.path();
-        let command = command.with("WIKI_SERVE_TOKENS_FILE", file.to_str().unwrap());
+        let command = command
+            .with("WIKI_SERVE_TOKENS_FILE", file.to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", self.agent.dir.path().to_str().unwrap());
         command.good().await.stdout
     }
 }
@@ -416,8 +417,7 @@ async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
     assert_eq!(*place.tokens.asked.lock(), 1);
     // What is kept opens nothing: neither the cookie nor the refresh token is in it.
     let cookie = ada.cookies["__Host-wikijs_review"].clone();
-    let kept = place.names.path().with_added_extension("sign-ins");
-    let kept = std::fs::read_dir(kept.join("sessions")).unwrap();
+    let kept = std::fs::read_dir(place.agent.dir.path().join("sessions")).unwrap();
     let kept: Vec<String> = kept
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
         .collect();

@@ -75,6 +75,10 @@ pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<
     });
     let (visit, settings, key) = (reader.visit, wiki.settings(), wiki.key());
     let standing = standing.or(terms.standing);
+    let client = match &visit.client {
+        Some(client) => Some(own_client(client, visit.family.as_deref()).await),
+        None => None,
+    };
     let status = json!({
         "summary": terms.sentence(),
         "site": visit.app.desk.audit().site().map(SiteName::to_string),
@@ -85,7 +89,7 @@ pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<
             "expiresAt": key.expires().and_then(|at| at.format(&Rfc3339).ok()),
             "rights": rights,
         },
-        "client": visit.client.as_ref().map(|client| own_client(client, visit.family.as_deref())),
+        "client": client,
         "writes": writes(&terms),
         "proposals": proposals,
         "approvals": if_any(approvals.iter().map(allowed).collect()),
@@ -179,7 +183,11 @@ fn custom_tools(visit: &CallerContext) -> Option<Value> {
 }
 
 /// The named client that reads it; for a delegate with its maker, task and changes left.
-fn own_client(client: &ClientRecord, family: Option<&dyn Family>) -> Value {
+async fn own_client(client: &ClientRecord, family: Option<&dyn Family>) -> Value {
+    let (left, children) = match family {
+        Some(family) => (family.left().await, family.children().await),
+        None => (None, Vec::new()),
+    };
     let bond = client.bond.as_ref();
     let soon = client.ends_soon().filter(|_| bond.is_none());
     json!({
@@ -194,8 +202,8 @@ fn own_client(client: &ClientRecord, family: Option<&dyn Family>) -> Value {
         }),
         "delegateOf": bond.map(|bond| bond.maker.name.as_str()),
         "task": bond.map(|bond| bond.task.to_string()),
-        "writesLeft": family.and_then(Family::left),
-        "delegates": family.map(Family::children).and_then(if_any),
+        "writesLeft": left,
+        "delegates": if_any(children),
     })
 }
 

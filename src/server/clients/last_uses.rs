@@ -1,0 +1,82 @@
+//! Notes the last use of each client, to the minute, in the store: an empty document each, whose time it is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use time::OffsetDateTime;
+use tokio::runtime::Handle;
+
+use crate::audit::{ClientId, StoreHome};
+use crate::store::{DocumentKind, Store, StoreError, remove_surplus};
+
+/// The kind of the documents.
+const KIND: DocumentKind = DocumentKind::LastUse;
+/// The shortest time between two notes of one client's use.
+const APART: time::Duration = time::Duration::MINUTE;
+/// The most notes, and the age after which one is removed.
+const MOST: usize = 10_000;
+const OLDEST: Duration = Duration::from_hours(400 * 24);
+
+/// The time of each client's last use, which all servers of a store note.
+#[derive(Debug, Clone)]
+pub struct LastUses {
+    store: Arc<dyn Store>,
+    /// The notes of the last minute.
+    noted: Arc<Mutex<HashMap<ClientId, OffsetDateTime>>>,
+    /// True if the last note failed.
+    has_failed: Arc<AtomicBool>,
+}
+
+impl LastUses {
+    /// Those of the servers that keep their state there.
+    #[must_use]
+    pub fn new(home: &StoreHome) -> Self {
+        Self {
+            store: home.shared(),
+            noted: Arc::default(),
+            has_failed: Arc::default(),
+        }
+    }
+
+    /// The time of each client's last use, by its id; `None` if no server noted any, or they cannot be read.
+    #[must_use]
+    pub fn all(&self) -> Option<HashMap<String, OffsetDateTime>> {
+        let listed = self.store.documents(KIND).ok()?;
+        let uses = { listed.into_iter() }.map(|one| (one.name, one.changed.into()));
+        Some(uses.collect()).filter(|all: &HashMap<_, _>| !all.is_empty())
+    }
+
+    /// A client came. Nobody waits for the store.
+    pub(in crate::server) fn note(&self, id: ClientId) {
+        let now = OffsetDateTime::now_utc();
+        let mut noted = self.noted.lock();
+        if noted.get(&id).is_some_and(|last| now - *last < APART) {
+            return;
+        }
+        noted.retain(|_, last| now - *last < APART);
+        noted.insert(id, now);
+        drop(noted);
+        if let Ok(runtime) = Handle::try_current() {
+            let uses = self.clone();
+            runtime.spawn_blocking(move || uses.write(id));
+        }
+    }
+
+    fn write(&self, id: ClientId) {
+        let name = id.to_string();
+        let write = || -> Result<(), StoreError> {
+            remove_surplus(&*self.store, KIND, MOST, OLDEST)?;
+            self.store.write_document(KIND, &name, b"")
+        };
+        match write() {
+            Ok(()) => self.has_failed.store(false, Ordering::Relaxed),
+            Err(error) if !self.has_failed.swap(true, Ordering::Relaxed) => {
+                tracing::warn!(%error, "when clients came last cannot be noted");
+            }
+            Err(_) => {}
+        }
+    }
+}

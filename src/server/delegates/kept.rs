@@ -1,0 +1,248 @@
+//! Keeps delegates in the store: a document each, named by the digest of its token, so that every server of
+//! the store knows the same delegates.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use time::OffsetDateTime;
+
+use super::delegate::{DelegateEndReason, DelegateRecord};
+use crate::store::{
+    DocumentKind, Lease, LeaseName, Listed, Store, StoreError, StoreHome, remove_surplus, wait_for,
+};
+
+/// The kind of the documents.
+const KIND: DocumentKind = DocumentKind::Delegate;
+/// The most delegates of one client at the same time.
+pub(in crate::server) const MOST_AT_ONCE: usize = 5;
+/// The most documents, and the age at which one is none of a delegate that lasts: damaged, or of a site that
+/// is gone.
+const MOST: usize = 10_000;
+const OLDEST: Duration = Duration::from_hours(48);
+/// Time to wait for whoever is changing a delegate.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The age up to which a document is read again, since it may have changed twice in the smallest time that a
+/// store tells.
+const RECENT: Duration = Duration::from_secs(5);
+const NEAR: Duration = Duration::from_secs(1);
+
+/// The delegates of all servers of a store.
+#[derive(Debug, Clone)]
+pub struct KeptDelegates {
+    store: Arc<dyn Store>,
+    /// The documents as they were read last.
+    read: Arc<Mutex<HashMap<String, ReadDocument>>>,
+}
+
+/// A document as it was read.
+#[derive(Debug)]
+struct ReadDocument {
+    listed: Listed,
+    /// The delegate, or why it is none.
+    found: Result<Arc<DelegateRecord>, DelegatesError>,
+}
+
+impl ReadDocument {
+    /// True if the document is still the same, by its length and time.
+    fn is(&self, listed: &Listed) -> bool {
+        let (one, other) = (self.listed.changed, listed.changed);
+        let apart = one.duration_since(other).or(other.duration_since(one));
+        let is_near = apart.is_ok_and(|apart| apart < NEAR);
+        is_near && self.listed.length == listed.length && listed.age() > RECENT
+    }
+}
+
+/// An error of the delegates in a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DelegatesError {
+    /// The store cannot be read or written.
+    #[error("the delegates cannot be read or written: {0}")]
+    Store(String),
+    /// A document is no delegate.
+    #[error("the document {name} of the delegates is none: it {fault}")]
+    Damaged {
+        /// Its name.
+        name: String,
+        /// Its fault.
+        fault: String,
+    },
+    /// There is no such delegate.
+    #[error("there is no such delegate")]
+    Unknown,
+    /// It has ended.
+    #[error("this delegate has ended")]
+    Ended,
+    /// Its maker has as many as there may be.
+    #[error("a client has at most {MOST_AT_ONCE} delegates at once")]
+    TooMany,
+    /// It may not make so many changes more.
+    #[error("this delegate may make {0} changes more")]
+    Spent(u32),
+}
+
+impl From<StoreError> for DelegatesError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+impl KeptDelegates {
+    /// Those of the servers that keep their state there.
+    #[must_use]
+    pub fn new(home: &StoreHome) -> Self {
+        Self {
+            store: home.shared(),
+            read: Arc::default(),
+        }
+    }
+
+    /// All delegates, and the faults of documents that are none. Blocks.
+    ///
+    /// # Errors
+    /// [`DelegatesError::Store`].
+    pub fn all(&self) -> Result<(Vec<Arc<DelegateRecord>>, Vec<DelegatesError>), DelegatesError> {
+        let mut read = self.read.lock();
+        let mut now = HashMap::new();
+        for listed in self.store.documents(KIND)? {
+            let same = read.remove(&listed.name).filter(|it| it.is(&listed));
+            let same = same.filter(|same| same.found.is_ok());
+            let found = match same.map_or_else(|| self.find(&listed.name), |same| same.found) {
+                Err(error @ DelegatesError::Store(_)) => return Err(error),
+                // It was removed meanwhile.
+                Err(DelegatesError::Unknown) => continue,
+                found => found,
+            };
+            now.insert(listed.name.clone(), ReadDocument { listed, found });
+        }
+        *read = now;
+        let found = read.values().map(|it| it.found.clone());
+        let (all, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+        let mut all: Vec<_> = all.into_iter().flatten().collect();
+        all.sort_by_cached_key(|one| (one.created().to_owned(), one.id().to_string()));
+        let faults = faults.into_iter().filter_map(Result::err);
+        Ok((all, faults.collect()))
+    }
+
+    /// The delegate whose token has this digest, as it is at this moment. Blocks.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub(in crate::server) fn find(
+        &self,
+        digest: &str,
+    ) -> Result<Arc<DelegateRecord>, DelegatesError> {
+        let damaged = |fault: String| DelegatesError::Damaged {
+            name: digest.to_owned(),
+            fault,
+        };
+        let bytes = match self.store.document(KIND, digest) {
+            Err(StoreError::Unfit(fault)) => return Err(damaged(fault.to_owned())),
+            found => found?.ok_or(DelegatesError::Unknown)?,
+        };
+        // serde's own message could repeat what is there.
+        let one: DelegateRecord = serde_json::from_slice(&bytes)
+            .map_err(|_| damaged("is not of the form that a server writes".to_owned()))?;
+        one.check()
+            .map_err(|fault| damaged(format!("is not valid: {fault}")))?;
+        if one.digest() != digest {
+            return Err(damaged("has another delegate's name".to_owned()));
+        }
+        Ok(Arc::new(one))
+    }
+
+    /// Adds a delegate, unless its maker has too many.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub(in crate::server) fn add(&self, delegate: &DelegateRecord) -> Result<(), DelegatesError> {
+        let maker = delegate.parent().ok_or(DelegatesError::Unknown)?;
+        let turn = self.turn(&maker.to_string())?;
+        let now = OffsetDateTime::now_utc();
+        let (all, _) = self.all()?;
+        let own = all.iter().filter(|one| one.parent() == Some(maker));
+        if own.filter(|one| one.lasts(now)).count() >= MOST_AT_ONCE {
+            return Err(DelegatesError::TooMany);
+        }
+        remove_surplus(&*self.store, KIND, MOST, OLDEST)?;
+        self.write(&turn, delegate)
+    }
+
+    /// Takes so many changes of a delegate, across all servers of the store.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub(in crate::server) fn take(&self, digest: &str, changes: u32) -> Result<(), DelegatesError> {
+        self.change(digest, |one| {
+            if one.ended.is_some() {
+                return Err(DelegatesError::Ended);
+            }
+            let left = one.writes.saturating_sub(one.used);
+            if changes > left {
+                return Err(DelegatesError::Spent(left));
+            }
+            one.used = one.used.saturating_add(changes);
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// Ends a delegate; returns it as it is then. One that has ended keeps its end.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub(in crate::server) fn end(
+        &self,
+        digest: &str,
+        why: DelegateEndReason,
+    ) -> Result<DelegateRecord, DelegatesError> {
+        self.change(digest, |one| {
+            one.ended.get_or_insert(why);
+            Ok(())
+        })
+    }
+
+    /// The same by the operator, by its name.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub fn revoke(&self, name: &str) -> Result<DelegateRecord, DelegatesError> {
+        let (all, _) = self.all()?;
+        let one = all.iter().find(|one| one.name() == name);
+        let one = one.ok_or(DelegatesError::Unknown)?;
+        self.end(one.digest(), DelegateEndReason::Revoked)
+    }
+
+    /// Removes a delegate that has ended: `true` for the first who does.
+    pub(in crate::server) fn remove(&self, digest: &str) -> Result<bool, DelegatesError> {
+        let turn = self.turn(digest)?;
+        Ok(self.store.remove_held(turn.fence(), KIND, digest)?)
+    }
+
+    fn change(
+        &self,
+        digest: &str,
+        change: impl FnOnce(&mut DelegateRecord) -> Result<(), DelegatesError>,
+    ) -> Result<DelegateRecord, DelegatesError> {
+        let turn = self.turn(digest)?;
+        let mut one = Arc::unwrap_or_clone(self.find(digest)?);
+        change(&mut one)?;
+        self.write(&turn, &one)?;
+        Ok(one)
+    }
+
+    fn write(&self, turn: &Lease, one: &DelegateRecord) -> Result<(), DelegatesError> {
+        let bytes =
+            serde_json::to_vec(one).map_err(|error| DelegatesError::Store(error.to_string()))?;
+        let document = (KIND, one.digest());
+        Ok(self.store.write_held(turn.fence(), document, &bytes)?)
+    }
+
+    fn turn(&self, name: &str) -> Result<Lease, StoreError> {
+        wait_for(&*self.store, &LeaseName::document(KIND, name), PATIENCE)
+    }
+}
+
+#[cfg(test)]
+mod tests;
