@@ -33,7 +33,7 @@ pub use links::link::{
 };
 pub use links::mend::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, PartPage,
-    WhyLeft, mend_links,
+    WhyLeft, mend_copied, mend_links,
 };
 pub use markdown::anchors::{anchor_forms, anchors};
 pub use markdown::block::{Block, BlockKind, LinkOrImage};

@@ -3,7 +3,9 @@
 use crate::change::{Change, ContentFault, NewPage, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
-use crate::page::{Field, PageReading, PartSelector, check_content, page_of_part};
+use crate::page::{
+    Field, PageReading, PartSelector, SourceFormat, check_content, mend_copied, page_of_part,
+};
 use crate::wiki::Wiki;
 
 use super::{ChangeSource, Made, WriteCall, again, again_if_same, checked};
@@ -115,7 +117,14 @@ impl Copy {
 
     async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
         let read = call.wiki().page_by_id(self.from).await?;
-        let (page, warning) = self.of(read)?;
+        let from = (read.locale.clone(), read.path.clone());
+        let (mut page, warning) = self.of(read)?;
+        if self.section.is_some() && self.said.content.is_none() {
+            let site = call.wiki().linked_site().await?;
+            let to = (page.locale.clone(), page.path.as_path().clone());
+            let format = SourceFormat::Markdown;
+            page.content = mend_copied(&page.content, format, (&from, &to), &site);
+        }
         Ok(ChangeSet::single(call.id, Change::create(page)).warned(warning))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Setup, mutations, sample, sample_wiki};
+use crate::harness::{Setup, mutations, sample, sample_wiki, wiki_of, with_server};
 use crate::testkit::{CREATE, UPDATE, fails, is_applied, says};
 
 /// A page to be copied, of another editor than the configured one.
@@ -45,6 +45,18 @@ async fn a_page_takes_over_content_description_tags_and_editor_and_the_preview_s
     assert_eq!((&*page.title, &*page.editor), ("Host b", "ckeditor"));
     assert_eq!(page.description.as_deref(), Some("Where host a stands"));
     assert_eq!(page.tags, ["host"]);
+}
+
+#[tokio::test]
+async fn relative_links_of_a_part_lead_from_the_new_page_where_they_led() {
+    let old = "# Old\n\n## Part\n\n[x](x) [up](../top) [side](./side) [root](/docs/b) [own](#part) [web](https://other.example/x)\n\n`[code](x)`\n";
+    let wiki = wiki_of(&[("docs/old", old)]).await;
+    let (wiki, served) = with_server(wiki, Setup::admin).await;
+    let part = json!({ "path": "guide/deep/new", "title": "New", "fromPage": "docs/old", "section": "Part" });
+    is_applied(&served, CREATE, part).await;
+    let page = wiki.with_store(|store| store.page_at("en", "guide/deep/new").unwrap().clone());
+    let links = "[x](/docs/old/x) [up](../../top) [side](../../docs/side) [root](/docs/b) [own](#part) [web](https://other.example/x)\n\n`[code](x)`\n";
+    assert!(page.content.ends_with(links), "{}", page.content);
 }
 
 #[tokio::test]

@@ -94,6 +94,7 @@ pub fn mend_links(
 ) -> MendedText {
     let work = Mender {
         page,
+        rendered: page,
         after: moves.after(page),
         moves,
         site,
@@ -101,7 +102,30 @@ pub fn mend_links(
     if matches!(format, SourceFormat::AsciiDoc | SourceFormat::Other) {
         return work.only_named(text);
     }
-    let found = written_links(text, format, host(site));
+    mended(&work, text, format)
+}
+
+/// A text of one page as it stands in a new one: its relative links lead to the pages that they led to. Those
+/// that cannot be rewritten reliably stay.
+#[must_use]
+pub fn mend_copied(
+    text: &str,
+    format: SourceFormat,
+    (from, to): (&PagePlace, &PagePlace),
+    site: &LinkedSite,
+) -> String {
+    let work = Mender {
+        page: from,
+        rendered: to,
+        after: to.clone(),
+        moves: &Moves::default(),
+        site,
+    };
+    mended(&work, text, format).text
+}
+
+fn mended(work: &Mender<'_>, text: &str, format: SourceFormat) -> MendedText {
+    let found = written_links(text, format, host(work.site));
     let mut edits = Vec::new();
     let mut faults: Vec<(&SourceLink, WhyLeft)> = Vec::new();
     let mut stale: Vec<&SourceLink> = Vec::new();
@@ -170,6 +194,8 @@ enum MendAction {
 /// A page before and after.
 struct Mender<'a> {
     page: &'a PagePlace,
+    /// The place at which it is rendered: a moved page is not rendered again, a new one is where it stands.
+    rendered: &'a PagePlace,
     after: PagePlace,
     moves: &'a Moves,
     site: &'a LinkedSite,
@@ -209,7 +235,7 @@ impl Mender<'_> {
     /// True if it does so as the page was rendered before it moved.
     fn leads_at_once(&self, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         let seat = Seat {
-            rendered: self.page,
+            rendered: self.rendered,
             read: &self.after,
         };
         resolve(target, link.carrier, seat, self.site) == *wanted

@@ -10,7 +10,7 @@ mod resolve;
 mod rewrite;
 mod written;
 
-pub use mended::{LeftLink, MendedLink, MendedText, WhyLeft, mend_links};
+pub use mended::{LeftLink, MendedLink, MendedText, WhyLeft, mend_copied, mend_links};
 pub use moves::{Moves, PartPage};
 pub use part::MovedPart;
 pub use resolve::{LinkBase, LinkedSite, PagePlace};

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::super::link::Carrier;
 use super::find::written_links as written_links_of;
-use super::mended::mend_links;
+use super::mended::{mend_copied, mend_links};
 use super::moves::Moves;
 use super::resolve::{Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
 use super::written::SourceLink;
@@ -162,6 +162,27 @@ fn a_link_that_the_wiki_leaves_to_browsers_leads_where_they_go() {
         let to = base.page(&found[0].target, found[0].carrier);
         assert_eq!(to, Some(at(leads)), "{text}");
     }
+}
+
+#[test]
+fn links_of_a_part_lead_from_the_new_page_where_they_led_from_the_old_one() {
+    let (to, mut changed) = (at("en:guide/deep/new"), 0);
+    for link in recorded().iter().filter(|link| link.page.0 == to.0) {
+        let site = site(link.has_namespaces);
+        let text = link.text();
+        let new = mend_copied(&text, link.format, (&link.page, &to), &site);
+        changed += usize::from(new != text);
+        let place = |text: &str, page: &PagePlace| {
+            let base = LinkBase::new(page, &site);
+            let mut found = links(text, link.format).into_iter();
+            found.find_map(|found| base.page(&found.target, found.carrier))
+        };
+        let before = place(&text, &link.page);
+        if new != text || before.is_none() {
+            assert_eq!(place(&new, &to), before, "{text:?} became {new:?}");
+        }
+    }
+    assert!(changed > 200, "{changed}");
 }
 
 /// The links and images that a real 2.5.314 found in some texts.

@@ -9,7 +9,8 @@
 //!   those links would break.
 //!
 //! A new page to which links are mended, because it has headings of another page now, counts as a
-//! move, but stays without them: the text that it has is perhaps nowhere else.
+//! move, but stays without them: the text that it has is perhaps nowhere else. Without the page, all that does
+//! nothing but mend links to it is left out; other changes stay, and their links to it are named.
 //!
 //! A page that is left out stays as it is: its own links to what moves then lead nowhere, and are
 //! named before anybody says yes.
@@ -73,10 +74,11 @@ impl Needs {
                     out.insert(at);
                 }
                 let Some(mends) = &need.mends else { continue };
+                let creates = |at: &&usize| self.0.get(**at).is_some_and(|one| one.creates);
+                let has_none = || mends.iter().filter(creates).any(|at| out.contains(at));
                 if out.contains(&at) {
-                    let creates = |at: &usize| self.0.get(*at).is_some_and(|one| one.creates);
                     out.extend(mends.iter().filter(|at| !creates(at)));
-                } else if !mends.is_empty() && mends.is_subset(&out) {
+                } else if !mends.is_empty() && mends.is_subset(&out) || has_none() {
                     out.insert(at);
                 }
             }
@@ -151,11 +153,15 @@ pub(super) fn without(
     };
     let format = SourceFormat::detect(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place_of(after), &back, site);
-    let left = mended.left.into_iter().map(|link| LinkLeft {
+    let named = mended.left.into_iter();
+    let named = named.map(|link| (link.link, link.line, link.why.words()));
+    let gone = links_to_new(before, after, left_out, site);
+    let gone = gone.map(|(link, line)| (link, line, NOT_MADE));
+    let left = named.chain(gone).map(|(link, line, why)| LinkLeft {
         id: before.id.unwrap_or_default(),
         place: place_of(before),
-        link: Some((link.link, link.line)),
-        why: link.why.words().into(),
+        link: Some((link, line)),
+        why: why.into(),
     });
     let left = left.collect();
     if mended.text == after.content {
@@ -189,6 +195,36 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
     });
     links.collect()
 }
+
+/// The links that a page gets to new pages that are left out, each with its line.
+fn links_to_new(
+    before: &PageState,
+    after: &PageState,
+    left_out: &[&Change],
+    site: &LinkedSite,
+) -> impl Iterator<Item = (String, usize)> {
+    let new = left_out.iter().filter(|change| change.before().is_none());
+    let mut new: HashSet<PagePlace> = new.filter_map(|it| it.after().map(place_of)).collect();
+    let mut all = Vec::new();
+    if !new.is_empty() {
+        let known = places(before, site);
+        new.retain(|place| !known.contains(place));
+        let own = place_of(after);
+        let base = LinkBase::new(&own, site);
+        all = links(
+            &after.content,
+            SourceFormat::detect(None, Some(&after.editor)),
+        );
+        all.retain(|it| {
+            base.place(&it.target, it.carrier)
+                .is_some_and(|it| new.contains(&it))
+        });
+    }
+    all.into_iter().map(|link| (link.target, link.line))
+}
+
+/// The reason why a link to a new page will lead nowhere.
+const NOT_MADE: &str = "the page that it leads to is left out";
 
 /// The reason why a page keeps links that will lead nowhere.
 const STAYS: &str = "the change of its page is left out";
@@ -278,7 +314,16 @@ mod tests {
             (mended(1, "# h\n", "\n").0, false),
             mended(2, "[x](/old#h)\n", "[x](/new#h)\n"),
         ];
-        let table: [Row; 16] = [
+        let both = [
+            made("new"),
+            moved(3, "docs/y", "guide/y"),
+            mended(
+                2,
+                "[x](/old#h) [y](/docs/y)\n",
+                "[x](/new#h) [y](/guide/y)\n",
+            ),
+        ];
+        let table: [Row; 19] = [
             (&section, &[], &[]),
             // The page that links to the other one stays, too.
             (&section, &[0], &[0, 2]),
@@ -296,6 +341,10 @@ mod tests {
             // The text of a page that is made of another's is nowhere else.
             (&split, &[0], &[0, 2]),
             (&split, &[2], &[2]),
+            // Nor does a page link to one that is not made, though what else it mends is.
+            (&both, &[0], &[0, 1, 2]),
+            (&both, &[1], &[1]),
+            (&both, &[2], &[1, 2]),
             (&deletes, &[0], &[0, 1]),
             (&deletes, &[2], &[2, 3]),
             (&deletes, &[1, 3], &[1, 3]),
@@ -349,6 +398,25 @@ mod tests {
         assert_eq!(anew, in_code);
         assert_eq!((left.len(), left[0].id, &*left[0].why), (1, 7, "in code"));
         assert_eq!(left[0].link, Some(("/guide/x".to_owned(), 2)));
+    }
+
+    #[test]
+    fn links_of_a_page_that_stays_to_a_new_one_that_is_left_out_are_named() {
+        let new = made("new").0;
+        let changed = Change::between(
+            at(5, "docs/z", "[o](/old#h)\n"),
+            at(5, "docs/z", "Else.\n\n[o](/new#h) [w](/docs/w)\n"),
+        );
+        let (anew, left) = without(changed.clone(), &[&new], &site());
+        assert_eq!(anew, changed);
+        assert_eq!(
+            (left.len(), left[0].id, &*left[0].why),
+            (1, 5, super::NOT_MADE)
+        );
+        assert_eq!(left[0].link, Some(("/new#h".to_owned(), 3)));
+        // A link that was there before is not this set's.
+        let linked = Change::between(at(6, "a", "[n](/new)\n"), at(6, "a", "x [n](/new)\n"));
+        assert_eq!(without(linked, &[&new], &site()).1, []);
     }
 
     #[test]
