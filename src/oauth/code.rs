@@ -220,6 +220,25 @@ impl PageClient {
         Some(url)
     }
 
+    /// Takes a refresh token back, where the issuer has an address for that.
+    ///
+    /// # Errors
+    /// [`CodeFault::Away`].
+    pub async fn revoke(&self, refresh: &SecretString) -> Result<(), CodeFault> {
+        let document = self.issuer.document().await;
+        let document = document.map_err(|fault| CodeFault::Away(fault.message().to_owned()))?;
+        let Some(url) = &document.revocation_endpoint else {
+            return Ok(());
+        };
+        let form = [
+            ("token", refresh.expose_secret()),
+            ("token_type_hint", "refresh_token"),
+        ];
+        let (status, _) = self.post(url, &form).await?;
+        let refused = || CodeFault::Away(format!("it answered {}", status.as_u16()));
+        status.is_success().then_some(()).ok_or_else(refused)
+    }
+
     /// Asks the token endpoint.
     async fn ask(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, CodeFault> {
         let away = |fault: &str| CodeFault::Away(fault.to_owned());
@@ -227,6 +246,25 @@ impl PageClient {
         let document = document.map_err(|fault| away(fault.message()))?;
         let url = document.token_endpoint.as_ref();
         let url = url.ok_or_else(|| away("it names no token endpoint"))?;
+        let (status, body) = self.post(url, form).await?;
+        if status == StatusCode::OK {
+            let answer = serde_json::from_slice(&body);
+            return answer.map_err(|_| away("its answer cannot be read"));
+        }
+        let error = serde_json::from_slice::<TokenError>(&body);
+        if error.is_ok_and(|it| it.error == "invalid_grant") {
+            let fault = "it was used before, is over, or was taken back";
+            return Err(CodeFault::Refused(fault.to_owned()));
+        }
+        Err(away(&format!("it answered {}", status.as_u16())))
+    }
+
+    /// Sends a form, as this client.
+    async fn post(
+        &self,
+        url: &Url,
+        form: &[(&str, &str)],
+    ) -> Result<(StatusCode, Vec<u8>), CodeFault> {
         // A public client says only which one it is.
         let own = self.secret.is_none().then_some(("client_id", &*self.id));
         let body: String = Serializer::new(String::new())
@@ -244,17 +282,6 @@ impl PageClient {
         let request = request
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(body);
-        let answered = self.issuer.send(request).await;
-        let (status, body) = answered.map_err(|fault| away(&fault))?;
-        if status == StatusCode::OK {
-            let answer = serde_json::from_slice(&body);
-            return answer.map_err(|_| away("its answer cannot be read"));
-        }
-        let error = serde_json::from_slice::<TokenError>(&body);
-        if error.is_ok_and(|it| it.error == "invalid_grant") {
-            let fault = "it was used before, is over, or was taken back";
-            return Err(CodeFault::Refused(fault.to_owned()));
-        }
-        Err(away(&format!("it answered {}", status.as_u16())))
+        self.issuer.send(request).await.map_err(CodeFault::Away)
     }
 }

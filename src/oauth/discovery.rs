@@ -32,6 +32,9 @@ pub struct IssuerDocument {
     /// The address to which a browser is sent to sign out.
     #[serde(default, deserialize_with = "some_safe")]
     pub end_session_endpoint: Option<Url>,
+    /// The address where tokens are taken back (RFC 7009).
+    #[serde(default, deserialize_with = "some_safe")]
+    pub revocation_endpoint: Option<Url>,
     /// The scopes that it knows, if it says so.
     #[serde(default)]
     pub scopes_supported: Vec<String>,
@@ -43,7 +46,11 @@ pub struct IssuerDocument {
 impl IssuerDocument {
     /// True if keys and secrets go by TLS alone.
     fn is_by_tls(&self) -> bool {
-        let ends = [&self.authorization_endpoint, &self.token_endpoint];
+        let ends = [
+            &self.authorization_endpoint,
+            &self.token_endpoint,
+            &self.revocation_endpoint,
+        ];
         let mut all = ends.into_iter().flatten().chain([&self.jwks_uri]);
         all.all(|url| url.scheme() == "https")
     }

@@ -39,4 +39,5 @@ pub use auth::{
 pub use base_url::ReviewOrigin;
 pub use record::{NoReport, ReadReport, ReportCounts, ReportRequest};
 pub use routes::router;
+pub(crate) use sign_in::AT_ISSUER;
 pub use visitor::Reviews;

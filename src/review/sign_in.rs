@@ -144,7 +144,7 @@ pub(super) fn leads_to(then: &str) -> String {
 }
 
 /// The address that leads to the issuer.
-pub(super) const AT_ISSUER: &str = "/review/sign-in/issuer";
+pub(crate) const AT_ISSUER: &str = "/review/sign-in/issuer";
 /// The address to which the issuer leads back.
 pub(super) const BACK: &str = "/review/signed-in";
 /// Seconds for which a sign-in that has begun may take.

@@ -6,6 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
@@ -14,13 +15,18 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::super::site::Site;
-use super::address::is_forwarded_by_tls;
+use super::address::{is_forwarded_by_tls, origin_of};
 use super::origin;
+use super::rate::Rates;
 use super::refusal::HttpRefusal;
 use super::state::HttpState;
 use crate::config::ServeSettings;
 use crate::hex;
-use crate::review::ReviewOrigin;
+use crate::review::{AT_ISSUER, ReviewOrigin};
+
+/// The most sign-ins at the issuer that begin in a minute from one address, and from all.
+const BEGUN_OF_ONE: u32 = 30;
+const BEGUN_OF_ALL: u32 = 600;
 
 /// Decides about requests for the review page.
 #[derive(Clone)]
@@ -28,6 +34,8 @@ pub(super) struct PageHost {
     state: Arc<HttpState>,
     /// The page's own name on loopback.
     own: Arc<str>,
+    /// The sign-ins that begin.
+    begun: Arc<Rates>,
 }
 
 impl PageHost {
@@ -39,7 +47,25 @@ impl PageHost {
         let mut bits = [0u8; 8];
         getrandom::fill(&mut bits)?;
         let own = format!("{}.localhost", hex::encode(&bits)).into();
-        Ok(Self { state, own })
+        let begun = Arc::default();
+        Ok(Self { state, own, begun })
+    }
+
+    /// Lets one more sign-in at the issuer begin from an address, unless too many do.
+    fn may_begin(&self, peer: Option<IpAddr>, headers: &HeaderMap) -> Result<(), HttpRefusal> {
+        let settings = self.state.settings();
+        let from = peer.map(|peer| origin_of(peer, headers, &settings.trusted_proxies));
+        let from = from.map_or_else(String::new, |from| from.to_string());
+        let now = Instant::now();
+        let taken = self.begun.take(now, &from, BEGUN_OF_ONE);
+        let taken = taken.and_then(|()| self.begun.take(now, "all", BEGUN_OF_ALL));
+        taken.map_err(|wait| HttpRefusal {
+            wait: Some(wait),
+            ..HttpRefusal::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many sign-ins begin; wait a moment",
+            )
+        })
     }
 
     /// True if browsers reach the page on loopback alone.
@@ -110,6 +136,11 @@ pub(super) async fn check(
             return led_to(&page.own, &host, &request);
         }
     }
+    if request.uri().path() == AT_ISSUER
+        && let Err(refusal) = page.may_begin(peer, request.headers())
+    {
+        return refusal.into_response();
+    }
     let is_secure = page.is_by_tls(peer, request.headers(), &settings);
     let place = ReviewOrigin {
         host: None,
@@ -164,13 +195,17 @@ pub(super) fn announce_url(state: &HttpState) {
     if state.clients.is_none() {
         return;
     }
-    let settings = state.settings();
-    let by_name = settings.allowed_hosts.first();
-    let by_name = by_name.map(|host| format!("https://{host}/review"));
-    let address = by_name.unwrap_or_else(|| own_address(state) + "/review");
+    let address = announced_address(state) + "/review";
     for site in state.sites.all().iter() {
         site.app().serve_review_at(&address);
     }
+}
+
+/// The address at which others reach this server, as far as the settings say, without a path.
+pub(super) fn announced_address(state: &HttpState) -> String {
+    let settings = state.settings();
+    let by_name = settings.allowed_hosts.first();
+    by_name.map_or_else(|| own_address(state), |host| format!("https://{host}"))
 }
 
 /// The address for the sender of a request: by the name that they used, if the operator listed it.

@@ -384,12 +384,23 @@ impl People {
 
     /// Ends a session; the address at the issuer where the person signs out there, too.
     pub(super) async fn leave(&self, name: &str) -> Option<String> {
-        if let Some(kept) = &self.sign_ins {
-            // Whoever signs out is out, whoever else is at it.
-            let _turn = kept.turn(name).await;
-            self.end(name, Fence::default());
+        let turn = self.sign_ins.as_ref()?.turn(name).await;
+        let record = self.kept(name);
+        // Whoever signs out is out, whoever else is at it.
+        self.end(name, Fence::default());
+        drop(turn);
+        let client = Arc::new(self.page_client().ok()?);
+        let seal = self.seal(&client.settings).ok();
+        let sealed = record.and_then(|record| record.refresh).zip(seal);
+        if let Some(refresh) = sealed.and_then(|(text, seal)| seal.open(OF_REFRESH, &text)) {
+            let client = Arc::clone(&client);
+            // Nobody waits for it, and whoever hangs up does not stop it.
+            tokio::spawn(async move {
+                if let Err(fault) = client.revoke(&refresh.into()).await {
+                    tracing::warn!("a token could not be taken back at the issuer: {fault:?}");
+                }
+            });
         }
-        let client = self.page_client().ok()?;
         client.sign_out_at().await.map(Into::into)
     }
 

@@ -57,7 +57,7 @@ impl Rates {
     ///
     /// # Errors
     /// How long it has to wait.
-    fn take(&self, now: Instant, caller: &str, per_minute: u32) -> Result<(), Duration> {
+    pub(super) fn take(&self, now: Instant, caller: &str, per_minute: u32) -> Result<(), Duration> {
         let mut buckets = self.0.lock();
         if buckets.len() >= MANY {
             buckets.retain(|_, bucket| {

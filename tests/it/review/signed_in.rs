@@ -49,6 +49,8 @@ struct Tokens {
     says: Mutex<Value>,
     is_away: Mutex<bool>,
     asked: Mutex<usize>,
+    /// The tokens that were taken back.
+    revoked: Mutex<Vec<String>>,
 }
 
 impl Tokens {
@@ -61,6 +63,7 @@ impl Tokens {
             document["authorization_endpoint"] = json!(format!("{base}/authorize?tenant=a"));
             document["token_endpoint"] = json!(format!("{base}/token"));
             document["end_session_endpoint"] = json!(format!("{base}/logout"));
+            document["revocation_endpoint"] = json!(format!("{base}/revoke"));
             document["scopes_supported"] = json!(["openid", "offline_access", "phone"]);
             document["authorization_response_iss_parameter_supported"] = json!(true);
         }
@@ -71,9 +74,11 @@ impl Tokens {
             says: Mutex::new(json!({ "groups": ["reviewers"] })),
             is_away: Mutex::new(false),
             asked: Mutex::new(0),
+            revoked: Mutex::default(),
         });
         let routes = Router::new()
             .route("/token", post(token))
+            .route("/revoke", post(revoke))
             .with_state(Arc::clone(&tokens));
         tokio::spawn(async move { axum::serve(listener, routes).await });
         tokens
@@ -114,6 +119,14 @@ impl Tokens {
             "refresh_token": refresh.map(|number| format!("refresh-{number}")),
         }))
     }
+}
+
+async fn revoke(State(tokens): State<Arc<Tokens>>, headers: HeaderMap, body: String) {
+    assert!(headers.contains_key("authorization"));
+    let form = url::form_urlencoded::parse(body.as_bytes()).into_owned();
+    let form: HashMap<String, String> = form.collect();
+    assert_eq!(form["token_type_hint"], "refresh_token");
+    tokens.revoked.lock().push(form["token"].clone());
 }
 
 async fn token(State(tokens): State<Arc<Tokens>>, headers: HeaderMap, body: String) -> Response {
@@ -751,11 +764,45 @@ async fn sessions_are_listed_and_ended_by_operators_and_by_signing_out() {
     let out = third.send(&hosted, "/review/sign-out", Some(form)).await;
     assert_eq!(out.status, StatusCode::OK, "{}", out.text);
     says(&out.text, "/logout?client_id=page\"");
+    // Its token counts no more there.
+    let own = format!("refresh-{}", place.tokens.refresh.lock().unwrap());
+    let is_revoked = async {
+        while *place.tokens.revoked.lock() != [own.clone()] {
+            tokio::task::yield_now().await;
+        }
+    };
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, is_revoked).await.unwrap();
     third.cookies = cookies;
     let over = third.open(&hosted, "/review").await;
     assert_eq!(over.status, StatusCode::UNAUTHORIZED);
     let listed: Value = serde_json::from_str(&place.token(&["list", "--json"]).await).unwrap();
     assert_eq!(listed["sessions"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sign_ins_begin_at_a_rate_of_their_own() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host().await;
+    let mut ada = Person::default();
+    for _ in 0..30 {
+        let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
+        assert_eq!(begun.status, StatusCode::SEE_OTHER, "{}", begun.text);
+    }
+    // A bucket fills again while a slow machine asks.
+    let mut limited = None;
+    for _ in 0..30 {
+        let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
+        if begun.status == StatusCode::TOO_MANY_REQUESTS {
+            limited = Some(begun);
+            break;
+        }
+    }
+    let limited = limited.expect("no sign-in was refused");
+    assert!(limited.headers.contains_key("retry-after"));
+    // Whoever is signed in, or signs in by a link, is not held up.
+    let page = ada.open(&hosted, "/review/sign-in").await;
+    assert_ne!(page.status, StatusCode::TOO_MANY_REQUESTS);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
