@@ -2,7 +2,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::slice;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
@@ -10,13 +9,12 @@ use futures_util::FutureExt;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult,
-    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio::sync::{mpsc, watch};
@@ -414,35 +412,7 @@ impl ServerHandler for Handler {
         traced(trace, timed.instrument(span)).await
     }
 
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        let visit = self.visit(&context)?;
-        let get = tasks::get(slice::from_ref(&*visit), &context, &request.task_id);
-        answered(&context, get).await.map(GetTaskResult::new)
-    }
-
-    async fn update_task(
-        &self,
-        request: UpdateTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        // No task of ours asks for anything: what is brought is ignored.
-        let asked = GetTaskParams::new(request.task_id);
-        self.get_task(asked, context).await.map(drop)
-    }
-
-    async fn cancel_task(
-        &self,
-        request: CancelTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let visit = self.visit(&context)?;
-        let cancel = tasks::cancel(slice::from_ref(&*visit), &context, &request.task_id);
-        answered(&context, cancel).await
-    }
+    tasks::task_methods!(|own, context| [CallerContext::clone(&*own.visit(context)?)]);
 
     async fn on_custom_request(
         &self,

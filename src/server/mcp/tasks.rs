@@ -27,6 +27,46 @@ const POLL_MS: [u64; 2] = [5_000, 1_000];
 /// Time after which an unknown id is answered: another's takes no longer than one that never was.
 const UNKNOWN_AFTER: Duration = Duration::from_millis(50);
 
+/// The methods of the protocol about tasks, of a handler with these callers at its sites.
+macro_rules! task_methods {
+    (|$handler:ident, $context:ident| $visits:expr) => {
+        async fn get_task(
+            &self,
+            request: rmcp::model::GetTaskParams,
+            context: RequestContext<RoleServer>,
+        ) -> Result<rmcp::model::GetTaskResult, ErrorData> {
+            let ($handler, $context) = (self, &context);
+            let visits = $visits;
+            let get = tasks::get(&visits, &context, &request.task_id);
+            let task = answered(&context, get).await;
+            task.map(rmcp::model::GetTaskResult::new)
+        }
+
+        // No task of ours asks for anything: what is brought is ignored.
+        async fn update_task(
+            &self,
+            request: rmcp::model::UpdateTaskParams,
+            context: RequestContext<RoleServer>,
+        ) -> Result<(), ErrorData> {
+            let asked = rmcp::model::GetTaskParams::new(request.task_id);
+            self.get_task(asked, context).await.map(drop)
+        }
+
+        async fn cancel_task(
+            &self,
+            request: rmcp::model::CancelTaskParams,
+            context: RequestContext<RoleServer>,
+        ) -> Result<(), ErrorData> {
+            let ($handler, $context) = (self, &context);
+            let visits = $visits;
+            let cancel = tasks::cancel(&visits, &context, &request.task_id);
+            answered(&context, cancel).await
+        }
+    };
+}
+
+pub(super) use task_methods;
+
 /// True if a request's client takes a task for an answer. Older protocols do not know them.
 pub(in crate::server) fn takes(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version().unwrap_or_default();
