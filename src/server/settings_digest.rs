@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::site::Sites;
+use super::site::{Site, Sites};
 use crate::audit::{KeyDigest, LineHash};
 use crate::config::Settings;
 use crate::gates::Policy;
@@ -47,6 +47,20 @@ pub fn settings_digest(sites: &[Settings]) -> String {
         of_site((site, &one.wiki.name, one.memory, store), &one.policy, &one.surface)
     });
     shown(of_each.collect())
+}
+
+impl Site {
+    /// The digest of all that bounds a caller here: the policy with its rules, the tools on offer, what may be
+    /// read, and the key.
+    pub(super) fn bounds(&self) -> String {
+        let app = self.app();
+        let key = app.wiki.key().digest_on_record();
+        let policy = app.desk.policy().digest(self.name(), key);
+        let tools: Vec<&str> = app.registry().definitions().map(|tool| tool.name).collect();
+        let wiki = app.desk.audit().wiki_name();
+        let all = format!("{wiki:?} {policy} {tools:?} {:?}", app.wiki.scope());
+        LineHash::new(all.as_bytes()).to_string()
+    }
 }
 
 impl Sites {

@@ -23,6 +23,9 @@ pub(crate) enum DocumentKind {
     /// A client that another one made for a task, by the digest of its token. Nobody else may be able to
     /// change it.
     Delegate,
+    /// A server over HTTP that takes delegates, by a name of its own; it counts while its lease is held.
+    /// Nobody else may be able to change it.
+    Server,
     /// The last use of a client, by the client's id: the time of the document, which is empty.
     LastUse,
     /// A preview that waits to be confirmed, by its set and the digest of its token. It may be lost, and only
@@ -51,6 +54,7 @@ impl DocumentKind {
             Self::Approval => "approval",
             Self::SignIn => "sign-in",
             Self::Delegate => "delegate",
+            Self::Server => "server",
             Self::LastUse => "last-use",
             Self::Preview => "preview",
             Self::McpSession => "mcp-session",
@@ -67,7 +71,7 @@ impl DocumentKind {
             Self::Preview => 64 << 20,
             Self::Pause | Self::AnchorFault | Self::Approval | Self::LastUse => 16 << 10,
             // Groups, and a refresh token.
-            Self::SignIn | Self::McpSession | Self::Delegate => 128 << 10,
+            Self::SignIn | Self::McpSession | Self::Delegate | Self::Server => 128 << 10,
         }
     }
 }

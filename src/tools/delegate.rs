@@ -45,6 +45,8 @@ pub(super) struct Input {
 pub(super) struct Output {
     delegate: String,
     token: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
     expires_at: String,
     tools: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +80,7 @@ impl Tool for Delegate {
         Ok(Output {
             delegate: made.name,
             token: made.token.expose_secret().to_owned(),
+            server: made.server,
             expires_at: made.expires,
             tools: made.tools,
             prefixes: made.prefixes,

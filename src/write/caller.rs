@@ -75,7 +75,7 @@ impl Caller {
             }
             Some(family) => Ok(&**family),
             None => Err(denied(
-                "Delegates are made over HTTP, by named clients of a server that takes no keys of its callers.",
+                "Delegates are made over stdio, and over HTTP by named clients of a server that takes no keys of its callers.",
                 "not_named",
             )),
         }

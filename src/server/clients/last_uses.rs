@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -26,8 +25,6 @@ pub struct LastUses {
     store: Arc<dyn Store>,
     /// The notes of the last minute.
     noted: Arc<Mutex<HashMap<ClientId, OffsetDateTime>>>,
-    /// True if the last note failed.
-    has_failed: Arc<AtomicBool>,
 }
 
 impl LastUses {
@@ -37,7 +34,6 @@ impl LastUses {
         Self {
             store: home.shared(),
             noted: Arc::default(),
-            has_failed: Arc::default(),
         }
     }
 
@@ -71,12 +67,8 @@ impl LastUses {
             remove_surplus(&*self.store, KIND, MOST, OLDEST)?;
             self.store.write_document(KIND, &name, b"")
         };
-        match write() {
-            Ok(()) => self.has_failed.store(false, Ordering::Relaxed),
-            Err(error) if !self.has_failed.swap(true, Ordering::Relaxed) => {
-                tracing::warn!(%error, "when clients came last cannot be noted");
-            }
-            Err(_) => {}
+        if let Err(error) = write() {
+            tracing::warn!(%error, "when a client came last cannot be noted");
         }
     }
 }

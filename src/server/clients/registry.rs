@@ -1,7 +1,7 @@
 //! The current named clients: the file is checked again while the server runs.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use super::super::delegates::delegate::DelegateRecord;
 use super::super::delegates::kept::{DelegatesError, KeptDelegates};
 use super::super::delegates::live::LiveDelegate;
+use super::super::site::Sites;
 use super::client_record::{ClientRecord, Unwelcome};
 use super::last_uses::LastUses;
 use super::person::PresentPeople;
@@ -46,6 +47,8 @@ struct ClientsState {
     /// The delegates of all servers, as they were looked at last, and the faults that were told.
     family: Arc<[Arc<DelegateRecord>]>,
     family_faults: Vec<DelegatesError>,
+    /// The sites of the server, whose bounds those made over stdio are held to.
+    sites: Weak<Sites>,
     /// Time at which clients that expire soon were last logged.
     told: Option<Instant>,
 }
@@ -78,6 +81,7 @@ impl ClientRegistry {
             people: PresentPeople::default(),
             family: Arc::default(),
             family_faults: Vec::new(),
+            sites: Weak::new(),
             clients: known(&file, thinking)?,
             looked: Instant::now(),
             is_stale: false,
@@ -93,6 +97,12 @@ impl ClientRegistry {
             uses: LastUses::new(home),
             looked_for_unknown: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// Delegates that were made over stdio are let in as far as the bounds of these sites are those of their
+    /// makers.
+    pub(in crate::server) fn are_bounded_by(&self, sites: &Arc<Sites>) {
+        self.state.lock().sites = Arc::downgrade(sites);
     }
 
     /// The limits of each client, in words.
@@ -187,6 +197,8 @@ impl ClientRegistry {
                 tracing::error!("{error}");
                 Err(Unwelcome::StoreAway)
             }
+            // It is nobody's any more.
+            Err(DelegatesError::Unknown) => return None,
             Err(_) => Err(Unwelcome::DelegateEnded),
         })
     }
@@ -389,7 +401,10 @@ impl ClientsState {
     fn live(&self, line: &Arc<DelegateRecord>) -> Option<LiveDelegate> {
         let makers = self.clients.iter().chain(self.people.clients());
         let makers: Vec<&Arc<ClientRecord>> = makers.collect();
-        let member = LiveDelegate::of(Arc::clone(line), &makers, self.thinking);
+        let site = self.sites.upgrade();
+        let site = site.and_then(|sites| sites.find(line.site.as_deref()));
+        let bounds = site.map(|site| site.bounds());
+        let member = LiveDelegate::of(Arc::clone(line), &makers, bounds.as_deref(), self.thinking);
         let fault = |fault: &String| tracing::debug!(delegate = %line.name(), %fault, "a delegate is not let in");
         member.inspect_err(fault).ok()
     }

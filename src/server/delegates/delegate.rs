@@ -8,6 +8,7 @@ use super::super::clients::secret::ClientToken;
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::page::{Note, Whose};
+use crate::site::SiteName;
 
 /// The reason a delegate ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,17 @@ impl DelegateEndReason {
     }
 }
 
+/// The basis on which a delegate was made, without which it has no rights.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::server) enum DelegateBasis {
+    /// The digest of the token that its maker sent.
+    Token(String),
+    /// Over stdio, the digest of what bounded its maker there: a server where other bounds hold gives it
+    /// nothing.
+    Bounds(String),
+}
+
 /// A delegate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -41,8 +53,8 @@ pub struct DelegateRecord {
     pub(in crate::server) client: NamedClient,
     /// The name of its maker when it was made.
     pub(in crate::server) maker: String,
-    /// The digest of the token with which its maker made it: with that token it ends.
-    pub(in crate::server) by: String,
+    /// With this it ends.
+    pub(in crate::server) by: DelegateBasis,
     pub(in crate::server) task: Note,
     /// The only site that it sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +74,7 @@ impl DelegateRecord {
     /// One sentence about what is granted.
     pub(in crate::server) fn new(
         token: &ClientToken,
-        (parent, maker, by): (ClientId, &str, &str),
+        (parent, maker, by): (ClientId, &str, DelegateBasis),
         task: &str,
         may: Grant,
     ) -> Result<Self, String> {
@@ -70,7 +82,7 @@ impl DelegateRecord {
         let delegate = Self {
             client: NamedClient::delegate(token, parent, may)?,
             maker: maker.to_owned(),
-            by: by.to_owned(),
+            by,
             task,
             site: None,
             writes: 0,
@@ -104,6 +116,11 @@ impl DelegateRecord {
         self.client.parent()
     }
 
+    /// The only site that it sees.
+    pub(in crate::server) fn site(&self) -> Result<Option<SiteName>, String> {
+        self.site.as_deref().map(str::parse).transpose()
+    }
+
     /// Its task, in its maker's words.
     #[must_use]
     pub fn task(&self) -> &str {
@@ -132,6 +149,12 @@ impl DelegateRecord {
     #[must_use]
     pub fn lasts(&self, now: OffsetDateTime) -> bool {
         self.ended.is_none() && self.expiry().is_ok_and(|end| now < end)
+    }
+
+    /// The reason for its end, if it has come.
+    pub(in crate::server) fn end_reason(&self) -> Option<DelegateEndReason> {
+        let has_ended = !self.lasts(OffsetDateTime::now_utc());
+        has_ended.then(|| self.ended.unwrap_or(DelegateEndReason::TimeUp))
     }
 
     /// Time at which it ends.

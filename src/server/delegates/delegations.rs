@@ -1,4 +1,4 @@
-//! A named client and its delegates: what it hands on, and what holds for it as a delegate.
+//! A client and its delegates: what it hands on, and what holds for it as a delegate.
 
 use std::sync::{Arc, Weak};
 
@@ -10,28 +10,32 @@ use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
 use super::super::clients::secret::{ClientToken, digest};
 use super::super::site::Site;
-use super::delegate::{DelegateEndReason, DelegateRecord};
+use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 use super::ends::{client_of, entry, settle, unrecorded};
 use super::faults::{failed, has_ended, invalid};
-use super::live::LiveDelegate;
+use super::kept::{DelegatesError, KeptDelegates};
+use super::live::{LiveDelegate, stdio_client};
 use super::request::{grant, in_words, tools};
+use super::serving::{ServerNotice, running};
 use crate::audit::Client;
 use crate::error::Failure;
 use crate::site::SiteName;
-use crate::store::blocking;
+use crate::store::{blocking, on};
 use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteContext, denied};
 
 /// The tool that makes delegates.
 const TOOL: &str = "wikijs_delegate";
 
-/// A named client and its delegates.
+/// A client and its delegates.
 #[derive(Debug)]
 pub(in crate::server) struct Delegations {
-    clients: Arc<ClientRegistry>,
+    delegates: KeptDelegates,
+    /// The named clients; `None` over stdio.
+    clients: Option<Arc<ClientRegistry>>,
     client: Arc<ClientRecord>,
     /// The site of the call. Weak, since a site knows the callers that it tells of changed tools.
     site: Weak<Site>,
-    /// The digest of the token of the call.
+    /// The digest of the token of the call; empty over stdio.
     by: String,
 }
 
@@ -43,17 +47,30 @@ impl Delegations {
         token: &str,
     ) -> Self {
         Self {
-            clients: Arc::clone(clients),
+            delegates: clients.delegates.clone(),
+            clients: Some(Arc::clone(clients)),
             client: Arc::clone(client),
             site: Arc::downgrade(site),
             by: digest(token),
         }
     }
 
+    /// The client of a connection over stdio, whose delegates call a server over HTTP on the same store.
+    pub(in crate::server) fn over_stdio(site: &Arc<Site>) -> Self {
+        Self {
+            delegates: KeptDelegates::new(site.app().desk.audit().home()),
+            clients: None,
+            client: Arc::new(stdio_client(site.name().cloned())),
+            site: Arc::downgrade(site),
+            by: String::new(),
+        }
+    }
+
     /// The same client on another site.
     pub(in crate::server) fn on(&self, site: &Arc<Site>) -> Self {
         Self {
-            clients: Arc::clone(&self.clients),
+            delegates: self.delegates.clone(),
+            clients: self.clients.clone(),
             client: Arc::clone(&self.client),
             site: Arc::downgrade(site),
             by: self.by.clone(),
@@ -70,16 +87,16 @@ impl Delegations {
     }
 
     async fn take_of(&self, changes: usize) -> Result<(), Failure> {
-        if self.client.bond.is_none() {
+        let (Some(clients), Some(_)) = (&self.clients, &self.client.bond) else {
             return Ok(());
-        }
-        let member = self.clients.delegate(&self.by).await?;
+        };
+        let member = clients.delegate(&self.by).await?;
         member.standing().ok_or_else(has_ended)?;
         if changes == 0 {
             return Ok(());
         }
         let changes = u32::try_from(changes).unwrap_or(u32::MAX);
-        let (delegates, own) = (self.clients.delegates.clone(), self.by.clone());
+        let (delegates, own) = (self.delegates.clone(), self.by.clone());
         Ok(blocking(move || delegates.take(&own, changes)).await?)
     }
 
@@ -91,24 +108,26 @@ impl Delegations {
     ) -> Result<Delegated, Failure> {
         let site = self.site.upgrade();
         let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
-        // As it is at this moment.
-        let maker = self.clients.by_id(self.client.id);
-        let maker = maker.filter(|maker| maker.backs(&self.by));
-        // The token of the call bounds what a person hands on.
-        let maker = maker.map(|maker| match maker.person {
-            Some(_) => Arc::clone(&self.client),
-            None => maker,
-        });
-        let maker = maker.ok_or_else(|| denied("This client was revoked.", "ended"))?;
+        let (maker, basis, server) = match &self.clients {
+            Some(clients) => {
+                let basis = DelegateBasis::Token(self.by.clone());
+                (self.maker(clients)?, basis, None)
+            }
+            None => {
+                let (bounds, server) = self.server_for(&site).await?;
+                let basis = DelegateBasis::Bounds(bounds);
+                (Arc::clone(&self.client), basis, Some(server))
+            }
+        };
         let tools = tools(&site.app().registry(), &maker, &wanted)?;
         let (may, prefixes) = grant(&maker, &wanted, &tools)?;
         let token = ClientToken::new().map_err(|_| failed("The system gave no random numbers."))?;
-        let by = (maker.id, &*maker.name, &*self.by);
-        let mut line = DelegateRecord::new(&token, by, &wanted.task, may)
+        let made = (maker.id, &*maker.name, basis);
+        let mut line = DelegateRecord::new(&token, made, &wanted.task, may)
             .map_err(|fault| invalid("task", &fault))?;
         line.site = site.name().map(ToString::to_string);
         line.writes = wanted.writes;
-        let (delegates, kept) = (self.clients.delegates.clone(), line.clone());
+        let (delegates, kept) = (self.delegates.clone(), line.clone());
         blocking(move || delegates.add(&kept)).await?;
         let mut entry = entry(&line, "made")?;
         entry.client = Some(Client {
@@ -122,12 +141,15 @@ impl Delegations {
         entry.note = Some(line.task().to_owned());
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
-            let delegates = self.clients.delegates.clone();
+            let delegates = self.delegates.clone();
             blocking(move || delegates.remove(line.digest())).await?;
             return Err(unrecorded(&error));
         }
-        self.clients.family().await;
+        if let Some(clients) = &self.clients {
+            clients.family().await;
+        }
         Ok(Delegated {
+            server,
             name: line.name(),
             expires: line.may().expires.clone().unwrap_or_default(),
             prefixes,
@@ -136,16 +158,58 @@ impl Delegations {
         })
     }
 
+    /// The client as it is at this moment.
+    fn maker(&self, clients: &ClientRegistry) -> Result<Arc<ClientRecord>, Failure> {
+        let maker = clients.by_id(self.client.id);
+        let maker = maker.filter(|maker| maker.backs(&self.by));
+        // The token of the call bounds what a person hands on.
+        let maker = maker.map(|maker| match maker.person {
+            Some(_) => Arc::clone(&self.client),
+            None => maker,
+        });
+        maker.ok_or_else(|| denied("This client was revoked.", "ended"))
+    }
+
+    /// What bounds this client over stdio, and the address of a server where the same bounds hold.
+    async fn server_for(&self, site: &Site) -> Result<(String, String), Failure> {
+        let store = self.delegates.store();
+        let running = on(&store, |store| running(store).map_err(DelegatesError::from)).await?;
+        let bounds = site.bounds();
+        let name = site.name().map_or("", SiteName::as_str);
+        let is_same = |one: &&ServerNotice| one.bounds.get(name) == Some(&bounds);
+        if let Some(found) = running.iter().find(is_same) {
+            let path = site
+                .name()
+                .map_or_else(String::new, |name| format!("/{name}"));
+            return Ok((bounds, format!("{}/mcp{path}", found.address)));
+        }
+        let failure = match running.first() {
+            Some(other) => denied(
+                &format!(
+                    "The server at {} has other settings, or another key, than this session: what bounds you here would not bound a delegate there.",
+                    other.address
+                ),
+                "other_settings",
+            ),
+            None => denied(
+                "No server over HTTP with named clients runs on the state of this session, so no server would take a delegate's token.",
+                "no_server",
+            ),
+        };
+        Err(failure.hint("Go on without a delegate, or ask the operator for a server over HTTP with the settings of this session."))
+    }
+
     async fn end_one(&self, desk: &WriteContext, name: &str) -> Result<EndedDelegate, Failure> {
-        let own = |member: &LiveDelegate| self.is_own(&member.line) && member.line.name() == name;
-        let member = self.clients.family().await.into_iter().find(own);
-        let member =
-            member.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
+        let own = |line: &Arc<DelegateRecord>| self.is_own(line) && line.name() == name;
+        let delegates = self.delegates.clone();
+        let (all, _) = blocking(move || delegates.all()).await?;
+        let line = all.into_iter().find(own);
+        let line = line.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
         // One whose time is up was ended by that.
-        let why = member.end_reason().unwrap_or(DelegateEndReason::Ended);
-        let delegates = self.clients.delegates.clone();
-        let ended = blocking(move || delegates.end(member.line.digest(), why)).await?;
-        let handed = settle(&self.clients, desk, &ended).await;
+        let why = line.end_reason().unwrap_or(DelegateEndReason::Ended);
+        let delegates = self.delegates.clone();
+        let ended = blocking(move || delegates.end(line.digest(), why)).await?;
+        let handed = settle(&self.delegates, desk, &ended).await;
         Ok(EndedDelegate {
             delegate: ended.name(),
             writes_used: ended.used,
@@ -162,7 +226,7 @@ impl Family for Delegations {
     fn left(&self) -> BoxFuture<'_, Option<u32>> {
         async move {
             self.client.bond.as_ref()?;
-            let member = self.clients.delegate(&self.by).await.ok()?;
+            let member = self.clients.as_ref()?.delegate(&self.by).await.ok()?;
             let (used, writes) = member.line.writes();
             Some(writes.saturating_sub(used))
         }
@@ -182,7 +246,10 @@ impl Family for Delegations {
             }
         };
         async move {
-            let family = self.clients.family().await.into_iter();
+            let Some(clients) = &self.clients else {
+                return Vec::new();
+            };
+            let family = clients.family().await.into_iter();
             let own = family.filter(|it| self.is_own(&it.line) && it.standing().is_some());
             own.map(child).collect()
         }

@@ -7,8 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
-use super::delegate::{DelegateEndReason, DelegateRecord};
-use super::kept::DelegatesError;
+use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
+use super::kept::{DelegatesError, KeptDelegates};
+use super::serving::{PostedNotice, ServerNotice};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, Role};
 use crate::error::{Code, Failure};
 use crate::store::blocking;
@@ -44,7 +45,7 @@ pub(in crate::server) fn entry(
 /// Does what belongs to the end of a delegate, whoever ended it: what it remembered goes to its
 /// maker, and the end is put on record once. Returns the number of memories that its maker got.
 pub(in crate::server) async fn settle(
-    clients: &ClientRegistry,
+    delegates: &KeptDelegates,
     desk: &WriteContext,
     ended: &DelegateRecord,
 ) -> usize {
@@ -55,7 +56,7 @@ pub(in crate::server) async fn settle(
         tracing::error!(delegate = %ended.name(), %failure, "what a delegate remembered could not be handed over");
         0
     });
-    let (delegates, digest) = (clients.delegates.clone(), ended.digest().to_owned());
+    let (delegates, digest) = (delegates.clone(), ended.digest().to_owned());
     match blocking(move || delegates.remove(&digest)).await {
         Ok(true) => {}
         // Another server, or another call, did it.
@@ -85,26 +86,35 @@ pub(in crate::server) fn unrecorded(error: &AuditError) -> Failure {
 }
 
 async fn hand_over(desk: &WriteContext, ended: &DelegateRecord) -> Result<usize, Failure> {
-    let Some(maker) = ended.parent() else {
+    // No client over stdio has memories of its own.
+    let (Some(maker), DelegateBasis::Token(_)) = (ended.parent(), &ended.by) else {
         return Ok(0);
     };
     let both = ((ended.id(), &*ended.name()), (maker, &*ended.maker));
     desk.hand_over(entry(ended, "ended")?, both).await
 }
 
-/// Ends delegates whose time is up, and settles those that others ended, until the server stops.
+/// Ends delegates whose time is up, and settles those that others ended, until the server stops. Tells other
+/// processes meanwhile that delegates may call it at this address, if they may.
 pub(in crate::server) async fn watch(
     clients: Arc<ClientRegistry>,
     sites: Arc<Sites>,
+    address: impl Fn() -> Option<String>,
     stop: CancellationToken,
 ) {
+    let mut posted = PostedNotice::new(clients.delegates.store()).ok();
     loop {
+        let now = address().map(|address| notice(&sites, address));
+        posted = post(posted, now.filter(|_| !stop.is_cancelled())).await;
+        if stop.is_cancelled() {
+            return;
+        }
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => continue,
             () = tokio::time::sleep(LOOKED_APART) => {}
         }
         for member in clients.family().await {
-            let Some(why) = member.end_reason() else {
+            let Some(why) = member.line.end_reason() else {
                 continue;
             };
             let (delegates, line) = (clients.delegates.clone(), Arc::clone(&member.line));
@@ -117,8 +127,32 @@ pub(in crate::server) async fn watch(
                 }
             };
             if let Some(site) = sites.find(ended.site.as_deref()) {
-                settle(&clients, &site.app().desk, &ended).await;
+                settle(&clients.delegates, &site.app().desk, &ended).await;
             }
         }
     }
+}
+
+fn notice(sites: &Sites, address: String) -> ServerNotice {
+    let all = sites.all();
+    let bounds = all.iter().map(|site| {
+        let name = site.name().map(ToString::to_string);
+        (name.unwrap_or_default(), site.bounds())
+    });
+    ServerNotice {
+        address,
+        bounds: bounds.collect(),
+    }
+}
+
+/// Posts a notice; gives back what posts the next one.
+async fn post(posted: Option<PostedNotice>, now: Option<ServerNotice>) -> Option<PostedNotice> {
+    let mut posted = posted?;
+    let work = tokio::task::spawn_blocking(move || {
+        if let Err(error) = posted.renew(now.as_ref()) {
+            tracing::debug!(%error, "others cannot be told that this server takes delegates");
+        }
+        posted
+    });
+    work.await.ok()
 }

@@ -1,16 +1,14 @@
 //! Keeps delegates in the store: a document each, named by the digest of its token, so that every server of
 //! the store knows the same delegates.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use super::delegate::{DelegateEndReason, DelegateRecord};
 use crate::store::{
-    DocumentKind, Lease, LeaseName, Listed, Store, StoreError, StoreHome, remove_surplus, wait_for,
+    DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, remove_surplus, wait_for,
 };
 
 /// The kind of the documents.
@@ -23,35 +21,10 @@ const MOST: usize = 10_000;
 const OLDEST: Duration = Duration::from_hours(48);
 /// Time to wait for whoever is changing a delegate.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The age up to which a document is read again, since it may have changed twice in the smallest time that a
-/// store tells.
-const RECENT: Duration = Duration::from_secs(5);
-const NEAR: Duration = Duration::from_secs(1);
-
 /// The delegates of all servers of a store.
 #[derive(Debug, Clone)]
 pub struct KeptDelegates {
     store: Arc<dyn Store>,
-    /// The documents as they were read last.
-    read: Arc<Mutex<HashMap<String, ReadDocument>>>,
-}
-
-/// A document as it was read.
-#[derive(Debug)]
-struct ReadDocument {
-    listed: Listed,
-    /// The delegate, or why it is none.
-    found: Result<Arc<DelegateRecord>, DelegatesError>,
-}
-
-impl ReadDocument {
-    /// True if the document is still the same, by its length and time.
-    fn is(&self, listed: &Listed) -> bool {
-        let (one, other) = (self.listed.changed, listed.changed);
-        let apart = one.duration_since(other).or(other.duration_since(one));
-        let is_near = apart.is_ok_and(|apart| apart < NEAR);
-        is_near && self.listed.length == listed.length && listed.age() > RECENT
-    }
 }
 
 /// An error of the delegates in a store.
@@ -94,8 +67,12 @@ impl KeptDelegates {
     pub fn new(home: &StoreHome) -> Self {
         Self {
             store: home.shared(),
-            read: Arc::default(),
         }
+    }
+
+    /// The store of all of them.
+    pub(in crate::server) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
     }
 
     /// All delegates, and the faults of documents that are none. Blocks.
@@ -103,26 +80,18 @@ impl KeptDelegates {
     /// # Errors
     /// [`DelegatesError::Store`].
     pub fn all(&self) -> Result<(Vec<Arc<DelegateRecord>>, Vec<DelegatesError>), DelegatesError> {
-        let mut read = self.read.lock();
-        let mut now = HashMap::new();
+        let (mut all, mut faults) = (Vec::new(), Vec::new());
         for listed in self.store.documents(KIND)? {
-            let same = read.remove(&listed.name).filter(|it| it.is(&listed));
-            let same = same.filter(|same| same.found.is_ok());
-            let found = match same.map_or_else(|| self.find(&listed.name), |same| same.found) {
+            match self.find(&listed.name) {
+                Ok(one) => all.push(one),
                 Err(error @ DelegatesError::Store(_)) => return Err(error),
                 // It was removed meanwhile.
-                Err(DelegatesError::Unknown) => continue,
-                found => found,
-            };
-            now.insert(listed.name.clone(), ReadDocument { listed, found });
+                Err(DelegatesError::Unknown) => {}
+                Err(fault) => faults.push(fault),
+            }
         }
-        *read = now;
-        let found = read.values().map(|it| it.found.clone());
-        let (all, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
-        let mut all: Vec<_> = all.into_iter().flatten().collect();
         all.sort_by_cached_key(|one| (one.created().to_owned(), one.id().to_string()));
-        let faults = faults.into_iter().filter_map(Result::err);
-        Ok((all, faults.collect()))
+        Ok((all, faults))
     }
 
     /// The delegate whose token has this digest, as it is at this moment. Blocks.

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use time::OffsetDateTime;
-
-use super::super::clients::client_record::{Bond, ClientRecord};
-use super::delegate::{DelegateEndReason, DelegateRecord};
-use crate::audit::Role;
+use super::super::clients::client_record::{Bond, CallerRights, ClientRecord};
+use super::delegate::{DelegateBasis, DelegateRecord};
+use crate::audit::{ClientId, Role};
+use crate::gates::Grant;
 use crate::site::SiteName;
+
+/// The name of the client of a connection over stdio.
+const STDIO: &str = "stdio";
 
 /// A delegate and its maker, as they are now.
 #[derive(Debug)]
 pub(in crate::server) struct LiveDelegate {
     pub(in crate::server) line: Arc<DelegateRecord>,
-    end: OffsetDateTime,
     /// As the server takes it; `None` if its maker is not there.
     known: Option<Arc<ClientRecord>>,
 }
@@ -24,16 +25,21 @@ impl LiveDelegate {
     pub(in crate::server) fn of(
         line: Arc<DelegateRecord>,
         clients: &[&Arc<ClientRecord>],
+        bounds: Option<&str>,
         thinking: Duration,
     ) -> Result<Self, String> {
-        let maker = clients
-            .iter()
-            .find(|client| Some(client.id) == line.parent() && client.role == Role::Agent);
-        let known = maker
-            .map(|maker| known(&line, maker, thinking))
-            .transpose()?;
+        let is_maker =
+            |it: &&&Arc<ClientRecord>| Some(it.id) == line.parent() && it.role == Role::Agent;
+        let maker = match &line.by {
+            DelegateBasis::Token(_) => clients.iter().find(is_maker).map(|it| Arc::clone(it)),
+            DelegateBasis::Bounds(own) if bounds == Some(own) => {
+                Some(Arc::new(stdio_client(line.site()?)))
+            }
+            DelegateBasis::Bounds(_) => None,
+        };
+        let known = maker.map(|maker| known(&line, &maker, thinking));
+        let known = known.transpose()?;
         Ok(Self {
-            end: line.expiry()?,
             known: known.map(Arc::new),
             line,
         })
@@ -43,15 +49,32 @@ impl LiveDelegate {
     pub(in crate::server) fn standing(&self) -> Option<&Arc<ClientRecord>> {
         let known = self.known.as_ref()?;
         let maker = &known.bond.as_ref()?.maker;
-        let is_of_maker = maker.backs(&self.line.by.to_lowercase());
-        (is_of_maker && self.end_reason().is_none()).then_some(known)
+        let is_of_maker = match &self.line.by {
+            DelegateBasis::Token(by) => maker.backs(&by.to_lowercase()),
+            DelegateBasis::Bounds(_) => true,
+        };
+        (is_of_maker && self.line.end_reason().is_none()).then_some(known)
     }
+}
 
-    /// The reason for its end, if it has come.
-    pub(in crate::server) fn end_reason(&self) -> Option<DelegateEndReason> {
-        let is_up = OffsetDateTime::now_utc() >= self.end;
-        let time_up = is_up.then_some(DelegateEndReason::TimeUp);
-        self.line.ended.or(time_up)
+/// The client of a connection over stdio, as its delegates' maker. What bounds it are the settings.
+pub(in crate::server) fn stdio_client(site: Option<SiteName>) -> ClientRecord {
+    let id = ClientId::derived(STDIO);
+    ClientRecord {
+        id,
+        name: STDIO.to_owned(),
+        role: Role::Agent,
+        identity: format!("{STDIO}#{id}"),
+        sha256: None,
+        old: None,
+        link: None,
+        links: 0,
+        expires: None,
+        sites: site.map(|site| vec![site]),
+        rights: CallerRights::default(),
+        may: Grant::default(),
+        bond: None,
+        person: None,
     }
 }
 
@@ -62,11 +85,10 @@ fn known(
     thinking: Duration,
 ) -> Result<ClientRecord, String> {
     let both = line.client.granted(line.client.may.within(&maker.may)?);
-    let site = line.site.as_deref().map(str::parse::<SiteName>);
     Ok(ClientRecord {
         bond: Some(Bond {
             maker: Arc::clone(maker),
-            site: site.transpose()?,
+            site: line.site()?,
             task: line.task.as_str().into(),
         }),
         ..both.checked_whole(thinking)?

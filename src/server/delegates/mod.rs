@@ -7,3 +7,4 @@ pub(in crate::server) mod faults;
 pub(in crate::server) mod kept;
 pub(in crate::server) mod live;
 pub(in crate::server) mod request;
+pub(in crate::server) mod serving;

@@ -230,7 +230,14 @@ impl HttpServer {
         }
         let watching = state.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
-            tokio::spawn(watch(clients, sites, stop.clone()))
+            clients.are_bounded_by(&sites);
+            let told = Arc::clone(&state);
+            // Who needs a key of their own has no delegates.
+            let address = move || {
+                let takes = !told.settings().has_caller_keys;
+                takes.then(|| page_host::announced_address(&told))
+            };
+            tokio::spawn(watch(clients, sites, address, stop.clone()))
         });
         let in_force = Arc::clone(&state);
         let tls = Box::new(move || in_force.settings().tls.clone());

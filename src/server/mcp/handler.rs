@@ -22,6 +22,7 @@ use tracing::Instrument as _;
 
 use super::super::app::App;
 use super::super::call_metrics::Called;
+use super::super::delegates::delegations::Delegations;
 use super::super::site::{Site, Sites};
 use super::caller::CallerContext;
 use super::resources::ResourceReader;
@@ -93,14 +94,14 @@ impl Handler {
     /// The caller of a connection with one client.
     pub(super) fn own_visit(&self) -> Option<CallerContext> {
         let session = self.alone.as_ref()?;
-        let app = self
-            .sites
-            .find(self.site.as_ref().map(SiteName::as_str))?
-            .app();
+        let site = self.site.as_ref().map(SiteName::as_str);
+        let site = self.sites.find(site)?;
+        let app = site.app();
         let sites = OwnSites::new(Arc::clone(&app), &self.sites, session);
         Some(CallerContext {
             sites: Some(Arc::new(sites)),
             called: self.site.clone(),
+            family: Some(Arc::new(Delegations::over_stdio(&site))),
             ..CallerContext::alone(app, session.clone())
         })
     }

@@ -18,6 +18,7 @@ impl LocalStore {
             | DocumentKind::Approval
             | DocumentKind::SignIn
             | DocumentKind::Delegate
+            | DocumentKind::Server
             | DocumentKind::LastUse
             | DocumentKind::Preview
             | DocumentKind::McpSession
@@ -33,6 +34,7 @@ impl LocalStore {
             DocumentKind::Approval => self.wiki.join("approvals"),
             DocumentKind::SignIn => self.wiki.join("sessions"),
             DocumentKind::Delegate => self.wiki.join("delegates"),
+            DocumentKind::Server => self.wiki.join("servers"),
             DocumentKind::LastUse => self.wiki.join("last-uses"),
             DocumentKind::Preview => self.wiki.join("previews"),
             DocumentKind::McpSession => self.wiki.join("mcp-sessions"),
@@ -81,6 +83,7 @@ impl Documents for LocalStore {
                 | DocumentKind::Approval
                 | DocumentKind::SignIn
                 | DocumentKind::Delegate
+                | DocumentKind::Server
         );
         if is_private && !fs::is_ours_alone(&found) {
             return Err(StoreError::Unfit("can be changed by others"));

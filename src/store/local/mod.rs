@@ -5,6 +5,7 @@
 //! <root>/PAUSED.lock                        its lease
 //! <root>/sessions/<name>.json               documents of the servers: of people at the review page,
 //! <root>/delegates/<name>.json              and of clients that others made for a task
+//! <root>/servers/<name>.json                of servers over HTTP that take these
 //! <root>/last-uses/<name>.json              of clients, at the times of these files
 //! <root>/turns/<name>.lock                  leases of these
 //! <root>/<wiki>/pages/<name>.json.gz        blobs

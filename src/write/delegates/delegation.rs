@@ -1,4 +1,4 @@
-//! Delegates: clients that a named client makes for a task, and that may do no more than it.
+//! Delegates: clients that another one makes for a task, and that may do no more than it.
 
 use std::fmt::Debug;
 
@@ -35,6 +35,8 @@ pub struct Delegated {
     pub name: String,
     /// Its token, which is shown this once and kept nowhere.
     pub token: SecretString,
+    /// The address that takes it, if not that of the call.
+    pub server: Option<String>,
     /// The time of its end, in RFC 3339.
     pub expires: String,
     /// The tools that it is offered now.
@@ -71,7 +73,7 @@ pub struct Child {
     pub writes: u32,
 }
 
-/// The family of a named client: what it hands on, and what holds for it as a delegate.
+/// The family of a client: what it hands on, and what holds for it as a delegate.
 pub trait Family: Debug + Send + Sync {
     /// True if the client is itself a delegate.
     fn is_delegate(&self) -> bool;

@@ -14,7 +14,7 @@ use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::{DelegateRecord, Grant, HttpLimits, KeptDelegates};
 
 use crate::command::Command;
-use crate::harness::{Setup, id_of, mutations, wiki_of};
+use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
 use crate::house::docs::generated;
 use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking};
 use crate::review::{Browser, reviewer};
@@ -246,11 +246,7 @@ async fn the_tools_stay_within_their_budget_and_are_there_for_named_clients_alon
         assert_eq!(tool["annotations"]["readOnlyHint"], false);
         assert!(!tool.to_string().contains("oneOf"), "{tool}");
     }
-    // Without names, over HTTP and over stdio, they are not there.
-    let nobody = Setup::editor(&wiki).toolsets(ALL);
-    let alone = nobody.serve().await;
-    let tools = alone.client.list_all_tools().await.unwrap();
-    assert!(tools.iter().all(|tool| !tool.name.contains("deleg")));
+    // Without names over HTTP they are not there.
     let nobody = Setup::editor(&wiki).toolsets(ALL);
     let open = nobody.host().await;
     let tools = open.tools(&Caller::default()).await;
@@ -802,6 +798,85 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
         proposals["proposals"][0]["id"], open["proposal"],
         "{proposals}"
     );
+}
+
+/// Waits until a session over stdio is answered with this, or is told another reason than these.
+async fn over_stdio(alone: &Served, wanted: &Value, passing: &[&str]) -> Result<Value, Value> {
+    let answered = async {
+        loop {
+            let made = alone.call(DELEGATE, wanted.clone()).await;
+            if made.is_ok() || !passing.contains(&reason(&made)) {
+                return made;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, answered).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_session_over_stdio_delegates_where_a_server_with_its_settings_runs_on_its_store() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let alone = Setup::editor(&wiki).toolsets(ALL).serve().await;
+    let wanted = json!({ "task": "write", "prefixes": ["docs"], "writes": 1 });
+    let refused = alone.call(DELEGATE, wanted.clone()).await;
+    assert_eq!(reason(&refused), "no_server");
+    let server = serving(&wiki, &names).in_dir(&alone.dir).host().await;
+    let made = over_stdio(&alone, &wanted, &["no_server"]).await.unwrap();
+    assert_eq!(made["server"], format!("http://{}/mcp", server.address));
+    begins(&made["delegate"], "stdio/delegate-");
+    let delegate = agent(&made);
+    let hidden = server
+        .call(&delegate, BY_PATH, json!({ "path": "home" }))
+        .await;
+    assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    let written = server.call(&delegate, CREATE, page("docs/new")).await;
+    assert!(written.unwrap().get("proposal").is_some());
+    let more = server.call(&delegate, CREATE, page("docs/more")).await;
+    assert_eq!(reason(&more), "writes");
+    assert!(
+        server
+            .tools(&delegate)
+            .await
+            .iter()
+            .all(|tool| !tool.contains("deleg"))
+    );
+    // It is listed with the others, and ended by its maker as by the operator.
+    let token = |arguments: &[&str]| {
+        let ended = Command::new(&[&["token"], arguments].concat())
+            .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", alone.dir.path().to_str().unwrap())
+            .run();
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        ended.stdout
+    };
+    let name = made["delegate"].as_str().unwrap();
+    assert!(token(&["list"]).contains(name));
+    let end = json!({ "delegate": name });
+    let ended = alone.call(END, end).await.unwrap();
+    ended.shows(json!({ "writesUsed": 1, "memories": 0 }));
+    assert_eq!(server.status(&delegate).await, 401);
+    let second = over_stdio(&alone, &wanted, &[]).await.unwrap();
+    token(&["revoke", second["delegate"].as_str().unwrap()]);
+    assert_eq!(server.status(&agent(&second)).await, 401);
+    // A server where other settings hold gives a delegate nothing.
+    let third = over_stdio(&alone, &wanted, &[]).await.unwrap();
+    assert_eq!(server.status(&agent(&third)).await, 200);
+    let other = serving(&wiki, &names)
+        .in_dir(&alone.dir)
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,hr")
+        .host()
+        .await;
+    assert_eq!(other.status(&agent(&third)).await, 401);
+    server.stop.cancel();
+    server.ended.await.unwrap();
+    let refused = over_stdio(&alone, &wanted, &["no_server"]).await;
+    assert_eq!(reason(&refused), "other_settings");
+    other.stop.cancel();
+    other.ended.await.unwrap();
+    let refused = alone.call(DELEGATE, wanted).await;
+    assert_eq!(reason(&refused), "no_server");
 }
 
 /// A client that became a person does not decide on what it, or a delegate of it, asked for.

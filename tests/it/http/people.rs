@@ -627,7 +627,7 @@ async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
     let ada = issuer.caller(json!({ "exp": end }));
     let wanted = json!({ "task": "write", "writes": 3, "sends": true, "minutes": 60 });
     let made = hosted.call(&ada, DELEGATE, wanted.clone()).await.unwrap();
-    let line = KeptDelegates::new(&hosted.dir.path().into())
+    let line = KeptDelegates::new(&hosted.dir.path().join("audit").as_path().into())
         .all()
         .unwrap()
         .0

@@ -10,7 +10,7 @@ use super::{DelegatesError, KeptDelegates, MOST_AT_ONCE};
 use crate::audit::ClientId;
 use crate::gates::Grant;
 use crate::server::clients::secret::{ClientToken, digest};
-use crate::server::delegates::delegate::{DelegateEndReason, DelegateRecord};
+use crate::server::delegates::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 
 /// Those of one server.
 fn kept(dir: &TempDir) -> KeptDelegates {
@@ -35,7 +35,7 @@ fn delegate(maker: &str) -> DelegateRecord {
         ..Grant::default()
     };
     let by = digest("wjs_maker");
-    let maker_is = (ClientId::derived(maker), maker, &*by);
+    let maker_is = (ClientId::derived(maker), maker, DelegateBasis::Token(by));
     let mut line =
         DelegateRecord::new(&ClientToken::new().unwrap(), maker_is, "write", may).unwrap();
     line.writes = 3;

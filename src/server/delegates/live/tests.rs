@@ -8,7 +8,7 @@ use super::{ClientRecord, LiveDelegate};
 use crate::audit::Role;
 use crate::gates::Grant;
 use crate::server::clients::secret::{ClientToken, digest};
-use crate::server::delegates::delegate::{DelegateEndReason, DelegateRecord};
+use crate::server::delegates::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 use crate::server::http::{LinkSecret, NamedClient};
 
 struct Pair {
@@ -28,7 +28,7 @@ fn pair(may: Grant) -> Pair {
         ..Grant::default()
     };
     let by = digest(token.reveal());
-    let maker_is = (maker.id(), "ci", &*by);
+    let maker_is = (maker.id(), "ci", DelegateBasis::Token(by));
     let line = DelegateRecord::new(&own, maker_is, "look around", grant).unwrap();
     Pair { maker, line, own }
 }
@@ -41,6 +41,7 @@ fn member(line: &DelegateRecord, clients: &[Arc<ClientRecord>]) -> LiveDelegate 
     LiveDelegate::of(
         Arc::new(line.clone()),
         &clients.iter().collect::<Vec<_>>(),
+        None,
         Duration::ZERO,
     )
     .unwrap()
@@ -100,7 +101,7 @@ fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
     ] {
         let one = member(&line, &[Arc::clone(&maker)]);
         assert!(one.standing().is_none());
-        assert_eq!(one.end_reason(), Some(why));
+        assert_eq!(one.line.end_reason(), Some(why));
     }
 }
 
