@@ -25,7 +25,8 @@ pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
         .as_ref()
         .is_some_and(|settings| settings.has_caller_keys);
     let nobody = |why: &str| {
-        let seen = format!("the toolset delegate is on, but {why}: its tools are not offered");
+        let seen =
+            format!("the toolset delegate is on, but {why}: over HTTP its tools are not offered");
         DoctorFinding::warning(seen, NAMES)
     };
     let Some(path) = settings.and_then(|settings| settings.tokens_file) else {

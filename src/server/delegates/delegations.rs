@@ -108,16 +108,13 @@ impl Delegations {
     ) -> Result<Delegated, Failure> {
         let site = self.site.upgrade();
         let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
-        let (maker, basis, server) = match &self.clients {
-            Some(clients) => {
-                let basis = DelegateBasis::Token(self.by.clone());
-                (self.maker(clients)?, basis, None)
-            }
-            None => {
-                let (bounds, server) = self.server_for(&site).await?;
-                let basis = DelegateBasis::Bounds(bounds);
-                (Arc::clone(&self.client), basis, Some(server))
-            }
+        let (maker, basis, server) = if let Some(clients) = &self.clients {
+            let basis = DelegateBasis::Token(self.by.clone());
+            (self.maker(clients)?, basis, None)
+        } else {
+            let (bounds, server) = self.server_for(&site).await?;
+            let basis = DelegateBasis::Bounds(bounds);
+            (Arc::clone(&self.client), basis, Some(server))
         };
         let tools = tools(&site.app().registry(), &maker, &wanted)?;
         let (may, prefixes) = grant(&maker, &wanted, &tools)?;
