@@ -114,7 +114,7 @@ codes! {
     /// A request, an answer or a result is larger than its limit.
     TooLarge = "TOO_LARGE", "Ask for less, or split the change.";
     /// The audit log cannot be written, so no write may happen.
-    AuditUnavailable = "AUDIT_UNAVAILABLE", "Nothing was sent. Tell the user: the operator must look at WIKI_AUDIT_DIR, its space and its rights.";
+    AuditUnavailable = "AUDIT_UNAVAILABLE", "Nothing was sent. Tell the user: the operator must look at WIKI_AUDIT_DIR or the database of WIKI_STORE: is it there, with space and rights?";
     /// There is no such write on record, it changed nothing, or it was taken back already.
     NothingToUndo = "NOTHING_TO_UNDO", "Name another call; the callId of a write is in its answer.";
     /// The proposal was decided already, or its page is not as it was; `details` say what changed.

@@ -101,11 +101,7 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// [`CopyFault`].
-    pub fn copy_to(
-        &self,
-        to: &Self,
-        progress: impl FnMut(u64),
-    ) -> Result<StoreCopied, CopyFault> {
+    pub fn copy_to(&self, to: &Self, progress: impl FnMut(u64)) -> Result<StoreCopied, CopyFault> {
         let (own, other) = (self.place.mirror(), to.place.mirror());
         let to = (&*to.place.store, &*other);
         store::copy((&*self.place.store, &*own), to, progress)

@@ -58,7 +58,7 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
             "Nothing was sent. Try again: the preview is made of the page as it is now."
         }
         Code::AuditUnavailable => {
-            "Nothing was sent. Look at WIKI_AUDIT_DIR; `wikijs-gate doctor` says more."
+            "Nothing was sent. Look at WIKI_AUDIT_DIR or the database of WIKI_STORE; `wikijs-gate doctor` says more."
         }
         Code::WritesPaused => "Nothing was sent. `wikijs-gate resume` lets writes go on.",
         Code::RuleDenied => {

@@ -170,7 +170,7 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
 #[cfg(feature = "postgres")]
 pub(super) fn store_home() -> Result<crate::audit::StoreHome, (Exit, String)> {
     start_log(Some("warn"))?;
-    Ok(audit_settings()?.store)
+    config::store_home(&layers()?.source()).map_err(Exit::usage)
 }
 
 /// Warns if a failover of the database may lose records, once the database has said so. The start waits for

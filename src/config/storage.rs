@@ -29,6 +29,8 @@ pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingE
 }
 
 const STORE: &str = "WIKI_STORE";
+/// The word for files in `WIKI_AUDIT_DIR`.
+const LOCAL: &str = "local";
 pub(super) const PASSWORD_FILE: &str = "WIKI_STORE_PASSWORD_FILE";
 const PASSWORD_COMMAND: &str = "WIKI_STORE_PASSWORD_COMMAND";
 
@@ -40,9 +42,16 @@ pub(super) fn store(source: &SettingsSource<'_>) -> Result<StoreHome, SettingErr
 
 /// The database that is set in place of the directory, if one is.
 fn database(source: &SettingsSource<'_>) -> Result<Option<DatabaseSettings>, SettingError> {
-    let set = source.filled(STORE)?.filter(|text| text != "local");
+    let set = source.filled(STORE)?.filter(|text| text != LOCAL);
     let Some(text) = set else {
-        return Ok(None);
+        // Whoever forgot the database would keep a record of their own.
+        return match source.filled(PASSWORD_FILE)? {
+            Some(_) => Err(SettingError::new(
+                PASSWORD_FILE,
+                "is set, and store names no database; set store, or leave it out",
+            )),
+            None => Ok(None),
+        };
     };
     let address = DatabaseAddress::parse(&text).map_err(|fault| SettingError::new(STORE, fault))?;
     let password = password(source)?;
@@ -90,6 +99,9 @@ pub fn store_at(
     password_file: Option<PathBuf>,
     indexes: &Path,
 ) -> Result<StoreHome, String> {
+    if text == LOCAL {
+        return Err("local names no directory here; name the one of WIKI_AUDIT_DIR".to_owned());
+    }
     if !text.contains("://") {
         return Ok(StoreHome::from(text));
     }

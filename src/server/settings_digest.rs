@@ -44,7 +44,11 @@ fn shown(mut sites: Vec<String>) -> String {
 pub fn settings_digest(sites: &[Settings]) -> String {
     let of_each = sites.iter().map(|one| {
         let (site, store) = (one.site.as_ref(), one.store.shared());
-        of_site((site, &one.wiki.name, one.memory, store), &one.policy, &one.surface)
+        of_site(
+            (site, &one.wiki.name, one.memory, store),
+            &one.policy,
+            &one.surface,
+        )
     });
     shown(of_each.collect())
 }

@@ -5,6 +5,7 @@
     expect(dead_code, reason = "a build without PostgreSQL only checks it")
 )]
 
+use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -36,6 +37,23 @@ pub(super) enum ServerPlace {
     Host(String, u16),
     /// By a socket of this machine.
     Socket(PathBuf),
+}
+
+/// As operators know it: who, where and which schema.
+impl fmt::Display for DatabaseAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@", self.user)?;
+        match &self.place {
+            ServerPlace::Host(host, port) => write!(f, "{host}:{port}")?,
+            ServerPlace::Socket(path) => path.display().fmt(f)?,
+        }
+        write!(f, "/{} (schema {}", self.database, self.schema)?;
+        f.write_str(if self.is_plain {
+            ", not encrypted)"
+        } else {
+            ")"
+        })
+    }
 }
 
 impl DatabaseAddress {

@@ -74,7 +74,11 @@ pub(crate) fn copy(
 ) -> Result<StoreCopied, CopyFault> {
     let _held = (leases(from, &LEASES)?, leases(to, &LEASES)?);
     let has_mirror = has_mirror(seen)? || has_mirror(seen_there)?;
-    let names: &[LeaseName] = if has_mirror { &[LeaseName::MIRROR] } else { &[] };
+    let names: &[LeaseName] = if has_mirror {
+        &[LeaseName::MIRROR]
+    } else {
+        &[]
+    };
     let _looks = (leases(seen, names)?, leases(seen_there, names)?);
     let (runs, there) = (from.runs()?, to.runs()?);
     are_ended(runs.iter().chain(&there))?;

@@ -144,7 +144,7 @@ impl fmt::Display for StoreHome {
         match self {
             Self::Local(directory) => directory.display().fmt(f),
             #[cfg(feature = "postgres")]
-            Self::Database(_) => f.write_str("the database of WIKI_STORE"),
+            Self::Database(home) => write!(f, "the database {}", home.database.address()),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) async fn found(
     let log = AuditLog::new(store.clone(), wiki);
     let mut found = match log.upkeep.health().await {
         Ok(health) => {
-            let mut found = findings(&health);
+            let mut found = findings(&health, store);
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
             found
         }
@@ -76,8 +76,12 @@ async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
     lacking.into_iter().chain(risk).collect()
 }
 
-fn findings(health: &Health) -> Vec<DoctorFinding> {
-    let directory = health.directory.display();
+fn findings(health: &Health, store: &StoreHome) -> Vec<DoctorFinding> {
+    let directory = if store.shared().is_remote() {
+        store.to_string()
+    } else {
+        health.directory.display().to_string()
+    };
     let mut found = Vec::new();
     if !health.files.is_writable {
         found.push(DoctorFinding::wrong(

@@ -1,6 +1,8 @@
 //! Keeps a few connections to the database, and asks it: each question has an end.
 
+use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -217,7 +219,7 @@ impl ConnectionPool {
         if is_away {
             let tried = Instant::now();
             if away.is_none() {
-                tracing::error!(address = ?self.address, "store: the database cannot be reached");
+                tracing::error!(address = %self.address, "store: the database cannot be reached");
             }
             let since = away.map_or(tried, |away| away.since);
             *away = Some(Away { since, tried });
@@ -244,17 +246,20 @@ impl ConnectionPool {
     }
 
     /// Says so in the program's own log, once for each time that the database is away.
-    fn cannot_connect(&self, error: &dyn std::error::Error) -> AskFault {
+    fn cannot_connect(&self, error: &(dyn Error + 'static)) -> AskFault {
+        let why = error.downcast_ref().and_then(unfit);
         let error = with_causes(error);
         if self.away.lock().is_none() {
             tracing::error!(%error, "store: cannot connect to the database");
         } else {
             tracing::debug!(%error, "store: cannot connect to the database");
         }
-        AskFault::AWAY
+        why.map_or(AskFault::AWAY, |why| {
+            AskFault::lasting(StoreError::NotReady(why))
+        })
     }
 
-    async fn reach(&self, host: &str, port: u16) -> std::io::Result<Wire> {
+    async fn reach(&self, host: &str, port: u16) -> io::Result<Wire> {
         let mut stream = TcpStream::connect((host, port)).await?;
         stream.set_nodelay(true)?;
         let Some((tls, name)) = &self.tls else {
@@ -262,7 +267,10 @@ impl ConnectionPool {
         };
         stream.write_all(&ENCRYPT).await?;
         if stream.read_u8().await? != b'S' {
-            return Err(std::io::Error::other("the server does not encrypt"));
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the server does not encrypt",
+            ));
         }
         let encrypted = Box::pin(tls.connect(name.clone(), stream)).await?;
         Ok(Wire::Encrypted(Box::new(encrypted)))
@@ -340,4 +348,17 @@ fn encryption(authorities: Vec<CertificateDer<'static>>) -> Result<TlsConnector,
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// The reason why a server that answers cannot be used, if there is one that an operator can mend.
+fn unfit(error: &io::Error) -> Option<&'static str> {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    if matches!(inner, Some(rustls::Error::InvalidCertificate(_))) {
+        return Some(
+            "has a certificate that is not trusted here: name the file of its authority in SSL_CERT_FILE",
+        );
+    }
+    (error.kind() == io::ErrorKind::Unsupported).then_some(
+        "does not encrypt: switch its TLS on, or, on this machine alone, add ?sslmode=disable to WIKI_STORE",
+    )
 }

@@ -54,6 +54,11 @@ impl PartialEq for Database {
 impl Eq for Database {}
 
 impl Database {
+    /// Its address.
+    pub(in crate::store) fn address(&self) -> &DatabaseAddress {
+        self.pool.address()
+    }
+
     /// The one of an address, which all of this process share as long as one of them has it.
     pub(crate) fn shared(
         address: DatabaseAddress,

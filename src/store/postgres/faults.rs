@@ -71,10 +71,12 @@ impl AskFault {
             "3F000" | "42P01" | "42883" | "42703" => Self::lasting(StoreError::NotReady(
                 "has no tables of ours: run `wikijs-gate store migrate`",
             )),
-            // No such user or database, a wrong password.
-            code if code.starts_with("28") || code == "3D000" => {
-                Self::lasting(StoreError::Unreachable)
-            }
+            "3D000" => Self::lasting(StoreError::NotReady(
+                "does not exist: make it by createdb, or correct its name in WIKI_STORE",
+            )),
+            code if code.starts_with("28") => Self::lasting(StoreError::NotReady(
+                "does not let this role in: check its name, and store_password_file or store_password_command",
+            )),
             // Broken connections, too many of them, a server that ends or begins.
             code if ["08", "57P", "533"]
                 .iter()
