@@ -84,12 +84,13 @@ impl LogUpkeep {
         let held = self.leases.alone(&name, LONGEST_WAIT).await?;
         let (place, to) = (self.place.clone(), to.to_owned());
         blocking(move || {
-            let _held = held;
             let own = place.directory();
             let wiki = own.file_name().unwrap_or_default().to_string_lossy();
             let mirror = place.mirror();
             match store::back_up((&*place.store, &*mirror), &to, &wiki) {
                 Err(StoreError::Unfit("is not an empty directory")) => Err(AuditError::NotEmpty),
+                // A purge may have begun meanwhile.
+                Ok(_) if !held.is_sure() => Err(AuditError::Overtaken),
                 done => Ok(done?),
             }
         })

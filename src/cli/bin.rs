@@ -253,7 +253,7 @@ async fn planned(
             at: at.begin(),
             by: arguments.by.clone(),
         };
-        let pages = mirror.since(part, scope).await?;
+        let (pages, more) = mirror.since(part, scope, None).await?;
         if pages.is_empty() {
             let message = "Nothing of that part differs from what was seen of it then.";
             return Err(Failure::new(Code::NothingToUndo, message)
@@ -261,6 +261,7 @@ async fn planned(
         }
         return Ok(WriteRequest::RestorePart(RestorePart {
             pages: pages.into(),
+            more,
         }));
     }
     let page = arguments.page.as_deref().unwrap_or_default();

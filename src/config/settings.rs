@@ -176,6 +176,7 @@ impl Settings {
         let surface = faults.sift(policy::surface(source));
         let customs = faults.sift(custom::customs(source, surface.as_ref()));
         let store = faults.sift(storage::store(source));
+        more.extend((store.as_ref()).and_then(|store| storage::warning(source, store)));
         let keep = faults.sift(storage::keep(source));
         let memory = faults.sift(storage::memory(source));
         let anchors = faults.sift(anchors::anchors(source));

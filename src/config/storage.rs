@@ -40,18 +40,20 @@ pub(super) fn store(source: &SettingsSource<'_>) -> Result<StoreHome, SettingErr
     StoreHome::open(directory, database.as_ref()).map_err(|fault| SettingError::new(STORE, fault))
 }
 
+/// The warning where a password is set and no database: whoever forgot it keeps a record of their own.
+pub(super) fn warning(source: &SettingsSource<'_>, store: &StoreHome) -> Option<String> {
+    let has_file = matches!(source.filled(PASSWORD_FILE), Ok(Some(_)));
+    let has_password = has_file || !source.values(PASSWORD_COMMAND).is_empty();
+    (has_password && !store.shared().is_remote()).then(|| {
+        "a password is set for a database, and store names none: this server keeps its state by itself, in WIKI_AUDIT_DIR".to_owned()
+    })
+}
+
 /// The database that is set in place of the directory, if one is.
 fn database(source: &SettingsSource<'_>) -> Result<Option<DatabaseSettings>, SettingError> {
     let set = source.filled(STORE)?.filter(|text| text != LOCAL);
     let Some(text) = set else {
-        // Whoever forgot the database would keep a record of their own.
-        return match source.filled(PASSWORD_FILE)? {
-            Some(_) => Err(SettingError::new(
-                PASSWORD_FILE,
-                "is set, and store names no database; set store, or leave it out",
-            )),
-            None => Ok(None),
-        };
+        return Ok(None);
     };
     let address = DatabaseAddress::parse(&text).map_err(|fault| SettingError::new(STORE, fault))?;
     let password = password(source)?;

@@ -128,7 +128,10 @@ impl Mirror {
         let mut there: HashMap<(&Locale, &PagePath), i64> = HashMap::new();
         let mut states: HashSet<KeptState> = HashSet::new();
         for page in known.iter().filter(|page| page.gone.is_none()) {
-            there.insert((&page.locale, &page.path), page.id);
+            // Nobody is told of a page that its tags hide.
+            if scope.admits_tags(&page.tags) {
+                there.insert((&page.locale, &page.path), page.id);
+            }
             states.extend(page.states.iter().map(|seen| seen.state));
         }
         let mut bin: Vec<BinPage> = known

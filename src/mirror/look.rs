@@ -15,9 +15,9 @@ use super::retention::purge;
 use super::settings::MirrorSettings;
 use crate::audit::{AuditError, kept_states};
 use crate::index::{ContentIndex, MOST_PAGES};
-use crate::page::PageReading;
+use crate::page::{Date, PageReading};
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
-use crate::wiki::{Version, Wiki};
+use crate::wiki::{Version, Wiki, WikiError};
 
 /// Number of pages that are read before their states are kept.
 const AT_ONCE: usize = 200;
@@ -28,6 +28,8 @@ const SAVED_AT_ONCE: usize = 2_000;
 const MOST_HISTORIES: usize = 200;
 /// The most versions of a page that are kept then.
 const MOST_BETWEEN: usize = 20;
+/// Bytes of versions after which what was read is kept.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The time after which the wiki is asked again for a page that is in no list.
 const ASKED_AGAIN: time::Duration = time::Duration::HOUR;
 /// The time within which the pages that one author changed are counted.
@@ -168,57 +170,84 @@ impl MirrorLook<'_> {
     ) -> Result<(KnownPages, usize), MirrorFault> {
         let (mut kept, mut unsaved, mut histories) = (0_usize, 0_usize, MOST_HISTORIES);
         for some in changed.chunks(AT_ONCE) {
-            let read = index.read_whole(self.wiki, some).await?;
-            kept = kept.saturating_add(read.len());
-            unsaved = unsaved.saturating_add(read.len());
-            let read = self
-                .with_versions(&known, index, read, &mut histories)
-                .await?;
-            let is_full = unsaved >= SAVED_AT_ONCE;
-            if is_full {
-                unsaved = 0;
+            let mut read = index.read_whole(self.wiki, some).await?.into_iter();
+            while !read.as_slice().is_empty() {
+                let pages = self
+                    .with_versions(&known, index, &mut read, &mut histories)
+                    .await?;
+                kept = kept.saturating_add(pages.len());
+                unsaved = unsaved.saturating_add(pages.len());
+                let is_full = unsaved >= SAVED_AT_ONCE;
+                if is_full {
+                    unsaved = 0;
+                }
+                let seen = self.began;
+                let took = self.on(known, move |known, store| {
+                    take(known, store, pages, seen)?;
+                    if is_full { known.save(store) } else { Ok(()) }
+                });
+                (known, ()) = took.await?;
             }
-            let seen = self.began;
-            let took = self.on(known, move |known, store| {
-                take(known, store, read, seen)?;
-                if is_full { known.save(store) } else { Ok(()) }
-            });
-            (known, ()) = took.await?;
         }
         Ok((known, kept))
     }
 
-    /// Adds to pages the versions that they had since they were seen last, as long as this look asks for
-    /// histories.
+    /// Takes of the pages that were read as many as there is room for at once, and adds the versions that
+    /// they had since they were seen last, as long as this look asks for histories.
     async fn with_versions(
         &self,
         known: &KnownPages,
         index: &ContentIndex,
-        read: Vec<PageReading>,
+        read: &mut std::vec::IntoIter<PageReading>,
         left: &mut usize,
     ) -> Result<Vec<ReadPage>, MirrorFault> {
-        let mut pages = Vec::with_capacity(read.len());
-        for page in read {
+        let (mut pages, mut bytes) = (Vec::new(), 0_usize);
+        while bytes < MOST_BYTES
+            && let Some(page) = read.next()
+        {
             let seen = key_of(&page).and_then(|key| known.get(&key)?.last());
             let since = seen
                 .map(SeenState::date)
                 .filter(|date| Some(*date) != page.updated_at.as_ref());
-            let mut versions = Vec::new();
+            let mut versions: Vec<Version> = Vec::new();
             if let Some(since) = page.id.zip(since).filter(|_| *left > 0) {
                 *left -= 1;
-                match index.versions_since(self.wiki, since, MOST_BETWEEN).await {
+                match self.versions_since(index, since).await {
                     Ok(between) => versions = between,
-                    Err(error) if error.ends_a_pass() => return Err(error.into()),
+                    Err(error)
+                        if error.is_about_the_key() || matches!(error, WikiError::NotConnected) =>
+                    {
+                        return Err(error.into());
+                    }
                     Err(error) => {
                         tracing::debug!(%error, "mirror: a page's history cannot be read");
-                        // What the key may not read it is not asked for again.
-                        *left = 0;
+                        // What the key may not read, or the wiki has no time for, is asked for no more.
+                        if error.is_forbidden() || error.is_passing() {
+                            *left = 0;
+                        }
                     }
                 }
             }
+            let texts = versions.iter().map(|version| version.content.len());
+            bytes = bytes.saturating_add(texts.sum::<usize>());
             pages.push((page, versions));
         }
         Ok(pages)
+    }
+
+    /// The versions of a page since a time, fewer of them where the answer would be too large.
+    async fn versions_since(
+        &self,
+        index: &ContentIndex,
+        since: (i64, &Date),
+    ) -> Result<Vec<Version>, WikiError> {
+        let mut most = MOST_BETWEEN;
+        loop {
+            match index.versions_since(self.wiki, since, most).await {
+                Err(WikiError::AnswerTooLarge { .. }) if most > 1 => most /= 2,
+                versions => return versions,
+            }
+        }
     }
 
     /// Finds out which of the missing pages are gone; gives these, and the number of the others.
@@ -306,10 +335,18 @@ fn take(
             let created = page.created_at.clone().unwrap_or_default();
             known.add(MirroredPage::new(id, created, &page));
         }
+        let last = known.get(&key).and_then(MirroredPage::last);
+        let written: Vec<Option<MirrorTime>> = { versions.iter() }
+            .map(|version| version.date.instant().map(MirrorTime::from))
+            .collect();
+        let times = times_between(&written, last.map(|last| last.seen), seen);
         let mut between = Vec::new();
-        for version in versions {
-            let written = version.date.instant().map_or(seen, MirrorTime::from);
-            between.extend(keep(store, &version.into(), (written.min(seen), &lease))?);
+        for (version, time) in versions.into_iter().zip(times) {
+            let kept = keep(store, &version.into(), (time, &lease))?;
+            between.extend(kept.map(|kept| SeenState {
+                is_between: true,
+                ..kept
+            }));
         }
         let Some(seen) = keep(store, &page, (seen, &lease))? else {
             continue;
@@ -320,6 +357,26 @@ fn take(
         }
     }
     Ok(())
+}
+
+/// The times at which versions count as seen, the oldest first: when they were written, but each after
+/// the one before, and before the look. The wiki may say any time, and no two states have one id.
+fn times_between(
+    written: &[Option<MirrorTime>],
+    mut last: Option<MirrorTime>,
+    look: MirrorTime,
+) -> Vec<MirrorTime> {
+    let mut left = i64::try_from(written.len()).unwrap_or_default();
+    let mut times = Vec::with_capacity(written.len());
+    for written in written {
+        let latest = look.later(-left);
+        let time = written.filter(|time| *time < look).unwrap_or(latest);
+        let time = last.map_or(time, |last| time.max(last.later(1)));
+        left -= 1;
+        last = Some(time);
+        times.push(time);
+    }
+    times
 }
 
 /// Keeps a state that was seen at a time, unless it is too large.
@@ -342,6 +399,7 @@ fn keep(
         redated: None,
         author: page.author_name.clone(),
         bytes,
+        is_between: false,
     }))
 }
 
@@ -362,4 +420,28 @@ fn changed_by(known: &KnownPages, now: MirrorTime) -> Vec<(String, usize)> {
         .collect();
     pages.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::times_between;
+    use crate::mirror::MirrorTime;
+
+    #[test]
+    fn versions_count_as_seen_when_they_were_written_but_in_order_and_between_two_looks() {
+        let time = |millis: i64| MirrorTime::from(millis);
+        let times = |written: &[Option<i64>]| -> Vec<i64> {
+            let written: Vec<_> = written.iter().map(|at| at.map(time)).collect();
+            let times = times_between(&written, Some(time(1_000)), time(9_000));
+            times.into_iter().map(i64::from).collect()
+        };
+        assert_eq!(times(&[Some(2_000), Some(3_000)]), [2_000, 3_000]);
+        // One time for several; before the look before; yet to come; none.
+        assert_eq!(
+            times(&[Some(2_000), Some(2_000), Some(2_000)]),
+            [2_000, 2_001, 2_002]
+        );
+        assert_eq!(times(&[Some(-5), Some(7)]), [1_001, 1_002]);
+        assert_eq!(times(&[Some(99_000), None]), [8_998, 8_999]);
+    }
 }

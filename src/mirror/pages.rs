@@ -30,6 +30,11 @@ impl MirrorTime {
     pub const fn instant(self) -> OffsetDateTime {
         self.0
     }
+
+    /// The time so many milliseconds later, or earlier.
+    pub(super) fn later(self, millis: i64) -> Self {
+        i64::from(self).saturating_add(millis).into()
+    }
 }
 
 /// As RFC 3339 has it.
@@ -111,6 +116,9 @@ pub struct SeenState {
     pub author: Option<String>,
     /// Its bytes, as they are kept.
     pub(super) bytes: u64,
+    /// True for a version that the wiki had between two looks.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub(super) is_between: bool,
 }
 
 /// The end of a page.
@@ -179,7 +187,13 @@ impl MirroredPage {
             Some(last) if last.state == state.state => last.is_dated_now(state.updated),
             _ => self.states.push(state),
         }
-        let beyond = self.states.len().saturating_sub(MOST_STATES);
+        let mut beyond = self.states.len().saturating_sub(MOST_STATES);
+        // Versions between two looks lack fields: they give way to states that were seen.
+        self.states.retain(|seen| {
+            let goes = beyond > 0 && seen.is_between;
+            beyond -= usize::from(goes);
+            !goes
+        });
         self.states.drain(..beyond);
     }
 }
@@ -231,5 +245,43 @@ pub(super) fn state_of(page: &PageReading) -> PageState {
         updated_at: None,
         unknown: page.unreadable().into_keys().collect(),
         ..page.or_blank()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_STATES, MirrorTime, MirroredPage, SeenState};
+    use crate::audit::KeptState;
+    use crate::page::{Date, Locale, PagePath, PageReading};
+
+    fn seen(number: i64, is_between: bool) -> SeenState {
+        SeenState {
+            state: KeptState::of_text(format!("{number:064x}").as_bytes()).unwrap(),
+            seen: number.into(),
+            updated: Date::Unset,
+            redated: None,
+            author: None,
+            bytes: 1,
+            is_between,
+        }
+    }
+
+    #[test]
+    fn versions_between_looks_give_way_to_states_that_were_seen() {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/a"));
+        let listed = PageReading::bare(Some(1), locale, path, String::new());
+        let mut page = MirroredPage::new(1, Date::Unset, &listed);
+        page.saw(&listed, String::new(), seen(0, false));
+        let most = i64::try_from(MOST_STATES).unwrap();
+        for number in 1..most {
+            page.states.push(seen(2 * number - 1, true));
+            page.saw(&listed, String::new(), seen(2 * number, false));
+        }
+        assert_eq!(page.states.len(), MOST_STATES);
+        assert!(page.states.iter().all(|seen| !seen.is_between));
+        // Where none of them is left, the oldest state goes.
+        page.saw(&listed, String::new(), seen(9_999, false));
+        assert_eq!(page.states.len(), MOST_STATES);
+        assert_eq!(page.states[0].seen, MirrorTime::from(2_i64));
     }
 }

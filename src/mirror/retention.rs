@@ -247,6 +247,7 @@ mod tests {
             redated: None,
             author: None,
             bytes: 10,
+            is_between: false,
         };
         MirroredPage {
             states: seen.iter().map(state).collect(),

@@ -11,6 +11,9 @@ use crate::audit::{AuditError, KeptState, kept_states};
 use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 
+/// The most pages whose states are loaded: twice as many as a set changes.
+const MOST_LOADED: usize = 400;
+
 /// A part of the wiki that is to be as it was.
 #[derive(Debug, Clone)]
 pub struct PartThen {
@@ -43,9 +46,11 @@ pub struct PageThen {
 type StatesThen = (Option<PageState>, Option<PageState>);
 
 impl Mirror {
-    /// The pages of a part that are not as they were, in order of their paths; those of which nobody
-    /// knows how they were have a hindrance. Nobody knows who deleted a page, so `by` leaves these out. Not
-    /// told are pages that the key did not see any more before they went.
+    /// The pages of a part that are not as they were, in order of their paths, and the number of others
+    /// that are too many to be loaded; those of which nobody knows how they were have a hindrance. Nobody
+    /// knows who deleted a page, so `by` leaves these out. Not told are pages that the key did not see any
+    /// more before they went; with the digest of a key, of those that are gone only what it saw to the
+    /// last, as in [`Self::bin`].
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -53,33 +58,53 @@ impl Mirror {
         &self,
         part: PartThen,
         scope: &ReadScope,
-    ) -> Result<Vec<PageThen>, AuditError> {
+        key: Option<&str>,
+    ) -> Result<(Vec<PageThen>, usize), AuditError> {
         let known = self.known().await?;
-        let scope = scope.clone();
+        let (scope, key) = (scope.clone(), key.map(str::to_owned));
         on(self.store(), move |store| {
             let back = BackAgain::of(&known, part.at);
-            let mut pages = Vec::new();
-            for page in known.iter().filter(|page| !back.holds(page, part.at)) {
-                pages.extend(page_then(store, page, (&part, &scope))?);
+            let mut told: Vec<&MirroredPage> = { known.iter() }
+                .filter(|page| is_told(page, &scope, key.as_deref()))
+                .filter(|page| !back.holds(page, part.at))
+                .collect();
+            told.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+            let (mut pages, mut loaded, mut more) = (Vec::new(), 0_usize, 0_usize);
+            for page in told {
+                if loaded == MOST_LOADED {
+                    more += usize::from(differs(page, &part));
+                } else if let Some(page) = page_then(store, page, (&part, &scope))? {
+                    loaded += usize::from(page.hindrance.is_none());
+                    pages.push(page);
+                }
             }
-            pages.sort_by(|one: &PageThen, other| one.path.as_str().cmp(other.path.as_str()));
-            Ok(pages)
+            Ok((pages, more))
         })
         .await
     }
 }
 
-/// A page as it was, if it is not so now and is told.
+/// True if a page is told within a scope, to whoever has this key.
+fn is_told(page: &MirroredPage, scope: &ReadScope, key: Option<&str>) -> bool {
+    let is_seen = page.gone.as_ref().is_none_or(|gone| {
+        let is_by_key = key.is_none_or(|key| gone.was_seen_by(key));
+        !gone.is_hidden && is_by_key
+    });
+    is_seen && scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags)
+}
+
+/// True if a page of a part is not as it was, as far as that is known without its states.
+fn differs(page: &MirroredPage, part: &PartThen) -> bool {
+    let is_here = part.prefix.holds(&page.locale, &page.path);
+    is_here && (is_unseen(page, part) || !changes(page, part).is_empty())
+}
+
+/// A page as it was, if it is not so now and its states are told.
 fn page_then(
     store: &dyn Store,
     page: &MirroredPage,
     (part, scope): (&PartThen, &ReadScope),
 ) -> Result<Option<PageThen>, AuditError> {
-    let is_hidden = page.gone.as_ref().is_some_and(|gone| gone.is_hidden);
-    let is_told = scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags);
-    if is_hidden || !is_told {
-        return Ok(None);
-    }
     let is_here = part.prefix.holds(&page.locale, &page.path);
     let found = PageThen {
         id: page.id,
@@ -284,6 +309,7 @@ mod tests {
             redated: None,
             author: Some((*author).to_owned()),
             bytes: 1,
+            is_between: false,
         };
         MirroredPage {
             states: seen.iter().map(state).collect(),

@@ -17,7 +17,7 @@ use super::markup::{self, Frame, text, when};
 use super::queue::place;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::visitor::{Reviews, SentForm, Visitor, busy};
-use crate::audit::TimeArg;
+use crate::audit::{AuditError, TimeArg};
 use crate::error::{Code, Failure};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
 use crate::page::{Date, Field, NewPath, PageState, Prefix};
@@ -37,13 +37,13 @@ pub(super) fn routes() -> Router<Arc<Reviews>> {
 
 async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -> BrowserResult {
     let query = FormFields::of_query(uri.query());
-    let mirror = mirror(&visitor)?;
+    let mirror = mirror(&visitor.reviewer)?;
     let prefix = asked(&query, "path").map(Prefix::sought).transpose();
     let since = asked(&query, "since").map(TimeArg::parse).transpose();
     let (mut bin, mut wrong) = (Vec::new(), None);
     match (prefix, since) {
         (Ok(prefix), Ok(since)) => {
-            bin = self::bin(&visitor.reviewer, mirror, prefix.as_ref()).await?;
+            bin = self::bin(&reviews, &visitor.reviewer, prefix.as_ref()).await?;
             let by = asked(&query, "by");
             bin.retain(|one| {
                 let is_since = since.is_none_or(|since| one.gone.missed.instant() >= since.begin());
@@ -66,15 +66,10 @@ async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -
                 "Pages that somebody deleted, as they were seen last. "
                 @if let Some(looked) = looked { "The wiki was looked at " (at(looked)) "." }
             }
-            form.search method="get" action="/review/bin" role="search" {
-                (input(&query, "path", "Below", "docs or de:docs"))
-                (input(&query, "by", "Last changed by", "name"))
-                (input(&query, "since", "Missed since", "7d or 2030-01-31"))
-                div.act { button type="submit" { "Filter" } a href="/review/bin" { "Show all" } }
-            }
+            (filter_form(&query, &frame))
             @if let Some(wrong) = wrong { p.news.bad role="alert" { "The path or the time " (text(&wrong)) "." } }
             @if pages.is_empty() { p.empty { "No such page is in the bin." } } @else { (rows(&pages, &frame)) }
-            @if let Some(next) = next { p.more { a.button href=(older(&query, next)) { "Show older ones" } } }
+            @if let Some(next) = next { p.more { a.button href=(older(&query, &frame, next)) { "Show older ones" } } }
             @if visitor.reviewer.may_decide { (part_form(&query, &visitor.session.form_token, &frame)) }
         }
     };
@@ -86,11 +81,11 @@ async fn show(
     Path(id): Path<String>,
     visitor: Visitor,
 ) -> BrowserResult {
-    let (one, restore) = found(&visitor, &id, None).await?;
+    let (one, restore) = found(&reviews, &visitor, &id, None).await?;
     let state = &restore.state;
     let frame = frame(&reviews, &visitor);
     let unseen: Vec<&str> = state.unknown.iter().map(|field| field.name()).collect();
-    let action = format!("/review/bin/{}{}", one.page.id, frame.at_site());
+    let action = format!("/review/bin/{}{}", name(&one), frame.at_site());
     let body = html! {
         main #main.set {
             p.back { a href=(format!("/review/bin{}", frame.at_site())) { "← Bin" } }
@@ -116,7 +111,7 @@ async fn restore(
     SentForm { visitor, form }: SentForm,
 ) -> BrowserResult {
     decides(&visitor)?;
-    let (_, restore) = found(&visitor, &id, asked(&form, "to")).await?;
+    let (_, restore) = found(&reviews, &visitor, &id, asked(&form, "to")).await?;
     propose(&reviews, &visitor, WriteRequest::Restore(Box::new(restore))).await
 }
 
@@ -124,7 +119,7 @@ async fn restore_part(
     State(reviews): State<Arc<Reviews>>,
     SentForm { visitor, form }: SentForm,
 ) -> BrowserResult {
-    let mirror = mirror(&visitor)?;
+    let mirror = Arc::clone(mirror(&visitor.reviewer)?);
     let reviewer = decides(&visitor)?;
     let prefix = Prefix::parse(form.text("path")).map_err(|fault| not_so("The path", &fault))?;
     let at = TimeArg::parse(form.text("at").trim()).map_err(|fault| not_so("The time", &fault))?;
@@ -134,8 +129,9 @@ async fn restore_part(
     }
     let (at, by) = (at.begin(), asked(&form, "by").map(str::to_owned));
     let part = PartThen { prefix, at, by };
-    let pages = mirror.since(part, reviewer.bench.wiki.scope()).await;
-    let mut pages = pages.map_err(Failure::from)?;
+    let (scope, key) = (reviewer.bench.wiki.scope().clone(), own_key(reviewer));
+    let since = async move { mirror.since(part, &scope, key.as_deref()).await };
+    let (mut pages, more) = read(&reviews, since).await?;
     pages.retain(|page| {
         let mut states =
             { page.steps.iter() }.flat_map(|(before, after)| before.iter().chain(after));
@@ -148,7 +144,7 @@ async fn restore_part(
     propose(
         &reviews,
         &visitor,
-        WriteRequest::RestorePart(RestorePart { pages }),
+        WriteRequest::RestorePart(RestorePart { pages, more }),
     )
     .await
 }
@@ -180,29 +176,58 @@ async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) ->
 /// The pages of the bin that a reviewer decides about; an operator's page shows those of all keys, as
 /// the command does.
 async fn bin(
+    reviews: &Reviews,
     reviewer: &Reviewer,
-    mirror: &Mirror,
     part: Option<&Prefix>,
 ) -> Result<Vec<BinPage>, BrowserResponse> {
-    let wiki = &reviewer.bench.wiki;
-    let key = wiki.key().digest_on_record().to_string();
-    let key = reviewer.caller.client.id.is_some().then_some(&*key);
-    let bin = mirror.bin(wiki.scope(), key, part).await;
-    let mut bin = bin.map_err(Failure::from)?;
+    let mirror = Arc::clone(mirror(reviewer)?);
+    let (scope, key) = (reviewer.bench.wiki.scope().clone(), own_key(reviewer));
+    let part = part.cloned();
+    let bin = async move { mirror.bin(&scope, key.as_deref(), part.as_ref()).await };
+    let mut bin = read(reviews, bin).await?;
     bin.retain(|one| reviewer.decides_about(&one.page.locale, &one.page.path));
     Ok(bin)
 }
 
+/// The digest of the key by which a reviewer is told of pages that are gone; none for an operator.
+fn own_key(reviewer: &Reviewer) -> Option<String> {
+    let key = reviewer.bench.wiki.key().digest_on_record().to_string();
+    reviewer.caller.client.id.is_some().then_some(key)
+}
+
+/// Reads all of a mirror, which takes one of a few places. It keeps that to its end, though the browser
+/// hangs up.
+async fn read<T: Send + 'static>(
+    reviews: &Reviews,
+    reading: impl Future<Output = Result<T, AuditError>> + Send + 'static,
+) -> Result<T, BrowserResponse> {
+    let place = reviews.readers.place().await?;
+    let read = tokio::spawn(async move {
+        let read = reading.await;
+        drop(place);
+        read
+    });
+    let broke_off = |_| Failure::new(Code::InternalError, "The reading broke off.");
+    let read = read.await.map_err(broke_off)?;
+    Ok(read.map_err(Failure::from)?)
+}
+
+/// The name of a page of the bin in addresses: its id may be that of another one, too, which went before.
+fn name(one: &BinPage) -> String {
+    format!("{}-{}", one.page.id, i64::from(one.gone.missed))
+}
+
 /// A page of the bin, and its restore to a place.
 async fn found(
+    reviews: &Reviews,
     visitor: &Visitor,
     id: &str,
     to: Option<&str>,
 ) -> Result<(BinPage, PageRestore), BrowserResponse> {
-    let mirror = mirror(visitor)?;
-    let mut bin = bin(&visitor.reviewer, mirror, None).await?.into_iter();
-    let one = bin
-        .find(|one| one.page.id.to_string() == id)
+    let mirror = mirror(&visitor.reviewer)?;
+    let bin = bin(reviews, &visitor.reviewer, None).await?;
+    let one = { bin.into_iter() }
+        .find(|one| name(one) == id || one.page.id.to_string() == id)
         .ok_or_else(nothing)?;
     let to = to.map(NewPath::parse).transpose();
     let to = to.map_err(|fault| not_so("The new place", &fault))?;
@@ -210,9 +235,8 @@ async fn found(
     Ok((one, restore))
 }
 
-fn mirror(visitor: &Visitor) -> Result<&Mirror, BrowserResponse> {
-    let mirror = visitor.reviewer.bench.mirror.as_deref();
-    mirror.ok_or_else(nothing)
+fn mirror(reviewer: &Reviewer) -> Result<&Arc<Mirror>, BrowserResponse> {
+    reviewer.bench.mirror.as_ref().ok_or_else(nothing)
 }
 
 fn decides(visitor: &Visitor) -> Result<&Reviewer, BrowserResponse> {
@@ -252,6 +276,21 @@ fn input(form: &FormFields, name: &str, label: &str, example: &str) -> Markup {
     }
 }
 
+fn filter_form(query: &FormFields, frame: &Frame) -> Markup {
+    html! {
+        form.search method="get" action="/review/bin" role="search" {
+            @if let Some(site) = &frame.site { input type="hidden" name="site" value=(site); }
+            (input(query, "path", "Below", "docs or de:docs"))
+            (input(query, "by", "Last changed by", "name"))
+            (input(query, "since", "Missed since", "7d or 2030-01-31"))
+            div.act {
+                button type="submit" { "Filter" }
+                a href=(format!("/review/bin{}", frame.at_site())) { "Show all" }
+            }
+        }
+    }
+}
+
 fn rows(pages: &[BinPage], frame: &Frame) -> Markup {
     html! {
         table.fields.bin {
@@ -259,7 +298,7 @@ fn rows(pages: &[BinPage], frame: &Frame) -> Markup {
             @for one in pages {
                 tr {
                     td {
-                        a href=(format!("/review/bin/{}{}", one.page.id, frame.at_site())) { (place(&one.page.locale, &one.page.path)) }
+                        a href=(format!("/review/bin/{}{}", name(one), frame.at_site())) { (place(&one.page.locale, &one.page.path)) }
                         @if one.gone.is_hidden { span.quiet { " (hidden before)" } }
                         @if one.taken_by.is_some() { span.quiet { " (another page is there now)" } }
                     }
@@ -287,8 +326,11 @@ fn part_form(query: &FormFields, token: &str, frame: &Frame) -> Markup {
     }
 }
 
-fn older(query: &FormFields, from: usize) -> String {
+fn older(query: &FormFields, frame: &Frame, from: usize) -> String {
     let mut address = url::form_urlencoded::Serializer::new(String::new());
+    if let Some(site) = &frame.site {
+        address.append_pair("site", site.as_str());
+    }
     let given = ["path", "by", "since"].map(|name| (name, asked(query, name)));
     address.extend_pairs(
         given
@@ -329,4 +371,25 @@ fn author(one: &BinPage) -> String {
 
 fn at(time: MirrorTime) -> Markup {
     when(&Date::from(time.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{filter_form, older};
+    use crate::review::form::FormFields;
+    use crate::review::markup::Frame;
+
+    #[test]
+    fn a_filter_and_older_pages_stay_at_the_site_that_is_looked_at() {
+        let query = FormFields::of_query(Some("site=b&path=docs"));
+        let frame = Frame {
+            site: Some("b".parse().unwrap()),
+            ..Frame::none()
+        };
+        let form = filter_form(&query, &frame).into_string();
+        assert!(form.contains("name=\"site\" value=\"b\""), "{form}");
+        assert!(form.contains("href=\"/review/bin?site=b\""), "{form}");
+        let older = older(&query, &frame, 50);
+        assert_eq!(older, "/review/bin?site=b&path=docs&from=50");
+    }
 }

@@ -238,7 +238,7 @@ async fn tell_of_checks(app: &Arc<App>, checks: Option<&SiteChecks>) -> String {
     }
     head(&mut text, LOOKED);
     if let Some(mirror) = &app.mirror
-        && let Ok(Some(looked)) = mirror.last_looked().await
+        && let Ok(Ok(Some(looked))) = timeout(AT_ONCE, mirror.last_looked()).await
     {
         let age = OffsetDateTime::now_utc() - looked.instant();
         let _ = writeln!(text, "{} {}", LOOKED.name, age.whole_seconds().max(0));

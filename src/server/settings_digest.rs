@@ -88,6 +88,7 @@ mod tests {
     use super::of_site;
     use crate::gates::Policy;
     use crate::memory::MemoryMode;
+    use crate::store::Store;
     use crate::store::local::LocalStore;
     use crate::tools::ToolSelection;
 
@@ -96,7 +97,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let local = || LocalStore::new(dir.path(), "");
         let digest = |store: LocalStore| {
-            let shared = (None, "docs", MemoryMode::Client, Arc::new(store) as _);
+            let store: Arc<dyn Store> = Arc::new(store);
+            let shared = (None, "docs", MemoryMode::Client, store);
             of_site(shared, &Policy::default(), &ToolSelection::default())
         };
         assert_eq!(digest(local()), digest(local()));

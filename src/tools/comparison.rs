@@ -222,9 +222,8 @@ pub(super) async fn seen_version(
     id: i64,
 ) -> Result<PageReading, Failure> {
     let within = (now, context.wiki.scope());
-    let seen = context.mirror()?.versions(within, Some(id), 1).await?.pop();
-    seen.map(|seen| seen.page)
-        .ok_or_else(|| not_found("The page has no such version, and none was seen."))
+    let seen = context.mirror()?.pages(within, &[id]).await?.remove(&id);
+    seen.ok_or_else(|| not_found("The page has no such version, and none was seen."))
 }
 
 /// The version that was current at a time; `None` if the page has not changed since.

@@ -1,7 +1,7 @@
 //! `wikijs_get_page_history`: who changed what on a page and when, how two states of it differ, or
 //! who changed what on all pages since a given time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::iter;
 
 use garde::Validate;
@@ -22,6 +22,10 @@ use crate::wiki::HistoryEntry;
 
 /// The number of entries that are compared with the preceding one.
 const MAX_COMPARED: usize = 20;
+
+/// The number of skipped entries beyond which seen states are not told: to merge them, all entries before
+/// are asked for.
+const MOST_MERGED: usize = 10_000;
 
 /// The reason why an entry does not say what it changed.
 const NOT_COMPARED: &str = "only the first 20 entries of an answer are compared, as far as the wiki gives them; go on with offset";
@@ -113,11 +117,10 @@ struct SeenEntry {
 
 impl From<SeenVersion> for SeenEntry {
     fn from(one: SeenVersion) -> Self {
-        let unknown = one.page.unreadable().into_keys();
         Self {
             version_id: one.id,
             at: one.seen.seen.to_string(),
-            not_seen: unknown.map(Field::name).collect(),
+            not_seen: one.unseen.into_iter().map(Field::name).collect(),
         }
     }
 }
@@ -125,18 +128,40 @@ impl From<SeenVersion> for SeenEntry {
 /// A former state of a page, as the wiki has it or as the mirror saw it, or both.
 type PastState = (HistoryEntry, Option<SeenVersion>);
 
-/// The states of a page that the mirror saw, the newest first; none where none is kept for this caller.
+/// The present page, and the states that the mirror saw before, the newest first; none where none is kept
+/// for this caller, or so many entries are skipped.
 async fn seen_versions(
     context: &ToolContext,
     id: i64,
-    most: usize,
-) -> Result<Vec<SeenVersion>, Failure> {
-    let Some(mirror) = &context.mirror else {
-        return Ok(Vec::new());
+    (offset, limit): (usize, usize),
+) -> Result<(Option<PageReading>, Vec<SeenVersion>), Failure> {
+    let mirror = context.mirror.as_ref();
+    let Some(mirror) = mirror.filter(|_| offset <= MOST_MERGED) else {
+        return Ok((None, Vec::new()));
     };
     let now = context.wiki.page_by_id(id).await?;
     let within = (&now, context.wiki.scope());
-    Ok(mirror.versions(within, None, most).await?)
+    // One more than is shown, to compare the last shown entry with.
+    let seen = mirror.versions(within, offset + limit + 1).await?;
+    Ok((Some(now), seen))
+}
+
+/// The page in the states of these entries that the mirror saw, by their ids.
+async fn seen_pages(
+    context: &ToolContext,
+    now: Option<&PageReading>,
+    told: &[PastState],
+) -> HashMap<i64, PageReading> {
+    let (Some(mirror), Some(now)) = (&context.mirror, now) else {
+        return HashMap::new();
+    };
+    let ids = told.iter().filter_map(|(_, seen)| Some(seen.as_ref()?.id));
+    let ids: Vec<i64> = ids.collect();
+    let read = mirror.pages((now, context.wiki.scope()), &ids).await;
+    read.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the seen states of a page could not be compared");
+        HashMap::new()
+    })
 }
 
 /// The versions of the wiki, and between them by their times the states that none of these is. Those
@@ -209,8 +234,7 @@ impl Tool for GetPageHistory {
                 ..Output::default()
             });
         }
-        // One more than is shown, to compare the last shown entry with.
-        let seen = seen_versions(&context, id, offset + limit + 1).await?;
+        let (now, seen) = seen_versions(&context, id, (offset, limit)).await?;
         let from = if seen.is_empty() { offset } else { 0 };
         let history = (context.wiki).history(id, from, offset - from + limit + 1);
         let history = history.await?;
@@ -223,7 +247,7 @@ impl Tool for GetPageHistory {
         let total = history.total + beside;
         let told = told.into_iter().skip(offset - from).take(limit + 1);
         let told: Vec<PastState> = told.collect();
-        let changed = changed(&context, id, &told).await;
+        let changed = changed(&context, (id, now.as_ref()), &told).await;
         let dates = told.iter().map(|(entry, _)| entry.version_date.clone());
         let states = dates.map(|date| (id, date));
         let ours = context.desk.past().calls_that_left(states.collect()).await;
@@ -286,7 +310,7 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
 /// without a comparison.
 async fn changed(
     context: &ToolContext,
-    page: i64,
+    (page, now): (i64, Option<&PageReading>),
     told: &[PastState],
 ) -> Vec<Option<Vec<&'static str>>> {
     let told = told.get(..=MAX_COMPARED).unwrap_or(told);
@@ -303,8 +327,10 @@ async fn changed(
             return Vec::new();
         }
     };
+    let mut seen_pages = seen_pages(context, now, told).await;
     let reading = |one: &PastState| {
-        let seen = one.1.as_ref().map(|seen| seen.page.clone());
+        let seen = one.1.as_ref();
+        let seen = seen.and_then(|seen| seen_pages.remove(&seen.id));
         if !is_wikis(&one) {
             return seen;
         }

@@ -91,8 +91,19 @@ class Trial:
     # The wiki.
 
     def state(self):
-        """All that must come back, by place."""
-        columns = COLUMNS.replace("- 'id'", "- 'id' - 'render' - 'toc'") if self.options.fill else COLUMNS
+        """All that must come back, by place, once the wiki has rendered what was sent."""
+        before = None
+        while (now := self.state_now()) != before:
+            before = now
+            time.sleep(1.5)
+        return now
+
+    def state_now(self):
+        columns = COLUMNS
+        if self.options.fill:
+            # What was made by SQL was never rendered, and so has no links.
+            columns = columns.replace("- 'id'", "- 'id' - 'render' - 'toc'")
+            columns = columns.replace("= p.id) as links", f"= p.id and p.path not like '{FIRST}/f%') as links")
         query = f"select json_agg(x) from ({columns} where p.path like '{FIRST}/%') x"
         rows = json.loads("\n".join(self.owner.rows(query)) or "null") or []
         return {row["place"]: row for row in rows}
@@ -131,23 +142,31 @@ class Trial:
 
     def other_user(self):
         """A user of the wiki who signs in there as people do."""
-        password = f"p{random.getrandbits(64):x}"
-        ask = lambda query, **variables: ask_whole(self.owner, query, **variables)
-        made = ask(
+        email, password = f"v{random.getrandbits(32):x}@example.com", f"p{random.getrandbits(64):x}"
+        made = ask_whole(
+            self.owner,
             "mutation($email: String!, $name: String!, $password: String!) { users { create(email: $email, name: $name, passwordRaw: $password,"
             ' providerKey: "local", groups: [1], mustChangePassword: false, sendWelcomeEmail: false) { responseResult { succeeded message } } } }',
-            email=f"v{random.getrandbits(32):x}@example.com", name=NAME, password=password,
+            email=email, name=NAME, password=password,
         )
         assert made["users"]["create"]["responseResult"]["succeeded"], made
-        user = ask("{ users { search(query: \"" + NAME + "\") { id email } } }")["users"]["search"][-1]
-        told = ask(
+        found = ask_whole(self.owner, "query($email: String!) { users { search(query: $email) { id } } }", email=email)
+        self.account = (email, password)
+        return found["users"]["search"][0]["id"]
+
+    def sign_in(self):
+        """A sign-in of the wiki ends after half an hour."""
+        told = ask_whole(
+            self.owner,
             'mutation($name: String!, $password: String!) { authentication { login(username: $name, password: $password, strategy: "local") { jwt responseResult { message } } } }',
-            name=user["email"], password=password,
-        )
-        return user["id"], Wiki(self.options.wiki, told["authentication"]["login"]["jwt"], self.options.database)
+            name=self.account[0], password=self.account[1],
+        )["authentication"]["login"]
+        assert told["jwt"], told
+        self.vandal = Wiki(self.options.wiki, told["jwt"], self.options.database)
 
     def vandalise(self, deleted, changed, moved, made):
         """Pages picked at random are deleted, changed and moved, and others are made."""
+        self.sign_in()
         there = self.pages()
         paths = self.random.sample(sorted(there), deleted + changed + moved)
         steps = [("delete", path) for path in paths[:deleted]]
@@ -246,6 +265,7 @@ class Trial:
         return same(before, self.state()) & (len(moved) == 20)
 
     def one_step(self):
+        self.sign_in()
         before = self.state()
         path, other = self.random.sample(sorted(self.pages()), 2)
         there = self.pages()
@@ -288,7 +308,7 @@ class Trial:
         good = True
         assert not self.pages(), f"there are pages below {FIRST}"
         print("making pages", flush=True)
-        user, self.vandal = self.other_user()
+        user = self.other_user()
         try:
             self.seed()
             if self.options.fill:

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use super::super::when::minute;
 use super::finding::DoctorFinding;
 use crate::audit::AuditLog;
-use crate::mirror::{Mirror, MirrorSettings};
+use crate::mirror::{Mirror, MirrorSettings, MirrorTime};
 
 /// A look that is older than so many times the time between two of them is late.
 const LATE: u32 = 10;
@@ -17,7 +17,7 @@ pub(super) async fn found(log: &AuditLog, settings: MirrorSettings) -> DoctorFin
         Err(error) => return DoctorFinding::wrong(error.to_string(), error.hint()),
     };
     let todo = "A running server looks; where it cannot, its log says why.";
-    let Some(looked) = extent.looked.map(|at| at.instant()) else {
+    let Some(looked) = extent.looked.map(MirrorTime::instant) else {
         return DoctorFinding::warning("nobody has looked at the wiki yet", todo);
     };
     let seen = format!(

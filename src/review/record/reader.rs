@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::super::auth::Reviewer;
 use super::call::{AllChanged, read_changes};
@@ -36,6 +36,20 @@ pub(crate) struct Readers(Arc<Semaphore>);
 impl Default for Readers {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+impl Readers {
+    /// A place among those who read at once, for as long as it is held.
+    ///
+    /// # Errors
+    /// If none is free for a while.
+    pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let place = Arc::clone(&self.0).acquire_owned();
+        match tokio::time::timeout(render_budget::PATIENCE, place).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => Err(RenderBudgetExceeded.into()),
+        }
     }
 }
 
@@ -179,10 +193,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AuditError> + Send + 'static,
 ) -> Result<T, RecordReadError> {
     let broken = || RecordReadError::Fault("the reading broke off".to_owned());
-    let permit = Arc::clone(&readers.0).acquire_owned();
-    let permit = tokio::time::timeout(render_budget::PATIENCE, permit).await;
-    let permit = permit.map_err(|_| Failure::from(RenderBudgetExceeded))?;
-    let permit = permit.map_err(|_| broken())?;
+    let permit = readers.place().await?;
     // The work goes on though its reader hangs up, and counts as reading until it ends.
     let read = tokio::task::spawn_blocking(move || {
         let done = work();

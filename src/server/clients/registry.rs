@@ -1,5 +1,6 @@
 //! The current named clients: the file is checked again while the server runs.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -7,10 +8,10 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use time::OffsetDateTime;
 
-use super::super::delegates::delegate::DelegateRecord;
+use super::super::delegates::delegate::{DelegateBasis, DelegateRecord};
 use super::super::delegates::kept::{DelegatesError, KeptDelegates};
 use super::super::delegates::live::LiveDelegate;
-use super::super::site::Sites;
+use super::super::site::{Site, Sites};
 use super::client_record::{ClientRecord, Unwelcome};
 use super::last_uses::LastUses;
 use super::person::PresentPeople;
@@ -47,6 +48,8 @@ struct ClientsState {
     /// The delegates of all servers, as they were looked at last, and the faults that were told.
     family: Arc<[Arc<DelegateRecord>]>,
     family_faults: Vec<DelegatesError>,
+    /// The digests of the delegates that the store had when a token that was nobody's was looked for last.
+    listed: HashSet<String>,
     /// The sites of the server, whose bounds those made over stdio are held to.
     sites: Weak<Sites>,
     /// Time at which clients that expire soon were last logged.
@@ -81,6 +84,7 @@ impl ClientRegistry {
             people: PresentPeople::default(),
             family: Arc::default(),
             family_faults: Vec::new(),
+            listed: HashSet::new(),
             sites: Weak::new(),
             clients: known(&file, thinking)?,
             looked: Instant::now(),
@@ -175,9 +179,14 @@ impl ClientRegistry {
 
     /// The client or delegate whose token has this digest, as they were looked at last.
     async fn find(&self, digest: &str) -> Option<Result<Arc<ClientRecord>, Unwelcome>> {
-        let (clients, family) = {
+        let (clients, is_listed) = {
             let now = self.now();
-            (Arc::clone(&now.clients), Arc::clone(&now.family))
+            let mut family = now.family.iter();
+            let is_known = family.any(|member| member.digest() == digest);
+            (
+                Arc::clone(&now.clients),
+                is_known || now.listed.contains(digest),
+            )
         };
         let found = clients
             .iter()
@@ -185,7 +194,7 @@ impl ClientRegistry {
         if let Some((client, counts)) = found {
             return Some(counts.map(|()| self.came(client)));
         }
-        if !family.iter().any(|member| member.digest() == digest) {
+        if !is_listed {
             return None;
         }
         // A delegate ends, and loses what its maker loses, at once.
@@ -215,9 +224,13 @@ impl ClientRegistry {
             tokio::time::sleep_until((last + UNKNOWN_APART).into()).await;
         }
         *last = Some(Instant::now());
-        // Under the lock: whoever waits for this look finds it done.
-        drop(self.within(Duration::ZERO));
-        self.family().await;
+        // Under the lock: whoever waits for this look finds it done. Nobody makes it read the delegates.
+        let delegates = self.delegates.clone();
+        let listed = blocking(move || delegates.digests()).await;
+        let mut state = self.within(Duration::ZERO);
+        if let Ok(listed) = listed {
+            state.listed = listed;
+        }
     }
 
     /// Takes over how long people have to think.
@@ -254,8 +267,15 @@ impl ClientRegistry {
     ) -> Result<LiveDelegate, DelegatesError> {
         let (delegates, digest) = (self.delegates.clone(), digest.to_owned());
         let line = blocking(move || delegates.find(&digest)).await?;
-        let member = self.within(Duration::ZERO).live(&line);
-        member.ok_or(DelegatesError::Unknown)
+        let mut state = self.within(Duration::ZERO);
+        let member = state.live(&line).ok_or(DelegatesError::Unknown)?;
+        // The look of every second may not have found it yet.
+        if !state.family.iter().any(|one| one.digest() == line.digest()) {
+            let all = state.family.iter().chain([&line]).map(Arc::clone);
+            let all: Arc<[_]> = all.collect();
+            state.family = all;
+        }
+        Ok(member)
     }
 
     /// True if a delegate or a person may call, by the last look at the delegates, of which there is one a second.
@@ -403,7 +423,14 @@ impl ClientsState {
         let makers: Vec<&Arc<ClientRecord>> = makers.collect();
         let site = self.sites.upgrade();
         let site = site.and_then(|sites| sites.find(line.site.as_deref()));
-        let bounds = site.map(|site| site.bounds());
+        // It is for a wiki of other servers, which end it, too.
+        let is_other = |site: &Arc<Site>| !line.is_of(site.app().desk.audit().wiki_name());
+        if site.as_ref().is_some_and(is_other) {
+            return None;
+        }
+        // The bounds cost a digest of the whole policy.
+        let is_held = matches!(line.by, DelegateBasis::Bounds(_));
+        let bounds = site.filter(|_| is_held).map(|site| site.bounds());
         let member = LiveDelegate::of(Arc::clone(line), &makers, bounds.as_deref(), self.thinking);
         let fault = |fault: &String| tracing::debug!(delegate = %line.name(), %fault, "a delegate is not let in");
         member.inspect_err(fault).ok()

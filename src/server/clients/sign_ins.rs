@@ -161,6 +161,11 @@ impl SignIns {
         serde_json::from_slice(&found).ok()
     }
 
+    /// True if there is surely none of a name.
+    pub(in crate::server) fn is_gone(&self, name: &str) -> bool {
+        matches!(self.store.document(DocumentKind::SignIn, name), Ok(None))
+    }
+
     /// All sign-ins, with their names.
     ///
     /// # Errors

@@ -59,6 +59,9 @@ pub struct DelegateRecord {
     /// The only site that it sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) site: Option<String>,
+    /// The wiki of that site, by its name on record: servers of other wikis share the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) wiki: Option<String>,
     /// Number of changes it may make or propose, and below, of those it made or proposed.
     pub(in crate::server) writes: u32,
     pub(in crate::server) used: u32,
@@ -85,6 +88,7 @@ impl DelegateRecord {
             by,
             task,
             site: None,
+            wiki: None,
             writes: 0,
             used: 0,
             ended: None,
@@ -119,6 +123,11 @@ impl DelegateRecord {
     /// The only site that it sees.
     pub(in crate::server) fn site(&self) -> Result<Option<SiteName>, String> {
         self.site.as_deref().map(str::parse).transpose()
+    }
+
+    /// True if it is for the wiki of this name.
+    pub(in crate::server) fn is_of(&self, wiki: &str) -> bool {
+        self.wiki.as_deref().is_none_or(|own| own == wiki)
     }
 
     /// Its task, in its maker's words.

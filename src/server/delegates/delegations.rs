@@ -14,7 +14,7 @@ use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 use super::ends::{client_of, entry, settle, unrecorded};
 use super::faults::{failed, has_ended, invalid};
 use super::kept::{DelegatesError, KeptDelegates};
-use super::live::{LiveDelegate, stdio_client};
+use super::live::{LiveDelegate, stdio_client, user_over_stdio};
 use super::request::{grant, in_words, tools};
 use super::serving::{ServerNotice, running};
 use crate::audit::Client;
@@ -60,7 +60,7 @@ impl Delegations {
         Self {
             delegates: KeptDelegates::new(site.app().desk.audit().home()),
             clients: None,
-            client: Arc::new(stdio_client(site.name().cloned())),
+            client: Arc::new(stdio_client(user_over_stdio(), site.name().cloned())),
             site: Arc::downgrade(site),
             by: String::new(),
         }
@@ -79,11 +79,12 @@ impl Delegations {
 
     /// The delegates of this client on this site.
     fn is_own(&self, line: &DelegateRecord) -> bool {
-        let site = self.site.upgrade();
-        let name = site.as_ref().and_then(|site| site.name());
+        let Some(site) = self.site.upgrade() else {
+            return false;
+        };
         line.parent() == Some(self.client.id)
-            && site.is_some()
-            && line.site.as_deref() == name.map(SiteName::as_str)
+            && line.site.as_deref() == site.name().map(SiteName::as_str)
+            && line.is_of(site.app().desk.audit().wiki_name())
     }
 
     async fn take_of(&self, changes: usize) -> Result<(), Failure> {
@@ -123,6 +124,7 @@ impl Delegations {
         let mut line = DelegateRecord::new(&token, made, &wanted.task, may)
             .map_err(|fault| invalid("task", &fault))?;
         line.site = site.name().map(ToString::to_string);
+        line.wiki = Some(desk.audit().wiki_name().to_owned());
         line.writes = wanted.writes;
         let (delegates, kept) = (self.delegates.clone(), line.clone());
         blocking(move || delegates.add(&kept)).await?;

@@ -1,6 +1,7 @@
 //! Keeps delegates in the store: a document each, named by the digest of its token, so that every server of
 //! the store knows the same delegates.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,6 +95,15 @@ impl KeptDelegates {
         Ok((all, faults))
     }
 
+    /// The digests of the tokens of all delegates, none of which is read. Blocks.
+    ///
+    /// # Errors
+    /// [`DelegatesError::Store`].
+    pub(in crate::server) fn digests(&self) -> Result<HashSet<String>, DelegatesError> {
+        let listed = self.store.documents(KIND)?.into_iter();
+        Ok(listed.map(|one| one.name).collect())
+    }
+
     /// The delegate whose token has this digest, as it is at this moment. Blocks.
     ///
     /// # Errors
@@ -166,6 +176,10 @@ impl KeptDelegates {
         digest: &str,
         why: DelegateEndReason,
     ) -> Result<DelegateRecord, DelegatesError> {
+        let found = self.find(digest)?;
+        if found.ended.is_some() {
+            return Ok(Arc::unwrap_or_clone(found));
+        }
         self.change(digest, |one| {
             one.ended.get_or_insert(why);
             Ok(())

@@ -33,7 +33,8 @@ impl LiveDelegate {
         let maker = match &line.by {
             DelegateBasis::Token(_) => clients.iter().find(is_maker).map(|it| Arc::clone(it)),
             DelegateBasis::Bounds(own) if bounds == Some(own) => {
-                Some(Arc::new(stdio_client(line.site()?)))
+                let site = line.site()?;
+                line.parent().map(|id| Arc::new(stdio_client(id, site)))
             }
             DelegateBasis::Bounds(_) => None,
         };
@@ -57,9 +58,14 @@ impl LiveDelegate {
     }
 }
 
+/// The id of the user of this process as a client over stdio: the sessions of one user are one client.
+pub(in crate::server) fn user_over_stdio() -> ClientId {
+    let user = rustix::process::geteuid().as_raw();
+    ClientId::derived(&format!("{STDIO} {user}"))
+}
+
 /// The client of a connection over stdio, as its delegates' maker. What bounds it are the settings.
-pub(in crate::server) fn stdio_client(site: Option<SiteName>) -> ClientRecord {
-    let id = ClientId::derived(STDIO);
+pub(in crate::server) fn stdio_client(id: ClientId, site: Option<SiteName>) -> ClientRecord {
     ClientRecord {
         id,
         name: STDIO.to_owned(),

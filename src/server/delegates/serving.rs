@@ -50,7 +50,8 @@ impl PostedNotice {
     ) -> Result<(), StoreError> {
         let Some(now) = now else {
             self.posted = None;
-            if self.lease.take().is_some() {
+            // Held until the document is gone.
+            if let Some(_lease) = self.lease.take() {
                 self.store.remove_document(KIND, &self.name)?;
             }
             return Ok(());

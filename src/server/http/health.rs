@@ -47,6 +47,7 @@ impl Readiness {
     /// Answers if calls can be served; a request by a name of this server also gets the faults.
     pub(super) async fn answer(&self, state: &HttpState, is_by_name: bool) -> Response {
         let found = self.cache.lock().await.renewed(state).await;
+        *self.told.lock() = Some(Arc::clone(&found));
         let is_ready = found.is_ready();
         let status = if is_ready {
             StatusCode::OK
@@ -69,12 +70,16 @@ impl Readiness {
         state: &Arc<HttpState>,
         sites: &[Arc<Site>],
     ) -> Vec<Option<SiteChecks>> {
-        let (cache, told) = (Arc::clone(&self.cache), Arc::clone(&self.told));
-        let asked = Arc::clone(state);
-        let look = tokio::spawn(async move {
-            let found = cache.lock().await.renewed(&asked).await;
-            *told.lock() = Some(found);
-        });
+        let (told, asked) = (Arc::clone(&self.told), Arc::clone(state));
+        let look = async {
+            // Whoever waits for the look of another leaves no task behind.
+            let mut cache = Arc::clone(&self.cache).lock_owned().await;
+            let look = tokio::spawn(async move {
+                let found = cache.renewed(&asked).await;
+                *told.lock() = Some(found);
+            });
+            look.await
+        };
         // It goes on.
         let _ = timeout(state.limits.told, look).await;
         let found = self.told.lock().clone();

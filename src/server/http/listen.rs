@@ -232,11 +232,7 @@ impl HttpServer {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
             clients.are_bounded_by(&sites);
             let told = Arc::clone(&state);
-            // Who needs a key of their own has no delegates.
-            let address = move || {
-                let takes = !told.settings().has_caller_keys;
-                takes.then(|| page_host::announced_address(&told))
-            };
+            let address = move || page_host::address_for_delegates(&told);
             tokio::spawn(watch(clients, sites, address, stop.clone()))
         });
         let in_force = Arc::clone(&state);

@@ -4,7 +4,7 @@
 //! cookie of a page there, or replace it. Where the page is reached on loopback alone, it therefore
 //! has a name of its own below `localhost`, made anew at each start.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,9 +24,8 @@ use crate::config::ServeSettings;
 use crate::hex;
 use crate::review::{AT_ISSUER, ReviewOrigin};
 
-/// The most sign-ins at the issuer that begin in a minute from one address, and from all.
+/// The most sign-ins at the issuer that begin in a minute from one network.
 const BEGUN_OF_ONE: u32 = 30;
-const BEGUN_OF_ALL: u32 = 600;
 
 /// Decides about requests for the review page.
 #[derive(Clone)]
@@ -51,14 +50,12 @@ impl PageHost {
         Ok(Self { state, own, begun })
     }
 
-    /// Lets one more sign-in at the issuer begin from an address, unless too many do.
+    /// Lets one more sign-in at the issuer begin from a network, unless too many do.
     fn may_begin(&self, peer: Option<IpAddr>, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let settings = self.state.settings();
         let from = peer.map(|peer| origin_of(peer, headers, &settings.trusted_proxies));
-        let from = from.map_or_else(String::new, |from| from.to_string());
-        let now = Instant::now();
-        let taken = self.begun.take(now, &from, BEGUN_OF_ONE);
-        let taken = taken.and_then(|()| self.begun.take(now, "all", BEGUN_OF_ALL));
+        let from = from.map_or_else(String::new, |from| network_of(from).to_string());
+        let taken = self.begun.take(Instant::now(), &from, BEGUN_OF_ONE);
         taken.map_err(|wait| HttpRefusal {
             wait: Some(wait),
             ..HttpRefusal::new(
@@ -136,7 +133,7 @@ pub(super) async fn check(
             return led_to(&page.own, &host, &request);
         }
     }
-    if request.uri().path() == AT_ISSUER
+    if begins_sign_in(&request)
         && let Err(refusal) = page.may_begin(peer, request.headers())
     {
         return refusal.into_response();
@@ -149,6 +146,23 @@ pub(super) async fn check(
     };
     request.extensions_mut().insert(place);
     next.run(request).await
+}
+
+/// True if a request may begin a sign-in at the issuer. What a browser fetches for another page does not:
+/// it is refused later, and counts for nobody.
+fn begins_sign_in(request: &Request) -> bool {
+    let wanted = request.headers().get("sec-fetch-dest");
+    request.uri().path() == AT_ISSUER
+        && matches!(*request.method(), Method::GET | Method::HEAD)
+        && wanted.is_none_or(|wanted| wanted.as_bytes() == b"document")
+}
+
+/// The network of one caller: an address of IPv4, and the /64 of one of IPv6, all of which one machine may have.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(own) => Ipv6Addr::from_bits(own.to_bits() & !u128::from(u64::MAX)).into(),
+    }
 }
 
 /// Leads a browser to the same address under the page's own name, at the port that it came to,
@@ -202,10 +216,29 @@ pub(super) fn announce_url(state: &HttpState) {
 }
 
 /// The address at which others reach this server, as far as the settings say, without a path.
-pub(super) fn announced_address(state: &HttpState) -> String {
+fn announced_address(state: &HttpState) -> String {
     let settings = state.settings();
     let by_name = settings.allowed_hosts.first();
     by_name.map_or_else(|| own_address(state), |host| format!("https://{host}"))
+}
+
+/// The address that the store tells to other processes, so that they send delegates there; `None` if it
+/// is not told.
+pub(super) fn address_for_delegates(state: &HttpState) -> Option<String> {
+    let settings = state.settings();
+    let is_remote = state.clients.as_ref()?.delegates.store().is_remote();
+    let is_named = !settings.allowed_hosts.is_empty();
+    // Who needs a key of their own has no delegates.
+    let is_told =
+        !settings.has_caller_keys && (is_named || is_ours_for_all(state.listening.ip(), is_remote));
+    is_told.then(|| announced_address(state))
+}
+
+/// True if an address where this server listens is this server's for all who see it in a store. On another
+/// machine of a remote store, an address on loopback is somebody else's.
+fn is_ours_for_all(listening: IpAddr, is_remote: bool) -> bool {
+    let at = listening.to_canonical();
+    !is_remote || !(at.is_loopback() || at.is_unspecified())
 }
 
 /// The address for the sender of a request: by the name that they used, if the operator listed it.
@@ -240,4 +273,63 @@ pub(super) fn own_address(state: &HttpState) -> String {
         at.set_ip(Ipv4Addr::LOCALHOST.into());
     }
     format!("{}://{at}", state.settings().scheme())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use axum::body::Body;
+    use axum::http::Request;
+
+    use super::{AT_ISSUER, begins_sign_in, is_ours_for_all, network_of};
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn an_address_on_loopback_is_told_to_nobody_on_another_machine() {
+        for (listening, is_told) in [
+            ("127.0.0.1", false),
+            ("127.8.0.1", false),
+            ("::1", false),
+            ("::ffff:127.0.0.1", false),
+            ("0.0.0.0", false),
+            ("::", false),
+            ("192.0.2.7", true),
+            ("2001:db8::7", true),
+        ] {
+            assert!(is_ours_for_all(address(listening), false), "{listening}");
+            let told = is_ours_for_all(address(listening), true);
+            assert_eq!(told, is_told, "{listening}");
+        }
+    }
+
+    #[test]
+    fn the_addresses_of_one_network_count_as_one_caller() {
+        let of = |text: &str| network_of(address(text));
+        assert_eq!(of("2001:db8:1:2::7"), of("2001:db8:1:2:ffff::1"));
+        assert_ne!(of("2001:db8:1:2::7"), of("2001:db8:1:3::7"));
+        assert_eq!(of("192.0.2.7"), address("192.0.2.7"));
+    }
+
+    #[test]
+    fn what_a_page_of_others_has_a_browser_fetch_begins_no_sign_in() {
+        let begins = |method: &str, path: &str, wanted: Option<&str>| {
+            let mut request = Request::builder().method(method).uri(path);
+            if let Some(wanted) = wanted {
+                request = request.header("sec-fetch-dest", wanted);
+            }
+            begins_sign_in(&request.body(Body::empty()).expect("a request"))
+        };
+        assert!(begins("GET", AT_ISSUER, None));
+        assert!(begins("HEAD", AT_ISSUER, None));
+        assert!(begins("GET", AT_ISSUER, Some("document")));
+        for wanted in ["image", "iframe", "empty", ""] {
+            assert!(!begins("GET", AT_ISSUER, Some(wanted)), "{wanted}");
+        }
+        assert!(!begins("POST", AT_ISSUER, None));
+        assert!(!begins("GET", "/review", None));
+    }
 }

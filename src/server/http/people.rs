@@ -341,6 +341,13 @@ impl People {
                 return Err(SignedOut::Because(why.to_owned()));
             }
         };
+        // Whoever signed out meanwhile, without waiting for this turn, stays out.
+        if kept.is_gone(name) {
+            if let Ok(client) = self.page_client() {
+                self.take_back(&Arc::new(client), renewed.refresh);
+            }
+            return Err(SignedOut::Over);
+        }
         if let Err(fault) = kept.write(name, &renewed, turn.fence()) {
             tracing::error!("a sign-in cannot be kept: {fault}");
         }
@@ -390,18 +397,22 @@ impl People {
         self.end(name, Fence::default());
         drop(turn);
         let client = Arc::new(self.page_client().ok()?);
-        let seal = self.seal(&client.settings).ok();
-        let sealed = record.and_then(|record| record.refresh).zip(seal);
+        self.take_back(&client, record.and_then(|record| record.refresh));
+        client.sign_out_at().await.map(Into::into)
+    }
+
+    /// Takes a sealed refresh token back at the issuer. Nobody waits for it, and whoever hangs up does not
+    /// stop it.
+    fn take_back(&self, client: &Arc<PageClient>, sealed: Option<String>) {
+        let sealed = sealed.zip(self.seal(&client.settings).ok());
         if let Some(refresh) = sealed.and_then(|(text, seal)| seal.open(OF_REFRESH, &text)) {
-            let client = Arc::clone(&client);
-            // Nobody waits for it, and whoever hangs up does not stop it.
+            let client = Arc::clone(client);
             tokio::spawn(async move {
                 if let Err(fault) = client.revoke(&refresh.into()).await {
                     tracing::warn!("a token could not be taken back at the issuer: {fault:?}");
                 }
             });
         }
-        client.sign_out_at().await.map(Into::into)
     }
 
     fn end(&self, name: &str, turn: Fence) {

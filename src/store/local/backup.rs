@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{LocalStore, fs, if_there};
@@ -34,11 +34,31 @@ impl LocalStore {
         Ok(done)
     }
 
+    /// The directories in which files are replaced: of the wiki, of its mirror, and of what all wikis share.
+    fn replaced_in(&self) -> Vec<PathBuf> {
+        let (mirror, shared) = (self.mirror(), Self::new(&self.root, ""));
+        let documents = DocumentKind::BESIDE_RECORD.map(|kind| self.document_directory(kind));
+        let of_servers = [
+            DocumentKind::SignIn,
+            DocumentKind::Delegate,
+            DocumentKind::Server,
+            DocumentKind::LastUse,
+        ];
+        let of_servers = of_servers.map(|kind| shared.document_directory(kind));
+        let others = [
+            mirror.document_directory(DocumentKind::Mirror),
+            mirror.blob_directory(),
+            self.blob_directory(),
+            self.wiki.clone(),
+            self.root.clone(),
+        ];
+        let all = documents.into_iter().chain(of_servers).chain(others);
+        all.collect()
+    }
+
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
-        let documents = DocumentKind::BESIDE_RECORD.map(|kind| self.document_directory(kind));
-        let others = [self.blob_directory(), self.wiki.clone(), self.root.clone()];
-        for directory in documents.iter().chain(&others) {
+        for directory in &self.replaced_in() {
             let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);
             for entry in fs::entries(directory).map_err(failed)? {
                 let entry = entry.map_err(failed)?;

@@ -8,7 +8,10 @@ use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::mirror::{BinPage, Mirror, MirrorTime, no_state};
-use crate::page::{Field, PagePath, PageState};
+use crate::page::{
+    Field, LeftLink, LinkedSite, Moves, PagePath, PagePlace, PageState, SourceFormat,
+    escape_hidden, mend_copied, mend_links,
+};
 use crate::wiki::Wiki;
 
 use super::{ChangeSource, Made, WriteCall, again_if_same, checked, mending};
@@ -30,6 +33,8 @@ pub struct PageRestore {
 
 /// The fields without which a page is not the same.
 const NEEDED: [Field; 3] = [Field::Content, Field::Editor, Field::Tags];
+/// The most links that a warning names.
+const MOST_TOLD: usize = 10;
 
 impl PageRestore {
     /// The restore of a page of the bin as it was seen last, at its old place or another one.
@@ -96,7 +101,8 @@ impl PageRestore {
     }
 
     /// The set of the page's return and of the changes that mend the links to its old place. If another
-    /// page stands there now, links lead to that one, and stay.
+    /// page stands there now, links lead to that one, and stay; the page's own relative links are mended
+    /// all the same.
     async fn with_links(&self, call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure> {
         let old = Change::recreate(self.state.clone());
         let is_taken = match new_place::look(call.wiki(), &old).await {
@@ -104,15 +110,57 @@ impl PageRestore {
             Err(failure) if failure.code == Code::PageExists => true,
             Err(failure) => return Err(failure),
         };
-        let place = |page: &PageState| (page.locale.clone(), page.path.clone());
+        let change = if is_taken {
+            self.with_own_links(call, change).await?
+        } else {
+            change
+        };
         let ends = (!is_taken).then(|| (place(&self.state), place(change.target())));
-        let moves = ends.into_iter().collect();
-        let (changes, mending) = mending::with_moves(call, vec![change], moves).await?;
+        let moves: Moves = ends.into_iter().collect();
+        let (changes, mending) = mending::with_moves(call, vec![change], moves.clone()).await?;
         let set = ChangeSet::list(call.id, changes).ok_or_else(no_state)?;
+        let set = set.warned(self.own_left(&moves, &mending.site));
         let stay = "another page is at its old place now: links that lead there stay as they are.";
         let set = set.warned(is_taken.then(|| Warning::new("links_stay", stay)));
         Ok(set.mending_links(mending))
     }
+}
+
+impl PageRestore {
+    /// The page's return with its own relative links leading where they led from its old place.
+    async fn with_own_links(&self, call: WriteCall<'_>, change: Change) -> Result<Change, Failure> {
+        let format = SourceFormat::detect(None, Some(&self.state.editor));
+        if !matches!(format, SourceFormat::Markdown | SourceFormat::Html) {
+            return Ok(change);
+        }
+        let site = call.wiki().linked_site().await?;
+        let page = change.target().clone();
+        let (from, to) = (place(&self.state), place(&page));
+        let content = mend_copied(&page.content, format, (&from, &to), &site);
+        Ok(change.with_after(PageState { content, ..page }))
+    }
+
+    /// The warning of the page's own links that stay though they led to its old place.
+    fn own_left(&self, moves: &Moves, site: &LinkedSite) -> Option<Warning> {
+        let format = SourceFormat::detect(None, Some(&self.state.editor));
+        let from = place(&self.state);
+        let left = mend_links(&self.state.content, format, &from, moves, site).left;
+        let told = |one: &LeftLink| {
+            let (link, why) = (escape_hidden(&one.link), one.why.words());
+            format!("{link} (line {}, {why})", one.line)
+        };
+        let told: Vec<String> = left.iter().take(MOST_TOLD).map(told).collect();
+        let more = left.len().saturating_sub(told.len());
+        let message = format!(
+            "links of the page itself stay as they are and may lead elsewhere: {}; {more} more.",
+            told.join("; ")
+        );
+        (!told.is_empty()).then(|| Warning::new("links_stay", message))
+    }
+}
+
+fn place(page: &PageState) -> PagePlace {
+    (page.locale.clone(), page.path.clone())
 }
 
 /// The names of the fields without which a page is not the same, among those that were not seen.

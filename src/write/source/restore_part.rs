@@ -23,6 +23,8 @@ use crate::write::undo::history::nothing;
 pub struct RestorePart {
     /// The pages, in order.
     pub pages: Arc<[PageThen]>,
+    /// Number of others that differ and were not loaded.
+    pub more: usize,
 }
 
 impl RestorePart {
@@ -51,7 +53,7 @@ impl RestorePart {
                 break;
             }
         }
-        left_out.extend(others(pages.as_slice()));
+        left_out.extend(others(pages.as_slice().len().saturating_add(self.more)));
         let Some(set) = ChangeSet::list(call.id, changes) else {
             let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
             let failure = nothing("Nothing of that part can be brought back.");
@@ -62,12 +64,11 @@ impl RestorePart {
 }
 
 /// The entry for the pages that are beyond a set.
-fn others(pages: &[PageThen]) -> Option<LeftOut> {
+fn others(count: usize) -> Option<LeftOut> {
     let why = format!(
-        "a set has {MAX_PAGES} changes at most, and {} pages more differ: ask again for these",
-        pages.len()
+        "a set has {MAX_PAGES} changes at most, and {count} pages more differ: ask again for these"
     );
-    (!pages.is_empty()).then(|| LeftOut {
+    (count > 0).then(|| LeftOut {
         id: None,
         path: None,
         why: why.into(),

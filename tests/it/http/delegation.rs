@@ -535,6 +535,36 @@ async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_store()
 }
 
 #[tokio::test]
+async fn a_server_of_another_wiki_on_the_store_neither_takes_a_delegate_nor_ends_it() {
+    let (wiki_of_it, other, names) = (wiki().await, wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki_of_it, &names).host().await;
+    let elsewhere = serving(&other, &names).in_dir(&server.dir).host().await;
+    let wanted = json!({ "task": "t" });
+    let made = server.delegate(&maker, wanted.clone()).await;
+    let delegate = agent(&made);
+    assert_eq!(server.status(&delegate).await, 200);
+    assert_eq!(elsewhere.status(&delegate).await, 401);
+    let end = json!({ "delegate": made["delegate"] });
+    let refused = elsewhere.call(&maker, END, end).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    server.stop.cancel();
+    server.ended.await.unwrap();
+    expire(&elsewhere, &made);
+    // With the second one, the look that saw the first is over.
+    for _ in 0..2 {
+        let own = elsewhere.delegate(&maker, wanted.clone()).await;
+        expire(&elsewhere, &own);
+        settled(&elsewhere, &[&own]).await;
+    }
+    let left: Vec<_> = kept(&elsewhere).iter().map(|one| one.name()).collect();
+    assert_eq!(left, [made["delegate"].as_str().unwrap()]);
+    let again = serving(&wiki_of_it, &names).in_dir(&elsewhere.dir);
+    let again = again.host().await;
+    settled(&again, &[&made]).await;
+}
+
+#[tokio::test]
 async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once() {
     let (wiki, names) = (wiki().await, Names::new());
     let maker = names.add("ci", Grant::default());

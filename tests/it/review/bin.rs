@@ -142,7 +142,8 @@ async fn a_part_as_it_was_is_asked_for_by_a_form_and_decided_as_one_set() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n"), ("team/c", "C\n")]).await;
     let served = setup(&wiki).serve().await;
     look(&served).await;
-    let then = time::OffsetDateTime::now_utc();
+    // The wiki tells times to the millisecond.
+    let then = time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND;
     let [a, b, c] = ["docs/a", "docs/b", "team/c"].map(|path| id_of(&wiki, path));
     for id in [a, c] {
         wiki.with_store(|store| store.rewrite(id, |page| "Spam\n".clone_into(&mut page.content)));
@@ -257,4 +258,41 @@ async fn without_a_mirror_no_bin_is_offered() {
         let status = browser.open(path).await.status;
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_as_it_was_has_no_page_that_another_key_saw_to_its_end() {
+    let names = Names::new();
+    let wiki = wiki_of(&[("home", "# Home\n")]).await;
+    let gone = wiki.with_page(page("docs/a", "Old.\n"));
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    // The wiki tells times to the millisecond.
+    let then = time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND;
+    they_delete(&wiki, gone).await;
+    look(&served).await;
+    let rights = [
+        "read:pages",
+        "read:source",
+        "read:history",
+        "write:pages",
+        "manage:pages",
+        "delete:pages",
+    ];
+    let key = wiki.key_with(&rights, "");
+    names.add("agent", Grant::default());
+    let other = mirrored(Setup::at(&wiki.address(), &key)).dry();
+    let hosted = other.in_dir_of(&served).naming(&names).host().await;
+    let anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
+    let listed = anna.open("/review/bin").await;
+    lacks(&listed.text, "docs/a");
+    let token = listed.hidden("form_token");
+    let at = then
+        .format(&time::format_description::well_known::Rfc3339)
+        .unwrap();
+    let part = [("form_token", &*token), ("path", "docs"), ("at", &*at)];
+    let refused = anna.send("/review/bin", &part).await;
+    let expected = StatusCode::UNPROCESSABLE_ENTITY;
+    assert_eq!(refused.status, expected, "{}", refused.text);
+    lacks(&anna.open("/review").await.text, "/review/sets/");
 }

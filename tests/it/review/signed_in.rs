@@ -2,6 +2,7 @@
 //! their group; whoever makes up an answer of the issuer comes in nowhere.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ struct Tokens {
     says: Mutex<Value>,
     is_away: Mutex<bool>,
     asked: Mutex<usize>,
+    /// Nothing is answered while a test has it.
+    held: tokio::sync::Mutex<()>,
     /// The tokens that were taken back.
     revoked: Mutex<Vec<String>>,
 }
@@ -74,6 +77,7 @@ impl Tokens {
             says: Mutex::new(json!({ "groups": ["reviewers"] })),
             is_away: Mutex::new(false),
             asked: Mutex::new(0),
+            held: tokio::sync::Mutex::default(),
             revoked: Mutex::default(),
         });
         let routes = Router::new()
@@ -131,6 +135,7 @@ async fn revoke(State(tokens): State<Arc<Tokens>>, headers: HeaderMap, body: Str
 
 async fn token(State(tokens): State<Arc<Tokens>>, headers: HeaderMap, body: String) -> Response {
     *tokens.asked.lock() += 1;
+    drop(tokens.held.lock().await);
     if *tokens.is_away.lock() {
         return AxumStatus::BAD_GATEWAY.into_response();
     }
@@ -222,6 +227,12 @@ impl Place {
             record[*name] = json!(record[*name].as_i64().unwrap() - by);
         }
         std::fs::write(&kept, record.to_string()).unwrap();
+    }
+
+    /// The documents of the sign-ins.
+    fn sign_ins(&self) -> Vec<PathBuf> {
+        let kept = std::fs::read_dir(self.agent.dir.path().join("sessions")).unwrap();
+        kept.map(|one| one.unwrap().path()).collect()
     }
 
     async fn proposal(&self) -> String {
@@ -781,9 +792,49 @@ async fn sessions_are_listed_and_ended_by_operators_and_by_signing_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_signed_out_while_the_issuer_is_asked_stays_out() {
+    let place = Place::new(REVIEWERS).await;
+    let hosted = place.host().await;
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    place.shift(&ALL_TIMES, 600);
+    let held = place.tokens.held.lock().await;
+    let ends = async {
+        while *place.tokens.asked.lock() < 2 {
+            tokio::task::yield_now().await;
+        }
+        // Signing out waits ten seconds for a turn, and does this then.
+        for one in place.sign_ins() {
+            std::fs::remove_file(one).unwrap();
+        }
+        drop(held);
+    };
+    let (over, ()) = tokio::join!(ada.open(&hosted, "/review"), ends);
+    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    assert!(place.sign_ins().is_empty(), "it was kept again");
+    // The token that the issuer gave meanwhile counts no more there.
+    let own = format!("refresh-{}", place.tokens.refresh.lock().unwrap());
+    let is_revoked = async {
+        while *place.tokens.revoked.lock() != [own.clone()] {
+            tokio::task::yield_now().await;
+        }
+    };
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, is_revoked).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sign_ins_begin_at_a_rate_of_their_own() {
     let place = Place::new(REVIEWERS).await;
     let hosted = place.host().await;
+    // What a page of others has a browser fetch uses up nothing of it.
+    let mut fetching = Person {
+        headers: vec![("sec-fetch-dest", "image".to_owned())],
+        ..Person::default()
+    };
+    for _ in 0..40 {
+        let refused = fetching.open(&hosted, "/review/sign-in/issuer").await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    }
     let mut ada = Person::default();
     for _ in 0..30 {
         let begun = ada.open(&hosted, "/review/sign-in/issuer").await;

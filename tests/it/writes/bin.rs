@@ -391,7 +391,8 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_diffe
     let served = setup(&wiki).serve().await;
     look(&served).await;
     let before = ids.map(|id| fields(&wiki, id));
-    let now = || time::OffsetDateTime::now_utc();
+    // The wiki tells times to the millisecond.
+    let now = || time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND;
     let then = now();
     wiki.with_store(|store| {
         store.rewrite(changed, |page| "Spam\n".clone_into(&mut page.content));
@@ -587,5 +588,27 @@ async fn a_page_that_comes_back_elsewhere_takes_the_links_to_its_old_place_along
     is_applied(&served, RESTORE, arguments).await;
     assert_eq!(content(linker), before);
     assert_eq!(content(other), "# Other\n");
-    id_of(&wiki, "kept/there");
+    // Its own relative links lead where they led, all the same.
+    let there = content(id_of(&wiki, "kept/there"));
+    says(&there, "[me](/docs/gone)");
+    lacks(&there, "(next)");
+}
+
+#[tokio::test]
+async fn a_page_that_a_tag_hides_is_not_told_to_stand_at_an_old_place() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    let other = wiki.with_page(PageRow {
+        tags: vec!["secret".to_owned()],
+        ..page("docs/dressed", "# Other\n")
+    });
+    look(&served).await;
+    let listed = call_ok(&served, LIST_BIN, json!({})).await;
+    assert_eq!(listed["pages"][0]["takenBy"], other);
+    let bounded = setup(&wiki).with("WIKI_DENIED_READ_TAGS", "secret");
+    let bounded = bounded.in_dir_of(&served).serve().await;
+    let listed = call_ok(&bounded, LIST_BIN, json!({})).await;
+    assert_eq!(listed["pages"][0]["id"], id);
+    assert_eq!(listed["pages"][0]["takenBy"], Value::Null);
 }

@@ -1,12 +1,20 @@
 //! States that this server saw stand beside the wiki's own versions, and come back with all fields.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
+use std::collections::HashSet;
+use std::ffi::OsString;
 
-use super::bin::{look, mirrored, operators, setup, with_dressed};
-use super::fields;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::response::Response;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
+
+use super::bin::{look, mirrored, operators, setup, they_delete, with_dressed};
+use super::{dressed, fields};
 use crate::harness::{Served, Setup, WithPage as _, page, said};
-use crate::testkit::{HISTORY, UPDATE, call_ok, fails, is_applied, says};
+use crate::testkit::{HISTORY, UPDATE, call_ok, fails, is_applied, says, wiki_dir};
 
 /// Somebody changes a page at the database: the wiki keeps no version of what was there.
 fn replaced(wiki: &DemoWiki, id: i64) {
@@ -215,7 +223,9 @@ async fn what_several_people_wrote_between_two_looks_is_kept_apart_and_goes_back
     };
     write("Ann", lines(&[]));
     look(&served).await;
-    let then = time::OffsetDateTime::now_utc();
+    // The look took longer than the millisecond to which it tells when it began.
+    let mirror = served.app.mirror.as_ref().unwrap();
+    let then = mirror.last_looked().await.unwrap().unwrap().instant();
     write("Mallory", lines(&[(0, "SPAM")]));
     write("Bob", lines(&[(0, "SPAM"), (5, "SIX")]));
     let news = look(&served).await;
@@ -278,4 +288,115 @@ async fn a_look_asks_for_a_bounded_number_of_histories_and_of_their_versions() {
     let seen = seen.filter(|entry| entry["seen"].is_object()).count();
     // The state before, and the newest versions since.
     assert!(seen <= 21, "{seen}");
+}
+
+#[tokio::test]
+async fn to_complete_an_old_version_no_other_state_is_read() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let states = wiki_dir(served.dir.path()).join("mirror/pages");
+    let names = || -> HashSet<OsString> {
+        let entries = std::fs::read_dir(&states).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let before = names();
+    rewritten(&wiki, id, "# One\n");
+    look(&served).await;
+    let between: Vec<OsString> = names().difference(&before).cloned().collect();
+    assert_eq!(between.len(), 1);
+    rewritten(&wiki, id, "# Two\n");
+    look(&served).await;
+    let version = history(&served, id).await["entries"][1]["versionId"].clone();
+    // Nobody can read the state between any more.
+    let path = states.join(&between[0]);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let compare = json!({ "id": id, "compare": { "from": version } });
+    let compared = call_ok(&served, HISTORY, compare).await;
+    assert_eq!(compared["comparison"]["from"]["seenByMirror"], true);
+}
+
+#[tokio::test]
+async fn versions_of_one_time_between_two_looks_are_told_apart() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let soon = time::OffsetDateTime::now_utc() + time::Duration::minutes(1);
+    let soon = soon
+        .format(&time::format_description::well_known::Rfc3339)
+        .unwrap();
+    for round in 0..3 {
+        rewritten(&wiki, id, &format!("# Round {round}\n"));
+        wiki.with_store(|store| soon.clone_into(&mut store.page_mut(id).unwrap().updated_at));
+    }
+    rewritten(&wiki, id, "# Now\n");
+    look(&served).await;
+    let told = history(&served, id).await;
+    let seen: Vec<i64> = { told["entries"].as_array().unwrap().iter() }
+        .filter_map(|entry| entry["seen"]["versionId"].as_i64())
+        .collect();
+    let distinct: HashSet<i64> = seen.iter().copied().collect();
+    assert_eq!((seen.len(), distinct.len()), (4, 4), "{told}");
+}
+
+#[tokio::test]
+async fn a_page_that_got_the_id_of_another_one_has_none_of_its_states() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    replaced(&wiki, id);
+    look(&served).await;
+    assert_eq!(history(&served, id).await["total"], 1);
+    wiki.with_store(|store| {
+        *store.page_mut(id).unwrap() = PageRow {
+            id,
+            created_at: "2031-01-01T00:00:00.000Z".to_owned(),
+            ..page("docs/dressed", "# Other\n")
+        };
+    });
+    assert_eq!(history(&served, id).await["entries"], json!([]));
+}
+
+/// The address of a gateway before a wiki that has no time for histories.
+async fn without_histories(wiki: &DemoWiki) -> String {
+    let base = wiki.address();
+    let relay = move |request: Request| {
+        let base = base.clone();
+        async move { relayed(&base, request).await }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(relay)).await });
+    format!("http://{address}")
+}
+
+#[expect(clippy::disallowed_types, reason = "a gateway is no client of ours")]
+async fn relayed(base: &str, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap();
+    if String::from_utf8_lossy(&body).contains("history") {
+        return Response::builder().status(429).body(Body::empty()).unwrap();
+    }
+    wikijs_gate::wiki::provide_tls();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let answer = client
+        .request(parts.method, format!("{base}{}", parts.uri))
+        .headers(parts.headers)
+        .body(body)
+        .send()
+        .await
+        .unwrap();
+    let mut response = Response::builder().status(answer.status());
+    *response.headers_mut().unwrap() = answer.headers().clone();
+    response.body(answer.bytes().await.unwrap().into()).unwrap()
+}
+
+#[tokio::test]
+async fn a_look_that_is_given_no_history_sees_changes_and_deletions_all_the_same() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_page(dressed());
+    let gone = wiki.with_page(page("docs/gone", "# Gone\n"));
+    let address = without_histories(&wiki).await;
+    let served = mirrored(Setup::at(&address, &wiki.keys().admin));
+    let served = served.serve().await;
+    look(&served).await;
+    rewritten(&wiki, id, "# Theirs\n");
+    they_delete(&wiki, gone).await;
+    let news = look(&served).await;
+    assert_eq!((news.kept, news.gone.len()), (1, 1));
 }

@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 
 use tempfile::TempDir;
@@ -111,6 +111,21 @@ fn changes_are_taken_once_across_all_servers_and_none_after_the_end() {
     assert_eq!(kept.take("other", 1), Err(DelegatesError::Unknown));
     assert_eq!(kept.remove(own), Ok(true));
     assert_eq!(kept.remove(own), Ok(false));
+}
+
+#[test]
+fn an_end_that_nobody_settles_is_not_written_again() {
+    let dir = TempDir::new().unwrap();
+    let (kept, one) = (kept(&dir), delegate("ci"));
+    kept.add(&one).unwrap();
+    let written = || fs::metadata(path(&dir, &one)).unwrap().ino();
+    let end = || kept.end(one.digest(), DelegateEndReason::TimeUp).unwrap();
+    let made = written();
+    let ended = end();
+    let after = written();
+    assert_ne!(after, made);
+    assert_eq!(end(), ended);
+    assert_eq!(written(), after);
 }
 
 #[test]
