@@ -1,10 +1,5 @@
 //! Parses the address of a database.
 
-#![cfg_attr(
-    not(feature = "postgres"),
-    expect(dead_code, reason = "a build without PostgreSQL only checks it")
-)]
-
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;

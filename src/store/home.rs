@@ -33,6 +33,7 @@ pub struct DatabaseHome {
 #[derive(Debug, Clone)]
 pub struct DatabaseSettings {
     /// Its address, which holds no password.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only checked"))]
     pub(crate) address: DatabaseAddress,
     /// The user's password, if one is set.
     pub password: Option<StorePassword>,

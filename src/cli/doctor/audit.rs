@@ -21,7 +21,7 @@ pub(super) async fn found(
     anchors: Option<&AnchorSettings>,
 ) -> Vec<DoctorFinding> {
     let log = AuditLog::new(store.clone(), wiki);
-    let mut found = match log.upkeep.health().await {
+    let found = match log.upkeep.health().await {
         Ok(health) => {
             let mut found = findings(&health, store);
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
@@ -37,7 +37,10 @@ pub(super) async fn found(
         )],
     };
     #[cfg(feature = "postgres")]
-    found.extend(of_database(store).await);
+    let found = [found, of_database(store).await]
+        .into_iter()
+        .flatten()
+        .collect();
     found
 }
 
