@@ -64,9 +64,7 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
         Code::RuleDenied => {
             "Nothing was sent. `wikijs-gate rules explain` says what the rules hold for."
         }
-        Code::DelegationDenied => {
-            "Delegates are made by named clients over HTTP; docs/delegation.md says how."
-        }
+        Code::DelegationDenied => "docs/delegation.md says who makes delegates, and how.",
         Code::NothingToUndo => {
             "`wikijs-gate audit list --outcome applied` has the writes that there are."
         }

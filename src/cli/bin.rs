@@ -27,7 +27,7 @@ const WAIT: Duration = Duration::from_secs(20);
     after_help = "Examples:\n  wikijs-gate bin list --path docs\n  wikijs-gate bin show docs/setup\n  wikijs-gate bin restore docs/setup\n  wikijs-gate bin restore 417 --to docs/old-setup --yes --json\n  wikijs-gate bin restore --path docs --at \"2030-01-31 09:00\" --by Vandal"
 )]
 pub(super) enum BinCommand {
-    /// List the pages that were deleted, the last missed first
+    /// List the pages that were deleted, those last found missing first
     List(BinListArgs),
     /// Show a deleted page as it was seen last
     Show(ShowArgs),

@@ -86,9 +86,9 @@ enum Command {
     /// Edit a wiki as files in a folder: pull, status, diff, push
     #[command(subcommand)]
     Files(files::FilesCommand),
-    /// Stop the writes of all servers on this audit directory
+    /// Stop the writes of all servers on this store
     ///
-    /// It takes effect within a second, without a restart.
+    /// Once it has answered, no write begins, without a restart.
     Pause(pause::PauseArgs),
     /// Resume writes after a pause
     Resume(pause::Resume),

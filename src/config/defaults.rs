@@ -71,7 +71,7 @@ settings! {
     "WIKI_UPLOAD_DIR" (Path, Own, Gates) = "none",
         "A directory whose files `wikijs_upload_asset` may send by their names (`file`). Whoever may upload may publish every file in it, but for links and names that begin with a dot.";
     "WIKI_TOOLSETS" (List, Narrower, Nothing) = "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts`, `memory`, `delegate` (over HTTP), `comments`, `assets`, `checks`, `sites`.";
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts`, `memory`, `delegate`, `comments`, `assets`, `checks`, `sites`.";
     "WIKI_TOOLS" (List, Narrower, Nothing) = "none",
         "Single tools beside the toolsets; without `WIKI_TOOLSETS`, these alone.";
     "WIKI_EXCLUDE_TOOLS" (List, Narrower, Nothing) = "none",

@@ -111,7 +111,7 @@ impl Mirror {
         Ok(look.map(|look| look.at))
     }
 
-    /// The pages that are gone and within a scope by their last places and tags, the last missed first.
+    /// The pages that are gone and within a scope by their last places and tags, those missed last first.
     /// One that stands at its old place again, as it was, is not among them. With the digest of a key
     /// they are those that looks with this key saw to the last; without, as at the operator's command
     /// line, all; of a part, if one is given.

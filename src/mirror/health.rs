@@ -1,4 +1,4 @@
-//! Tells how much a mirror keeps and how old its last look is, and checks that what it names is there.
+//! Tells how much a mirror keeps and how old its last look is, and checks that all states of its pages are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Gives the states in which a page that is there was seen before, to those who may read them.
+//! Gives the earlier states in which an existing page was seen, to those who may read them.
 
 use std::collections::HashMap;
 

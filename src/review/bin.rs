@@ -149,7 +149,7 @@ async fn restore_part(
     .await
 }
 
-/// Leaves a restore to people, and leads to the set. It goes on though the browser hangs up.
+/// Leaves a restore to people, and redirects to the set. Goes on if the browser hangs up.
 async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) -> BrowserResult {
     let reviewer = &visitor.reviewer;
     let caller = Caller {
@@ -195,7 +195,7 @@ fn own_key(reviewer: &Reviewer) -> Option<String> {
     reviewer.caller.client.id.is_some().then_some(key)
 }
 
-/// Reads all of a mirror, which takes one of a few places. It keeps that to its end, though the browser
+/// Reads all of a mirror in one of a few places for readers, and holds the place to the end, also if the browser
 /// hangs up.
 async fn read<T: Send + 'static>(
     reviews: &Reviews,
@@ -212,7 +212,8 @@ async fn read<T: Send + 'static>(
     Ok(read.map_err(Failure::from)?)
 }
 
-/// The name of a page of the bin in addresses: its id may be that of another one, too, which went before.
+/// The name of a page of the bin in addresses. The id alone is not enough: a page that was deleted earlier may
+/// have had the same one.
 fn name(one: &BinPage) -> String {
     format!("{}-{}", one.page.id, i64::from(one.gone.missed))
 }

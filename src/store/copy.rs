@@ -1,7 +1,7 @@
 //! Copies the record of a wiki with its documents, and its mirror, from one store into another, byte for byte.
-//! Previews, MCP sessions and sign-ins are left out.
+//! Previews, MCP sessions, sign-ins, delegates and the times of last uses are left out.
 //!
-//! What is there already is not copied again, so a copy that broke off is gone on with by another call.
+//! What is there already is not copied again, so another call continues a copy that broke off.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -165,7 +165,7 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
                 continue;
             }
             let Some(bytes) = self.from.blob(&blob.name, MOST_BLOB)? else {
-                // The mirror's states go while servers look; of the record's none goes.
+                // Servers may remove states of the mirror meanwhile, but none of the record.
                 if self.is_in_use {
                     continue;
                 }

@@ -34,7 +34,7 @@ pub(super) struct Input {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    /// The last missed first.
+    /// Those last found missing first.
     pages: Vec<BinEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
@@ -84,7 +84,7 @@ impl From<&BinPage> for BinEntry {
 impl Tool for ListBin {
     const NAME: &'static str = "wikijs_list_bin";
     const TITLE: &'static str = "List bin";
-    const DESCRIPTION: &'static str = "List pages that anybody deleted and this server saw before, the last missed first. wikijs_restore_page brings one back.";
+    const DESCRIPTION: &'static str = "List pages that anybody deleted and this server saw before, those last found missing first. wikijs_restore_page brings one back.";
     const ANSWER: &'static str = "takenBy: the page at its place now; linkedFrom: how many link there. Absent: none, unknown.";
     const KIND: ToolKind = ToolKind::Read;
     type Input = Input;

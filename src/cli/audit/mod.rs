@@ -38,7 +38,7 @@ pub(super) enum AuditCommand {
     Head(head::Arguments),
     /// Write the record of a wiki as files, from files or a database
     #[command(
-        after_help = "From a database the directory holds what one of files would: the runs byte for byte, kept states, proposals, drafts,\napprovals and memories. Servers go on meanwhile. The copy is checked before the command ends.\n\nExamples:\n  wikijs-gate audit export /mnt/audit/2030-01-01\n  WIKI_STORE=local WIKI_AUDIT_DIR=/mnt/audit/2030-01-01 wikijs-gate audit verify"
+        after_help = "From a database the directory holds what one of files would: the runs byte for byte, kept states, proposals, drafts,\napprovals, memories and the mirror. Servers go on meanwhile. The copy is checked before the command ends.\n\nExamples:\n  wikijs-gate audit export /mnt/audit/2030-01-01\n  WIKI_STORE=local WIKI_AUDIT_DIR=/mnt/audit/2030-01-01 wikijs-gate audit verify"
     )]
     Export(BackupArgs),
     /// Make a key that signs anchors, or show its public key

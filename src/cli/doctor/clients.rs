@@ -57,8 +57,8 @@ pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
     let faults = faults.map_or_else(Vec::new, |all| all.map_or_else(|it| vec![it], |all| all.1));
     found.extend(faults.into_iter().map(|fault| {
         let todo =
-            "A damaged document is removed after two days; clients make their delegates anew.";
-        DoctorFinding::wrong(format!("no delegate is let in: {fault}"), todo)
+            "Clients make their delegates anew; a damaged document that is two days old goes then.";
+        DoctorFinding::wrong(format!("a delegate is not let in: {fault}"), todo)
     }));
     found
 }

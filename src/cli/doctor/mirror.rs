@@ -1,4 +1,4 @@
-//! Checks the mirror of the wiki: its extent, and whether somebody looks.
+//! Checks the mirror of the wiki: its extent, and whether a server still looks at the wiki.
 
 use time::OffsetDateTime;
 
@@ -7,7 +7,7 @@ use super::finding::DoctorFinding;
 use crate::audit::AuditLog;
 use crate::mirror::{Mirror, MirrorSettings, MirrorTime};
 
-/// A look that is older than so many times the time between two of them is late.
+/// The next look is late once the last one is older than so many times the interval between looks.
 const LATE: u32 = 10;
 
 pub(super) async fn found(log: &AuditLog, settings: MirrorSettings) -> DoctorFinding {

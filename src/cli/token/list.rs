@@ -26,7 +26,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
     let delegates = KeptDelegates::new(home).all();
     let (delegates, faults) = delegates.unwrap_or_else(|error| (Vec::new(), vec![error]));
     for fault in faults {
-        print::note(&format!("No delegate is let in: {fault}."));
+        print::note(&format!("A delegate is not let in: {fault}."));
     }
     let sessions = sessions(&SignIns::new(home));
     if is_json {

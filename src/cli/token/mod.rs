@@ -34,7 +34,7 @@ pub(super) enum TokenCommand {
     /// Remove a client, with all its delegates, or end one delegate; its token counts for nothing
     /// from the next second on. Or end the sessions of a person at the review page, or one of them
     #[command(
-        after_help = "Examples:\n  wikijs-gate token revoke ci\n  wikijs-gate token revoke ci/writer-1a2b3c4d\n  wikijs-gate token revoke anna@example.com"
+        after_help = "Examples:\n  wikijs-gate token revoke ci\n  wikijs-gate token revoke ci/delegate-1a2b3c4d\n  wikijs-gate token revoke anna@example.com"
     )]
     Revoke {
         /// The client, the delegate, the person, or the session as `token list` shows it

@@ -254,7 +254,7 @@ impl NamedClient {
 
     /// The client as the server takes it; `thinking` is the time that a person has.
     pub(in crate::server) fn checked(&self, thinking: Duration) -> Result<ClientRecord, String> {
-        // Only the file of delegates says who made whom, and is held to it.
+        // Only the documents of delegates name a maker, and they are checked against it.
         if self.parent.is_some() {
             return Err("it is a delegate, which this file does not have".to_owned());
         }

@@ -1,4 +1,4 @@
-//! Notes the last use of each client, to the minute, in the store: an empty document each, whose time it is.
+//! Notes the last use of each client, to the minute: an empty document in the store, with the time of that use.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -248,7 +248,7 @@ impl ClientRegistry {
         let mut state = self.within(Duration::ZERO);
         if let Ok((all, faults)) = looked {
             for fault in faults.iter().filter(|it| !state.family_faults.contains(it)) {
-                tracing::error!("no delegate is let in: {fault}");
+                tracing::error!("a delegate is not let in: {fault}");
             }
             state.family_faults = faults;
             state.family = all.into();

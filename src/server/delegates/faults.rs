@@ -21,7 +21,7 @@ impl From<DelegatesError> for Failure {
             )
             .detail("writesLeft", left),
             DelegatesError::Damaged { .. } => {
-                tracing::error!("no delegate is let in: {error}");
+                tracing::error!("a delegate is not let in: {error}");
                 has_ended()
             }
             DelegatesError::Store(_) => {

@@ -16,8 +16,8 @@ use crate::store::{
 const KIND: DocumentKind = DocumentKind::Delegate;
 /// The most delegates of one client at the same time.
 pub(in crate::server) const MOST_AT_ONCE: usize = 5;
-/// The most documents, and the age at which one is none of a delegate that lasts: damaged, or of a site that
-/// is gone.
+/// The most documents, and the age above which one is removed. No delegate lasts as long: the document is
+/// damaged, or its site is gone.
 const MOST: usize = 10_000;
 const OLDEST: Duration = Duration::from_hours(48);
 /// Time to wait for whoever is changing a delegate.
@@ -76,7 +76,7 @@ impl KeptDelegates {
         Arc::clone(&self.store)
     }
 
-    /// All delegates, and the faults of documents that are none. Blocks.
+    /// All delegates, and the faults of damaged documents. Blocks.
     ///
     /// # Errors
     /// [`DelegatesError::Store`].

@@ -1,4 +1,4 @@
-//! Clients that a named client makes for a task.
+//! Clients that another client makes for a task.
 
 pub(in crate::server) mod delegate;
 pub(in crate::server) mod delegations;

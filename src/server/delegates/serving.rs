@@ -1,5 +1,5 @@
-//! Tells other processes of a store which servers over HTTP take delegates, and under which bounds: a
-//! document each, which counts while its server holds its lease.
+//! Tells other processes of a store which servers over HTTP take delegates, and under which bounds. Each server
+//! has a document, which counts while the server holds its lease.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(in crate::server) struct ServerNotice {
     pub(in crate::server) bounds: BTreeMap<String, String>,
 }
 
-/// The notice of this server, which others see as long as it is renewed.
+/// The notice of this server. Others see it as long as this server renews it.
 #[derive(Debug)]
 pub(in crate::server) struct PostedNotice {
     store: Arc<dyn Store>,
@@ -70,7 +70,7 @@ impl PostedNotice {
     }
 }
 
-/// The servers that run now; what killed ones left is removed. Blocks.
+/// The servers that run now. Removes the documents of killed ones. Blocks.
 pub(in crate::server) fn running(store: &dyn Store) -> Result<Vec<ServerNotice>, StoreError> {
     let mut all = Vec::new();
     for one in store.documents(KIND)? {

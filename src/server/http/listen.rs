@@ -73,7 +73,7 @@ pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'
         None
     } else if settings.oauth.is_some() {
         Some(
-            "people who sign in have delegates, which stand beside the named clients: set WIKI_SERVE_TOKENS_FILE; the file may be missing or empty",
+            "people who sign in stand beside the named clients: set WIKI_SERVE_TOKENS_FILE; the file may be missing or empty",
         )
     } else if !address.ip().to_canonical().is_loopback() {
         Some(

@@ -3,11 +3,11 @@
 //! ```text
 //! <root>/PAUSED.json                        the pause of all wikis
 //! <root>/PAUSED.lock                        its lease
-//! <root>/sessions/<name>.json               documents of the servers: of people at the review page,
-//! <root>/delegates/<name>.json              and of clients that others made for a task
-//! <root>/servers/<name>.json                of servers over HTTP that take these
-//! <root>/last-uses/<name>.json              of clients, at the times of these files
-//! <root>/turns/<name>.lock                  leases of these
+//! <root>/sessions/<name>.json               sign-ins of people at the review page
+//! <root>/delegates/<name>.json              clients that other clients made for a task
+//! <root>/servers/<name>.json                servers over HTTP that take delegates
+//! <root>/last-uses/<name>.json              empty; the file's time is that of a client's last use
+//! <root>/turns/<name>.lock                  leases of these documents
 //! <root>/<wiki>/pages/<name>.json.gz        blobs
 //! <root>/<wiki>/runs/<name>                 runs, of which each is locked by its writer
 //! <root>/<wiki>/runs.count                  the number of the last run

@@ -994,7 +994,7 @@ async fn doctor_says_where_no_delegate_is_let_in_and_where_nobody_is_offered_the
     assert!(doctor(&keyed).await.contains(nobody));
     fs::write(path(&server, &made), "nonsense\n").unwrap();
     let told = doctor(&file).await;
-    assert!(told.contains("no delegate is let in"), "{told}");
+    assert!(told.contains("a delegate is not let in"), "{told}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A standby server takes the database's place, and the record is copied out of it.
+//! Promotes a standby server in the database's place, and copies the record out of it.
 
 use std::collections::HashMap;
 use std::path::Path;
