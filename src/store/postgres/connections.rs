@@ -355,7 +355,7 @@ fn unfit(error: &io::Error) -> Option<&'static str> {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     if matches!(inner, Some(rustls::Error::InvalidCertificate(_))) {
         return Some(
-            "has a certificate that is not trusted here: name the file of its authority in SSL_CERT_FILE",
+            "has a certificate that is not trusted here, or of another name: name the file of its authority in SSL_CERT_FILE, or correct the host in WIKI_STORE",
         );
     }
     (error.kind() == io::ErrorKind::Unsupported).then_some(
