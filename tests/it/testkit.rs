@@ -215,8 +215,13 @@ pub(crate) fn begins(text: &(impl Text + ?Sized), part: &str) {
 
 /// The directory of the one wiki in an audit directory.
 pub(crate) fn wiki_dir(audit: &Path) -> PathBuf {
+    // Beside it may lie what is of the servers.
+    let of_servers = ["delegates", "last-uses", "servers", "sessions"];
     let entries = std::fs::read_dir(audit).unwrap().flatten();
-    let mut dirs = { entries }.filter(|entry| entry.path().is_dir());
+    let mut dirs = entries.filter(|entry| {
+        let name = entry.file_name();
+        entry.path().is_dir() && !of_servers.iter().any(|other| name == *other)
+    });
     dirs.next().expect("a wiki").path()
 }
 
