@@ -12,7 +12,7 @@ unless --steps names some:
     vandal   50 pages deleted, 40 changed, 20 moved and ten made, while the server is off for half of it:
              all of it is told, and is back after `bin restore --path --at`, called until nothing differs
     author   with `--by`: what that user changed and made; the wiki does not tell who deletes or moves a page
-    one      `bin restore PAGE`, to the old place and to another
+    one      `bin restore PAGE`, twice
     killed   in each of --kills rounds a restore is killed (SIGKILL) at a random moment and called again
 
 --pages says how many pages are made, --size their bytes; --fill adds so many by SQL, whose rendered text is then
@@ -134,9 +134,9 @@ class Trial:
             digest = hashlib.sha1(f"en|{path}|".encode()).hexdigest()
             text = f"# Filled {number}\\n\\n[other](/en/{FIRST}/f{number * 7 % self.options.fill})\\n\\n" + words * (self.options.size // len(words))
             now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-            rows.append("\t".join([path, digest, f"Filled {number}", "", "f", "t", "", "", "", text, "<p>x</p>", "[]", "markdown", now, now, "markdown", "en", "1", "1"]))
+            rows.append("\t".join([path, digest, f"Filled {number}", "", "f", "t", "\\N", "", "", text, "<p>x</p>", "[]", "markdown", now, now, "markdown", "en", "1", "1", '{"js":"","css":""}']))
         head = """copy pages(path,hash,title,description,"isPrivate","isPublished","privateNS","publishStartDate","publishEndDate",content,render,toc,
-            "contentType","createdAt","updatedAt","editorKey","localeCode","authorId","creatorId") from stdin;""".replace("\n", " ")
+            "contentType","createdAt","updatedAt","editorKey","localeCode","authorId","creatorId",extra) from stdin;""".replace("\n", " ")
         script = head + "\n" + "\n".join(rows) + "\n\\.\n"
         subprocess.run(["psql", "-q", self.options.database], input=script, text=True, check=True)
 
@@ -272,9 +272,7 @@ class Trial:
         self.vandal.delete(there[path])
         self.vandal.delete(there[other])
         self.command("bin", "restore", path, "--yes")
-        self.command("bin", "restore", other, "--to", f"{FIRST}/elsewhere", "--yes")
-        moved = self.pages()[f"{FIRST}/elsewhere"]
-        self.move(moved, other)
+        self.command("bin", "restore", other, "--yes")
         return same(before, self.state())
 
     def killed_step(self):
