@@ -75,8 +75,9 @@ pub(in crate::server) fn running(store: &dyn Store) -> Result<Vec<ServerNotice>,
     let mut all = Vec::new();
     for one in store.documents(KIND)? {
         let name = LeaseName::document(KIND, &one.name);
-        if store.try_lease(&name, LeaseMode::Alone)?.is_some() {
-            store.remove_document(KIND, &one.name)?;
+        // Held until the document is gone, so that a server that comes back posts its own anew.
+        if let Some(held) = store.try_lease(&name, LeaseMode::Alone)? {
+            store.remove_held(held.fence(), KIND, &one.name)?;
             continue;
         }
         let found = store.document(KIND, &one.name)?.unwrap_or_default();
