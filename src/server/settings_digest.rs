@@ -1,26 +1,24 @@
 //! Digests the settings that all replicas of a server must share: sites, policies with their rules, tools, who
 //! shares memories, and whether the store is a database.
 
-use std::sync::Arc;
-
 use super::site::{Site, Sites};
 use crate::audit::{KeyDigest, LineHash};
 use crate::config::Settings;
 use crate::gates::Policy;
 use crate::memory::MemoryMode;
 use crate::site::SiteName;
-use crate::store::Store;
 use crate::tools::{ToolSelection, Toolset, tools_of};
 
 /// The length of the digest as it is shown, in characters.
 const SHOWN: usize = 16;
 
-/// A site, the name of its wiki on record, who shares memories, and the store.
-type SharedSite<'a> = (Option<&'a SiteName>, &'a str, MemoryMode, Arc<dyn Store>);
+/// A site, the name of its wiki on record, who shares memories, and whether servers share the store. One that
+/// keeps its state by itself shares no lock and no record with the others.
+type SharedSite<'a> = (Option<&'a SiteName>, &'a str, MemoryMode, bool);
 
 /// The part of one site.
 fn of_site(
-    (site, wiki, memory, store): SharedSite<'_>,
+    (site, wiki, memory, is_shared): SharedSite<'_>,
     policy: &Policy,
     surface: &ToolSelection,
 ) -> String {
@@ -28,8 +26,6 @@ fn of_site(
     let policy = policy.digest(site, KeyDigest::new(&[0; 32]));
     let tools = tools_of(&Toolset::ALL).filter(|name| surface.has(name));
     let tools: Vec<&str> = tools.collect();
-    // One that keeps its state by itself shares no lock and no record with the others.
-    let is_shared = store.is_remote();
     format!("{site:?} {wiki:?} {policy} {tools:?} {memory:?} {is_shared}\n")
 }
 
@@ -43,12 +39,9 @@ fn shown(mut sites: Vec<String>) -> String {
 /// The digest of a server that starts with these settings of all its sites.
 pub fn settings_digest(sites: &[Settings]) -> String {
     let of_each = sites.iter().map(|one| {
-        let (site, store) = (one.site.as_ref(), one.store.shared());
-        of_site(
-            (site, &one.wiki.name, one.memory, store),
-            &one.policy,
-            &one.surface,
-        )
+        let (site, is_shared) = (one.site.as_ref(), one.store.is_remote());
+        let shared = (site, &*one.wiki.name, one.memory, is_shared);
+        of_site(shared, &one.policy, &one.surface)
     });
     shown(of_each.collect())
 }
@@ -74,7 +67,7 @@ impl Sites {
         let of_each = all.iter().map(|site| {
             let app = site.app();
             let (log, memory) = (app.desk.audit(), app.desk.memory_mode());
-            let shared = (site.name(), log.wiki_name(), memory, log.home().shared());
+            let shared = (site.name(), log.wiki_name(), memory, log.home().is_remote());
             of_site(shared, app.desk.policy(), app.own_tools.surface())
         });
         shown(of_each.collect())
@@ -83,12 +76,10 @@ impl Sites {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::of_site;
     use crate::gates::Policy;
     use crate::memory::MemoryMode;
-    use crate::store::Store;
+    use crate::store::Store as _;
     use crate::store::local::LocalStore;
     use crate::tools::ToolSelection;
 
@@ -97,8 +88,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let local = || LocalStore::new(dir.path(), "");
         let digest = |store: LocalStore| {
-            let store: Arc<dyn Store> = Arc::new(store);
-            let shared = (None, "docs", MemoryMode::Client, store);
+            let shared = (None, "docs", MemoryMode::Client, store.is_remote());
             of_site(shared, &Policy::default(), &ToolSelection::default())
         };
         assert_eq!(digest(local()), digest(local()));

@@ -21,7 +21,6 @@ use super::tokens_file::TokensFile;
 use crate::audit::{ClientId, StoreHome};
 use crate::config::{FileStamp, stamp_of};
 use crate::oauth::{NoGrant, OauthSettings, PersonClaims};
-use crate::store::blocking;
 use crate::wiki::in_words;
 
 /// The least time between two looks at the file for tokens that are nobody's.
@@ -225,8 +224,7 @@ impl ClientRegistry {
         }
         *last = Some(Instant::now());
         // Under the lock: whoever waits for this look finds it done. Nobody makes it read the delegates.
-        let delegates = self.delegates.clone();
-        let listed = blocking(move || delegates.digests()).await;
+        let listed = self.delegates.on(KeptDelegates::digests).await;
         let mut state = self.within(Duration::ZERO);
         if let Ok(listed) = listed {
             state.listed = listed;
@@ -243,8 +241,7 @@ impl ClientRegistry {
     /// All delegates, those whose end is not settled included, as the store and the file have them at this
     /// moment; where the store cannot be read, as they were before.
     pub(in crate::server) async fn family(&self) -> Vec<LiveDelegate> {
-        let delegates = self.delegates.clone();
-        let looked = blocking(move || delegates.all()).await;
+        let looked = self.delegates.on(KeptDelegates::all).await;
         let mut state = self.within(Duration::ZERO);
         if let Ok((all, faults)) = looked {
             for fault in faults.iter().filter(|it| !state.family_faults.contains(it)) {
@@ -265,8 +262,8 @@ impl ClientRegistry {
         &self,
         digest: &str,
     ) -> Result<LiveDelegate, DelegatesError> {
-        let (delegates, digest) = (self.delegates.clone(), digest.to_owned());
-        let line = blocking(move || delegates.find(&digest)).await?;
+        let digest = digest.to_owned();
+        let line = self.delegates.on(move |all| all.find(&digest)).await?;
         let mut state = self.within(Duration::ZERO);
         let member = state.live(&line).ok_or(DelegatesError::Unknown)?;
         // The look of every second may not have found it yet.
@@ -420,7 +417,6 @@ impl ClientsState {
     /// A delegate among the present clients.
     fn live(&self, line: &Arc<DelegateRecord>) -> Option<LiveDelegate> {
         let makers = self.clients.iter().chain(self.people.clients());
-        let makers: Vec<&Arc<ClientRecord>> = makers.collect();
         let site = self.sites.upgrade();
         let site = site.and_then(|sites| sites.find(line.site.as_deref()));
         // It is for a wiki of other servers, which end it, too.
@@ -431,7 +427,7 @@ impl ClientsState {
         // The bounds cost a digest of the whole policy.
         let is_held = matches!(line.by, DelegateBasis::Bounds(_));
         let bounds = site.filter(|_| is_held).map(|site| site.bounds());
-        let member = LiveDelegate::of(Arc::clone(line), &makers, bounds.as_deref(), self.thinking);
+        let member = LiveDelegate::of(Arc::clone(line), makers, bounds.as_deref(), self.thinking);
         let fault = |fault: &String| tracing::debug!(delegate = %line.name(), %fault, "a delegate is not let in");
         member.inspect_err(fault).ok()
     }

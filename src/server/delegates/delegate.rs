@@ -9,28 +9,19 @@ use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::page::{Note, Whose};
 use crate::site::SiteName;
+use crate::words::words;
 
-/// The reason a delegate ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DelegateEndReason {
-    /// Its maker ended it.
-    Ended,
-    /// Its time was up.
-    TimeUp,
-    /// The operator revoked it.
-    Revoked,
-}
-
-impl DelegateEndReason {
-    /// The words for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ended => "ended by its maker",
-            Self::TimeUp => "its time was up",
-            Self::Revoked => "revoked by the operator",
-        }
+words! {
+    /// The reason a delegate ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DelegateEndReason: as_str {
+        /// Its maker ended it.
+        Ended = "ended by its maker",
+        /// Its time was up.
+        TimeUp = "its time was up",
+        /// The operator revoked it.
+        Revoked = "revoked by the operator",
     }
 }
 

@@ -20,7 +20,7 @@ use super::serving::{ServerNotice, running};
 use crate::audit::Client;
 use crate::error::Failure;
 use crate::site::SiteName;
-use crate::store::{blocking, on};
+use crate::store::on;
 use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteContext, denied};
 
 /// The tool that makes delegates.
@@ -97,8 +97,9 @@ impl Delegations {
             return Ok(());
         }
         let changes = u32::try_from(changes).unwrap_or(u32::MAX);
-        let (delegates, own) = (self.delegates.clone(), self.by.clone());
-        Ok(blocking(move || delegates.take(&own, changes)).await?)
+        let own = self.by.clone();
+        let take = move |all: &KeptDelegates| all.take(&own, changes);
+        Ok(self.delegates.on(take).await?)
     }
 
     async fn make(
@@ -126,8 +127,8 @@ impl Delegations {
         line.site = site.name().map(ToString::to_string);
         line.wiki = Some(desk.audit().wiki_name().to_owned());
         line.writes = wanted.writes;
-        let (delegates, kept) = (self.delegates.clone(), line.clone());
-        blocking(move || delegates.add(&kept)).await?;
+        let kept = line.clone();
+        self.delegates.on(move |all| all.add(&kept)).await?;
         let mut entry = entry(&line, "made")?;
         entry.client = Some(Client {
             name: client.name.clone(),
@@ -140,8 +141,8 @@ impl Delegations {
         entry.note = Some(line.task().to_owned());
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
-            let delegates = self.delegates.clone();
-            blocking(move || delegates.remove(line.digest())).await?;
+            let remove = move |all: &KeptDelegates| all.remove(line.digest());
+            self.delegates.on(remove).await?;
             return Err(unrecorded(&error));
         }
         if let Some(clients) = &self.clients {
@@ -200,14 +201,13 @@ impl Delegations {
 
     async fn end_one(&self, desk: &WriteContext, name: &str) -> Result<EndedDelegate, Failure> {
         let own = |line: &Arc<DelegateRecord>| self.is_own(line) && line.name() == name;
-        let delegates = self.delegates.clone();
-        let (all, _) = blocking(move || delegates.all()).await?;
+        let (all, _) = self.delegates.on(KeptDelegates::all).await?;
         let line = all.into_iter().find(own);
         let line = line.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
         // One whose time is up was ended by that.
         let why = line.end_reason().unwrap_or(DelegateEndReason::Ended);
-        let delegates = self.delegates.clone();
-        let ended = blocking(move || delegates.end(line.digest(), why)).await?;
+        let end = move |all: &KeptDelegates| all.end(line.digest(), why);
+        let ended = self.delegates.on(end).await?;
         let handed = settle(&self.delegates, desk, &ended).await;
         Ok(EndedDelegate {
             delegate: ended.name(),

@@ -8,11 +8,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
 use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
-use super::kept::{DelegatesError, KeptDelegates};
+use super::kept::KeptDelegates;
 use super::serving::{PostedNotice, ServerNotice};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, Role};
 use crate::error::{Code, Failure};
-use crate::store::blocking;
 use crate::write::WriteContext;
 
 /// Time between two checks for ended delegates.
@@ -56,13 +55,12 @@ pub(in crate::server) async fn settle(
         tracing::error!(delegate = %ended.name(), %failure, "what a delegate remembered could not be handed over");
         0
     });
-    let (delegates, digest) = (delegates.clone(), ended.digest().to_owned());
-    match blocking(move || delegates.remove(&digest)).await {
+    let digest = ended.digest().to_owned();
+    match delegates.on(move |all| all.remove(&digest)).await {
         Ok(true) => {}
         // Another server, or another call, did it.
         Ok(false) => return handed,
         Err(error) => {
-            let error: DelegatesError = error;
             tracing::warn!(delegate = %ended.name(), %error, "a delegate that has ended could not be removed");
             return handed;
         }
@@ -117,11 +115,11 @@ pub(in crate::server) async fn watch(
             let Some(why) = member.line.end_reason() else {
                 continue;
             };
-            let (delegates, line) = (clients.delegates.clone(), Arc::clone(&member.line));
-            let ended = match blocking(move || delegates.end(line.digest(), why)).await {
+            let line = Arc::clone(&member.line);
+            let end = move |all: &KeptDelegates| all.end(line.digest(), why);
+            let ended = match clients.delegates.on(end).await {
                 Ok(ended) => ended,
                 Err(error) => {
-                    let error: DelegatesError = error;
                     tracing::debug!(delegate = %member.line.name(), %error, "a delegate could not be ended");
                     continue;
                 }

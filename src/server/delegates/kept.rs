@@ -9,7 +9,8 @@ use time::OffsetDateTime;
 
 use super::delegate::{DelegateEndReason, DelegateRecord};
 use crate::store::{
-    DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, remove_surplus, wait_for,
+    DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, blocking, remove_surplus,
+    wait_for,
 };
 
 /// The kind of the documents.
@@ -22,6 +23,7 @@ const MOST: usize = 10_000;
 const OLDEST: Duration = Duration::from_hours(48);
 /// Time to wait for whoever is changing a delegate.
 const PATIENCE: Duration = Duration::from_secs(10);
+
 /// The delegates of all servers of a store.
 #[derive(Debug, Clone)]
 pub struct KeptDelegates {
@@ -74,6 +76,15 @@ impl KeptDelegates {
     /// The store of all of them.
     pub(in crate::server) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    /// Does this on a blocking thread, as [`blocking`] does.
+    pub(in crate::server) async fn on<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, DelegatesError> + Send + 'static,
+    ) -> Result<T, DelegatesError> {
+        let own = self.clone();
+        blocking(move || work(&own)).await
     }
 
     /// All delegates, and the faults of damaged documents. Blocks.

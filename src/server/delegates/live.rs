@@ -22,16 +22,16 @@ pub(in crate::server) struct LiveDelegate {
 
 impl LiveDelegate {
     /// A delegate among these clients.
-    pub(in crate::server) fn of(
+    pub(in crate::server) fn of<'a>(
         line: Arc<DelegateRecord>,
-        clients: &[&Arc<ClientRecord>],
+        clients: impl IntoIterator<Item = &'a Arc<ClientRecord>>,
         bounds: Option<&str>,
         thinking: Duration,
     ) -> Result<Self, String> {
         let is_maker =
-            |it: &&&Arc<ClientRecord>| Some(it.id) == line.parent() && it.role == Role::Agent;
+            |it: &&Arc<ClientRecord>| Some(it.id) == line.parent() && it.role == Role::Agent;
         let maker = match &line.by {
-            DelegateBasis::Token(_) => clients.iter().find(is_maker).map(|it| Arc::clone(it)),
+            DelegateBasis::Token(_) => clients.into_iter().find(is_maker).map(Arc::clone),
             DelegateBasis::Bounds(own) if bounds == Some(own) => {
                 let site = line.site()?;
                 line.parent().map(|id| Arc::new(stdio_client(id, site)))

@@ -119,14 +119,16 @@ impl McpSessions {
             let own = owners.get(id).filter(|own| own.name == owner);
             own.map(|own| own.is_shared)
         };
-        let shared = self.shared.as_ref().filter(|_| is_shared == Some(true));
-        // While the store is away, those who are known are served on.
-        let Some(Ok(false)) = (match shared {
-            Some(shared) => Some(shared.is_of(id, owner).await),
-            None => None,
-        }) else {
-            return is_shared.is_some();
+        let Some(is_shared) = is_shared else {
+            return false;
         };
+        let Some(shared) = self.shared.as_ref().filter(|_| is_shared) else {
+            return true;
+        };
+        // While the store is away, those who are known are served on.
+        if !matches!(shared.is_of(id, owner).await, Ok(false)) {
+            return true;
+        }
         self.owners.lock().remove(id);
         if let Err(error) = self.open.close_session(&id.into()).await {
             tracing::debug!(%error, "a session that ended elsewhere was closed already");

@@ -38,13 +38,7 @@ fn known(client: &NamedClient) -> Arc<ClientRecord> {
 }
 
 fn member(line: &DelegateRecord, clients: &[Arc<ClientRecord>]) -> LiveDelegate {
-    LiveDelegate::of(
-        Arc::new(line.clone()),
-        &clients.iter().collect::<Vec<_>>(),
-        None,
-        Duration::ZERO,
-    )
-    .unwrap()
+    LiveDelegate::of(Arc::new(line.clone()), clients, None, Duration::ZERO).unwrap()
 }
 
 #[test]
