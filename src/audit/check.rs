@@ -84,11 +84,9 @@ impl LogUpkeep {
         let held = self.leases.alone(&name, LONGEST_WAIT).await?;
         let (place, to) = (self.place.clone(), to.to_owned());
         blocking(move || {
-            let own = place.directory();
-            let wiki = own.file_name().unwrap_or_default().to_string_lossy();
             let mirror = place.mirror();
-            match store::back_up((&*place.store, &*mirror), &to, &wiki) {
-                Err(StoreError::Unfit("is not an empty directory")) => Err(AuditError::NotEmpty),
+            match store::back_up((&*place.store, &*mirror), &to, place.name()) {
+                Err(StoreError::Unfit(store::NOT_EMPTY)) => Err(AuditError::NotEmpty),
                 // A purge may have begun meanwhile.
                 Ok(_) if !held.is_sure() => Err(AuditError::Overtaken),
                 done => Ok(done?),
@@ -97,8 +95,8 @@ impl LogUpkeep {
         .await
     }
 
-    /// Copies all that is kept of this wiki, its mirror too, into another store, or goes on with a copy that broke off; nothing
-    /// may write to either meanwhile. Blocks; `progress` is told the bytes so far.
+    /// Copies all that is kept of this wiki, its mirror too, into another store, or goes on with a copy that
+    /// broke off; nothing may write to either meanwhile. Blocks; `progress` is told the bytes so far.
     ///
     /// # Errors
     /// [`CopyFault`].

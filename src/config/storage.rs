@@ -44,7 +44,7 @@ pub(super) fn store(source: &SettingsSource<'_>) -> Result<StoreHome, SettingErr
 pub(super) fn warning(source: &SettingsSource<'_>, store: &StoreHome) -> Option<String> {
     let has_file = matches!(source.filled(PASSWORD_FILE), Ok(Some(_)));
     let has_password = has_file || !source.values(PASSWORD_COMMAND).is_empty();
-    (has_password && !store.shared().is_remote()).then(|| {
+    (has_password && !store.is_remote()).then(|| {
         "a password is set for a database, and store names none: this server keeps its state by itself, in WIKI_AUDIT_DIR".to_owned()
     })
 }

@@ -52,8 +52,9 @@ impl fmt::Display for DatabaseAddress {
 }
 
 impl DatabaseAddress {
-    /// Parses `postgres://user@host:port/database`, and repeats none of it in a fault. Parameters: `sslmode`, which is `verify-full` or, on this machine,
-    /// `disable`; `schema`; `host`, the directory of a socket. A fault is a sentence's end.
+    /// Parses `postgres://user@host:port/database`, and repeats none of it in a fault, which is a sentence's end.
+    /// Parameters: `sslmode`, which is `verify-full` or, on this machine, `disable`; `schema`; `host`, the directory
+    /// of a socket.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         const FORM: &str =
             "must be local or have the form postgres://user@host/database, with a port or without";

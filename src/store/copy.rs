@@ -185,6 +185,10 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
         for run in runs.iter().rev() {
             self.copied.runs += 1;
             let known = there.iter().find(|other| other.name == run.name);
+            let is_there = |length: u64| known.is_some_and(|other| other.length == length);
+            if is_there(run.length) {
+                continue;
+            }
             let bytes = self.from.open_run(&run.name)?;
             let mut bytes = RunStream::new(bytes.ok_or(StoreError::Replaced)?);
             let length = if self.is_in_use {
@@ -193,7 +197,7 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
             } else {
                 run.length
             };
-            if known.is_some_and(|other| other.length == length) {
+            if is_there(length) {
                 continue;
             }
             self.to.remove_run(&run.name)?;

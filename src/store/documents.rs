@@ -1,66 +1,50 @@
 //! Defines documents, which are replaced whole.
 
 use super::{Listed, StoreError};
+use crate::words::words;
 
-/// The kinds of documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum DocumentKind {
-    /// Proposals, by their ids.
-    Proposal,
-    /// Drafts, by owner, name and id.
-    Draft,
-    /// The pause of all wikis; it has one name.
-    Pause,
-    /// Why heads cannot be anchored; it has one name.
-    AnchorFault,
-    /// What one client remembers, by the digest of its name. Nobody else may be able to change it.
-    Memories,
-    /// A person's yes for several writes, by its id. Nobody else may be able to change it.
-    Approval,
-    /// A person's sign-in at the review page, by the digest of its secret. Nobody else may be able to
-    /// change it.
-    SignIn,
-    /// A client that another one made for a task, by the digest of its token. Nobody else may be able to
-    /// change it.
-    Delegate,
-    /// A server over HTTP that takes delegates, by a name of its own; it counts while its lease is held.
-    /// Nobody else may be able to change it.
-    Server,
-    /// The last use of a client, by the client's id: the time of the document, which is empty.
-    LastUse,
-    /// A preview that waits to be confirmed, by its set and the digest of its token. It may be lost, and only
-    /// remote stores have any. Nobody else may be able to change it.
-    Preview,
-    /// A session of an older client over HTTP, by the digest of its id. It may be lost, and only remote
-    /// stores have any.
-    McpSession,
-    /// Pages that a mirror knows, many in one; its names are the mirror's.
-    Mirror,
+words! {
+    /// The kinds of documents.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum DocumentKind: word {
+        /// Proposals, by their ids.
+        Proposal = "proposal",
+        /// Drafts, by owner, name and id.
+        Draft = "draft",
+        /// The pause of all wikis; it has one name.
+        Pause = "pause",
+        /// Why heads cannot be anchored; it has one name.
+        AnchorFault = "anchor-fault",
+        /// What one client remembers, by the digest of its name. Nobody else may be able to change it.
+        Memories = "memories",
+        /// A person's yes for several writes, by its id. Nobody else may be able to change it.
+        Approval = "approval",
+        /// A person's sign-in at the review page, by the digest of its secret. Nobody else may be able to
+        /// change it.
+        SignIn = "sign-in",
+        /// A client that another one made for a task, by the digest of its token. Nobody else may be able to
+        /// change it.
+        Delegate = "delegate",
+        /// A server over HTTP that takes delegates, by a name of its own; it counts while its lease is held.
+        /// Nobody else may be able to change it.
+        Server = "server",
+        /// The last use of a client, by the client's id: the time of the document, which is empty.
+        LastUse = "last-use",
+        /// A preview that waits to be confirmed, by its set and the digest of its token. It may be lost, and only
+        /// remote stores have any. Nobody else may be able to change it.
+        Preview = "preview",
+        /// A session of an older client over HTTP, by the digest of its id. It may be lost, and only remote
+        /// stores have any.
+        McpSession = "mcp-session",
+        /// Pages that a mirror knows, many in one; its names are the mirror's.
+        Mirror = "mirror",
+    }
 }
 
 impl DocumentKind {
     /// The kinds of which there are many documents beside a wiki's record.
     pub(super) const BESIDE_RECORD: [Self; 4] =
         [Self::Proposal, Self::Draft, Self::Memories, Self::Approval];
-
-    /// The word for it in names of leases.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Proposal => "proposal",
-            Self::Draft => "draft",
-            Self::Pause => "pause",
-            Self::AnchorFault => "anchor-fault",
-            Self::Memories => "memories",
-            Self::Approval => "approval",
-            Self::SignIn => "sign-in",
-            Self::Delegate => "delegate",
-            Self::Server => "server",
-            Self::LastUse => "last-use",
-            Self::Preview => "preview",
-            Self::McpSession => "mcp-session",
-            Self::Mirror => "mirror",
-        }
-    }
 
     /// The most bytes of one; more cannot be ours.
     pub(crate) const fn most_bytes(self) -> u64 {

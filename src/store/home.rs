@@ -126,6 +126,11 @@ impl StoreHome {
         self.wiki("")
     }
 
+    /// True if other servers reach it from elsewhere.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.shared().is_remote()
+    }
+
     /// The names of the wikis that have runs here, in order.
     #[cfg_attr(
         not(feature = "postgres"),

@@ -53,6 +53,8 @@ pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Run
 
 /// The name of the store of a wiki's mirror, below the name of the wiki's own.
 pub(crate) const MIRROR: &str = "mirror";
+/// The fault of a directory in which no new store is made.
+pub(crate) const NOT_EMPTY: &str = "is not an empty directory";
 
 /// All that one wiki's records need.
 pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {

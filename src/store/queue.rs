@@ -6,8 +6,8 @@
 //! process starves another. Who wants to share one stands in no line, and may keep them waiting.
 //!
 //! Leases are taken in one order, so there is no deadlock: `RECOVERY`, a proposal's or draft's, a page's, the
-//! tree's, then those that one step of work holds: a delegate's, `DRAFTS`, `APPROVALS`, `MEMORIES`, `PURGE`, `PAUSE`, `INDEX`,
-//! `RUNS`, `BLOBS`. Never two of a kind are held.
+//! tree's, then those that one step of work holds: a delegate's, `DRAFTS`, `APPROVALS`, `MEMORIES`, `PURGE`,
+//! `PAUSE`, `INDEX`, `RUNS`, `BLOBS`. Never two of a kind are held.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

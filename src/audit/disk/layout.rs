@@ -54,6 +54,11 @@ impl AuditLayout {
         Ok(names)
     }
 
+    /// The name of the directory of this wiki's files.
+    pub(in crate::audit) fn name(&self) -> &str {
+        &self.directory
+    }
+
     /// The directory of this wiki's files.
     pub(in crate::audit) fn directory(&self) -> PathBuf {
         self.home.directory().join(&self.directory)

@@ -80,7 +80,7 @@ async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
 }
 
 fn findings(health: &Health, store: &StoreHome) -> Vec<DoctorFinding> {
-    let directory = if store.shared().is_remote() {
+    let directory = if store.is_remote() {
         store.to_string()
     } else {
         health.directory.display().to_string()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{LocalStore, fs, if_there};
-use crate::store::{DocumentKind, StoreError};
+use crate::store::{DocumentKind, NOT_EMPTY, StoreError};
 
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
@@ -20,7 +20,7 @@ impl LocalStore {
     ) -> Result<T, StoreError> {
         let failed = |error: io::Error| StoreError::at(to, "write a backup", &error);
         if fs::entries(to).map_err(failed)?.next().is_some() {
-            return Err(StoreError::Unfit("is not an empty directory"));
+            return Err(StoreError::Unfit(NOT_EMPTY));
         }
         let new = Self::new(to, &format!(".{name}.partial"));
         fs::make_dir(&new.wiki).map_err(failed)?;

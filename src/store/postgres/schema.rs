@@ -33,7 +33,7 @@ pub(super) const MISSING_RIGHTS: &str = "
         AND NOT has_function_privilege(oid, 'EXECUTE')
     ORDER BY 1";
 
-/// The number of standby servers, if none of them is synchronous: of those that are connected, and of those that a
+/// The number of standby servers, if none of them is synchronous: servers that are connected, and servers that a
 /// slot waits for. A role without `pg_read_all_stats` sees of a connection only that it is there.
 pub(super) const ASYNCHRONOUS_STANDBYS: &str = "
     SELECT count(*)::text FROM (

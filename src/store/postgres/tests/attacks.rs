@@ -19,9 +19,22 @@ fn behind(proxy: &ChaosProxy, schema: &str, times: HolderTimes) -> PostgresStore
     let port = proxy.port();
     let text =
         format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable&schema={schema}");
-    let address = DatabaseAddress::parse(&text).unwrap();
+    store_at(DatabaseAddress::parse(&text).unwrap(), times)
+}
+
+/// The store of a process that connects to this address.
+fn store_at(address: DatabaseAddress, times: HolderTimes) -> PostgresStore {
     let database = Database::with_times(address, None, Vec::new(), times).unwrap();
     PostgresStore::new(Arc::new(database), "docs")
+}
+
+/// From now on each row takes so many seconds until it is in a table.
+fn slow_down(schema: &str, table: &str, seconds: &str) {
+    SHARED.sql(&format!(
+        "CREATE FUNCTION {schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN PERFORM pg_sleep({seconds}); RETURN NEW; END$$;
+        CREATE TRIGGER slow BEFORE INSERT ON {schema}.{table} FOR EACH ROW EXECUTE FUNCTION {schema}.slow()"
+    ));
 }
 
 /// Never renewed, so that nothing else goes over the connection, and alive for long.
@@ -228,11 +241,7 @@ fn whoever_was_silent_for_too_long_changes_no_document_that_others_changed() {
 fn a_lease_is_taken_over_before_or_after_a_change_under_it_and_never_amid() {
     let schema = SHARED.schema();
     // The change is slow, so that the lease ends meanwhile.
-    SHARED.sql(&format!(
-        "CREATE FUNCTION {schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
-            $$BEGIN PERFORM pg_sleep(1.5); RETURN NEW; END$$;
-        CREATE TRIGGER slow BEFORE INSERT ON {schema}.document FOR EACH ROW EXECUTE FUNCTION {schema}.slow()"
-    ));
+    slow_down(&schema, "document", "1.5");
     let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
     let (kind, name) = (DocumentKind::Draft, "a");
     let lease = LeaseName::document(kind, name);
@@ -255,11 +264,7 @@ fn a_lease_is_taken_over_before_or_after_a_change_under_it_and_never_amid() {
 fn after_a_pause_has_answered_no_server_records_an_attempt() {
     let schema = SHARED.schema();
     // What is appended takes its time, so that most are under way.
-    SHARED.sql(&format!(
-        "CREATE FUNCTION {schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
-            $$BEGIN PERFORM pg_sleep(0.03); RETURN NEW; END$$;
-        CREATE TRIGGER slow BEFORE INSERT ON {schema}.line FOR EACH ROW EXECUTE FUNCTION {schema}.slow()"
-    ));
+    slow_down(&schema, "line", "0.03");
     let make = || store(&schema, HolderTimes::USUAL);
     let (one, two, operator) = (make(), make(), make());
     let lengths = || -> u64 { operator.runs().unwrap().iter().map(|run| run.length).sum() };
@@ -465,11 +470,7 @@ fn a_database_whose_clock_is_ten_minutes_off_gives_leases_and_ages_as_others_do(
         SHARED.sql(&format!(
             "UPDATE {fake}.off SET by = '{off}', since_its_start = '{off}'"
         ));
-        let make = |times| {
-            let address = SHARED.address(&role, "postgres", &schema);
-            let database = Database::with_times(address, None, Vec::new(), times).unwrap();
-            PostgresStore::new(Arc::new(database), "docs")
-        };
+        let make = |times| store_at(SHARED.address(&role, "postgres", &schema), times);
         let (silent, other) = (make(SILENT), make(HolderTimes::USUAL));
         let lease = silent
             .try_lease(&LeaseName::TREE, LeaseMode::Alone)
@@ -494,11 +495,7 @@ fn a_database_whose_clock_is_ten_minutes_off_gives_leases_and_ages_as_others_do(
 fn a_clock_that_jumps_ahead_takes_leases_away_and_lets_nothing_be_written_under_them() {
     let (schema, fake) = (SHARED.schema(), Cluster::name());
     let role = with_clock(&schema, &fake);
-    let make = || {
-        let address = SHARED.address(&role, "postgres", &schema);
-        let database = Database::with_times(address, None, Vec::new(), STILL).unwrap();
-        PostgresStore::new(Arc::new(database), "docs")
-    };
+    let make = || store_at(SHARED.address(&role, "postgres", &schema), STILL);
     let (one, two) = (make(), make());
     let (kind, name) = (DocumentKind::Draft, "a");
     let lease = LeaseName::document(kind, name);
