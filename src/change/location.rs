@@ -6,7 +6,7 @@ use crate::page::{PagePlace, PageState};
 impl Change {
     /// The place that its page leaves, by a move or a delete.
     pub fn place_left(&self) -> Option<PagePlace> {
-        self.leaving().map(place)
+        self.leaving().map(PageState::place)
     }
 
     /// The place that its page takes, by a move or as a new page.
@@ -14,7 +14,7 @@ impl Change {
         let takes = self.moves() || self.before().is_none();
         // What belongs to a page takes no place of its own.
         let takes = takes && self.thing().is_none();
-        self.after().filter(|_| takes).map(place)
+        self.after().filter(|_| takes).map(PageState::place)
     }
 
     /// True if its page leaves a place that cannot be created again, so nothing can bring it back
@@ -28,10 +28,6 @@ impl Change {
         let leaves = leaves && self.thing().is_none();
         self.before().filter(|_| leaves)
     }
-}
-
-fn place(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
 }
 
 #[cfg(test)]

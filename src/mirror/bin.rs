@@ -139,8 +139,7 @@ impl Mirror {
             .filter_map(|page| {
                 let gone = page.gone.clone()?;
                 let is_back = page.last().is_some_and(|last| states.contains(&last.state));
-                let is_told = scope.admits_place(&page.locale, &page.path)
-                    && scope.admits_tags(&page.tags)
+                let is_told = page.is_admitted_by(scope)
                     && key.is_none_or(|key| gone.was_seen_by(key))
                     && part.is_none_or(|part| part.holds(&page.locale, &page.path));
                 (is_told && !is_back).then(|| BinPage {

@@ -52,11 +52,7 @@ pub(super) fn compare(
             Some(listed) if *listed == key => {}
             Some(_) => difference.replaced.push(key),
             // A page that may not be read is in no list.
-            None if scope.admits_place(&page.locale, &page.path)
-                && scope.admits_tags(&page.tags) =>
-            {
-                difference.missing.push(key);
-            }
+            None if page.is_admitted_by(scope) => difference.missing.push(key),
             None => {}
         }
     }

@@ -209,30 +209,38 @@ impl MirrorLook<'_> {
             let since = seen
                 .map(SeenState::date)
                 .filter(|date| Some(*date) != page.updated_at.as_ref());
-            let mut versions: Vec<Version> = Vec::new();
-            if let Some(since) = page.id.zip(since).filter(|_| *left > 0) {
-                *left -= 1;
-                match self.versions_since(index, since).await {
-                    Ok(between) => versions = between,
-                    Err(error)
-                        if error.is_about_the_key() || matches!(error, WikiError::NotConnected) =>
-                    {
-                        return Err(error.into());
-                    }
-                    Err(error) => {
-                        tracing::debug!(%error, "mirror: a page's history cannot be read");
-                        // What the key may not read, or the wiki has no time for, is asked for no more.
-                        if error.is_forbidden() || error.is_passing() {
-                            *left = 0;
-                        }
-                    }
-                }
-            }
+            let versions = match page.id.zip(since).filter(|_| *left > 0) {
+                Some(since) => self.versions_if_told(index, since, left).await?,
+                None => Vec::new(),
+            };
             let texts = versions.iter().map(|version| version.content.len());
             bytes = bytes.saturating_add(texts.sum::<usize>());
             pages.push((page, versions));
         }
         Ok(pages)
+    }
+
+    /// The versions of a page since a time, if this look can have them; none otherwise.
+    async fn versions_if_told(
+        &self,
+        index: &ContentIndex,
+        since: (i64, &Date),
+        left: &mut usize,
+    ) -> Result<Vec<Version>, WikiError> {
+        *left -= 1;
+        match self.versions_since(index, since).await {
+            Err(error)
+                if !error.is_about_the_key() && !matches!(error, WikiError::NotConnected) =>
+            {
+                tracing::debug!(%error, "mirror: a page's history cannot be read");
+                // What the key may not read, or the wiki has no time for, is asked for no more.
+                if error.is_forbidden() || error.is_passing() {
+                    *left = 0;
+                }
+                Ok(Vec::new())
+            }
+            versions => versions,
+        }
     }
 
     /// The versions of a page since a time, fewer of them where the answer would be too large.

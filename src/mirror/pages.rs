@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::audit::KeptState;
-use crate::page::{Date, Locale, PagePath, PageReading, PageState};
+use crate::page::{Date, Locale, PagePath, PageReading, PageState, ReadScope};
 
 /// The most states of one page; the oldest give way.
 const MOST_STATES: usize = 500;
@@ -155,6 +155,11 @@ impl MirroredPage {
     #[must_use]
     pub fn last(&self) -> Option<&SeenState> {
         self.states.last()
+    }
+
+    /// True if it may be read within a scope, by its last place and tags.
+    pub(super) fn is_admitted_by(&self, scope: &ReadScope) -> bool {
+        scope.admits_place(&self.locale, &self.path) && scope.admits_tags(&self.tags)
     }
 
     /// A page that was not seen before.

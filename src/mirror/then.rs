@@ -42,6 +42,13 @@ pub struct PageThen {
     pub hindrance: Option<&'static str>,
 }
 
+impl PageThen {
+    /// The states of the page before and after all steps.
+    pub fn states(&self) -> impl Iterator<Item = &PageState> {
+        places(&self.steps)
+    }
+}
+
 /// A page before a change and after it.
 type StatesThen = (Option<PageState>, Option<PageState>);
 
@@ -90,7 +97,7 @@ fn is_told(page: &MirroredPage, scope: &ReadScope, key: Option<&str>) -> bool {
         let is_by_key = key.is_none_or(|key| gone.was_seen_by(key));
         !gone.is_hidden && is_by_key
     });
-    is_seen && scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags)
+    is_seen && page.is_admitted_by(scope)
 }
 
 /// True if a page of a part is not as it was, as far as that is known without its states.
@@ -278,8 +285,8 @@ fn states(
         for field in std::mem::take(&mut after.unknown) {
             after.take(field, before);
         }
-        for field in [Field::Tags, Field::ScriptCss, Field::ScriptJs] {
-            if !before.knows(field) && after.knows(field) {
+        for field in Field::ALL {
+            if !field.is_in_versions() && !before.knows(field) && after.knows(field) {
                 before.take(field, after);
                 unseen.extend((!unseen.contains(&field)).then_some(field));
             }

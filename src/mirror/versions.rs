@@ -90,8 +90,7 @@ impl Mirror {
             };
             let mut pages = known.iter().filter(|page| {
                 let is_there = page.id == id && page.gone.is_none() && is_same(&page.created);
-                let is_told = scope.admits_place(&page.locale, &page.path);
-                is_there && is_told && scope.admits_tags(&page.tags)
+                is_there && page.is_admitted_by(&scope)
             });
             let Some(page) = pages.next() else {
                 return Ok(Vec::new());
@@ -133,8 +132,9 @@ impl Mirror {
         let Some(seen) = found.ok().and_then(|mut found| found.pop()) else {
             return false;
         };
-        let fields = [Field::Tags, Field::ScriptCss, Field::ScriptJs];
-        let has_more = { fields.iter() }.any(|field| !then.knows(*field) && seen.knows(*field));
+        let has_more = Field::ALL
+            .into_iter()
+            .any(|field| !field.is_in_versions() && !then.knows(field) && seen.knows(field));
         *then = then.clone().or(seen);
         has_more
     }

@@ -133,8 +133,7 @@ async fn restore_part(
     let since = async move { mirror.since(part, &scope, key.as_deref()).await };
     let (mut pages, more) = read(&reviews, since).await?;
     pages.retain(|page| {
-        let mut states =
-            { page.steps.iter() }.flat_map(|(before, after)| before.iter().chain(after));
+        let mut states = page.states();
         states.all(|state| reviewer.decides_about(&state.locale, &state.path))
     });
     if pages.is_empty() {
@@ -332,12 +331,11 @@ fn older(query: &FormFields, frame: &Frame, from: usize) -> String {
     if let Some(site) = &frame.site {
         address.append_pair("site", site.as_str());
     }
-    let given = ["path", "by", "since"].map(|name| (name, asked(query, name)));
-    address.extend_pairs(
-        given
-            .iter()
-            .filter_map(|(name, value)| Some((name, (*value)?))),
-    );
+    for name in ["path", "by", "since"] {
+        if let Some(value) = asked(query, name) {
+            address.append_pair(name, value);
+        }
+    }
     address.append_pair("from", &from.to_string());
     format!("/review/bin?{}", address.finish())
 }

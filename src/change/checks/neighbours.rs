@@ -102,7 +102,7 @@ fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
 /// The places that a page's links lead to, each with its first line.
 fn places(page: &PageState, site: &LinkedSite) -> BTreeMap<PagePlace, usize> {
     let mut places = BTreeMap::new();
-    let from = (page.locale.clone(), page.path.clone());
+    let from = page.place();
     let base = LinkBase::new(&from, site);
     for link in followed(page) {
         if let Some(place) = base.page(&link.target, link.carrier) {

@@ -71,6 +71,11 @@ impl PageState {
         }
     }
 
+    /// The place of the page.
+    pub fn place(&self) -> (Locale, PagePath) {
+        (self.locale.clone(), self.path.clone())
+    }
+
     /// True if the value of a field is known.
     pub fn knows(&self, field: Field) -> bool {
         !self.unknown.contains(&field)

@@ -51,8 +51,7 @@ pub(in crate::write) async fn look(wiki: &Arc<Wiki>, set: &ChangeSet) -> Vec<Opt
 /// The place of a page that a change deletes.
 fn deleted(change: &Change) -> Option<PagePlace> {
     let page = change.before().filter(|page| page.thing.is_none())?;
-    let place = || (page.locale.clone(), page.path.clone());
-    change.after().is_none().then(place)
+    change.after().is_none().then(|| page.place())
 }
 
 fn note(warnings: &mut [Option<Warning>], at: usize, count: usize) {

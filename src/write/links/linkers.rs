@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use crate::change::{Change, Operation, Warning};
 use crate::gates::{ChangeSet, SetChange};
 use crate::index::ContentIndex;
-use crate::page::{
-    Field, LinkBase, LinkKind, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
-};
+use crate::page::{Field, LinkBase, LinkKind, Moves, PagePlace, SourceFormat, links, mend_links};
 use crate::wiki::Wiki;
 
 use super::super::answer::LinkedFrom;
@@ -62,10 +60,6 @@ pub(in crate::write) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFro
     pages.dedup_by_key(|page| page.id);
     pages.truncate(MAX_NAMED);
     pages
-}
-
-fn place_of(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
 }
 
 /// The answer if the links could not be looked at.
@@ -144,7 +138,7 @@ impl WikiLinks {
         let Some(page) = change.after() else {
             return HashSet::new();
         };
-        let place = place_of(page);
+        let place = page.place();
         let base = LinkBase::new(&place, &self.site);
         let links = links(
             &page.content,
@@ -221,7 +215,7 @@ fn places_taken(set: &ChangeSet) -> HashSet<PagePlace> {
 fn moves(set: &ChangeSet) -> Moves {
     set.iter()
         .filter_map(|one| Some((one.change.before()?, one.change.after()?)))
-        .map(|(before, after)| (place_of(before), place_of(after)))
+        .map(|(before, after)| (before.place(), after.place()))
         .collect()
 }
 

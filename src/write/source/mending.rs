@@ -105,16 +105,12 @@ fn page_id(change: &Change) -> Option<i64> {
     change.before()?.id
 }
 
-fn place_of(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
-}
-
 /// The place of a change's page before and after.
 fn ends_of(change: &Change) -> (PagePlace, PagePlace) {
     let target = change.target();
     (
-        change.before().map_or_else(|| place_of(target), place_of),
-        change.after().map_or_else(|| place_of(target), place_of),
+        change.before().unwrap_or(target).place(),
+        change.after().unwrap_or(target).place(),
     )
 }
 
@@ -133,7 +129,7 @@ fn with_headings(moves: Moves, asked: &[Change], parted: &[NewPart]) -> Moves {
     let new = asked.iter().filter(|change| change.before().is_none());
     let new: Vec<(PagePlace, &PageState)> = new
         .filter_map(|change| change.after().filter(is_markdown))
-        .map(|page| (place_of(page), page))
+        .map(|page| (page.place(), page))
         .collect();
     asked.iter().fold(moves, |moves, change| {
         let ends = change.before().filter(is_markdown).zip(change.after());
@@ -156,14 +152,14 @@ fn with_headings(moves: Moves, asked: &[Change], parted: &[NewPart]) -> Moves {
         if parts.is_empty() {
             return moves;
         }
-        moves.with_headings(&place_of(before), (&before.content, &after.content), &parts)
+        moves.with_headings(&before.place(), (&before.content, &after.content), &parts)
     })
 }
 
 /// The moves as the text of a new page means them: a place that a new page takes is that page's.
 fn of_new<'a>(moves: &Moves, changes: impl Iterator<Item = &'a Change>) -> Moves {
     let new = changes.filter(|change| change.before().is_none());
-    let taken: HashSet<PagePlace> = new.filter_map(|one| one.after().map(place_of)).collect();
+    let taken: HashSet<PagePlace> = new.filter_map(|one| Some(one.after()?.place())).collect();
     moves.without(&taken)
 }
 
@@ -181,7 +177,7 @@ fn mended(
         Some(before) => (before, moves),
         None => (after, of_new),
     };
-    let place = place_of(page);
+    let place = page.place();
     // The text of a page that comes back elsewhere was written for its old place.
     let back = change
         .before()
@@ -336,7 +332,7 @@ async fn linker(
             _ => return Err(failure.detail("id", id)),
         },
     };
-    let place = place_of(&page);
+    let place = page.place();
     let format = SourceFormat::detect(None, Some(&page.editor));
     let mended = mend_links(&page.content, format, &place, moves, site);
     if mended.mended.is_empty() {

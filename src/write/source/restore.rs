@@ -9,8 +9,8 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::mirror::{BinPage, Mirror, MirrorTime, no_state};
 use crate::page::{
-    Field, LeftLink, LinkedSite, Moves, PagePath, PagePlace, PageState, SourceFormat,
-    escape_hidden, mend_copied, mend_links,
+    Field, LeftLink, LinkedSite, Moves, PagePath, PageState, SourceFormat, escape_hidden,
+    mend_copied, mend_links,
 };
 use crate::wiki::Wiki;
 
@@ -95,9 +95,13 @@ impl PageRestore {
         } else {
             ChangeSet::single(call.id, change)
         };
-        let is_back = |change: &Change| change.before().is_none();
-        let warnings = |change: &Change| is_back(change).then(|| warnings.clone());
-        Ok(set.warned_each(|change| warnings(change).unwrap_or_default()))
+        Ok(set.warned_each(|change| {
+            if change.before().is_none() {
+                warnings.clone()
+            } else {
+                Vec::new()
+            }
+        }))
     }
 
     /// The set of the page's return and of the changes that mend the links to its old place. If another
@@ -115,7 +119,7 @@ impl PageRestore {
         } else {
             change
         };
-        let ends = (!is_taken).then(|| (place(&self.state), place(change.target())));
+        let ends = (!is_taken).then(|| (self.state.place(), change.target().place()));
         let moves: Moves = ends.into_iter().collect();
         let (changes, mending) = mending::with_moves(call, vec![change], moves.clone()).await?;
         let set = ChangeSet::list(call.id, changes).ok_or_else(no_state)?;
@@ -124,9 +128,7 @@ impl PageRestore {
         let set = set.warned(is_taken.then(|| Warning::new("links_stay", stay)));
         Ok(set.mending_links(mending))
     }
-}
 
-impl PageRestore {
     /// The page's return with its own relative links leading where they led from its old place.
     async fn with_own_links(&self, call: WriteCall<'_>, change: Change) -> Result<Change, Failure> {
         let format = SourceFormat::detect(None, Some(&self.state.editor));
@@ -135,7 +137,7 @@ impl PageRestore {
         }
         let site = call.wiki().linked_site().await?;
         let page = change.target().clone();
-        let (from, to) = (place(&self.state), place(&page));
+        let (from, to) = (self.state.place(), page.place());
         let content = mend_copied(&page.content, format, (&from, &to), &site);
         Ok(change.with_after(PageState { content, ..page }))
     }
@@ -143,7 +145,7 @@ impl PageRestore {
     /// The warning of the page's own links that stay though they led to its old place.
     fn own_left(&self, moves: &Moves, site: &LinkedSite) -> Option<Warning> {
         let format = SourceFormat::detect(None, Some(&self.state.editor));
-        let from = place(&self.state);
+        let from = self.state.place();
         let left = mend_links(&self.state.content, format, &from, moves, site).left;
         let told = |one: &LeftLink| {
             let (link, why) = (escape_hidden(&one.link), one.why.words());
@@ -157,10 +159,6 @@ impl PageRestore {
         );
         (!told.is_empty()).then(|| Warning::new("links_stay", message))
     }
-}
-
-fn place(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
 }
 
 /// The names of the fields without which a page is not the same, among those that were not seen.

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use crate::change::Change;
 use crate::gates::LinkLeft;
 use crate::page::{
-    LinkBase, LinkedSite, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
+    LinkBase, LinkedSite, Moves, PageLink, PagePlace, PageState, SourceFormat, links, mend_links,
 };
 
 /// The dependencies between the changes of a set.
@@ -95,14 +95,14 @@ impl Needs {
 /// The old and the new place of a change's page, if it moves.
 fn moved(change: &Change) -> Option<(PagePlace, PagePlace)> {
     let page = change.after().filter(|_| change.moves())?;
-    Some((change.place_left()?, place_of(page)))
+    Some((change.place_left()?, page.place()))
 }
 
 /// The place to which a change brings a page, from elsewhere or as a new one.
 fn arrives(change: &Change) -> Option<PagePlace> {
     match change.before() {
         Some(_) => Some(moved(change)?.1),
-        None => change.after().map(place_of),
+        None => change.after().map(PageState::place),
     }
 }
 
@@ -125,7 +125,7 @@ fn mends(
 
 /// The places to which a page links.
 fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
-    let own = place_of(page);
+    let own = page.place();
     let base = LinkBase::new(&own, site);
     let all = links(
         &page.content,
@@ -152,14 +152,14 @@ pub(super) fn without(
         return (change, Vec::new());
     };
     let format = SourceFormat::detect(None, Some(&after.editor));
-    let mended = mend_links(&after.content, format, &place_of(after), &back, site);
+    let mended = mend_links(&after.content, format, &after.place(), &back, site);
     let named = mended.left.into_iter();
     let named = named.map(|link| (link.link, link.line, link.why.words()));
-    let gone = links_to_new(before, after, left_out, site);
+    let gone = links_to_new(before, after, left_out, site).into_iter();
     let gone = gone.map(|(link, line)| (link, line, NOT_MADE));
     let left = named.chain(gone).map(|(link, line, why)| LinkLeft {
         id: before.id.unwrap_or_default(),
-        place: place_of(before),
+        place: before.place(),
         link: Some((link, line)),
         why: why.into(),
     });
@@ -184,12 +184,12 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
     };
     let moves: Moves = moving.iter().filter_map(|change| moved(change)).collect();
     let format = SourceFormat::detect(None, Some(&page.editor));
-    let mended = mend_links(&page.content, format, &place_of(page), &moves, site);
+    let mended = mend_links(&page.content, format, &page.place(), &moves, site);
     let mendable = mended.mended.into_iter().map(|one| (one.before, one.line));
     let left = mended.left.into_iter().map(|one| (one.link, one.line));
     let links = mendable.chain(left).map(|link| LinkLeft {
         id: page.id.unwrap_or_default(),
-        place: place_of(page),
+        place: page.place(),
         link: Some(link),
         why: STAYS.into(),
     });
@@ -202,25 +202,25 @@ fn links_to_new(
     after: &PageState,
     left_out: &[&Change],
     site: &LinkedSite,
-) -> impl Iterator<Item = (String, usize)> {
+) -> Vec<(String, usize)> {
     let new = left_out.iter().filter(|change| change.before().is_none());
-    let mut new: HashSet<PagePlace> = new.filter_map(|it| it.after().map(place_of)).collect();
-    let mut all = Vec::new();
-    if !new.is_empty() {
-        let known = places(before, site);
-        new.retain(|place| !known.contains(place));
-        let own = place_of(after);
-        let base = LinkBase::new(&own, site);
-        all = links(
-            &after.content,
-            SourceFormat::detect(None, Some(&after.editor)),
-        );
-        all.retain(|it| {
-            base.place(&it.target, it.carrier)
-                .is_some_and(|it| new.contains(&it))
-        });
+    let mut new: HashSet<PagePlace> = new.filter_map(|it| Some(it.after()?.place())).collect();
+    if new.is_empty() {
+        return Vec::new();
     }
-    all.into_iter().map(|link| (link.target, link.line))
+    let known = places(before, site);
+    new.retain(|place| !known.contains(place));
+    let own = after.place();
+    let base = LinkBase::new(&own, site);
+    let format = SourceFormat::detect(None, Some(&after.editor));
+    let leads_to_new = |link: &PageLink| {
+        let place = base.place(&link.target, link.carrier);
+        place.is_some_and(|place| new.contains(&place))
+    };
+    let all = links(&after.content, format).into_iter();
+    all.filter(leads_to_new)
+        .map(|link| (link.target, link.line))
+        .collect()
 }
 
 /// The reason why a link to a new page will lead nowhere.
@@ -228,10 +228,6 @@ const NOT_MADE: &str = "the page that it leads to is left out";
 
 /// The reason why a page keeps links that will lead nowhere.
 const STAYS: &str = "the change of its page is left out";
-
-fn place_of(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
-}
 
 #[cfg(test)]
 mod tests {

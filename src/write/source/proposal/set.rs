@@ -271,7 +271,7 @@ pub(super) async fn fitting(
         }) if merge => *merged,
         Err(outdated) => return Err(outdated),
     };
-    let place = change.after().map(place_of);
+    let place = change.after().map(PageState::place);
     if place.is_none_or(|place| !freed.contains(&place)) {
         is_free(&past.wiki, &change).await?;
     }
@@ -320,10 +320,6 @@ fn is_made() -> Failure {
     )
     .hint("Apply the rest with it, or take that change back with undo.")
     .detail("fields", json!([{ "path": "leaveOut" }]))
-}
-
-fn place_of(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
 }
 
 /// Adds to a failure which page of the set it is about.
