@@ -12,22 +12,13 @@ use crate::harness::{Served, Setup, sample_wiki};
 use crate::testkit::{
     CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST_PROPOSALS, UNDO, UPDATE, fails, says,
 };
+use crate::writes::key_rights::page_key;
 
 const SECRET: &str = "the secret of the plan";
 
 /// All rights below a prefix.
 fn key_of(wiki: &DemoWiki, prefix: &str) -> String {
-    let rights = [
-        "read:pages",
-        "read:source",
-        "read:history",
-        "write:pages",
-        "manage:pages",
-        "delete:pages",
-        "write:styles",
-        "write:scripts",
-    ];
-    wiki.key_with(&rights, prefix)
+    page_key(wiki, &["write:styles", "write:scripts"], prefix)
 }
 
 fn setup(wiki: &DemoWiki, key: &str) -> Setup {

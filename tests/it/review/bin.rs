@@ -10,7 +10,8 @@ use crate::cli::process::Program;
 use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, page, wiki_of};
 use crate::http::hosted::{Hosted, Names};
 use crate::testkit::{begins, lacks, says};
-use crate::writes::bin::{look, mirrored, they_delete};
+use crate::writes::bin::{look, mirrored, now, they_delete};
+use crate::writes::key_rights::page_key;
 use crate::writes::{dressed, fields};
 
 const ON: &[(&str, &str)] = &[("WIKI_MIRROR", "on")];
@@ -142,8 +143,7 @@ async fn a_part_as_it_was_is_asked_for_by_a_form_and_decided_as_one_set() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n"), ("team/c", "C\n")]).await;
     let served = setup(&wiki).serve().await;
     look(&served).await;
-    // The wiki tells times to the millisecond.
-    let then = time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND;
+    let at = now();
     let [a, b, c] = ["docs/a", "docs/b", "team/c"].map(|path| id_of(&wiki, path));
     for id in [a, c] {
         wiki.with_store(|store| store.rewrite(id, |page| "Spam\n".clone_into(&mut page.content)));
@@ -153,9 +153,6 @@ async fn a_part_as_it_was_is_asked_for_by_a_form_and_decided_as_one_set() {
     let key = wiki.keys().admin.clone();
     let (_program, link) = page_with(&wiki, &served, key, ON).await;
     let browser = signed_in(&link).await;
-    let at = then
-        .format(&time::format_description::well_known::Rfc3339)
-        .unwrap();
     let form = [("path", "docs"), ("at", &*at), ("by", "")];
     let set = asked(&browser, "/review/bin", &form).await;
     let done = browser.decide(&set, "apply", &[]).await;
@@ -267,19 +264,10 @@ async fn a_part_as_it_was_has_no_page_that_another_key_saw_to_its_end() {
     let gone = wiki.with_page(page("docs/a", "Old.\n"));
     let served = setup(&wiki).serve().await;
     look(&served).await;
-    // The wiki tells times to the millisecond.
-    let then = time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND;
+    let at = now();
     they_delete(&wiki, gone).await;
     look(&served).await;
-    let rights = [
-        "read:pages",
-        "read:source",
-        "read:history",
-        "write:pages",
-        "manage:pages",
-        "delete:pages",
-    ];
-    let key = wiki.key_with(&rights, "");
+    let key = page_key(&wiki, &[], "");
     names.add("agent", Grant::default());
     let other = mirrored(Setup::at(&wiki.address(), &key)).dry();
     let hosted = other.in_dir_of(&served).naming(&names).host().await;
@@ -287,9 +275,6 @@ async fn a_part_as_it_was_has_no_page_that_another_key_saw_to_its_end() {
     let listed = anna.open("/review/bin").await;
     lacks(&listed.text, "docs/a");
     let token = listed.hidden("form_token");
-    let at = then
-        .format(&time::format_description::well_known::Rfc3339)
-        .unwrap();
     let part = [("form_token", &*token), ("path", "docs"), ("at", &*at)];
     let refused = anna.send("/review/bin", &part).await;
     let expected = StatusCode::UNPROCESSABLE_ENTITY;

@@ -1,6 +1,7 @@
 //! What others deleted can be brought back as it was seen last.
 
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_gate::index::{IndexLoad, Pace};
 use wikijs_gate::mirror::{MirrorFault, MirrorNews};
 
+use super::key_rights::page_key;
 use super::{dressed, fields};
 use crate::command::Command;
 use crate::harness::{Served, Setup, WithPage as _, id_of, members, mutations, page, said, sample};
@@ -71,9 +73,36 @@ pub(crate) async fn with_dressed(
     (wiki, served, id)
 }
 
+/// A time in RFC 3339.
+pub(super) fn rfc3339(time: time::OffsetDateTime) -> String {
+    time.format(&time::format_description::well_known::Rfc3339)
+        .unwrap()
+}
+
+/// A time just before the present one: the wiki tells times to the millisecond.
+pub(crate) fn now() -> String {
+    rfc3339(time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND)
+}
+
+/// A comparison with a state of [`dressed`] that the mirror saw lacks no field.
+pub(super) fn compares_all(answer: &Value) {
+    let compared = &answer["comparison"];
+    assert_eq!(compared["from"]["seenByMirror"], true);
+    assert_eq!(
+        compared["changes"]["tags"]["before"],
+        json!(["zeta", "alpha"])
+    );
+    assert_eq!(compared["notComparable"], Value::Null);
+}
+
 /// A command of the operator, with the mirror of this server.
 pub(super) fn operators(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Command {
-    Command::operator(wiki, served.dir.path(), arguments)
+    operators_in(wiki, served.dir.path(), arguments)
+}
+
+/// The same with the mirror in this directory.
+pub(super) fn operators_in(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
+    Command::operator(wiki, dir, arguments)
         .with("WIKI_MIRROR", "on")
         .with("WIKI_MUTATION_DRY_RUN", "false")
 }
@@ -152,15 +181,7 @@ async fn the_last_state_that_was_seen_comes_back_whoever_wrote_it_and_where_it_i
 async fn a_page_that_the_key_may_read_no_more_is_not_taken_for_deleted() {
     let (wiki, served) = sample(setup).await;
     look(&served).await;
-    let rights = [
-        "read:pages",
-        "read:source",
-        "read:history",
-        "write:pages",
-        "manage:pages",
-        "delete:pages",
-    ];
-    let narrower = wiki.key_with(&rights, "docs");
+    let narrower = page_key(&wiki, &[], "docs");
     let gone = id_of(&wiki, "releases/2-4");
     let beside = mirrored(Setup::at(&wiki.address(), &narrower)).in_dir_of(&served);
     let beside = beside.serve().await;
@@ -391,9 +412,7 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_diffe
     let served = setup(&wiki).serve().await;
     look(&served).await;
     let before = ids.map(|id| fields(&wiki, id));
-    // The wiki tells times to the millisecond.
-    let now = || time::OffsetDateTime::now_utc() - time::Duration::MILLISECOND;
-    let then = now();
+    let at = now();
     wiki.with_store(|store| {
         store.rewrite(changed, |page| "Spam\n".clone_into(&mut page.content));
         store.rewrite(elsewhere, |page| "Spam\n".clone_into(&mut page.content));
@@ -411,9 +430,6 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_diffe
             "ONE\ntwo\nthree\nFOUR\n".clone_into(&mut page.content);
         });
     });
-    let at = then
-        .format(&time::format_description::well_known::Rfc3339)
-        .unwrap();
     let arguments = [
         "bin", "restore", "--path", "docs", "--at", &at, "--yes", "--json",
     ];
@@ -528,13 +544,7 @@ async fn an_old_version_is_compared_with_the_tags_styles_and_scripts_that_were_s
     let version = history["entries"][0]["versionId"].clone();
     let compare = json!({ "id": id, "compare": { "from": version } });
     let compared = call_ok(&served, HISTORY, compare.clone()).await;
-    let compared = &compared["comparison"];
-    assert_eq!(compared["from"]["seenByMirror"], true);
-    assert_eq!(
-        compared["changes"]["tags"]["before"],
-        json!(["zeta", "alpha"])
-    );
-    assert_eq!(compared["notComparable"], Value::Null);
+    compares_all(&compared);
     let off = setup(&wiki).with("WIKI_MIRROR", "off").in_dir_of(&served);
     let compared = call_ok(&off.serve().await, HISTORY, compare).await;
     let unknown = &compared["comparison"]["notComparable"];

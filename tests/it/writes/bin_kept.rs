@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
-use super::{dressed, fields};
-use crate::command::{Command, Ended};
+use super::bin::{look, operators_in, with_dressed};
+use super::fields;
+use crate::command::Ended;
 use crate::harness::{Served, Setup, WithPage as _, page};
 use crate::testkit::{DELETE, confirmed_ok, says, wiki_dir};
 
@@ -16,35 +16,25 @@ type Fields = BTreeMap<&'static str, Value>;
 
 /// A wiki from which a page went that a server's mirror had seen, with its fields.
 async fn with_a_page_gone() -> (DemoWiki, Served, Fields) {
-    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let id = wiki.with_page(dressed());
-    wiki.with_page(page("home", "# Home\n"));
-    let served = Setup::admin(&wiki).with("WIKI_MIRROR", "on").serve().await;
-    let look = || served.app.look_for_mirror(Duration::from_secs(20));
-    look().await.unwrap();
+    let mirrored = |wiki: &DemoWiki| Setup::admin(wiki).with("WIKI_MIRROR", "on");
+    let (wiki, served, id) = with_dressed(mirrored).await;
     let before = fields(&wiki, id);
     confirmed_ok(&served, DELETE, json!({ "id": id })).await;
-    look().await.unwrap();
+    look(&served).await;
     (wiki, served, before)
-}
-
-fn command(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
-    Command::operator(wiki, dir, arguments)
-        .with("WIKI_MIRROR", "on")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
 }
 
 /// The page comes back out of this directory.
 async fn comes_back(wiki: &DemoWiki, dir: &Path, before: &Fields) {
     let restore = ["bin", "restore", "docs/dressed", "--yes", "--json"];
-    let told = command(wiki, dir, &restore).good().await.stdout;
+    let told = operators_in(wiki, dir, &restore).good().await.stdout;
     let told: Value = serde_json::from_str(&told).unwrap();
     let new = told["target"]["id"].as_i64().unwrap();
     assert_eq!(&fields(wiki, new), before);
 }
 
 async fn checked(wiki: &DemoWiki, dir: &Path) -> (Ended, Value) {
-    let ended = command(wiki, dir, &["store", "check", "--json"])
+    let ended = operators_in(wiki, dir, &["store", "check", "--json"])
         .end()
         .await;
     let told = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
@@ -57,7 +47,7 @@ async fn a_backup_brings_the_bin_back_and_a_lost_state_is_named() {
     let elsewhere = tempfile::TempDir::new().unwrap();
     let to = elsewhere.path().join("backup");
     let backup = ["store", "backup", to.to_str().unwrap(), "--json"];
-    command(&wiki, served.dir.path(), &backup).good().await;
+    operators_in(&wiki, served.dir.path(), &backup).good().await;
     comes_back(&wiki, &to, &before).await;
     let states = wiki_dir(&to).join("mirror/pages");
     let one = states.read_dir().unwrap().next().unwrap().unwrap();
@@ -79,7 +69,7 @@ async fn a_copy_takes_the_bin_along() {
     drop(served.app);
     let elsewhere = tempfile::TempDir::new().unwrap();
     let copy = ["store", "copy", "--to", elsewhere.path().to_str().unwrap()];
-    command(&wiki, dir.path(), &copy).good().await;
+    operators_in(&wiki, dir.path(), &copy).good().await;
     comes_back(&wiki, elsewhere.path(), &before).await;
     let (ended, told) = checked(&wiki, elsewhere.path()).await;
     assert_eq!(ended.code, 0, "{told}");
@@ -88,13 +78,15 @@ async fn a_copy_takes_the_bin_along() {
 #[tokio::test]
 async fn doctor_and_metrics_tell_when_the_wiki_was_looked_at_last() {
     let (wiki, served, _) = with_a_page_gone().await;
-    let told = command(&wiki, served.dir.path(), &["doctor"]).end().await;
+    let told = operators_in(&wiki, served.dir.path(), &["doctor"])
+        .end()
+        .await;
     says(
         &told.stdout,
         "2 pages, 1 of them gone, in 2 states of 0 MB; looked at last: ",
     );
     let empty = tempfile::TempDir::new().unwrap();
-    let told = command(&wiki, empty.path(), &["doctor"]).end().await;
+    let told = operators_in(&wiki, empty.path(), &["doctor"]).end().await;
     says(&told.stdout, "nobody has looked at the wiki yet");
     let host = Setup::admin(&wiki)
         .with("WIKI_MIRROR", "on")

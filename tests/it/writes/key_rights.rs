@@ -17,6 +17,11 @@ const READS: [&str; 3] = ["read:pages", "read:source", "read:history"];
 const WRITES: [&str; 3] = ["write:pages", "manage:pages", "delete:pages"];
 const ASSETS: [&str; 3] = ["read:assets", "write:assets", "manage:assets"];
 
+/// A key that reads and writes pages on every path that begins with a prefix, with more rights there.
+pub(crate) fn page_key(wiki: &DemoWiki, more: &[&str], prefix: &str) -> String {
+    wiki.key_with(&[&READS[..], &WRITES, more].concat(), prefix)
+}
+
 async fn wiki() -> DemoWiki {
     wiki_of(&[
         ("docs/a", "# A\n\nFirst.\n"),

@@ -18,7 +18,7 @@ pub(crate) mod faults;
 mod fidelity;
 mod input;
 mod kept_approvals;
-mod key_rights;
+pub(crate) mod key_rights;
 mod kill;
 mod knowing;
 mod linkers;
