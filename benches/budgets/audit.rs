@@ -14,7 +14,7 @@ use crate::stats::{median, megabytes, milliseconds};
 use crate::wiki::Wiki;
 
 /// The settings for the wiki of `store hammer`.
-const OF_HAMMER: &[(&str, &str)] = &[("WIKI_BASE_URL", "https://hammer.invalid")];
+pub(crate) const OF_HAMMER: &[(&str, &str)] = &[("WIKI_BASE_URL", "https://hammer.invalid")];
 const TURNS: usize = 3;
 /// How often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(2);
@@ -116,7 +116,7 @@ pub(crate) fn with_proposals(address: &str) -> TempDir {
 }
 
 /// A log of so many events in twenty runs, and so many open proposals.
-fn log(events: usize, proposals: usize) -> TempDir {
+pub(crate) fn log(events: usize, proposals: usize) -> TempDir {
     let dir = TempDir::new().expect("a temporary directory");
     let (events, proposals) = (events.to_string(), proposals.to_string());
     let load = [
@@ -139,7 +139,7 @@ fn log(events: usize, proposals: usize) -> TempDir {
 }
 
 /// The median time of a command, and the most memory that it had, in bytes.
-fn timed(
+pub(crate) fn timed(
     (dir, settings): (&TempDir, &[(&str, &str)]),
     what: &'static str,
     arguments: &[&str],
@@ -159,7 +159,7 @@ fn timed(
 }
 
 /// How long a command takes, and the most memory that it had, in bytes.
-fn run(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> (Duration, u64) {
+pub(crate) fn run(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> (Duration, u64) {
     let began = Instant::now();
     let mut process = Command::new(BINARY)
         .args(arguments)

@@ -5,11 +5,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::process::Process;
-use crate::server::initialize;
+use crate::server::{initialize, message};
 
 /// How long it may take to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,6 +61,23 @@ impl Hosted {
         let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         client.send(Method::POST, note.to_owned()).await;
         client
+    }
+
+    /// A client that calls a tool without a session, as the protocol's version 2026-07-28 has it.
+    pub(crate) fn without_session(&self, tool: &str, arguments: &Value) -> Client {
+        const VERSION: &str = "2026-07-28";
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1" },
+        });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        let body = message(1, "tools/call", &params);
+        Client::asking(format!("http://{}/mcp", self.address), body)
+            .with("accept", "application/json, text/event-stream")
+            .with("mcp-protocol-version", VERSION)
+            .with("mcp-method", "tools/call")
+            .with("mcp-name", tool)
     }
 
     /// So many sessions.

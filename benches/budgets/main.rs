@@ -23,8 +23,10 @@ mod audit;
 mod build;
 mod calls;
 mod client;
+mod cluster;
 mod code_lines;
 mod crowd;
+mod database;
 mod definitions;
 mod figure;
 mod files;
@@ -124,6 +126,8 @@ enum Measurement {
     Writes,
     /// The audit log of 100,000 and of 1,000,000 events, as the commands read it
     Audit,
+    /// What PostgreSQL in place of files costs, and several servers on it; nothing where it is not installed
+    Database,
     /// The pages of the review page, and when a browser has painted one
     Review,
     /// A wiki of 10,000 pages as files
@@ -159,6 +163,7 @@ impl Measurement {
             Self::Large => large::measure(),
             Self::Writes => writes::measure(arguments.former.as_deref()),
             Self::Audit => audit::measure(),
+            Self::Database => database::measure(),
             Self::Review => review::measure(),
             Self::Files => files::measure(),
             Self::Build => build::measure(),

@@ -12,8 +12,8 @@ use crate::server::Server;
 use crate::stats::whole;
 use crate::wiki::Wiki;
 
-const TOKEN: &str = "the-token-of-the-bench";
-const SETTINGS: [(&str, &str); 3] = [
+pub(crate) const TOKEN: &str = "the-token-of-the-bench";
+pub(crate) const SETTINGS: [(&str, &str); 3] = [
     ("WIKI_MUTATIONS_ENABLED", "true"),
     ("WIKI_MUTATION_DRY_RUN", "false"),
     ("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN),
