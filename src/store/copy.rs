@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The most bytes of a run that are read and written at once.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 128 << 10;
 /// The most bytes of a blob.
 const MOST_BLOB: u64 = 256 << 20;
 /// The kinds of documents of which there is one at most.

@@ -30,9 +30,10 @@ impl PostgresStore {
             synced!(),
             " ON CONFLICT (wiki, kind, name) DO UPDATE SET bytes = excluded.bytes"
         );
-        let write = Statement::new(write)
-            .text(&self.wiki)
-            .bytes(&vec![b' '; size]);
+        // The database makes small what repeats itself.
+        let mut bytes = vec![0; size];
+        getrandom::fill(&mut bytes).map_err(|_| StoreError::BrokenOff)?;
+        let write = Statement::new(write).text(&self.wiki).bytes(&bytes);
         self.database.ask(write)?;
         let remove = "DELETE FROM @.document WHERE wiki = $1 AND kind = ''";
         self.database

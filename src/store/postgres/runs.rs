@@ -12,6 +12,9 @@ use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError}
 const TRIES: usize = 2;
 /// The most bytes that are appended at once.
 const MOST_APPENDED: usize = 64 << 20;
+/// The fewest and the most bytes that are read at once.
+const LEAST_READ: i64 = 16 << 10;
+const MOST_READ: i64 = 256 << 10;
 /// Lists the runs of a wiki. Nobody holds a run whose holder has been removed, or whose writer left it.
 macro_rules! list {
     ($before:literal, $and_holder:literal) => {
@@ -111,6 +114,7 @@ impl Runs for PostgresStore {
                 name: name.to_owned(),
                 start: 0,
                 bytes: Vec::new(),
+                most: LEAST_READ,
             })
         }))
     }
@@ -270,6 +274,8 @@ struct RunRows {
     /// The offset of the bytes that were read last.
     start: u64,
     bytes: Vec<u8>,
+    /// The number of bytes to read next, if it is read on.
+    most: i64,
 }
 
 impl RunRows {
@@ -280,11 +286,21 @@ impl RunRows {
         self.bytes.get(skipped..).unwrap_or_default()
     }
 
-    /// Reads on from an offset: up to 256 kB, and up to the end of the row they are in or as many more.
+    /// The number of bytes to read at an offset.
+    fn next_size(&mut self, start: u64) -> i64 {
+        let length = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
+        let is_read_on = length > 0 && self.start.saturating_add(length) == start;
+        let size = if is_read_on { self.most } else { LEAST_READ };
+        self.most = size.saturating_mul(4).min(MOST_READ);
+        size
+    }
+
+    /// Reads from an offset: little where a record is looked up, more and more where the run is read on, and up to the
+    /// end of the row they are in or as many more.
     fn read(&mut self, start: u64) -> Result<(), StoreError> {
-        let sql = "SELECT start + skipped, substring(bytes FROM skipped::int + 1 FOR 262144) FROM (
+        let sql = "SELECT start + skipped, substring(bytes FROM skipped::int + 1 FOR $4::int8::int) FROM (
                 SELECT start, bytes, greatest($3 - start, 0) AS skipped FROM @.line
-                WHERE wiki = $1 AND run = $2 AND start < $3 + 262144 AND start >= coalesce((
+                WHERE wiki = $1 AND run = $2 AND start < $3 + $4::int8 AND start >= coalesce((
                     SELECT max(start) FROM @.line WHERE wiki = $1 AND run = $2 AND start <= $3
                 ), 0)
             ) AS part WHERE skipped < octet_length(bytes) ORDER BY 1";
@@ -293,7 +309,8 @@ impl RunRows {
         let asked = Statement::new(sql)
             .text(&self.wiki)
             .text(&self.name)
-            .integer(offset);
+            .integer(offset)
+            .integer(self.next_size(start));
         let rows = self.database.ask(asked)?;
         self.bytes.clear();
         self.start = start;
