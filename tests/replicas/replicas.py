@@ -2,7 +2,8 @@
 
 A counting proxy stands before the embedded wiki. Every change adds a line of its own to a page, so that at the end
 can be told what was sent, how often, and what became of it. Prints `passed STEP` and `failed STEP: why`; the rest of
-what it saw goes to standard error. Needs Python alone, nginx and, for the store in a database, PostgreSQL's programs.
+what it saw goes to standard error. Needs Python alone, nginx and, for the store in a database, PostgreSQL's programs; a reviewer decides
+in a browser where there are Node and Chromium.
 """
 
 import argparse
@@ -153,6 +154,48 @@ class Database:
                  f"--log={self.data}/log", f"--options={options}")
 
 
+class Trap:
+    """A proxy before the database that stops a process (SIGSTOP) as soon as an attempt passes, for longer than a lease."""
+
+    def __init__(self, port):
+        self.target, self.process, self.delay, self.stopped = port, None, 0, threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def set(self, process, delay):
+        self.stopped.clear()
+        self.process, self.delay = process, delay
+
+    def accept(self):
+        while True:
+            own, _ = self.listener.accept()
+            with contextlib.suppress(OSError):
+                other = socket.create_connection(("127.0.0.1", self.target))
+                for ends in ((own, other, True), (other, own, False)):
+                    threading.Thread(target=self.pass_on, args=ends, daemon=True).start()
+
+    def pass_on(self, source, target, is_question):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 20):
+                process = self.process
+                if is_question and process and b'"event":"attempt"' in data:
+                    self.process = None
+                    if self.delay is None:
+                        process.send_signal(signal.SIGSTOP)  # Before the database has the attempt.
+                        self.stopped.set()
+                    else:
+                        threading.Timer(self.delay, self.stop, [process]).start()
+                target.sendall(data)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def stop(self, process):
+        process.send_signal(signal.SIGSTOP)
+        self.stopped.set()
+
+
 class Replica:
     def __init__(self, number, program, config, directory):
         self.number, self.port = number, free_port()
@@ -205,7 +248,7 @@ http {{
         location / {{
             proxy_pass http://gate;
             proxy_http_version 1.1;
-            proxy_set_header Host 127.0.0.1;
+            proxy_set_header Host $http_host;
             proxy_set_header Connection "";
             proxy_buffering off;
             proxy_connect_timeout 2s;
@@ -218,6 +261,30 @@ http {{
 """)
     process = subprocess.Popen(["nginx", "-c", own / "nginx.conf", "-g", "daemon off;"])
     return port, process
+
+
+class Reviewer:
+    """Somebody who signed in by a link and decides in a browser."""
+
+    def __init__(self, link, log):
+        here = pathlib.Path(__file__).parent
+        self.process = subprocess.Popen(["node", here / "reviewer.mjs", chromium(), link], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(log, "w"))
+        told = self.process.stdout.readline().strip()
+        step("a reviewer signs in by a link", None if told == "signed in" else told or f"see {log}")
+
+    def applies(self, identifier):
+        print(identifier, file=self.process.stdin, flush=True)
+        return self.process.stdout.readline().strip().removeprefix(f"{identifier} ")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+
+
+def chromium():
+    return shutil.which("node") and (shutil.which("chromium") or shutil.which("chromium-browser")
+                                     or shutil.which("google-chrome"))
 
 
 class Refused(Exception):
@@ -331,9 +398,12 @@ class Load:
             return "preview refused"
         except Lost:
             return "preview lost"
+        return self.confirm(client, tool, {**arguments, "confirm": token}, mark, paths)
+
+    def confirm(self, client, tool, arguments, mark, paths):
         self.became[mark] = ("unknown", paths)
         try:
-            done = client.call(tool, {**arguments, "confirm": token})
+            done = client.call(tool, arguments)
             self.became[mark] = ("applied" if done.get("outcome") == "applied" else "unknown", paths)
             return f"{len(paths)} written"
         except Refused as refused:
@@ -447,9 +517,21 @@ def run(given, directory, wiki, database, processes, replicas):
     if given.calm:
         time.sleep(given.seconds)
     else:
-        disturb(given, replicas, database, command, wiki, Client(port, careful), pages, ids, decided)
+        reviewer = None
+        if database and chromium():
+            link = re.search(r"https?://\S+", command("token", "new", "ann", "--reviewer").stdout).group(0)
+            reviewer = Reviewer(re.sub("^https?://[^/]+", f"http://127.0.0.1:{port}", link), directory / "reviewer.log")
+        deciding = Deciding(command, Client(port, careful), client, reviewer, ids, decided)
+        disturb(given, replicas, database, command, wiki, deciding)
+        if reviewer:
+            reviewer.end()
+            in_browser = sum(by == "browser" and code == 0 for _, _, code, by in decided)
+            say(f"{in_browser} sets applied in the browser")
+            step("a reviewer decides in the browser", None if in_browser else "none was applied")
     load.end()
     passed = time.monotonic() - began
+    if database and not given.calm:
+        stopped_at_attempts(given, directory, database, replicas, token, client, load, wiki)
     for replica in replicas:
         until(f"replica {replica.number}", replica.is_alive)
     calls = sum(count for name, count in load.counts.items() if name in
@@ -462,8 +544,74 @@ def run(given, directory, wiki, database, processes, replicas):
     judge(load, wiki, began_sending, pages, command, decided, given)
 
 
-def disturb(given, replicas, database, command, wiki, careful, pages, ids, decided):
-    """Kills and stops replicas, restarts the database, pauses, and has an operator decide, until the time is over."""
+def stopped_at_attempts(given, directory, database, replicas, token, client, load, wiki):
+    """A replica of its own is stopped right when it records an attempt, or shortly after, until others have its lease."""
+    trap = Trap(database.port)
+    config = directory / "trapped.toml"
+    config.write_text((directory / "config.toml").read_text().replace(f":{database.port}/", f":{trap.port}/"))
+    replica = Replica(len(replicas), given.program, config, directory)
+    replicas.append(replica)
+    replica.start()
+    until("the trapped replica", replica.is_alive)
+    path, trapped = load.pages[0], Client(replica.port, token)
+    faults = []
+    for turn, delay in enumerate([None, 0, 0.001, 0.002, 0.004, 0.008]):
+        marks = [f"mark-{who}-{turn}" for who in (997, 998)]
+        arguments = {"id": load.pages_by[path], "edits": [{"oldText": LAST, "newText": f"{marks[0]}\n{LAST}"}]}
+        confirmed = {**arguments, "confirm": trapped.call("wikijs_update_page", arguments)["confirm"]}
+        trap.set(replica.process, delay)
+        sent_before = len(wiki.sent)
+        thread = threading.Thread(
+            target=load.confirm, args=(trapped, "wikijs_update_page", confirmed, marks[0], [path]))
+        thread.start()
+        if not trap.stopped.wait(30):
+            faults.append(f"no attempt passed in turn {turn}")
+            continue
+        began = time.monotonic()
+        # Waits for the page until the lease of the other, 20 s, is over.
+        load.write(client, "wikijs_update_page", marks[1], [path])
+        time.sleep(max(0, began + 22 - time.monotonic()))
+        replica.process.send_signal(signal.SIGCONT)
+        thread.join(120)
+        became = [load.became.get(mark, ("no preview",))[0] for mark in marks]
+        sent = sum(marks[0] in json.dumps(message) for _, message in wiki.sent[sent_before:])
+        say(f"stopped {'before' if delay is None else delay} an attempt: {became[0]}, sent {sent}; the other: {became[1]}")
+        if delay is None and sent:
+            faults.append(f"{marks[0]} was sent by a replica that had lost its lease")
+        if became[1] != "applied":
+            faults.append(f"the other replica's write was {became[1]}: {load.why.get(marks[1])}")
+    step("a replica that is stopped at its attempt sends nothing later", "; ".join(faults) or None)
+
+
+class Deciding:
+    """People who decide what waits, in turns: an operator by a command, a reviewer in the browser."""
+
+    def __init__(self, command, careful, client, reviewer, ids, decided):
+        self.command, self.careful, self.client, self.reviewer = command, careful, client, reviewer
+        self.ids, self.decided, self.turns = ids, decided, 0
+
+    def decide(self, turn, path):
+        mark = f"mark-999-{turn}"
+        arguments = {"id": self.ids[path], "edits": [{"oldText": LAST, "newText": f"{mark}\n{LAST}"}]}
+        self.turns += 1
+        in_browser = self.reviewer and self.turns % 2 == 0
+        try:
+            if in_browser:
+                asked = self.client.call("wikijs_update_page", {**arguments, "propose": True})
+                told = self.reviewer.applies(asked["proposal"])
+                self.decided.append((mark, path, 0 if told == "applied" else 1, "browser"))
+                say(f"a reviewer applies a proposal in the browser: {told[:300]}")
+            else:
+                preview = self.careful.call("wikijs_update_page", arguments)
+                done = self.command("proposals", "apply", preview["proposal"], "--yes", good=False)
+                self.decided.append((mark, path, done.returncode, "command"))
+                say(f"an operator applies a proposal: exit {done.returncode} {done.stderr.strip()[:200]}")
+        except (Refused, Lost, KeyError) as error:
+            say(f"a proposal: {error!r}"[:300])
+
+
+def disturb(given, replicas, database, command, wiki, deciding):
+    """Kills and stops replicas, restarts the database, pauses, and has people decide, until the time is over."""
     end = time.monotonic() + given.seconds
     chance = random.Random(7)
     restarts = 3 if database else 0
@@ -506,16 +654,7 @@ def disturb(given, replicas, database, command, wiki, careful, pages, ids, decid
                     step("nothing is sent while writes are paused")
                 until("resume", lambda: command("resume", good=False).returncode == 0)
         elif kind == "decide":
-            mark = f"mark-999-{turn}"
-            path = chance.choice(pages)
-            try:
-                preview = careful.call("wikijs_update_page", {
-                    "id": ids[path], "edits": [{"oldText": LAST, "newText": f"{mark}\n{LAST}"}]})
-                done = command("proposals", "apply", preview["proposal"], "--yes", good=False)
-                decided.append((mark, path, done.returncode))
-                say(f"an operator applies a proposal: exit {done.returncode} {done.stderr.strip()[:200]}")
-            except (Refused, Lost, KeyError) as error:
-                say(f"a proposal: {error!r}"[:300])
+            deciding.decide(turn, chance.choice(sorted(deciding.ids)))
         time.sleep(min(max(left(), 0), 1 + chance.random() * 4))
     for replica in replicas:
         replica.process.send_signal(signal.SIGCONT)
@@ -546,14 +685,14 @@ def judge(load, wiki, began_sending, pages, command, decided, given):
             faults.append(f"{mark} was told as applied and stands {there} times of {len(paths)}")
         if became == "refused" and there:
             faults.append(f"{mark} was told as refused and stands {there} times: {load.why[mark][:300]}")
-    for mark, path, code in decided:
+    for mark, path, code, _ in decided:
         there = content[path].count(f"{mark}\n")
-        totals[f"decided, exit {code}"] += 1
+        totals[f"decided, {code}"] += 1
         if there != 1 and code == 0 or there > 1:
-            faults.append(f"{mark}, which an operator applied with exit {code}, stands {there} times")
+            faults.append(f"{mark}, which was decided with {code}, stands {there} times")
     say(f"changes: {dict(totals)}; {len(sent)} sent")
     step("all answers were true and nothing was lost", f"{len(faults)}: " + "; ".join(faults[:5]) if faults else None)
-    known = set(load.became) | {mark for mark, _, _ in decided}
+    known = set(load.became) | {mark for mark, *_ in decided}
     stray = {mark for text in content.values() for mark in MARK.findall(text)} - known
     step("nothing stands that nobody confirmed", f"{sorted(stray)[:5]}" if stray else None)
     verified = command("audit", "verify", good=False)
