@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::{CommandResult, Embedded, Exit, Signals, print};
+use super::{CommandResult, Embedded, Exit, Signals};
 use crate::audit::Record;
 use crate::audit::entry::chain;
+use crate::cli::print::{self, Paint};
 
 const PAGE: &str = "releases/2-4";
 const OLD: &str = "takes about a minute";
@@ -29,9 +30,12 @@ pub(super) async fn tell() -> CommandResult {
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let embedded = Embedded::start().await.map_err(Exit::failed)?;
     let told = tokio::task::spawn_blocking(move || {
-        let told = Story::new(&embedded, stop).tell();
-        drop(embedded);
-        told
+        let mut story = Story {
+            embedded: &embedded,
+            step: 0,
+            stop,
+        };
+        story.tell()
     });
     let told = told.await;
     if let Some(exit) = signals.exit() {
@@ -48,23 +52,13 @@ pub(super) async fn tell() -> CommandResult {
 
 struct Story<'a> {
     embedded: &'a Embedded,
-    has_colour: bool,
     step: u32,
     stop: CancellationToken,
 }
 
-impl<'a> Story<'a> {
-    fn new(embedded: &'a Embedded, stop: CancellationToken) -> Self {
-        Self {
-            embedded,
-            has_colour: print::has_colour(),
-            step: 0,
-            stop,
-        }
-    }
-
+impl Story<'_> {
     fn tell(&mut self) -> Result<(), String> {
-        self.say("An embedded Wiki.js, a real server, and a client that speaks MCP to it.");
+        print::line("An embedded Wiki.js, a real server, and a client that speaks MCP to it.");
         let mut reader = Client::start(&self.settings(&[("WIKI_MUTATIONS_ENABLED", "false")]))?;
         let page = self.find_and_read(&mut reader)?;
         self.refused_while_off(&mut reader, &page)?;
@@ -83,7 +77,9 @@ impl<'a> Story<'a> {
         let mut writer = Client::start(&self.settings(&[prefixes, undo]))?;
         self.deleted_and_taken_back(&mut writer, &page)?;
         writer.end()?;
-        self.say("\nThat was all of it; nothing is left behind. Next: point WIKI_BASE_URL and\nWIKI_API_TOKEN at your own wiki. Writes stay off until you switch them on.");
+        print::line(
+            "\nThat was all of it; nothing is left behind. Next: point WIKI_BASE_URL and\nWIKI_API_TOKEN at your own wiki. Writes stay off until you switch them on.",
+        );
         Ok(())
     }
 
@@ -104,14 +100,14 @@ impl<'a> Story<'a> {
             .pointer("/hits/0")
             .filter(|hit| hit.get("path") == Some(&json!(PAGE)))
             .ok_or("the search did not find the page")?;
-        self.show(&format!(
+        show(&format!(
             "wikijs_search_pages \"release\" -> {} ({PAGE}), id {}",
             text(hit, "title"),
             number(hit, "id")
         ));
         self.step("It reads the page, with everything that an update could lose")?;
         let page = answer(client.call("wikijs_get_page_by_id", &json!({ "id": hit.get("id") }))?)?;
-        self.show(&format!(
+        show(&format!(
             "tags {}, published {} from {} to {}, {} bytes of styles, {} bytes of script",
             page.get("tags").unwrap_or(&Value::Null),
             page.get("isPublished").unwrap_or(&Value::Bool(true)),
@@ -129,7 +125,7 @@ impl<'a> Story<'a> {
     fn refused_while_off(&mut self, client: &mut Client, page: &Value) -> Result<(), String> {
         self.step("It tries to change the page, but writing is off by default")?;
         let refused = client.call("wikijs_update_page", &changed(page))?;
-        self.refusal(&refused, "MUTATIONS_DISABLED")
+        refusal(&refused, "MUTATIONS_DISABLED")
     }
 
     fn previewed(&mut self, client: &mut Client, page: &Value) -> Result<String, String> {
@@ -139,16 +135,16 @@ impl<'a> Story<'a> {
             return Err("the preview is no preview".to_owned());
         }
         for line in text(&preview, "diff").lines() {
-            let colour = match line.as_bytes().first() {
-                Some(b'+') => "32",
-                Some(b'-') => "31",
-                _ => "2",
+            let paint = match line.as_bytes().first() {
+                Some(b'+') => Paint::Green,
+                Some(b'-') => Paint::Red,
+                _ => Paint::Dim,
             };
-            self.show(&self.painted(colour, line));
+            show(&print::painted(line, paint));
         }
         let token = text(&preview, "confirm");
         let shown: String = token.chars().take(8).collect();
-        self.show(&format!(
+        show(&format!(
             "confirm token {shown}..., good for this change, once, until {}",
             text(&preview, "confirmExpiresAt")
         ));
@@ -162,7 +158,7 @@ impl<'a> Story<'a> {
             &json!({ "path": "runbooks/disk-full" }),
         )?)?;
         let refused = client.call("wikijs_delete_page", &json!({ "id": page.get("id") }))?;
-        self.refusal(&refused, "PATH_NOT_ALLOWED")
+        refusal(&refused, "PATH_NOT_ALLOWED")
     }
 
     fn confirmed(&mut self, client: &mut Client, page: &Value, token: &str) -> Result<(), String> {
@@ -174,16 +170,14 @@ impl<'a> Story<'a> {
         {
             return Err(format!("the write was not applied as previewed: {applied}"));
         }
-        self.show(&self.painted(
-            "32",
-            &format!(
-                "applied: changed {}, +{} -{} lines, call {}",
-                applied.get("changed").unwrap_or(&Value::Null),
-                number(&applied, "linesAdded"),
-                number(&applied, "linesRemoved"),
-                text(&applied, "callId"),
-            ),
-        ));
+        let told = format!(
+            "applied: changed {}, +{} -{} lines, call {}",
+            applied.get("changed").unwrap_or(&Value::Null),
+            number(&applied, "linesAdded"),
+            number(&applied, "linesRemoved"),
+            text(&applied, "callId"),
+        );
+        show(&print::painted(&told, Paint::Green));
         Ok(())
     }
 
@@ -195,9 +189,7 @@ impl<'a> Story<'a> {
         if differing != ["content", "updatedAt"] {
             return Err(format!("these fields changed: {differing:?}"));
         }
-        self.show(
-            "compared field by field with the page as it was: only content and updatedAt differ",
-        );
+        show("compared field by field with the page as it was: only content and updatedAt differ");
         Ok(())
     }
 
@@ -208,7 +200,8 @@ impl<'a> Story<'a> {
         let id = json!({ "id": page.get("id") });
         let before = answer(client.call("wikijs_get_page_by_id", &id)?)?;
         let deleted = confirmed(client, "wikijs_delete_page", id.clone())?;
-        self.show(&self.painted("31", &format!("deleted, call {}", text(&deleted, "callId"))));
+        let told = format!("deleted, call {}", text(&deleted, "callId"));
+        show(&print::painted(&told, Paint::Red));
         if client.call("wikijs_get_page_by_id", &id)?.is_ok() {
             return Err("the page is still there".to_owned());
         }
@@ -222,13 +215,11 @@ impl<'a> Story<'a> {
         if differing != ["createdAt", "id", "updatedAt"] {
             return Err(format!("these fields came back otherwise: {differing:?}"));
         }
-        self.show(&self.painted(
-            "32",
-            &format!(
-                "the page is back as id {}, with its tags, dates, styles and script; only its history is gone",
-                number(target, "id")
-            ),
-        ));
+        let told = format!(
+            "the page is back as id {}, with its tags, dates, styles and script; only its history is gone",
+            number(target, "id")
+        );
+        show(&print::painted(&told, Paint::Green));
         Ok(())
     }
 
@@ -259,39 +250,15 @@ impl<'a> Story<'a> {
         }
         events.sort_by(|a: &Record, b| a.time.cmp(&b.time));
         for record in &events {
-            self.show(&record_line(record));
+            show(&record_line(record));
         }
         let names: Vec<&str> = events.iter().map(|record| record.event.as_str()).collect();
         if names != ["refusal", "preview", "refusal", "attempt", "outcome"] {
             return Err(format!("the log says {names:?}"));
         }
-        self.show(&self.painted("2", &format!("{} runs, both chains verified", runs.len())));
+        let told = format!("{} runs, both chains verified", runs.len());
+        show(&print::painted(&told, Paint::Dim));
         Ok(())
-    }
-
-    fn refusal(&self, result: &Result<Value, Value>, code: &str) -> Result<(), String> {
-        let Err(error) = result else {
-            return Err(format!(
-                "a write that had to be refused with {code} was not"
-            ));
-        };
-        if error.get("code") != Some(&json!(code)) {
-            return Err(format!(
-                "refused with {} in place of {code}",
-                text(error, "code")
-            ));
-        }
-        self.show(&self.painted(
-            "31",
-            &format!("refused: {code}. {}", text(error, "message")),
-        ));
-        self.show(&self.painted("2", &format!("hint: {}", text(error, "hint"))));
-        Ok(())
-    }
-
-    #[expect(clippy::unused_self, reason = "all that is said goes the same way")]
-    fn say(&self, text: &str) {
-        print::line(text);
     }
 
     /// Begins a step, unless somebody wants the demo to end.
@@ -300,22 +267,34 @@ impl<'a> Story<'a> {
             return Err("it was told to end".to_owned());
         }
         self.step += 1;
-        print::line(&self.painted("1", &format!("\n{}. {title}", self.step)));
+        let title = format!("\n{}. {title}", self.step);
+        print::line(&print::painted(&title, Paint::Bold));
         Ok(())
     }
+}
 
-    #[expect(clippy::unused_self, reason = "all that is said goes the same way")]
-    fn show(&self, line: &str) {
-        print::line(&format!("   {line}"));
-    }
+fn show(line: &str) {
+    print::line(&format!("   {line}"));
+}
 
-    fn painted(&self, colour: &str, text: &str) -> String {
-        if self.has_colour {
-            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+/// Shows that a call was refused as it had to be.
+fn refusal(result: &Result<Value, Value>, code: &str) -> Result<(), String> {
+    let Err(error) = result else {
+        return Err(format!(
+            "a write that had to be refused with {code} was not"
+        ));
+    };
+    if error.get("code") != Some(&json!(code)) {
+        return Err(format!(
+            "refused with {} in place of {code}",
+            text(error, "code")
+        ));
     }
+    let told = format!("refused: {code}. {}", text(error, "message"));
+    show(&print::painted(&told, Paint::Red));
+    let told = format!("hint: {}", text(error, "hint"));
+    show(&print::painted(&told, Paint::Dim));
+    Ok(())
 }
 
 fn changed(page: &Value) -> Value {
