@@ -3,7 +3,12 @@
 use serde::Serialize;
 
 use crate::tools::ToolSelection;
-use crate::wiki::{PageRights, Right};
+use crate::wiki::PageRights;
+use crate::wiki::Right::{
+    self, DeletePages, ManageAssets, ManageComments, ManagePages, ReadAssets, ReadComments,
+    ReadHistory, ReadPages, ReadSource, WriteAssets, WriteComments, WritePages, WriteScripts,
+    WriteStyles,
+};
 use crate::words::words;
 
 /// A tool and what it can do.
@@ -36,47 +41,32 @@ struct ToolRequirement {
 }
 
 /// The text of a page, by the layers of W1 and W2.
-const CONTENT: (&str, &[Right]) = ("content", &[Right::ReadSource, Right::WritePages]);
+const CONTENT: (&str, &[Right]) = ("content", &[ReadSource, WritePages]);
 /// Fields that only a writer reads (W2).
-const WHOLE: (&str, &[Right]) = (
-    "styles, scripts, dates of publication",
-    &[Right::WritePages],
-);
+const WHOLE: (&str, &[Right]) = ("styles, scripts, dates of publication", &[WritePages]);
 /// Fields that only these rights write (W24).
-const STYLES: (&str, &[Right]) = ("scriptCss", &[Right::WriteStyles]);
-const SCRIPTS: (&str, &[Right]) = ("scriptJs", &[Right::WriteScripts]);
+const STYLES: (&str, &[Right]) = ("scriptCss", &[WriteStyles]);
+const SCRIPTS: (&str, &[Right]) = ("scriptJs", &[WriteScripts]);
 
 const NEEDS: [ToolRequirement; 10] = [
-    need("wikijs_search_pages", &[Right::ReadPages], &[CONTENT]),
-    need("wikijs_list_pages", &[Right::ReadPages], &[]),
-    need(
-        "wikijs_get_page_by_path",
-        &[Right::ReadPages],
-        &[CONTENT, WHOLE],
-    ),
-    need(
-        "wikijs_get_page_by_id",
-        &[Right::ReadPages],
-        &[CONTENT, WHOLE],
-    ),
-    need("wikijs_get_page_tree", &[Right::ReadPages], &[]),
-    need("wikijs_get_page_history", &[Right::ReadHistory], &[]),
-    need("wikijs_list_tags", &[Right::ReadPages], &[]),
-    need(
-        "wikijs_create_page",
-        &[Right::WritePages],
-        &[STYLES, SCRIPTS],
-    ),
+    need("wikijs_search_pages", &[ReadPages], &[CONTENT]),
+    need("wikijs_list_pages", &[ReadPages], &[]),
+    need("wikijs_get_page_by_path", &[ReadPages], &[CONTENT, WHOLE]),
+    need("wikijs_get_page_by_id", &[ReadPages], &[CONTENT, WHOLE]),
+    need("wikijs_get_page_tree", &[ReadPages], &[]),
+    need("wikijs_get_page_history", &[ReadHistory], &[]),
+    need("wikijs_list_tags", &[ReadPages], &[]),
+    need("wikijs_create_page", &[WritePages], &[STYLES, SCRIPTS]),
     need(
         "wikijs_update_page",
-        &[Right::WritePages],
-        &[("path, locale", &[Right::ManagePages]), STYLES, SCRIPTS],
+        &[WritePages],
+        &[("path, locale", &[ManagePages]), STYLES, SCRIPTS],
     ),
     // A page is kept whole before it is deleted, which needs write:pages (W2).
     need(
         "wikijs_delete_page",
-        &[Right::WritePages, Right::DeletePages],
-        &[("trash", &[Right::ManagePages])],
+        &[WritePages, DeletePages],
+        &[("trash", &[ManagePages])],
     ),
 ];
 
@@ -84,45 +74,33 @@ const NEEDS: [ToolRequirement; 10] = [
 const OF_COMMENTS: [ToolRequirement; 4] = [
     need(
         "wikijs_list_comments",
-        &[Right::ReadComments],
-        &[("source", &[Right::WriteComments, Right::ManageComments])],
+        &[ReadComments],
+        &[("source", &[WriteComments, ManageComments])],
     ),
-    need(
-        "wikijs_add_comment",
-        &[Right::ReadComments, Right::WriteComments],
-        &[],
-    ),
+    need("wikijs_add_comment", &[ReadComments, WriteComments], &[]),
     need(
         "wikijs_update_comment",
-        &[Right::ReadComments, Right::ManageComments],
+        &[ReadComments, ManageComments],
         &[],
     ),
     need(
         "wikijs_delete_comment",
-        &[Right::ReadComments, Right::ManageComments],
+        &[ReadComments, ManageComments],
         &[],
     ),
 ];
 
 /// Of the toolset `assets`, by W35 to W41.
 const OF_ASSETS: [ToolRequirement; 5] = [
-    need("wikijs_list_assets", &[Right::ReadAssets], &[]),
-    need("wikijs_get_asset", &[Right::ReadAssets], &[]),
-    need(
-        "wikijs_upload_asset",
-        &[Right::ReadAssets, Right::WriteAssets],
-        &[],
-    ),
+    need("wikijs_list_assets", &[ReadAssets], &[]),
+    need("wikijs_get_asset", &[ReadAssets], &[]),
+    need("wikijs_upload_asset", &[ReadAssets, WriteAssets], &[]),
     need(
         "wikijs_rename_asset",
-        &[Right::ReadAssets, Right::WriteAssets, Right::ManageAssets],
+        &[ReadAssets, WriteAssets, ManageAssets],
         &[],
     ),
-    need(
-        "wikijs_delete_asset",
-        &[Right::ReadAssets, Right::ManageAssets],
-        &[],
-    ),
+    need("wikijs_delete_asset", &[ReadAssets, ManageAssets], &[]),
 ];
 
 const fn need(
@@ -189,15 +167,16 @@ mod tests {
 
     #[test]
     fn each_tool_is_told_in_their_order() {
-        let registry = Registry::new(&ToolSelection::new(&[Toolset::Pages])).expect("tools");
-        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
-        assert_eq!(NEEDS.map(|need| need.tool).to_vec(), tools);
-        let registry = Registry::new(&ToolSelection::new(&[Toolset::Comments])).expect("tools");
-        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
-        assert_eq!(OF_COMMENTS.map(|need| need.tool).to_vec(), tools);
-        let registry = Registry::new(&ToolSelection::new(&[Toolset::Assets])).expect("tools");
-        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
-        assert_eq!(OF_ASSETS.map(|need| need.tool).to_vec(), tools);
+        for (toolset, needs) in [
+            (Toolset::Pages, &NEEDS[..]),
+            (Toolset::Comments, &OF_COMMENTS[..]),
+            (Toolset::Assets, &OF_ASSETS[..]),
+        ] {
+            let registry = Registry::new(&ToolSelection::new(&[toolset])).expect("tools");
+            let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
+            let told: Vec<&str> = needs.iter().map(|need| need.tool).collect();
+            assert_eq!(told, tools);
+        }
     }
 
     #[test]
