@@ -13,6 +13,7 @@ use super::exit::Exit;
 use super::progress::StepProgress;
 use super::{CommandResult, print};
 use crate::files::{FilesError, Folder, Pulled, Stage, Strange, UnreadablePage};
+use crate::server::App;
 
 /// The most lines of a list that are printed.
 const NAMED: usize = 20;
@@ -71,55 +72,53 @@ fn shown(steps: &StepProgress) -> impl Fn(Stage, usize, usize) {
     |stage, done, of| steps.at(done, of, stage.as_str())
 }
 
-/// A failure of the wiki, with what it means.
-async fn explained(app: &crate::server::App, error: FilesError) -> FilesError {
-    match error {
-        FilesError::Wiki(failure) => app.wiki.explained(failure).await.into(),
-        error => error,
+/// The result of work with the wiki, or its fault; a failure of the wiki comes with what it means.
+async fn explained<T>(
+    app: &App,
+    result: Result<T, FilesError>,
+    is_json: bool,
+) -> Result<T, (Exit, String)> {
+    match result {
+        Err(FilesError::Wiki(failure)) => {
+            let failure = app.wiki.explained(failure).await;
+            Err(print::failure(&failure, is_json))
+        }
+        result => result.map_err(|error| fault(error, is_json)),
     }
 }
 
-/// Prints up to so many lines, and how many more there are.
-fn some(lines: impl ExactSizeIterator<Item = String>) {
+/// Prints up to so many lines under a title, and how many more there are; nothing without lines.
+fn list(title: &str, most: usize, lines: impl ExactSizeIterator<Item = String>) {
     let all = lines.len();
-    for line in lines.take(NAMED) {
-        print::line(&line);
+    if all == 0 {
+        return;
     }
-    if all > NAMED {
-        print::line(&format!("  … and {} more", all - NAMED));
+    print::line(title);
+    for line in lines.take(most) {
+        print::line(&format!("  {}", print::harmless(&line)));
+    }
+    if all > most {
+        print::line(&format!("  … and {} more", all - most));
     }
 }
 
 /// Prints what is no page's file, and what cannot be read.
 fn beside(strange: &[Strange], unread: &[UnreadablePage]) {
-    if !strange.is_empty() {
-        print::line("not pages, left alone:");
-        some(
-            strange
-                .iter()
-                .map(|one| format!("  {} ({})", print::harmless(&one.file), one.why)),
-        );
-    }
-    if !unread.is_empty() {
-        print::line("this key cannot read all of:");
-        some(unread.iter().map(|one| {
-            let place = print::place(one.place.0.as_str(), one.place.1.as_str());
-            format!("  {place} ({})", one.fields.join(", "))
-        }));
-    }
+    let strange = strange.iter();
+    let strange = strange.map(|one| format!("{} ({})", one.file, one.why));
+    list("not pages, left alone:", NAMED, strange);
+    let unread = unread.iter().map(|one| {
+        let place = print::place(one.place.0.as_str(), one.place.1.as_str());
+        format!("{place} ({})", one.fields.join(", "))
+    });
+    list("this key cannot read all of:", NAMED, unread);
 }
 
 /// Prints what a pull did.
 fn tell_pulled(pulled: &Pulled) {
     let names = |what: &str, names: &[String]| {
-        if !names.is_empty() {
-            print::line(&format!("{} {what}:", names.len()));
-            some(
-                names
-                    .iter()
-                    .map(|name| format!("  {}", print::harmless(name))),
-            );
-        }
+        let title = format!("{} {what}:", names.len());
+        list(&title, NAMED, names.iter().cloned());
     };
     names("new", &pulled.new);
     names("changed", &pulled.changed);

@@ -50,10 +50,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let steps = StepProgress::new();
     let pulled = pull(&app.wiki, &folder, path.as_ref(), shown(&steps)).await;
     drop(steps);
-    let pulled = match pulled {
-        Ok(pulled) => pulled,
-        Err(error) => return Err(fault(explained(&app, error).await, is_json)),
-    };
+    let pulled = explained(&app, pulled, is_json).await?;
     if is_json {
         print::line(&told(&pulled).to_string());
     } else {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::exit::Exit;
 use super::super::{CommandResult, left_to_people, print, progress, show_change, start, words};
 use super::pull::told;
-use super::{Dir, explained, fault, open, shown, some, tell_pulled};
+use super::{Dir, NAMED, explained, fault, list, open, shown, tell_pulled};
 use crate::audit::DraftChange;
 use crate::error::Failure;
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
@@ -83,10 +83,7 @@ async fn collected(
     let steps = progress::StepProgress::new();
     let ready = Ready::prepare(&app.wiki, folder, arguments.delete, shown(&steps)).await;
     drop(steps);
-    let ready = match ready {
-        Ok(ready) => ready,
-        Err(error) => return Err(fault(explained(app, error).await, arguments.json)),
-    };
+    let ready = explained(app, ready, arguments.json).await?;
     if ready.faults.is_empty() {
         return Ok(ready);
     }
@@ -98,15 +95,8 @@ async fn collected(
 
 /// Says what is not pushed.
 fn aside(ready: &Ready) {
-    if !ready.kept.is_empty() {
-        print::line("deleted here, but kept in the wiki without --delete:");
-        some(
-            ready
-                .kept
-                .iter()
-                .map(|name| format!("  {}", print::harmless(name))),
-        );
-    }
+    let title = "deleted here, but kept in the wiki without --delete:";
+    list(title, NAMED, ready.kept.iter().cloned());
     for note in &ready.notes {
         print::line(&print::harmless(note));
     }
@@ -195,11 +185,10 @@ async fn settle(
     let steps = progress::StepProgress::new();
     let settled = settled(&app.wiki, folder, ready, set, shown(&steps)).await;
     drop(steps);
-    match settled {
+    match explained(app, settled, arguments.json).await {
         Ok(pulled) if arguments.json => results.push(json!({ "pulled": told(&pulled) })),
         Ok(pulled) => tell_pulled(&pulled),
-        Err(error) => {
-            let (_, message) = fault(explained(app, error).await, arguments.json);
+        Err((_, message)) => {
             print::note(&format!(
                 "pushed, but the folder is not up to date: {message}; pull"
             ));

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::exit::Exit;
 use super::super::progress::StepProgress;
 use super::super::{CommandResult, print, start};
-use super::{Dir, beside, explained, fault, open, shown};
+use super::{Dir, beside, explained, list, open, shown};
 use crate::files::{FolderStatus, StatusEntry};
 
 /// Arguments of `files status`.
@@ -28,10 +28,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let steps = StepProgress::new();
     let standing = FolderStatus::read(&app.wiki, &folder, shown(&steps)).await;
     drop(steps);
-    let standing = match standing {
-        Ok(standing) => standing,
-        Err(error) => return Err(fault(explained(&app, error).await, is_json)),
-    };
+    let standing = explained(&app, standing, is_json).await?;
     if is_json {
         let told = json!({
             "ahead": standing.ahead,
@@ -48,16 +45,10 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 }
 
 fn tell(standing: &FolderStatus) {
-    let names = |title: &str, names: &[String]| {
-        if !names.is_empty() {
-            print::line(title);
-            for name in names {
-                print::line(&format!("  {}", print::harmless(name)));
-            }
-        }
-    };
-    lines("changed here:", &standing.ahead);
-    lines("changed in the wiki:", &standing.behind);
+    let entries = |title: &str, all: &[StatusEntry]| list(title, usize::MAX, all.iter().map(line));
+    entries("changed here:", &standing.ahead);
+    entries("changed in the wiki:", &standing.behind);
+    let names = |title: &str, all: &[String]| list(title, usize::MAX, all.iter().cloned());
     names("changed on both sides, a pull merges:", &standing.both);
     names("conflicts to resolve:", &standing.conflicts);
     beside(&standing.strange, &standing.unread);
@@ -68,15 +59,8 @@ fn tell(standing: &FolderStatus) {
     });
 }
 
-fn lines(title: &str, lines: &[StatusEntry]) {
-    if lines.is_empty() {
-        return;
-    }
-    print::line(title);
-    for line in lines {
-        let word = line.what.as_str();
-        let to = line.to.as_ref().map(|to| format!(" -> {to}"));
-        let text = format!("  {word:<8} {}{}", line.page, to.unwrap_or_default());
-        print::line(&print::harmless(&text));
-    }
+fn line(entry: &StatusEntry) -> String {
+    let word = entry.what.as_str();
+    let to = entry.to.as_ref().map(|to| format!(" -> {to}"));
+    format!("{word:<8} {}{}", entry.page, to.unwrap_or_default())
 }
