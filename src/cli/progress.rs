@@ -65,30 +65,17 @@ pub(super) struct StepProgress {
 #[derive(Debug)]
 enum ProgressDisplay {
     Bar(ProgressBar),
-    Lines(Mutex<LineSchedule>),
+    /// The time at which the next plain line is due.
+    Lines(Mutex<Instant>),
 }
 
-/// The time at which the next plain line is due.
-#[derive(Debug)]
-struct LineSchedule {
-    next: Instant,
-}
-
-impl LineSchedule {
-    fn new(now: Instant) -> Self {
-        Self {
-            next: now + BETWEEN_LINES,
-        }
+/// True if a line is due now; the next is due later then.
+fn is_due(next: &mut Instant, now: Instant) -> bool {
+    let is_due = *next <= now;
+    if is_due {
+        *next = now + BETWEEN_LINES;
     }
-
-    /// True if a line is due now; the next is due later then.
-    fn is_due(&mut self, now: Instant) -> bool {
-        let is_due = self.next <= now;
-        if is_due {
-            self.next = now + BETWEEN_LINES;
-        }
-        is_due
-    }
+    is_due
 }
 
 impl StepProgress {
@@ -103,7 +90,7 @@ impl StepProgress {
             }
             ProgressDisplay::Bar(bar)
         } else {
-            ProgressDisplay::Lines(Mutex::new(LineSchedule::new(began)))
+            ProgressDisplay::Lines(Mutex::new(began + BETWEEN_LINES))
         };
         Self { began, shown }
     }
@@ -124,9 +111,9 @@ impl StepProgress {
                 }
             }
             ProgressDisplay::Bar(_) => {}
-            ProgressDisplay::Lines(lines) => {
-                let mut lines = lines.lock();
-                if lines.is_due(now) {
+            ProgressDisplay::Lines(next) => {
+                let mut next = next.lock();
+                if is_due(&mut next, now) {
                     print::note(&said());
                 }
             }
@@ -164,14 +151,14 @@ pub(super) async fn of_changes<T>(work: impl Future<Output = T>) -> T {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::LineSchedule;
+    use super::{BETWEEN_LINES, is_due};
 
     #[test]
     fn plain_lines_come_at_most_every_five_seconds() {
         let began = Instant::now();
-        let mut lines = LineSchedule::new(began);
-        let due =
-            (0..=120).filter(|tenths| lines.is_due(began + Duration::from_millis(tenths * 100)));
+        let mut next = began + BETWEEN_LINES;
+        let at = |tenths: &u64| began + Duration::from_millis(tenths * 100);
+        let due = (0..=120).filter(|tenths| is_due(&mut next, at(tenths)));
         assert_eq!(due.collect::<Vec<_>>(), [50, 100]);
     }
 }

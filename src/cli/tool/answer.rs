@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::one_line::text;
-use super::page;
+use super::page::{self, text};
 use crate::change::Warning;
 use crate::cli::print::{self, Paint};
 use crate::cli::show_change;

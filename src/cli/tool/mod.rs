@@ -7,7 +7,6 @@ mod call;
 mod check;
 mod examples;
 mod generate;
-mod one_line;
 mod page;
 mod show;
 

@@ -1,8 +1,7 @@
-//! A page for people: what it is, a line each, then its text.
+//! Shows a page to people: what it is, a line each, then its text.
 
 use serde_json::Value;
 
-use super::one_line::text;
 use crate::cli::print::{self, Paint};
 
 /// The members that are texts of lines of their own; a page is asked for one of them.
@@ -66,4 +65,16 @@ fn headings(page: &Value) -> Vec<String> {
         format!("{indent}{line}")
     };
     headings.into_iter().flatten().map(one).collect()
+}
+
+/// A value in one line: text as it is, lists with commas, all else as JSON.
+pub(super) fn text(value: &Value) -> String {
+    let shown = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().all(|item| !item.is_object()) => {
+            items.iter().map(text).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    };
+    print::harmless(&shown.replace('\n', " "))
 }
