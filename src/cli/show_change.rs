@@ -26,6 +26,12 @@ pub(super) fn preview(preview: &Preview) -> Vec<String> {
     lines
 }
 
+/// A line that begins with a word in yellow.
+pub(super) fn marked(word: &str, text: &str) -> String {
+    let word = print::painted(word, Paint::Yellow);
+    format!("{word} {}", print::harmless(text))
+}
+
 /// The preview that an operator is asked to confirm.
 pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
     match shown {
@@ -117,11 +123,7 @@ fn left_out(pages: &[LeftOut]) -> Vec<String> {
         let path = page.path.as_ref().map_or("page", PagePath::as_str);
         let id = page.id.map(|id| format!(" (id {id})"));
         let told = format!("{path}{}: {}", id.unwrap_or_default(), page.why);
-        format!(
-            "{} {}",
-            print::painted("left out:", Paint::Yellow),
-            print::harmless(&told)
-        )
+        marked("left out:", &told)
     };
     pages.iter().map(line).collect()
 }
@@ -134,13 +136,8 @@ fn links_left(links: &[LinkLeft]) -> Vec<String> {
             Some((address, line)) => format!(", line {line}: {address}"),
             None => String::new(),
         };
-        let told = format!("{link}: {}", left.why);
-        format!(
-            "{} {}{}",
-            print::painted("link left:", Paint::Yellow),
-            print::place(locale.as_str(), path.as_str()),
-            print::harmless(&told)
-        )
+        let told = format!("{locale}:{path}{link}: {}", left.why);
+        marked("link left:", &told)
     };
     links.iter().map(line).collect()
 }
@@ -151,8 +148,7 @@ pub(super) fn not_taken_back(failure: &Failure) -> Vec<String> {
     let line = |one: &Value| {
         let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
         let told = format!("{}: {}", text("path"), text("message"));
-        let word = print::painted("not taken back:", Paint::Yellow);
-        format!("{word} {}", print::harmless(&told))
+        marked("not taken back:", &told)
     };
     failed.into_iter().flatten().map(line).collect()
 }
@@ -307,14 +303,8 @@ fn diff_line(text: &str) -> String {
 
 /// Warnings.
 pub(super) fn warnings(warnings: &[impl ToString]) -> Vec<String> {
-    let line = |warning: &_| {
-        format!(
-            "{} {}",
-            print::painted("warning:", Paint::Yellow),
-            print::harmless(&ToString::to_string(warning))
-        )
-    };
-    warnings.iter().map(line).collect()
+    let told = warnings.iter().map(ToString::to_string);
+    told.map(|told| marked("warning:", &told)).collect()
 }
 
 /// Lines of a difference without their signs.

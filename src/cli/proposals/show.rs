@@ -108,10 +108,7 @@ fn warning_json(review: &Review, one: &ReviewWarning) -> Value {
 fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
     let risks = super::risks(&review.risks(warnings));
     if !risks.is_empty() {
-        print::line(&format!(
-            "{} {risks}",
-            print::painted("risks:", Paint::Yellow)
-        ));
+        print::line(&show_change::marked("risks:", &risks));
     }
     let told = warnings.iter().map(|one| {
         let numbers: Vec<String> = one
@@ -138,12 +135,11 @@ fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
 
 /// Says how a proposal stands, and who ended it.
 fn tell_state(state: &ProposalState, expires: Option<OffsetDateTime>, ending: Option<CallOutcome>) {
-    match state {
-        ProposalState::Open => {
-            if let Some(end) = expires {
-                print::line(&format!("expires {}, at {}", from_now(end), minute(end)));
-            }
-        }
+    let told = match state {
+        ProposalState::Open => match expires {
+            Some(end) => format!("expires {}, at {}", from_now(end), minute(end)),
+            None => return,
+        },
         ProposalState::Applied {
             decided,
             applied_by,
@@ -158,32 +154,21 @@ fn tell_state(state: &ProposalState, expires: Option<OffsetDateTime>, ending: Op
                 }
                 _ => format!(", call {applied_by}"),
             };
-            print::line(&format!(
-                "applied {}{then}",
-                print::harmless(decided.as_str())
-            ));
+            format!("applied {}{then}", decided.as_str())
         }
-        ProposalState::Rejected { decided, reason } => print::line(&format!(
-            "rejected {}: {}",
-            print::harmless(decided.as_str()),
-            print::harmless(reason)
-        )),
+        ProposalState::Rejected { decided, reason } => {
+            format!("rejected {}: {reason}", decided.as_str())
+        }
         ProposalState::Replaced {
             decided,
             replaced_by,
-        } => print::line(&format!(
-            "replaced {} by {replaced_by}",
-            print::harmless(decided.as_str())
-        )),
+        } => format!("replaced {} by {replaced_by}", decided.as_str()),
         ProposalState::Withdrawn {
             decided,
             withdrawn_by,
-        } => print::line(&format!(
-            "withdrawn {} by {}",
-            print::harmless(decided.as_str()),
-            print::harmless(withdrawn_by)
-        )),
-    }
+        } => format!("withdrawn {} by {withdrawn_by}", decided.as_str()),
+    };
+    print::line(&print::harmless(&told));
 }
 
 fn tell(
