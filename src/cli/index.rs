@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::exit::Exit;
-use super::print::harmless;
+use super::print::{counted, harmless};
 use super::table::Table;
 use super::{CommandResult, print, start};
 use crate::config::Settings;
@@ -70,13 +70,10 @@ pub(super) async fn run(command: &IndexCommand) -> CommandResult {
 
 /// Looks at the pages until all that can be indexed is.
 async fn refresh(settings: Settings, is_json: bool) -> CommandResult {
-    match settings.index.mode {
-        IndexMode::Disk => {}
-        IndexMode::Off | IndexMode::Memory => {
-            return Err(Exit::usage(
-                "only an index on the disk (WIKI_INDEX=disk) outlives a server; in memory each server keeps its own up to date",
-            ));
-        }
+    if settings.index.mode != IndexMode::Disk {
+        return Err(Exit::usage(
+            "only an index on the disk (WIKI_INDEX=disk) outlives a server; in memory each server keeps its own up to date",
+        ));
     }
     let wiki = Wiki::new(settings.wiki, "index refresh").map_err(Exit::failed)?;
     let index = Arc::new(ContentIndex::new(Arc::new(wiki), settings.index));
@@ -151,8 +148,7 @@ fn clear_all(dir: &Path, is_json: bool) -> CommandResult {
     } else {
         print::line(&match others.len() {
             0 => "no index was removed".to_owned(),
-            1 => "1 index was removed".to_owned(),
-            count => format!("{count} indexes were removed"),
+            count => format!("{} removed", counted(count, "index was", "indexes were")),
         });
     }
     match filled.len() {

@@ -122,6 +122,14 @@ pub(super) fn note(text: &str) {
     eprintln!("{text}");
 }
 
+/// A number of things.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}
+
 /// A text in which nothing steers the terminal, hides, or turns the direction of the rest.
 pub(super) fn harmless(text: &str) -> String {
     let shown = |c: char| match c {

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
-use super::super::print;
+use super::super::print::{self, counted};
 use super::finding::DoctorFinding;
-use super::report::counted;
 use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health, StoreHome};
 #[cfg(feature = "postgres")]
 use crate::store::{StoreError, blocking};

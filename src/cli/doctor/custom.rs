@@ -1,6 +1,7 @@
 //! The operator's own tools: what there is, and whether the wiki's schema has what they ask.
 
 use super::finding::DoctorFinding;
+use crate::cli::print::counted;
 use crate::custom::Customs;
 use crate::tools::{Registry, ToolSelection, add_customs};
 use crate::wiki::Wiki;
@@ -12,12 +13,8 @@ pub(super) async fn found(
     customs: &Customs,
     is_reached: bool,
 ) -> Vec<DoctorFinding> {
-    let count = |count: usize, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    };
-    let recipes = count(customs.recipes().len(), "recipe", "recipes");
-    let queries = count(customs.query_names().count(), "query", "queries");
+    let recipes = counted(customs.recipes().len(), "recipe", "recipes");
+    let queries = counted(customs.query_names().count(), "query", "queries");
     let mut found = vec![DoctorFinding::good(format!(
         "{recipes} and {queries} are read"
     ))];

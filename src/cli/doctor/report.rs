@@ -6,7 +6,7 @@ use serde_json::json;
 use super::finding::{DoctorFinding, FindingLevel};
 use super::rights::RightsReport;
 use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint};
+use crate::cli::print::{self, Paint, counted};
 use crate::cli::table::at_words;
 
 /// A finding and the check that it is of.
@@ -73,16 +73,12 @@ impl DoctorReport {
             return;
         }
         print::line("");
+        let warned = counted(warnings, "warning", "warnings");
         print::line(&match (wrong, warnings) {
             (0, 0) => "All is well.".to_owned(),
-            (0, warnings) => format!("{}.", counted(warnings, "warning", "warnings")),
+            (0, _) => format!("{warned}."),
             (wrong, 0) => format!("{wrong} wrong."),
-            (wrong, warnings) => {
-                format!(
-                    "{wrong} wrong, {}.",
-                    counted(warnings, "warning", "warnings")
-                )
-            }
+            (wrong, _) => format!("{wrong} wrong, {warned}."),
         });
     }
 
@@ -97,14 +93,6 @@ impl DoctorReport {
     fn count(&self, verdict: FindingLevel) -> usize {
         let lines = self.lines.iter();
         lines.filter(|line| line.finding.verdict == verdict).count()
-    }
-}
-
-/// A number of things.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
     }
 }
 

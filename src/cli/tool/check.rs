@@ -47,10 +47,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             for fault in &faults {
                 print::line(&print::harmless(&fault.to_string()));
             }
-            let faults = match faults.len() {
-                1 => "1 fault".to_owned(),
-                many => format!("{many} faults"),
-            };
+            let faults = print::counted(faults.len(), "fault", "faults");
             return Err(Exit::usage(format!(
                 "{faults}; a server would not start with these files"
             )));
