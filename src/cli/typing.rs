@@ -16,6 +16,16 @@ pub(super) fn is_like_key(text: &str) -> bool {
     text.starts_with(KEY)
 }
 
+/// A person who answers questions: at the terminal, or scripted in tests.
+pub(super) trait Prompter {
+    /// Asks for one line, trimmed, which is shown unless it is a secret; nothing if nobody answers
+    /// any more.
+    fn ask(&mut self, question: &str, is_secret: bool) -> Option<String>;
+    /// Says that the answer was no good. What was typed ahead answers other questions than those
+    /// that come.
+    fn tell(&mut self, what: &str);
+}
+
 /// The terminal, while answers are asked for.
 pub(super) struct Typing(Termios);
 
@@ -36,20 +46,11 @@ impl Typing {
         tcsetattr(std::io::stdin(), OptionalActions::Now, &modes).ok()?;
         Some(Self(before))
     }
+}
 
-    /// Discards what was typed ahead: it was meant for earlier questions.
-    #[expect(clippy::unused_self, reason = "only a terminal that was set so has it")]
-    pub(super) fn forget(&self) {
-        // What cannot be forgotten is asked about again.
-        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
-    }
-
-    /// Asks for one line, trimmed; nothing for Ctrl-C, Ctrl-D, or if the terminal has gone away.
-    #[expect(
-        clippy::unused_self,
-        reason = "only a terminal that was set so can be asked"
-    )]
-    pub(super) fn ask(&self, question: &str, is_secret: bool) -> Option<String> {
+impl Prompter for Typing {
+    /// Nothing comes of Ctrl-C and Ctrl-D either.
+    fn ask(&mut self, question: &str, is_secret: bool) -> Option<String> {
         print::at_cursor(&format!("{question} "));
         let mut line = LineEditor::new(is_secret);
         let answer = loop {
@@ -66,6 +67,12 @@ impl Typing {
         };
         print::at_cursor("\n");
         answer
+    }
+
+    fn tell(&mut self, what: &str) {
+        print::line(&print::harmless(what));
+        // What cannot be forgotten is asked about again.
+        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
     }
 }
 

@@ -9,9 +9,9 @@ use super::meant_address::{MeantAddress, meant};
 use crate::cli::doctor::{AccessFault, test_connection};
 use crate::cli::exit::Exit;
 use crate::cli::level::Levels;
-use crate::cli::typing::{Typing, is_like_key};
+use crate::cli::typing::{Prompter, Typing, is_like_key};
 use crate::cli::{CommandResult, file_faults, print, start};
-use crate::config::{InitFile, file_place, parse_base_url};
+use crate::config::{InitFile, Settings, file_place, parse_base_url};
 use crate::wiki::sentence;
 
 /// Arguments of `config init`.
@@ -48,6 +48,7 @@ const STATIC_TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
 const ALLOWED: &str = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
 
 const NO_ANSWER: &str = "no answer; nothing was written";
+const ASKING: &str = "asking the wiki";
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let path = file_place(start::given()).ok_or_else(|| {
@@ -61,39 +62,16 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     }
     let mut draft = InitFile::default();
     fill(&mut draft, arguments.key_stdin).map_err(Exit::usage)?;
-    let policy = if print::can_ask() {
+    if print::can_ask() {
         // Answers cannot mend faults in what was given.
         with_placeholders(&draft)
             .and_then(|whole| whole.check(&path))
             .map_err(Exit::usage)?;
-        let typing = Typing::begin().ok_or_else(|| Exit::usage(NO_ANSWER))?;
-        // The wiki is asked in the middle of the questions.
-        tokio::task::block_in_place(|| {
-            let mut interview = Interview {
-                draft: &mut draft,
-                path: &path,
-                person: &mut AtTerminal(typing),
-                test: &mut |draft| {
-                    if arguments.untested {
-                        return Ok(None);
-                    }
-                    Handle::current().block_on(test(draft, &path))
-                },
-            };
-            interview.hold()
-        })
-        .map_err(Exit::usage)?;
-        draft.check(&path).map_err(Exit::usage)?.policy
-    } else {
-        is_whole(&draft).map_err(Exit::usage)?;
-        let settings = draft.check(&path).map_err(Exit::usage)?;
-        if !arguments.untested
-            && let Some(found) = test_connection(settings.wiki).await.map_err(Exit::usage)?
-        {
-            return Err(untested(&found));
-        }
-        settings.policy
-    };
+    }
+    let check = |draft: &InitFile| draft.check(&path);
+    let policy = completed(&mut draft, &path, &check, arguments.untested, true)
+        .await?
+        .policy;
     draft
         .write(&path, arguments.force)
         .map_err(|error| Exit::failed(file_faults::unwritten(&path, error.kind())))?;
@@ -108,9 +86,53 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     Ok(Exit::Done)
 }
 
-async fn test(draft: &InitFile, path: &Path) -> Result<Option<AccessFault>, String> {
-    let settings = draft.check(path)?;
-    print::in_progress("asking the wiki", test_connection(settings.wiki)).await
+/// Asks at a terminal for what a draft lacks, `with_writes` also for what may be written, and tests
+/// address and key at the wiki unless it stays `untested`. Returns the settings, checked.
+///
+/// # Errors
+/// What is missing or wrong, with the exit code for it.
+pub(in crate::cli) async fn completed(
+    draft: &mut InitFile,
+    path: &Path,
+    check: &dyn Fn(&InitFile) -> Result<Settings, String>,
+    untested: bool,
+    with_writes: bool,
+) -> Result<Settings, (Exit, String)> {
+    if print::can_ask() {
+        // The wiki is asked in the middle of the questions.
+        let held = tokio::task::block_in_place(|| {
+            let mut typing = Typing::begin().ok_or_else(|| NO_ANSWER.to_owned())?;
+            let mut interview = Interview {
+                draft: &mut *draft,
+                path,
+                person: &mut typing,
+                test: &mut |draft| {
+                    if untested {
+                        return Ok(None);
+                    }
+                    let tested = test_connection(check(draft)?.wiki);
+                    Handle::current().block_on(print::in_progress(ASKING, tested))
+                },
+            };
+            interview.hold(with_writes)
+        });
+        held.map_err(Exit::usage)?;
+        return check(draft).map_err(Exit::usage);
+    }
+    is_whole(draft).map_err(Exit::usage)?;
+    let settings = check(draft).map_err(Exit::usage)?;
+    if untested {
+        return Ok(settings);
+    }
+    let tested = Box::pin(test_connection(settings.wiki.clone()));
+    let tested = print::in_progress(ASKING, tested).await;
+    if let Some(found) = tested.map_err(Exit::usage)? {
+        let (seen, todo) = (print::harmless(&found.seen), &found.todo);
+        return Err(Exit::failed(format!(
+            "{seen}; nothing was written. {todo} --untested writes it all the same."
+        )));
+    }
+    Ok(settings)
 }
 
 /// Fills a draft from flags, then from stdin.
@@ -132,10 +154,7 @@ pub(in crate::cli) fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), 
 }
 
 /// Checks that a draft has an address and a key, where nobody can be asked.
-///
-/// # Errors
-/// What to pass.
-pub(in crate::cli) fn is_whole(draft: &InitFile) -> Result<(), String> {
+fn is_whole(draft: &InitFile) -> Result<(), String> {
     if !draft.has(ADDRESS) {
         return Err("nobody can be asked here; pass --base-url".to_owned());
     }
@@ -143,14 +162,6 @@ pub(in crate::cli) fn is_whole(draft: &InitFile) -> Result<(), String> {
         return Err("nobody can be asked here; pass --key-stdin or --api-token-file".to_owned());
     }
     Ok(())
-}
-
-/// The error that the wiki cannot be worked with, where nobody can be asked.
-pub(in crate::cli) fn untested(found: &AccessFault) -> (Exit, String) {
-    let (seen, todo) = (print::harmless(&found.seen), &found.todo);
-    Exit::failed(format!(
-        "{seen}; nothing was written. {todo} --untested writes it all the same."
-    ))
 }
 
 fn has_key(draft: &InitFile) -> bool {
@@ -172,39 +183,11 @@ fn with_placeholders(draft: &InitFile) -> Result<InitFile, String> {
     Ok(whole)
 }
 
-/// The person who answers: at the terminal, or scripted in tests.
-trait Prompter {
-    /// Asks a question; nothing if nobody answers any more.
-    fn ask(&mut self, question: &str) -> Option<String>;
-    /// Asks a question whose answer nobody may look at.
-    fn ask_hidden(&mut self, question: &str) -> Option<String>;
-    /// Says that the answer was no good. What was typed ahead answers other questions than those
-    /// that come.
-    fn tell(&mut self, what: &str);
-}
-
-struct AtTerminal(Typing);
-
-impl Prompter for AtTerminal {
-    fn ask(&mut self, question: &str) -> Option<String> {
-        self.0.ask(question, false)
-    }
-
-    fn ask_hidden(&mut self, question: &str) -> Option<String> {
-        self.0.ask(question, true)
-    }
-
-    fn tell(&mut self, what: &str) {
-        print::line(&print::harmless(what));
-        self.0.forget();
-    }
-}
-
 /// Tests the address and the key of a draft.
 type Test<'a> = &'a mut dyn FnMut(&InitFile) -> Result<Option<AccessFault>, String>;
 
 /// Asks for missing values; asks again after a bad answer.
-pub(in crate::cli) struct Interview<'a> {
+struct Interview<'a> {
     draft: &'a mut InitFile,
     path: &'a Path,
     person: &'a mut dyn Prompter,
@@ -212,29 +195,12 @@ pub(in crate::cli) struct Interview<'a> {
 }
 
 impl Interview<'_> {
-    /// Asks at the terminal for what is missing of address and key, for other commands.
-    ///
-    /// # Errors
-    /// Nobody answers, or the current directory is gone.
-    pub(in crate::cli) fn connection(
-        draft: &mut InitFile,
-        path: &Path,
-        test: Test<'_>,
-    ) -> Result<(), String> {
-        let typing = Typing::begin().ok_or_else(|| NO_ANSWER.to_owned())?;
-        let person = &mut AtTerminal(typing);
-        let mut interview = Interview {
-            draft,
-            path,
-            person,
-            test,
-        };
-        interview.ask_connection()
-    }
-
-    fn hold(&mut self) -> Result<(), String> {
+    fn hold(&mut self, with_writes: bool) -> Result<(), String> {
         self.ask_connection()?;
-        self.ask_writes()
+        if with_writes {
+            self.ask_writes()?;
+        }
+        Ok(())
     }
 
     fn ask_connection(&mut self) -> Result<(), String> {
@@ -292,12 +258,8 @@ impl Interview<'_> {
 
     fn ask_key(&mut self) -> Result<(), String> {
         while !has_key(self.draft) {
-            let key = self
-                .person
-                .ask_hidden(
-                    "API key (not shown), which an administrator of the wiki makes under Administration, API Access: paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
-                )
-                .ok_or(NO_ANSWER)?;
+            let question = "API key (not shown), which an administrator of the wiki makes under Administration, API Access: paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:";
+            let key = self.person.ask(question, true).ok_or(NO_ANSWER)?;
             let (name, value) = match (key.strip_prefix('@'), key.strip_prefix('!')) {
                 (Some(file), _) => (KEY_FILE, file),
                 (_, Some(command)) => (KEY_COMMAND, command),
@@ -336,7 +298,7 @@ impl Interview<'_> {
     }
 
     fn ask(&mut self, question: &str) -> Result<String, String> {
-        Ok(self.person.ask(question).ok_or(NO_ANSWER)?)
+        Ok(self.person.ask(question, false).ok_or(NO_ANSWER)?)
     }
 
     /// Asks for one of these words until it is one; no answer is the first.
@@ -389,13 +351,8 @@ mod tests {
     }
 
     impl Prompter for Scripted {
-        fn ask(&mut self, question: &str) -> Option<String> {
-            assert!(!question.contains("key"), "{question}");
-            self.answers.pop_front().map(str::to_owned)
-        }
-
-        fn ask_hidden(&mut self, question: &str) -> Option<String> {
-            assert!(question.contains("key"), "{question}");
+        fn ask(&mut self, question: &str, is_secret: bool) -> Option<String> {
+            assert_eq!(question.contains("key"), is_secret, "{question}");
             self.answers.pop_front().map(str::to_owned)
         }
 
@@ -433,7 +390,7 @@ mod tests {
             person: &mut person,
             test: &mut test,
         }
-        .hold();
+        .hold(true);
         let file = draft.text();
         let set = file
             .lines()

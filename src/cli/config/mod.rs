@@ -5,7 +5,7 @@ mod init;
 mod meant_address;
 mod show;
 
-pub(super) use init::{Interview, fill, is_whole, untested};
+pub(super) use init::{completed, fill};
 
 use super::exit::Exit;
 use super::{CommandResult, print};

@@ -1,10 +1,8 @@
 //! `wikijs-gate site add`: one more site in the settings file, out of flags and answers.
 
 use serde_json::json;
-use tokio::runtime::Handle;
 
-use super::super::config::{Interview, fill, is_whole, untested};
-use super::super::doctor::test_connection;
+use super::super::config::{completed, fill};
 use super::super::exit::Exit;
 use super::super::{CommandResult, print, start};
 use crate::config::{InitFile, NewSite, file_place};
@@ -37,30 +35,8 @@ pub(super) async fn run(arguments: &Add) -> CommandResult {
     let site = NewSite::begin(&path, name).map_err(Exit::usage)?;
     let mut draft = InitFile::default();
     fill(&mut draft, arguments.key_stdin).map_err(Exit::usage)?;
-    let test = async |draft: &InitFile| {
-        let settings = site.check(draft)?;
-        print::in_progress("asking the wiki", test_connection(settings.wiki)).await
-    };
-    if print::can_ask() {
-        tokio::task::block_in_place(|| {
-            Interview::connection(&mut draft, &path, &mut |draft| {
-                if arguments.untested {
-                    return Ok(None);
-                }
-                Handle::current().block_on(test(draft))
-            })
-        })
-        .map_err(Exit::usage)?;
-        site.check(&draft).map_err(Exit::usage)?;
-    } else {
-        is_whole(&draft).map_err(Exit::usage)?;
-        site.check(&draft).map_err(Exit::usage)?;
-        if !arguments.untested
-            && let Some(found) = test(&draft).await.map_err(Exit::usage)?
-        {
-            return Err(untested(&found));
-        }
-    }
+    let check = |draft: &InitFile| site.check(draft);
+    completed(&mut draft, &path, &check, arguments.untested, false).await?;
     site.write(&draft).map_err(Exit::failed)?;
     if arguments.json {
         print::line(&json!({ "added": name.as_str(), "file": path }).to_string());
