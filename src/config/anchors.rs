@@ -15,12 +15,10 @@ const KEY: &str = "WIKI_AUDIT_SIGNING_KEY";
 const LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) fn anchors(source: &SettingsSource<'_>) -> Result<Option<AnchorSettings>, SettingError> {
-    let key = source.filled(KEY)?.map(PathBuf::from);
+    let key = source.path(KEY)?;
     let to = match source.array(ANCHORS) {
         Some(argv) => Some(AnchorsTo::Command(command(source, argv))),
-        None => source
-            .filled(ANCHORS)?
-            .map(|file| AnchorsTo::File(PathBuf::from(file))),
+        None => source.path(ANCHORS)?.map(AnchorsTo::File),
     };
     let Some(to) = to else {
         return match key {
@@ -31,14 +29,10 @@ pub(super) fn anchors(source: &SettingsSource<'_>) -> Result<Option<AnchorSettin
             None => Ok(None),
         };
     };
-    let key = key.map(|file| signing_key(&file));
-    let key = key
-        .transpose()
-        .map_err(|fault| SettingError::new(KEY, fault))?;
-    Ok(Some(AnchorSettings {
-        to,
-        key: key.map(Arc::new),
-    }))
+    let key = key.map(|file| signing_key(&file)).transpose();
+    let key = key.map_err(|fault| SettingError::new(KEY, fault))?;
+    let key = key.map(Arc::new);
+    Ok(Some(AnchorSettings { to, key }))
 }
 
 /// A warning if the anchors lie in the audit log's own directory.

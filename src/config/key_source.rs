@@ -59,20 +59,15 @@ impl KeySource {
     /// Advice on where to put a new key, and if that needs a restart.
     pub fn advice(&self) -> String {
         let name = &self.name;
-        let restart = match self.place {
-            KeyLocation::Fixed => "and restart the server",
-            KeyLocation::File(_) | KeyLocation::Settings(..) | KeyLocation::Command(_) => {
-                "it is taken without a restart"
+        let place = match self.place {
+            KeyLocation::Fixed => {
+                return format!("{}, and restart the server", KeySetting::Token.place(name));
             }
+            KeyLocation::File(_) => KeySetting::File.place(name),
+            KeyLocation::Settings(..) => format!("put it into the settings file as {name}"),
+            KeyLocation::Command(_) => KeySetting::Command.place(name),
         };
-        match self.place {
-            KeyLocation::Fixed => format!("{}, {restart}", KeySetting::Token.place(name)),
-            KeyLocation::File(_) => format!("{}; {restart}", KeySetting::File.place(name)),
-            KeyLocation::Settings(..) => {
-                format!("put it into the settings file as {name}; {restart}")
-            }
-            KeyLocation::Command(_) => format!("{}; {restart}", KeySetting::Command.place(name)),
-        }
+        format!("{place}; it is taken without a restart")
     }
 
     /// True if the source can give another key later.

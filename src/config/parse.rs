@@ -298,6 +298,21 @@ impl<'a> SettingsSource<'a> {
         }
     }
 
+    /// The same as a file or directory.
+    pub(super) fn path(&self, name: &'static str) -> Result<Option<PathBuf>, SettingError> {
+        Ok(self.filled(name)?.map(PathBuf::from))
+    }
+
+    /// The same as what a function reads of it.
+    pub(super) fn parsed<T, F: Into<String>>(
+        &self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, F>,
+    ) -> Result<Option<T>, SettingError> {
+        let read = self.filled(name)?.map(|text| parse(&text)).transpose();
+        read.map_err(|fault| SettingError::new(name, fault))
+    }
+
     /// A value that must not be empty, or the setting's default if it is not set.
     pub(super) fn or_default(&self, name: &'static str) -> Result<Option<String>, SettingError> {
         let default = || Setting::named(name).and_then(Setting::default_value);

@@ -67,17 +67,10 @@ pub(super) fn of_server(source: &SettingsSource<'_>) -> Result<Policy, SettingEr
         pauses: Pauses::new(storage::store(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
-        review: review(source)?,
+        review: source
+            .parsed("WIKI_REVIEW_URL", ReviewAddress::parse)?
+            .unwrap_or_default(),
     })
-}
-
-fn review(source: &SettingsSource<'_>) -> Result<ReviewAddress, SettingError> {
-    const NAME: &str = "WIKI_REVIEW_URL";
-    let parse = |text: String| {
-        ReviewAddress::parse(&text).map_err(|fault| SettingError::new(NAME, fault.to_owned()))
-    };
-    let address = source.filled(NAME)?.map(parse).transpose()?;
-    Ok(address.unwrap_or_default())
 }
 
 pub(super) fn allowed(source: &SettingsSource<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
@@ -108,16 +101,12 @@ fn read_rule(source: &SettingsSource<'_>) -> Result<ReadRule, SettingError> {
 }
 
 fn trash(source: &SettingsSource<'_>) -> Result<Option<Trash>, SettingError> {
-    const NAME: &str = "WIKI_TRASH_PREFIX";
-    source
-        .filled(NAME)?
-        .map(|prefix| Trash::parse(&prefix).map_err(|fault| SettingError::new(NAME, fault)))
-        .transpose()
+    source.parsed("WIKI_TRASH_PREFIX", Trash::parse)
 }
 
 fn uploads(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
     const NAME: &str = "WIKI_UPLOAD_DIR";
-    let Some(dir) = source.filled(NAME)?.map(PathBuf::from) else {
+    let Some(dir) = source.path(NAME)? else {
         return Ok(None);
     };
     let wrong = |fault: String| Err(SettingError::new(NAME, fault));
@@ -148,7 +137,7 @@ fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingErr
         "WIKI_EXTRA_HEADERS_FILE",
         storage::PASSWORD_FILE,
     ] {
-        places.extend(source.filled(name)?.map(PathBuf::from));
+        places.extend(source.path(name)?);
     }
     places.extend(source.file_path().map(PathBuf::from));
     Ok(places)

@@ -10,7 +10,7 @@ use url::Url;
 use super::address_range::AddressRange;
 use super::collector::{CollectorSettings, collector};
 use super::network::network;
-use super::parse::{SettingError, SettingsSource, choose};
+use super::parse::{SettingError, SettingsSource};
 use super::tls::{self, ServerTls};
 use crate::oauth::OauthSettings;
 use crate::wiki::Network;
@@ -99,10 +99,8 @@ fn issuer_network(source: &SettingsSource<'_>) -> Result<Network, SettingError> 
 /// The file of named clients, which must be there or not as `WIKI_SERVE_CLIENTS` says.
 fn tokens_file(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
     const NAME: &str = "WIKI_SERVE_CLIENTS";
-    let file = source.filled("WIKI_SERVE_TOKENS_FILE")?.map(PathBuf::from);
-    let clients = source.filled(NAME)?;
-    let clients = clients.map(|text| choose(NAME, &text)).transpose()?;
-    let fault = match (clients, &file) {
+    let file = source.path("WIKI_SERVE_TOKENS_FILE")?;
+    let fault = match (source.choice(NAME)?, &file) {
         (Some("named"), None) => {
             "is `named`: set WIKI_SERVE_TOKENS_FILE, and make a client with `wikijs-gate token new`"
         }

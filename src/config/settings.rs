@@ -361,9 +361,9 @@ pub fn custom_tools(
 /// # Errors
 /// The setting that is bad.
 pub fn custom_tools_dir(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
-    let dir = source.filled(custom::NAME);
-    let dir = dir.map_err(|fault| source.placed(fault))?;
-    Ok(dir.map(PathBuf::from))
+    source
+        .path(custom::NAME)
+        .map_err(|fault| source.placed(fault))
 }
 
 /// The prefixes to which writes are limited, if they are.
@@ -393,7 +393,7 @@ pub fn log_settings(
                     None => source.choice(LEVEL)?.unwrap_or_default(),
                 },
             },
-            dir: source.filled("WIKI_LOG_DIR")?.map(PathBuf::from),
+            dir: source.path("WIKI_LOG_DIR")?,
             is_json: source.choice("WIKI_LOG_FORMAT")? == Some("json"),
         })
     };

@@ -15,8 +15,8 @@ use crate::store::DatabaseAddress;
 
 pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
-    if let Some(dir) = source.filled(NAME)? {
-        return Ok(PathBuf::from(dir));
+    if let Some(dir) = source.path(NAME)? {
+        return Ok(dir);
     }
     state_dir(source)?
         .map(|state| state.join("audit"))
@@ -63,17 +63,15 @@ fn database(source: &SettingsSource<'_>) -> Result<Option<DatabaseSettings>, Set
 /// The password of the database's user; its file is looked at now, its command is run at each connection.
 fn password(source: &SettingsSource<'_>) -> Result<Option<StorePassword>, SettingError> {
     let command = source.values(PASSWORD_COMMAND);
-    let file = source.filled(PASSWORD_FILE)?.map(PathBuf::from);
+    let file = source.path(PASSWORD_FILE)?;
     match (file, command) {
         (Some(_), [_, ..]) => Err(SettingError::new(
             PASSWORD_COMMAND,
             "is set beside store_password_file; leave one of them out",
         )),
         (Some(file), []) => {
-            let password = password_in(file);
-            password
-                .map(Some)
-                .map_err(|fault| SettingError::new(PASSWORD_FILE, fault))
+            let password = password_in(file).map(Some);
+            password.map_err(|fault| SettingError::new(PASSWORD_FILE, fault))
         }
         (None, [_, ..]) => {
             let command = command.to_vec();
@@ -144,8 +142,8 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
         Some("off") => IndexMode::Off,
         _ => IndexMode::Memory,
     };
-    let dir = match source.filled(DIR)? {
-        Some(dir) => Some(PathBuf::from(dir)),
+    let dir = match source.path(DIR)? {
+        Some(dir) => Some(dir),
         None => state_dir(source)?.map(|state| state.join("index")),
     };
     if mode == IndexMode::Disk && dir.is_none() {
