@@ -102,20 +102,14 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Table
             Err(found) => faults.extend(found),
         }
     }
-    let off = match off(table) {
-        Ok(off) => off,
-        Err(fault) => {
-            faults.push(fault);
-            Vec::new()
-        }
-    };
-    let rules = match RuleBook::new(rules, &off) {
-        Ok(rules) => rules,
-        Err(fault) => {
-            faults.push((first, fault));
-            RuleBook::default()
-        }
-    };
+    let off = off(table).unwrap_or_else(|fault| {
+        faults.push(fault);
+        Vec::new()
+    });
+    let rules = RuleBook::new(rules, &off).unwrap_or_else(|fault| {
+        faults.push((first, fault));
+        RuleBook::default()
+    });
     if faults.is_empty() {
         Ok(Tables {
             rules,
@@ -132,8 +126,7 @@ fn rule(row: &ArrayTable<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<T
     let mut faults = row.unknown(&RULE_MEMBERS);
     let mut sift = Sift(&mut faults);
     let name = sift.take(row.text("name"));
-    let then = sift.take(row.read("then", |value| {
-        let text = value.as_str().unwrap_or_default();
+    let then = sift.take(row.parsed("then", |text| {
         word(text, Then::ALL.map(|then| (then.as_str(), then)))
     }));
     let why = sift.take(row.text("why")).unwrap_or_default();

@@ -48,7 +48,7 @@ fn target(row: &ArrayTable<'_, '_>, file: &Path) -> Result<NotifyTarget, Vec<Tab
     let on = sift.take(row.list("on", |text| {
         word(text, Occasion::ALL.map(|one| (one.as_str(), one)))
     }));
-    let address = sift.take(row.read("url", |value| address(value.as_str().unwrap_or_default())));
+    let address = sift.take(row.parsed("url", address));
     let command = command(row, &mut sift, file);
     let timeout = sift.take(timeout(row).map(Some));
     row.needs(&["name"], &mut faults);

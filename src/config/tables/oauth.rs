@@ -93,23 +93,17 @@ pub(super) fn read(
     let scopes = scopes(&own, faults);
     own.needs(&["issuer", "audiences"], faults);
     let mut sift = Sift(faults);
-    let issuer = sift.take(own.read("issuer", |value| {
-        let issuer = value.as_str().unwrap_or_default();
+    let issuer = sift.take(own.parsed("issuer", |issuer| {
         OauthSettings::issuer_url(issuer).map(|_| issuer.to_owned())
     }));
     let audiences = sift.take(own.list("audiences", filled));
-    let groups_claim = sift.take(own.read("groups_claim", |value| {
-        filled(value.as_str().unwrap_or_default())
-    }));
-    let client_id = sift.take(own.read("review_client_id", |value| {
-        filled(value.as_str().unwrap_or_default())
-    }));
+    let groups_claim = sift.take(own.parsed("groups_claim", filled));
+    let client_id = sift.take(own.parsed("review_client_id", filled));
+    // A relative path starts at the file's directory, as those of settings do.
+    let dir = file.parent().unwrap_or(Path::new(""));
     let mut path = |name| {
-        sift.take(own.read(name, |value| {
-            let path = filled(value.as_str().unwrap_or_default())?;
-            // A relative path starts at the file's directory, as those of settings do.
-            Ok(file.parent().unwrap_or(Path::new("")).join(path))
-        }))
+        let path = sift.take(own.parsed(name, filled));
+        path.map(|path| dir.join(path))
     };
     let secret_file = path("review_secret_file");
     let key_file = path("review_key_file");
@@ -206,12 +200,9 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         ..Grant::default()
     };
     let email_domains = sift.take(row.list("email_domains", domain));
-    let role = sift.take(row.read("role", |value| {
-        word(value.as_str().unwrap_or_default(), ROLES)
-    }));
+    let role = sift.take(row.parsed("role", |text| word(text, ROLES)));
     let toolsets = sift.take(row.list("toolsets", Toolset::parse_list));
-    may.confirm = sift.take(row.read("confirm", |value| {
-        let text = value.as_str().unwrap_or_default();
+    may.confirm = sift.take(row.parsed("confirm", |text| {
         word(text, [("person", ClientConfirm::Person)])
     }));
     let rate = sift.take(row.number("rate", u32::MAX.into()));

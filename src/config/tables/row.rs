@@ -127,6 +127,15 @@ impl ArrayTable<'_, '_> {
         })
     }
 
+    /// What a function reads of a text; what is no text is read as an empty one.
+    pub(super) fn parsed<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, TableFault> {
+        self.read(name, |value| parse(value.as_str().unwrap_or_default()))
+    }
+
     pub(super) fn number(&self, name: &str, most: u64) -> Result<Option<u64>, TableFault> {
         self.read(name, |value| {
             let number = value.as_integer();
