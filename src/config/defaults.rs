@@ -1,6 +1,8 @@
 //! Lists every setting with its name, kind, scope, default and meaning: for the settings file, flags
 //! and the documentation, and to recognise unknown names.
 
+use std::fmt::Write as _;
+
 use super::setting::InSite::{Inherited, Narrower, Own, Server};
 use super::setting::Setting;
 use super::setting::SettingKind::{
@@ -164,4 +166,28 @@ settings! {
         "The form of a line of the log: `text` or `json`.";
     "WIKI_LOG_DIR" (Path, Server, Restart) = "none: stderr",
         "A directory for log files, one a day.";
+}
+
+impl Setting {
+    /// The setting of a name in the environment.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+}
+
+/// All settings as a table in Markdown.
+pub fn table() -> String {
+    let mut table = String::from("| name | default | in a site | meaning |\n|---|---|---|---|\n");
+    for setting in SETTINGS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {} | {} |",
+            setting.usual_name(),
+            setting.default,
+            setting.in_site.word(),
+            setting.meaning
+        );
+    }
+    table
 }

@@ -34,7 +34,6 @@ mod site_file;
 mod sites;
 mod storage;
 mod stricter;
-mod table;
 mod tables;
 mod tls;
 mod token_command;
@@ -46,7 +45,7 @@ pub use changes::{SettingsDiff, Stamps};
 pub use collector::CollectorSettings;
 pub use connection::parse_base_url;
 pub use custom::read_customs;
-pub use defaults::SETTINGS;
+pub use defaults::{SETTINGS, table};
 pub use file::FileFault;
 pub(crate) use file_trust::{FileStamp, stamp_of};
 pub use file_trust::{
@@ -69,7 +68,6 @@ pub use settings::{
 pub use shown::SettingView;
 pub use site_file::{NewSite, remove_site};
 pub use storage::store_at;
-pub use table::table;
 pub use tables::Tables;
 pub use tls::ServerTls;
 pub use write_policy::ResolvedPolicy;
