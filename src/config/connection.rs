@@ -7,20 +7,20 @@ use super::parse::{SettingError, SettingsSource};
 use crate::page::{Locale, check_editor};
 use crate::wiki::{RetryLimits, TimeLimits};
 
+const ADDRESS: &str = "WIKI_BASE_URL";
 const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.com";
 
 pub(super) fn base_url(source: &SettingsSource<'_>) -> Result<Url, SettingError> {
-    const NAME: &str = "WIKI_BASE_URL";
-    let text = source.filled(NAME)?.ok_or_else(|| {
+    let text = source.filled(ADDRESS)?.ok_or_else(|| {
         let sites = source.file.map_or(&[][..], |file| &file.sites);
         match (source.site, sites) {
             (None, [_, ..]) => SettingError::new(
-                NAME,
+                ADDRESS,
                 format!("is missing; name a site with --site: {}", known(sites)),
             ),
-            (Some(_), _) => SettingError::new(NAME, format!("is missing; it {ALLOWED_ADDRESS}")),
+            (Some(_), _) => SettingError::new(ADDRESS, format!("is missing; it {ALLOWED_ADDRESS}")),
             (None, []) => SettingError::lacking(
-                NAME,
+                ADDRESS,
                 format!(
                     "is missing; it {ALLOWED_ADDRESS} (`wikijs-gate config init` writes a settings file)"
                 ),
@@ -35,25 +35,17 @@ pub(super) fn base_url(source: &SettingsSource<'_>) -> Result<Url, SettingError>
 /// # Errors
 /// What is wrong with it.
 pub fn parse_base_url(text: &str) -> Result<Url, SettingError> {
-    const NAME: &str = "WIKI_BASE_URL";
-    let allowed = ALLOWED_ADDRESS;
-    let url = Url::parse(text).map_err(|_| SettingError::new(NAME, allowed))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(SettingError::new(NAME, allowed));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(SettingError::new(
-            NAME,
-            "must not hold a user name or password",
-        ));
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(SettingError::new(
-            NAME,
-            "must not hold a query or a fragment",
-        ));
-    }
-    Ok(url)
+    let url = Url::parse(text).map_err(|_| SettingError::new(ADDRESS, ALLOWED_ADDRESS))?;
+    let fault = if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        ALLOWED_ADDRESS
+    } else if !url.username().is_empty() || url.password().is_some() {
+        "must not hold a user name or password"
+    } else if url.query().is_some() || url.fragment().is_some() {
+        "must not hold a query or a fragment"
+    } else {
+        return Ok(url);
+    };
+    Err(SettingError::new(ADDRESS, fault))
 }
 
 /// The name under which the wiki's records are kept: its host, then its port and path unless they

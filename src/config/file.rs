@@ -278,28 +278,22 @@ fn entry(
     }
     let mut values =
         values(setting.kind, value.get_ref()).map_err(|fault| format!("{key} {fault}"))?;
-    // Relative paths start at the file's directory, never at the one in which a client starts us.
-    let beside = |value: &String| {
-        let dir = file.parent().unwrap_or(Path::new(""));
-        dir.join(value).to_string_lossy().into_owned()
-    };
-    let is_command = match setting.kind {
-        SettingKind::Command => true,
-        SettingKind::PathOrCommand => value.get_ref().is_array(),
+    let is_array = value.get_ref().is_array();
+    let is_path = |first: &str| match setting.kind {
+        SettingKind::Path => !first.trim().is_empty(),
+        SettingKind::PathOrCommand if !is_array => !first.trim().is_empty(),
+        SettingKind::Command | SettingKind::PathOrCommand => first.contains('/'),
         _ => false,
     };
-    match (setting.kind, values.first_mut()) {
-        (_, Some(program)) if is_command && program.contains('/') => *program = beside(program),
-        (SettingKind::PathOrCommand, Some(path)) if !is_command && !path.trim().is_empty() => {
-            *path = beside(path);
-        }
-        (SettingKind::Path, Some(path)) if !path.trim().is_empty() => *path = beside(path),
-        _ => {}
+    // Relative paths start at the file's directory, never at the one in which a client starts us.
+    if let Some(first) = values.first_mut().filter(|first| is_path(first)) {
+        let dir = file.parent().unwrap_or(Path::new(""));
+        *first = dir.join(&*first).to_string_lossy().into_owned();
     }
     Ok(FileSetting {
         name: setting.name,
         values,
-        is_array: value.get_ref().is_array(),
+        is_array,
         line,
     })
 }

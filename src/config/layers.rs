@@ -177,7 +177,8 @@ impl Layers {
     /// Warnings about the sources of settings.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let file = self.file.as_ref().and_then(|file| file.warning.clone());
-        file.into_iter().chain(unknown_names())
+        let unknown = names_in_environment().filter_map(|name| unknown_name(&name));
+        file.into_iter().chain(unknown)
     }
 }
 
@@ -315,10 +316,6 @@ pub fn was_given(name: &str) -> bool {
 )]
 fn names_in_environment() -> impl Iterator<Item = String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
-}
-
-fn unknown_names() -> impl Iterator<Item = String> {
-    names_in_environment().filter_map(|name| unknown_name(&name))
 }
 
 /// A warning for an unknown name that looks like one of our settings: a misspelt name could leave a
