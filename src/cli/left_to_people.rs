@@ -18,13 +18,10 @@ fn why(settings: &Policy, met: &Policy) -> String {
         return "a rule leaves this to people".to_owned();
     }
     // The settings want a person's yes; only since nobody is asked is it a dry run here.
-    let (policy, unasked) = match settings.writes().level() {
-        PolicyLevel::Person => (settings, ", and nobody was asked"),
-        PolicyLevel::Off
-        | PolicyLevel::DryRun
-        | PolicyLevel::Review
-        | PolicyLevel::Token
-        | PolicyLevel::Preview => (met, ""),
+    let (policy, unasked) = if settings.writes().level() == PolicyLevel::Person {
+        (settings, ", and nobody was asked")
+    } else {
+        (met, "")
     };
     format!("{}{unasked}", level::named(policy))
 }

@@ -65,15 +65,14 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let hang_ups = HangUps::listen().map_err(Exit::failed)?;
     let http = arguments.http.as_deref().map(address_of).transpose();
     let http = http.map_err(|error| Exit::usage(format!("--http: {}", error.fault)))?;
+    start::start_log(None)?;
     #[cfg(feature = "demo")]
     if arguments.demo {
-        start::start_log(None)?;
         let demo = super::demo::Embedded::start().await.map_err(Exit::failed)?;
         let mut settings = demo.settings()?;
         settings.serve = ServeSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
         return serve(vec![settings], None, start::given().clone(), http, hang_ups).await;
     }
-    start::start_log(None)?;
     let given = CommandLineSettings {
         sites: arguments.sites,
         ..start::given().clone()

@@ -98,10 +98,6 @@ pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings() -> Result<Settings, (Exit, String)> {
     start_log(Some("warn"))?;
-    load()
-}
-
-fn load() -> Result<Settings, (Exit, String)> {
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 

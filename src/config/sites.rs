@@ -25,18 +25,14 @@ pub(super) fn read<'a, 'b>(
 ) -> (Vec<SiteTable<'a, 'b>>, Option<SiteName>, Vec<TableFault>) {
     let mut faults: Vec<TableFault> = Vec::new();
     let mut sites: Vec<SiteTable<'a, 'b>> = Vec::new();
+    let mut wrong =
+        |key: &Spanned<Cow<'_, str>>, fault: String| faults.push((Some(key.span()), fault));
     let of = |name: &str| table.iter().find(|(key, _)| key.get_ref() == name);
     if let Some((key, value)) = of("sites") {
         match value.get_ref().as_table() {
-            None => faults.push((
-                Some(key.span()),
-                "sites must be tables such as [sites.docs]".to_owned(),
-            )),
+            None => wrong(key, "sites must be tables such as [sites.docs]".to_owned()),
             Some(tables) if tables.len() > MOST => {
-                faults.push((
-                    Some(key.span()),
-                    format!("there are more than {MOST} sites"),
-                ));
+                wrong(key, format!("there are more than {MOST} sites"));
             }
             Some(tables) => {
                 for (key, value) in tables {
@@ -44,11 +40,11 @@ pub(super) fn read<'a, 'b>(
                         (Ok(name), Some(members)) => {
                             sites.push((name, key.span(), members.iter().collect()));
                         }
-                        (Err(fault), _) => faults.push((Some(key.span()), fault)),
-                        (Ok(_), None) => faults.push((
-                            Some(key.span()),
-                            "a site must be a table such as [sites.docs]".to_owned(),
-                        )),
+                        (Err(fault), _) => wrong(key, fault),
+                        (Ok(_), None) => {
+                            let fault = "a site must be a table such as [sites.docs]";
+                            wrong(key, fault.to_owned());
+                        }
                     }
                 }
                 sites.sort_by_key(|(_, span, _)| span.start);
@@ -62,7 +58,7 @@ pub(super) fn read<'a, 'b>(
         });
         if found.is_none() {
             let fault = "default_site must be the name of one of the sites, in quotes";
-            faults.push((Some(key.span()), fault.to_owned()));
+            wrong(key, fault.to_owned());
         }
         found
     });

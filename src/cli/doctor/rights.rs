@@ -132,21 +132,16 @@ async fn found_without_page(
 }
 
 fn findings(rights: &PageRights, policy: &Policy, place: &str) -> Vec<DoctorFinding> {
-    let had = Right::ALL
-        .into_iter()
-        .filter(|right| rights.has(*right) == Some(true));
-    let had: Vec<&str> = had.map(Right::name).collect();
-    let unknown = Right::ALL
-        .into_iter()
-        .filter(|right| rights.has(*right).is_none());
-    let unknown: Vec<&str> = unknown.map(Right::name).collect();
-    let mut found = vec![DoctorFinding::good(format!(
-        "at {place}: {}",
-        had.join(", ")
-    ))];
+    let those = |state: Option<bool>| {
+        let those = Right::ALL.into_iter();
+        let those = those.filter(|right| rights.has(*right) == state);
+        those.map(Right::name).collect::<Vec<_>>().join(", ")
+    };
+    let (had, unknown) = (those(Some(true)), those(None));
+    let mut found = vec![DoctorFinding::good(format!("at {place}: {had}"))];
     if !unknown.is_empty() {
         found.push(DoctorFinding::warning(
-            format!("could not be found out: {}", unknown.join(", ")),
+            format!("could not be found out: {unknown}"),
             "Let GET requests for pages pass the gateway before the wiki, or name a published page by --page.",
         ));
     }

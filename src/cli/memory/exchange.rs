@@ -5,9 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{CommandResult, print};
+use super::super::{CommandResult, file_faults, print};
 use super::{Exit, MemoryCommandContext, failed, whose};
-use crate::config::why_unread;
 use crate::memory::{AuditNote, MemoryImport, digest};
 
 /// Arguments of `memory export`.
@@ -95,8 +94,5 @@ fn read(file: &Path) -> Result<String, (Exit, String)> {
     } else {
         std::fs::read_to_string(file)
     };
-    text.map_err(|error| {
-        let (file, why) = (print::path(file), why_unread(error.kind()));
-        Exit::failed(format!("{file} cannot be read: {why}"))
-    })
+    text.map_err(|error| Exit::failed(file_faults::unread(file, error.kind())))
 }

@@ -113,11 +113,14 @@ fn fault_line(item: &Value) -> String {
 
 /// A page's title, place and id.
 fn page_in_line(page: &Value) -> String {
-    let id = page
-        .get("id")
-        .map_or_else(String::new, |id| format!(" (id {id})"));
     let title = print::painted(&member(page, "title"), Paint::Bold);
-    format!("{title}  {}{id}", place(page))
+    format!("{title}  {}{}", place(page), id(page))
+}
+
+/// An id behind what it is of.
+fn id(of: &Value) -> String {
+    let id = of.get("id").map(|id| format!(" (id {id})"));
+    id.unwrap_or_default()
 }
 
 fn place(page: &Value) -> String {
@@ -219,14 +222,12 @@ fn tree(nodes: &[Value]) {
         let name = segments.last().map_or("", String::as_str);
         let is_folder = node.get("isFolder") == Some(&Value::Bool(true));
         let slash = if is_folder { "/" } else { "" };
-        let id = node
-            .get("id")
-            .map_or_else(String::new, |id| format!(" (id {id})"));
         print::line(&format!(
-            "{}{}  {}{id}",
+            "{}{}  {}{}",
             "  ".repeat(segments.len().saturating_sub(least)),
             print::painted(&format!("{name}{slash}"), Paint::Bold),
             member(node, "title"),
+            id(node),
         ));
     }
 }
@@ -247,9 +248,6 @@ fn compared(comparison: &Value) {
 /// A write or its preview, in lines.
 pub(super) fn write(answer: &Value) -> Vec<String> {
     let target = answer.get("target").cloned().unwrap_or_default();
-    let id = target
-        .get("id")
-        .map_or_else(String::new, |id| format!(" (id {id})"));
     let what = match answer.get("outcome") {
         Some(outcome) => text(outcome),
         None => "preview".to_owned(),
@@ -259,10 +257,11 @@ pub(super) fn write(answer: &Value) -> Vec<String> {
         None => "previewId",
     };
     let mut lines = vec![format!(
-        "{}: {} {}{id}, call {}",
+        "{}: {} {}{}, call {}",
         print::painted(&what, Paint::Bold),
         member(answer, "operation"),
         place(&target),
+        id(&target),
         member(answer, id_name),
     )];
     if let Some(changed) = answer.get("changed") {
