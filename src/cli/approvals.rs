@@ -8,27 +8,19 @@ use super::id_prefix::{Unfound, by_prefix};
 use super::start::failed;
 use super::table::Table;
 use super::when::from_now;
-use super::{CommandResult, print, start};
+use super::{CommandResult, JsonArgs, print, start};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog};
 use crate::gates::{StandingApproval, StandingApprovals};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum ApprovalsCommand {
     /// List the approvals for a page or a kind of write, the oldest first
-    List(ListArgs),
+    #[command(
+        after_help = "An approval counts only for the client and session that it was given to, and under the gates under which\nit was given; one that was given under others is listed until its client writes next.\n\nExamples:\n  wikijs-gate approvals list\n  wikijs-gate approvals list --json"
+    )]
+    List(JsonArgs),
     /// End approvals; people are asked about the next write again
     End(EndArgs),
-}
-
-/// Arguments of `approvals list`.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "An approval counts only for the client and session that it was given to, and under the gates under which\nit was given; one that was given under others is listed until its client writes next.\n\nExamples:\n  wikijs-gate approvals list\n  wikijs-gate approvals list --json"
-)]
-pub(super) struct ListArgs {
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Arguments of `approvals end`.

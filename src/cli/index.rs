@@ -11,7 +11,7 @@ use time::format_description::well_known::Rfc3339;
 use super::exit::Exit;
 use super::print::{counted, harmless};
 use super::table::Table;
-use super::{CommandResult, print, start};
+use super::{CommandResult, JsonArgs, print, start};
 use crate::config::Settings;
 use crate::index::{self, ContentIndex, IndexMode, OnDisk};
 use crate::wiki::Wiki;
@@ -22,20 +22,12 @@ pub(super) enum IndexCommand {
     #[command(
         after_help = "Examples:\n  wikijs-gate index status\n  wikijs-gate index status --json"
     )]
-    Status {
-        /// Answer in JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Status(JsonArgs),
     /// Look at the wiki's pages now, and bring its index on the disk up to date
     #[command(
         after_help = "Examples:\n  wikijs-gate index refresh\n  wikijs-gate --site docs index refresh --json"
     )]
-    Refresh {
-        /// Answer in JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Refresh(JsonArgs),
     /// Remove the index of the configured wiki and key from the disk; the next search that needs it
     /// rebuilds it
     #[command(after_help = "Examples:\n  wikijs-gate index clear\n  wikijs-gate index clear --all")]
@@ -60,11 +52,11 @@ pub(super) async fn run(command: &IndexCommand) -> CommandResult {
         .index
         .file(&settings.wiki, &settings.wiki.key)
         .ok_or_else(missing)?;
-    match *command {
-        IndexCommand::Refresh { json } => refresh(settings, json).await,
-        IndexCommand::Status { json } => status(&dir, &file, json),
-        IndexCommand::Clear { all: true, json } => clear_all(&dir, json),
-        IndexCommand::Clear { all: false, json } => clear(&dir, &file, json),
+    match command {
+        IndexCommand::Refresh(arguments) => refresh(settings, arguments.json).await,
+        IndexCommand::Status(arguments) => status(&dir, &file, arguments.json),
+        IndexCommand::Clear { all: true, json } => clear_all(&dir, *json),
+        IndexCommand::Clear { all: false, json } => clear(&dir, &file, *json),
     }
 }
 

@@ -91,7 +91,8 @@ enum Command {
     /// Once it has answered, no write begins, without a restart.
     Pause(pause::PauseArgs),
     /// Resume writes after a pause
-    Resume(pause::Resume),
+    #[command(after_help = "Examples:\n  wikijs-gate resume\n  wikijs-gate resume --json")]
+    Resume(JsonArgs),
     /// List and end people's approvals for several writes
     #[command(subcommand)]
     Approvals(approvals::ApprovalsCommand),
@@ -136,6 +137,14 @@ enum Command {
     /// Show in a few seconds what this is for, on an embedded wiki
     #[cfg(feature = "demo")]
     Demo(demo::Arguments),
+}
+
+/// Arguments of commands that take no other.
+#[derive(Debug, clap::Args)]
+struct JsonArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// The columns of `audit list --csv`, as Markdown.
@@ -247,7 +256,7 @@ async fn run(command: Option<Command>) -> CommandResult {
         Some(Command::Review(arguments)) => Box::pin(review::run(arguments)).await,
         Some(Command::Files(arguments)) => Box::pin(files::run(arguments)).await,
         Some(Command::Pause(arguments)) => pause::pause(arguments).await,
-        Some(Command::Resume(arguments)) => pause::resume(&arguments).await,
+        Some(Command::Resume(arguments)) => pause::resume(arguments.json).await,
         Some(Command::Approvals(arguments)) => approvals::run(&arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Store(arguments)) => store::run(&arguments).await,

@@ -22,15 +22,6 @@ pub(super) struct PauseArgs {
     json: bool,
 }
 
-/// Arguments of `resume`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-gate resume\n  wikijs-gate resume --json")]
-pub(super) struct Resume {
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// Writes stop first and the record is made then: a log that fails must not keep them going.
 pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
     let log = start::audit_log_to_come()?;
@@ -58,7 +49,7 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
 }
 
 /// The record is made first, so that no write resumes before it.
-pub(super) async fn resume(arguments: &Resume) -> CommandResult {
+pub(super) async fn resume(is_json: bool) -> CommandResult {
     let log = start::audit_log_to_come()?;
     let still = "writes stay paused";
     let was = log.upkeep.pause_in_force();
@@ -72,7 +63,7 @@ pub(super) async fn resume(arguments: &Resume) -> CommandResult {
             .await
             .map_err(|error| failed(still, &error))?;
     }
-    print::line(&match (arguments.json, &was) {
+    print::line(&match (is_json, &was) {
         (true, was) => json!({ "resumed": was.is_some() }).to_string(),
         (false, Some(was)) => print::harmless(&format!("writes go on; they were paused {was}")),
         (false, None) => "writes were not paused".to_owned(),

@@ -8,22 +8,11 @@ use crate::config::{Layers, Settings, log_settings};
 use crate::server::App;
 use crate::write::Timeouts;
 
-/// Arguments of `config check`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  wikijs-gate config check
-  wikijs-gate config check --config other.toml --json")]
-pub(in crate::cli) struct Arguments {
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(arguments: &Arguments) -> CommandResult {
+pub(super) fn run(is_json: bool) -> CommandResult {
     let checked = Layers::load(start::given())
         .map_err(|faults| texts(&faults))
         .and_then(|layers| Ok((check(&layers)?, layers)));
-    if arguments.json {
+    if is_json {
         let answer = match &checked {
             Ok((warnings, _)) => json!({ "faults": [], "warnings": warnings }),
             Err(faults) => json!({ "faults": faults, "warnings": [] }),
@@ -31,7 +20,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         print::line(&answer.to_string());
     }
     let (warnings, layers) = checked.map_err(|faults| Exit::usage(faults.join("\nerror: ")))?;
-    if !arguments.json {
+    if !is_json {
         print::lines(&show_change::warnings(&warnings));
         print::line(&match layers.file() {
             Some(file) => format!("the settings are good; file: {}", file.display()),

@@ -8,7 +8,7 @@ mod show;
 pub(super) use init::{completed, fill};
 
 use super::exit::Exit;
-use super::{CommandResult, print};
+use super::{CommandResult, JsonArgs, print};
 use crate::config;
 
 #[derive(Debug, clap::Subcommand)]
@@ -17,9 +17,15 @@ pub(super) enum ConfigCommand {
     /// settings that no flag gives
     Init(init::Arguments),
     /// Check all that `serve` checks at its start, and name every fault
-    Check(check::Arguments),
+    #[command(after_help = "Examples:
+  wikijs-gate config check
+  wikijs-gate config check --config other.toml --json")]
+    Check(JsonArgs),
     /// Show every setting with its value and its origin; secrets stay hidden
-    Show(show::Arguments),
+    #[command(after_help = "Examples:
+  wikijs-gate config show
+  wikijs-gate config show --mutations-enabled true --json")]
+    Show(JsonArgs),
     /// Print the JSON schema of the settings file
     Schema,
 }
@@ -27,8 +33,8 @@ pub(super) enum ConfigCommand {
 pub(super) async fn run(command: &ConfigCommand) -> CommandResult {
     match command {
         ConfigCommand::Init(arguments) => init::run(arguments).await,
-        ConfigCommand::Check(arguments) => check::run(arguments),
-        ConfigCommand::Show(arguments) => show::run(arguments),
+        ConfigCommand::Check(arguments) => check::run(arguments.json),
+        ConfigCommand::Show(arguments) => show::run(arguments.json),
         ConfigCommand::Schema => {
             print::line(&format!("{:#}", config::schema()));
             Ok(Exit::Done)

@@ -13,25 +13,14 @@ use crate::cli::{CommandResult, print, start};
 use crate::config::{Origin, SettingView};
 use crate::site::SiteName;
 
-/// Arguments of `config show`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  wikijs-gate config show
-  wikijs-gate config show --mutations-enabled true --json")]
-pub(in crate::cli) struct Arguments {
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(arguments: &Arguments) -> CommandResult {
+pub(super) fn run(is_json: bool) -> CommandResult {
     let layers = start::layers()?;
     // Settings that contradict each other are shown all the same.
     let levels = layers.write_policy().map(|found| {
         let read_only = found.read_only.as_ref();
         Levels::new(&found.writes, &found.set_by, read_only)
     });
-    if arguments.json {
+    if is_json {
         let mut answer = match &levels {
             Ok(levels) => levels.members(),
             Err(fault) => Map::from_iter([("fault".to_owned(), fault.to_string().into())]),

@@ -19,15 +19,6 @@ use crate::wiki::{ListQuery, Wiki, in_words};
 /// The time limit for a site's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Arguments of `site list`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-gate site list\n  wikijs-gate site list --json")]
-pub(in crate::cli) struct SiteListArgs {
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// The state of a site, as far as it is known.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -47,13 +38,13 @@ struct SiteStatus {
     open_sets: Option<usize>,
 }
 
-pub(super) async fn run(arguments: &SiteListArgs) -> CommandResult {
+pub(super) async fn run(is_json: bool) -> CommandResult {
     start::start_log(Some("warn"))?;
     let layers = start::layers()?;
     let every = layers.every();
     let asked = join_all(every.iter().map(seen));
     let all = print::in_progress("asking the wikis", asked).await;
-    if arguments.json {
+    if is_json {
         print::line(&json!({ "sites": all }).to_string());
     } else if all.is_empty() {
         print::line("there is no site; `wikijs-gate site add NAME` adds one");

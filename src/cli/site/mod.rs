@@ -4,14 +4,14 @@ mod add;
 mod list;
 mod remove;
 
-use super::CommandResult;
-use super::doctor;
+use super::{CommandResult, JsonArgs, doctor};
 use crate::site::SiteName;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum SiteCommand {
     /// Show every site: address, whether it answers, its key, index and open sets
-    List(list::SiteListArgs),
+    #[command(after_help = "Examples:\n  wikijs-gate site list\n  wikijs-gate site list --json")]
+    List(JsonArgs),
     /// Check one site as `doctor` does
     #[command(
         after_help = "Examples:\n  wikijs-gate site status docs\n  wikijs-gate site status docs --json"
@@ -31,7 +31,7 @@ pub(super) enum SiteCommand {
 
 pub(super) async fn run(command: SiteCommand) -> CommandResult {
     match command {
-        SiteCommand::List(arguments) => list::run(&arguments).await,
+        SiteCommand::List(arguments) => list::run(arguments.json).await,
         SiteCommand::Status { name, json } => doctor::of_site(name, json).await,
         SiteCommand::Add(arguments) => Box::pin(add::run(&arguments)).await,
         SiteCommand::Remove(arguments) => remove::run(&arguments),
