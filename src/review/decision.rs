@@ -191,14 +191,7 @@ async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
 
 /// The plan that takes back what a call applied, as every undo does.
 pub(super) fn undo_of(call: CallId) -> WriteRequest {
-    WriteRequest::Undo(UndoRequest {
-        call: call.into(),
-        owner: None,
-        session: None,
-        force: false,
-        skips: false,
-        path: None,
-    })
+    WriteRequest::Undo(UndoRequest::of(call))
 }
 
 /// The digest of a shown undo, which its form carries.

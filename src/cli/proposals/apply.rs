@@ -216,20 +216,10 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
         && print::ask(&format!("Take back what was applied ({count})?"));
     for call in applied.iter().rev() {
         if is_wanted {
-            let undo = UndoRequest {
-                session: None,
-                owner: None,
-                call: (*call).into(),
-                force: false,
-                path: None,
-                skips: false,
-            };
+            let undo = WriteRequest::Undo(UndoRequest::of(*call));
             let caller = start::operator("undo");
-            let undo = app
-                .writer
-                .confirmed(&caller, WriteRequest::Undo(undo), |_| true);
-            let undone = progress::of_changes(undo).await;
-            if let Some(undone) = undone? {
+            let undo = app.writer.confirmed(&caller, undo, |_| true);
+            if let Some(undone) = progress::of_changes(undo).await? {
                 show_change::done("taken back", &undone);
             }
         } else {

@@ -47,8 +47,8 @@ pub struct UndoRequest {
 }
 
 impl UndoRequest {
-    /// The undo of one change of a set that could not be applied as a whole.
-    pub(in crate::write) fn of_set_member(call: CallId) -> Self {
+    /// The undo of a call, whoever made it, as far as nothing changed since.
+    pub fn of(call: CallId) -> Self {
         Self {
             call: call.into(),
             owner: None,

@@ -54,7 +54,7 @@ pub(in crate::write) async fn held_against(
         let undo = UndoRequest {
             force: true,
             path,
-            ..UndoRequest::of_set_member(call)
+            ..UndoRequest::of(call)
         };
         let now = undo::change(past, &undo).await.map_err(gone)?.change;
         if !now.is_same_write(&kept) {

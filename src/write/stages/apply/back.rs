@@ -91,7 +91,7 @@ impl Run {
             return Err(send::is_ending());
         }
         let id = CallId::new()?;
-        let undo = UndoRequest::of_set_member(done.call);
+        let undo = UndoRequest::of(done.call);
         // Records that there was no room for may be settled by now.
         context.recovered().await;
         let unturned = undo::change(&context.past, &undo).await?;
