@@ -71,7 +71,8 @@ pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, (Exit, String)> 
     }
 }
 
-fn read(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, Vec<SettingError>> {
+/// The settings of all wikis of these layers, or of one, with every fault.
+pub(super) fn read(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, Vec<SettingError>> {
     if of_all {
         Settings::load_every(layers)
     } else {
@@ -225,15 +226,7 @@ fn missing(log: &AuditLog) -> Option<String> {
 }
 
 /// Starts the log and returns the tools that the settings offer; needs no wiki, and so has no
-/// custom queries that only the wiki's schema can tell.
-///
-/// # Errors
-/// The setting that is bad, with the exit code for it.
-pub(super) fn registry() -> Result<Registry, (Exit, String)> {
-    Ok(tools()?.0)
-}
-
-/// The same, and the names of those queries.
+/// custom queries that only the wiki's schema can tell. These follow by their names.
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::file::{File, FileSetting, SiteEntries};
@@ -176,11 +176,6 @@ impl<'a> SettingsSource<'a> {
             None if self.is_sites_alone(name) => None,
             None => self.file?.get(name),
         }
-    }
-
-    /// The settings file, if there is one.
-    pub(super) fn file_path(&self) -> Option<&Path> {
-        self.file.map(|file| file.path.as_path())
     }
 
     /// Adds the origin of its value to a fault. If a site lacks the value, the origin is its table.

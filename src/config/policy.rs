@@ -139,7 +139,7 @@ fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingErr
     ] {
         places.extend(source.path(name)?);
     }
-    places.extend(source.file_path().map(PathBuf::from));
+    places.extend(source.file.map(|file| file.path.clone()));
     Ok(places)
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::exit::Exit;
 use crate::cli::{CommandResult, log, print, show_change, start};
-use crate::config::{Layers, Settings, log_settings};
+use crate::config::{Layers, log_settings};
 use crate::server::App;
 use crate::write::Timeouts;
 
@@ -36,12 +36,7 @@ fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let log = log_settings(&layers.source(), None)
         .map_err(|fault| fault.to_string())
         .and_then(|settings| log::start(&settings));
-    let settings = if start::given().site.is_some() {
-        Settings::load(layers).map(|settings| vec![settings])
-    } else {
-        Settings::load_every(layers)
-    };
-    let (settings, mut faults) = match settings {
+    let (settings, mut faults) = match start::read(layers, start::given().site.is_none()) {
         Ok(settings) => (settings, Vec::new()),
         Err(faults) => (Vec::new(), texts(&faults)),
     };

@@ -41,6 +41,8 @@ const ADDRESS: &str = "WIKI_BASE_URL";
 const KEY: &str = "WIKI_API_TOKEN";
 const KEY_FILE: &str = "WIKI_API_TOKEN_FILE";
 const KEY_COMMAND: &str = "WIKI_TOKEN_COMMAND";
+/// The settings that give the key.
+const KEYS: [&str; 3] = [KEY, KEY_FILE, KEY_COMMAND];
 const ENABLED: &str = "WIKI_MUTATIONS_ENABLED";
 const DRY_RUN: &str = "WIKI_MUTATION_DRY_RUN";
 const CONFIRM: &str = "WIKI_CONFIRM";
@@ -165,9 +167,7 @@ fn is_whole(draft: &InitFile) -> Result<(), String> {
 }
 
 fn has_key(draft: &InitFile) -> bool {
-    [KEY, KEY_FILE, KEY_COMMAND]
-        .iter()
-        .any(|name| draft.has(name))
+    KEYS.iter().any(|name| draft.has(name))
 }
 
 /// A draft with a placeholder address and key if it has none, so that everything else can be
@@ -220,7 +220,7 @@ impl Interview<'_> {
                 "keep" => break,
                 "end" => return Err("nothing was written".to_owned()),
                 _ if wrong.is_key => {
-                    for name in [KEY, KEY_FILE, KEY_COMMAND] {
+                    for name in KEYS {
                         self.draft.unset(name);
                     }
                 }

@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             "nobody can be asked here; look at the proposals first, then pass --yes",
         ));
     }
-    if !arguments.leave_out.is_empty() && arguments.which.names_many() {
+    if !arguments.leave_out.is_empty() && arguments.which.ids.len() > 1 {
         return Err(Exit::usage(
             "--leave-out is for one proposal; name that alone",
         ));

@@ -9,7 +9,7 @@ use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
 use super::super::{CommandResult, start};
-use super::{Exit, ProposalFilter, is_open};
+use super::{Exit, ProposalFilter};
 use crate::audit::{Proposal, ProposalState, TimeArg};
 use crate::change::Operation;
 use crate::page::Field;
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         .map_err(|failure| print::failure(&failure, arguments.json))?;
     let since = arguments.since.map(TimeArg::begin);
     proposals.retain(|proposal| {
-        (arguments.all || is_open(proposal))
+        (arguments.all || proposal.is_open())
             && arguments.filter.fits(proposal)
             && since.is_none_or(|since| proposal.created.instant() >= Some(since))
     });

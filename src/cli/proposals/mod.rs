@@ -14,7 +14,7 @@ use super::exit::Exit;
 use super::id_prefix::{Unfound, by_prefix};
 use super::print::{self, Paint};
 use super::{CommandResult, show_change};
-use crate::audit::{Client, Proposal, ProposalId, ProposalState};
+use crate::audit::{Client, Proposal, ProposalId};
 use crate::change::Risk;
 use crate::error::{Code, Failure};
 use crate::page::Prefix;
@@ -80,28 +80,19 @@ struct ProposalSelection {
 }
 
 impl ProposalSelection {
-    /// True if more than one is named.
-    const fn names_many(&self) -> bool {
-        self.ids.len() > 1
-    }
-
     /// Their ids; of the open ones, oldest first.
     async fn wanted(&self, app: &App) -> Result<Vec<ProposalId>, Failure> {
         if !self.ids.is_empty() {
             return named(app, &self.ids).await;
         }
         let all = app.desk.proposals().all().await?;
-        let fits = |proposal: &&Proposal| is_open(proposal) && self.filter.fits(proposal);
+        let fits = |proposal: &&Proposal| proposal.is_open() && self.filter.fits(proposal);
         Ok(all
             .iter()
             .filter(fits)
             .map(|proposal| proposal.id)
             .collect())
     }
-}
-
-fn is_open(proposal: &Proposal) -> bool {
-    proposal.state == ProposalState::Open
 }
 
 /// The proposals that are named, by their ids or the beginnings of these.

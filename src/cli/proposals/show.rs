@@ -180,19 +180,12 @@ fn tell(
     let proposal = &review.proposal;
     let harmless = print::harmless;
     let named = print::painted("proposal", Paint::Bold);
-    if proposal.is_list {
-        let count = proposal.changes().count();
-        print::line(&format!(
-            "{named} {}: a set of {count} changes",
-            proposal.id
-        ));
+    let what = if proposal.is_list {
+        format!("a set of {} changes", proposal.changes().count())
     } else {
-        print::line(&format!(
-            "{named} {}: {}",
-            proposal.id,
-            what(proposal, &review.change)
-        ));
-    }
+        what(proposal, &review.change)
+    };
+    print::line(&format!("{named} {}: {what}", proposal.id));
     print::line(&format!(
         "proposed {} by {}, call {}",
         harmless(proposal.created.as_str()),

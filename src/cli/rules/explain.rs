@@ -10,7 +10,7 @@ use crate::cli::print::{Paint, harmless, painted};
 use crate::cli::words::{one_of, operation, operations};
 use crate::cli::{CommandResult, print, start};
 use crate::page::Prefix;
-use crate::rules::{Could, Rule, Then};
+use crate::rules::{Could, Then};
 
 /// Arguments of `rules explain`.
 #[derive(Debug, clap::Args)]
@@ -42,33 +42,26 @@ struct RuleExplanation<'a> {
     says: String,
 }
 
-impl<'a> RuleExplanation<'a> {
-    fn new(rule: &'a Rule, could: Could) -> Option<Self> {
-        let holds = match could {
-            Could::Holds => "always",
-            Could::May => "may",
-            Could::Never => return None,
-        };
-        Some(Self {
-            rule: rule.name(),
-            then: rule.then(),
-            holds,
-            says: rule.to_string(),
-        })
-    }
-}
-
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     start::start_log(Some("warn"))?;
     let tables = tables()?;
     let path = arguments.path.as_ref();
     let place = path.map(|prefix| (prefix.locale.as_ref(), &prefix.path));
-    let could = |rule: &Rule| rule.could(arguments.client.as_deref(), place, arguments.operation);
-    let told: Vec<RuleExplanation<'_>> = tables
-        .rules
-        .rules()
-        .filter_map(|rule| RuleExplanation::new(rule, could(rule)))
-        .collect();
+    let client = arguments.client.as_deref();
+    let told = tables.rules.rules().filter_map(|rule| {
+        let holds = match rule.could(client, place, arguments.operation) {
+            Could::Holds => "always",
+            Could::May => "may",
+            Could::Never => return None,
+        };
+        Some(RuleExplanation {
+            rule: rule.name(),
+            then: rule.then(),
+            holds,
+            says: rule.to_string(),
+        })
+    });
+    let told: Vec<_> = told.collect();
     if arguments.json {
         print::line(&json!({ "rules": told }).to_string());
         return Ok(Exit::Done);

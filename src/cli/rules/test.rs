@@ -16,7 +16,6 @@ use crate::cli::exit::Exit;
 use crate::cli::print::{Paint, harmless};
 use crate::cli::table::{Cell, Table};
 use crate::cli::{CommandResult, print, start};
-use crate::config::AuditSettings;
 use crate::rules::{ChangeFacts, Facts, RuleBook, Then};
 
 /// The most calls that are shown.
@@ -61,13 +60,12 @@ struct RuleTestResult {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    let log = start::audit_log()?;
+    let (log, wiki) = start::audit_log_at()?;
     let rules = tables()?.rules;
-    let settings = AuditSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
     let replay = Replay {
         log: &log,
         rules: &rules,
-        wiki: &settings.base_url,
+        wiki: &wiki,
         since: arguments.since.map(TimeArg::begin),
     };
     let failed =

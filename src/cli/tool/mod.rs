@@ -59,7 +59,7 @@ pub(super) async fn run(command: ToolCommand) -> CommandResult {
             Ok(Exit::Done)
         }
         ToolCommand::Show { name, json } => {
-            show::one(find(&start::registry()?, &name)?, json);
+            show::one(find(&start::tools()?.0, &name)?, json);
             Ok(Exit::Done)
         }
         ToolCommand::Check(arguments) => check::run(&arguments).await,

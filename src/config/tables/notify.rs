@@ -1,7 +1,6 @@
 //! `[[notify]]`: whom to notify when something waits for people or went wrong.
 
 use std::path::Path;
-use std::time::Duration;
 
 use secrecy::SecretString;
 use toml::de::DeTable;
@@ -65,28 +64,24 @@ fn target(row: &ArrayTable<'_, '_>, file: &Path) -> Result<NotifyTarget, Vec<Tab
             faults.push((Some(row.span()), fault));
         }
     }
+    let (true, Some(name), Some(timeout)) = (faults.is_empty(), name, timeout) else {
+        return Err(faults);
+    };
+    let command = command.map(|command| CheckCommand {
+        name: name.clone(),
+        timeout,
+        ..command
+    });
     let to = address.map(NotifyTo::Address);
-    let to = to.or_else(|| command.map(NotifyTo::Command));
-    let (true, Some(name), Some(to), Some(timeout)) = (faults.is_empty(), name, to, timeout) else {
+    let Some(to) = to.or(command.map(NotifyTo::Command)) else {
         return Err(faults);
     };
     Ok(NotifyTarget {
-        to: named(to, &name, timeout),
+        to,
         name,
         on: on.unwrap_or_else(|| Occasion::ALL.into()),
         timeout,
     })
-}
-
-fn named(to: NotifyTo, name: &str, timeout: Duration) -> NotifyTo {
-    match to {
-        NotifyTo::Command(command) => NotifyTo::Command(CheckCommand {
-            name: name.to_owned(),
-            timeout,
-            ..command
-        }),
-        address @ NotifyTo::Address(_) => address,
-    }
 }
 
 /// An address, which may hold a secret: no fault repeats it.
