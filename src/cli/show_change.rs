@@ -167,7 +167,7 @@ fn set_json(set: &SetAnswer) -> Value {
     json!({
         "outcome": set.outcome.as_str(),
         "changes": changes.collect::<Vec<_>>(),
-        "leftOut": set.left_out.iter().map(left_out_json).collect::<Vec<_>>(),
+        "leftOut": set.left_out,
         "linksLeft": set.links_left.iter().map(link_left_json).collect::<Vec<_>>(),
         "warnings": set.notes.warnings,
         "callId": set.call.to_string(),
@@ -175,20 +175,15 @@ fn set_json(set: &SetAnswer) -> Value {
 }
 
 fn link_left_json(left: &LinkLeft) -> Value {
-    let address = left.link.as_ref().map(|(address, _)| address.as_str());
-    let line = left.link.as_ref().map(|(_, line)| line);
+    let link = left.link.as_ref();
     json!({
         "id": left.id,
         "locale": left.place.0.as_str(),
         "path": left.place.1.as_str(),
-        "link": address,
-        "line": line,
+        "link": link.map(|(address, _)| address),
+        "line": link.map(|(_, line)| line),
         "why": left.why,
     })
-}
-
-fn left_out_json(page: &LeftOut) -> Value {
-    json!({ "id": page.id, "path": page.path.as_ref().map(PagePath::as_str), "why": page.why })
 }
 
 /// A write that was done, in a line.

@@ -1,8 +1,5 @@
 //! `wikijs-gate config show`: every value and where it comes from.
 
-use std::path::Path;
-
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::cli::exit::Exit;
@@ -62,42 +59,25 @@ pub(super) fn run(is_json: bool) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// One setting for a program.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OneSetting<'a> {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<&'a str>,
-    /// The server's value, where it holds together with the site's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server_value: Option<&'a str>,
-    from: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a Path>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-}
-
-fn as_json(shown: &SettingView) -> OneSetting<'_> {
-    let (from, file, line, site) = match &shown.origin {
-        Origin::Default => ("default", None, None, None),
-        Origin::File { path, line, site } => {
-            let site = site.as_ref().map(SiteName::as_str);
-            ("file", Some(path.as_path()), Some(*line), site)
-        }
-        Origin::Environment => ("environment", None, None, None),
-        Origin::Flag => ("flag", None, None, None),
+/// One setting for a program, without what it has not.
+fn as_json(shown: &SettingView) -> Value {
+    let (from, site, place) = match &shown.origin {
+        Origin::Default => ("default", None, None),
+        Origin::File { path, line, site } => ("file", site.as_ref(), Some((path, line))),
+        Origin::Environment => ("environment", None, None),
+        Origin::Flag => ("flag", None, None),
     };
-    OneSetting {
-        name: shown.setting.usual_name(),
-        value: shown.value.as_deref(),
-        server_value: shown.of_server.as_deref(),
-        from,
-        site,
-        file,
-        line,
-    }
+    let (file, line) = place.unzip();
+    let members = [
+        ("name", json!(shown.setting.usual_name())),
+        ("value", json!(shown.value)),
+        // Where it holds together with the site's.
+        ("serverValue", json!(shown.of_server)),
+        ("from", json!(from)),
+        ("site", json!(site.map(SiteName::as_str))),
+        ("file", json!(file)),
+        ("line", json!(line)),
+    ];
+    let members = members.into_iter();
+    members.filter(|(_, value)| !value.is_null()).collect()
 }
