@@ -37,11 +37,8 @@ pub(super) fn agrees(lines: &[String], question: &str) -> bool {
 
 /// Shows lines; how many of them were not seen.
 fn show(lines: &[String]) -> usize {
-    if fits(lines) {
-        print::lines(lines);
-        return 0;
-    }
-    let Some(unseen) = config::pager().and_then(|pager| paged(&pager, lines)) else {
+    let pager = config::pager().filter(|_| !fits(lines));
+    let Some(unseen) = pager.and_then(|pager| paged(&pager, lines)) else {
         print::lines(lines);
         return 0;
     };

@@ -62,9 +62,7 @@ impl Table {
 
     /// Prints it.
     pub(super) fn print(&self) {
-        for line in self.lines(print::width()) {
-            print::line(&line);
-        }
+        print::lines(&self.lines(print::width()));
     }
 
     fn lines(&self, most: Option<usize>) -> Vec<String> {

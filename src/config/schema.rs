@@ -39,11 +39,11 @@ fn sites() -> [(String, Value); 2] {
         // Without a value, the server's setting holds.
         member.remove("default");
     }
-    let name = json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,31}$" });
+    let pattern = "^[a-z0-9][a-z0-9-]{0,31}$";
     let sites = json!({
         "type": "object",
         "description": "Several wikis, each with an address and a key of its own; its gates can only be narrower than the server's.",
-        "propertyNames": name,
+        "propertyNames": { "type": "string", "pattern": pattern },
         "additionalProperties": {
             "type": "object",
             "additionalProperties": false,
@@ -51,11 +51,11 @@ fn sites() -> [(String, Value); 2] {
             "properties": members,
         },
     });
-    let mut default = name;
-    if let Some(members) = default.as_object_mut() {
-        let meaning = "The site that is meant where none is named, as at /mcp.";
-        members.insert("description".to_owned(), meaning.into());
-    }
+    let default = json!({
+        "type": "string",
+        "pattern": pattern,
+        "description": "The site that is meant where none is named, as at /mcp.",
+    });
     [
         ("sites".to_owned(), sites),
         ("default_site".to_owned(), default),

@@ -27,9 +27,7 @@ impl NewSite {
     /// # Errors
     /// The file cannot be read, has faults, or has this site already.
     pub fn begin(path: &Path, name: &SiteName) -> Result<Self, String> {
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let old = read(&path)?;
-        let file = parse(&path, &old)?;
+        let (path, old, file) = opened(path)?;
         if file.site(name).is_some() {
             return Err(format!(
                 "the settings file has a site {name}; `wikijs-gate site remove {name}` takes it out"
@@ -92,9 +90,7 @@ impl NewSite {
 /// # Errors
 /// The file cannot be read or written, the site is not in it, or the site has no table of its own.
 pub fn remove_site(path: &Path, name: &SiteName) -> Result<(), String> {
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let old = read(&path)?;
-    let file = parse(&path, &old)?;
+    let (path, old, file) = opened(path)?;
     if file.site(name).is_none() {
         return Err(format!("the settings file has no site {name}"));
     }
@@ -146,6 +142,14 @@ fn lines_of(text: &str, name: &SiteName) -> Option<Range<usize>> {
         .nth(last.saturating_add(1))
         .is_some_and(is_blank);
     Some(header..last.saturating_add(1).saturating_add(usize::from(after)))
+}
+
+/// The file itself, behind all links, with its text and what that says.
+fn opened(path: &Path) -> Result<(PathBuf, String, File), String> {
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let text = read(&path)?;
+    let file = parse(&path, &text)?;
+    Ok((path, text, file))
 }
 
 fn read(path: &Path) -> Result<String, String> {

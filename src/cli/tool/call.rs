@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::words::{self, one_of};
 use crate::cli::{CommandResult, left_to_people, pager, print, start};
 use crate::server::{App, site_of};
-use crate::write::{Caller, Extent};
+use crate::write::Extent;
 
 /// Arguments of `tool call`.
 #[derive(Debug, clap::Args)]
@@ -114,19 +114,12 @@ async fn ask(
     given: &Map<String, Value>,
     is_json: bool,
 ) -> Result<Value, (Exit, String)> {
-    // A program gets what an agent gets; a person says yes to no more than is seen.
-    let extent = if is_json {
-        Extent::Bounded
-    } else {
-        Extent::Whole
-    };
-    let caller = Caller {
-        extent,
-        family: None,
-        ..start::operator(tool)
-    };
-    let sites = Some(site_of(app, &caller));
-    let caller = Caller { sites, ..caller };
+    let mut caller = start::operator(tool);
+    if is_json {
+        // A program gets what an agent gets; a person says yes to no more than is seen.
+        caller.extent = Extent::Bounded;
+    }
+    caller.sites = Some(site_of(app, &caller));
     let call = app.call(tool, caller, watch::Sender::default(), given.clone().into());
     let answer = print::in_progress(tool, call).await;
     let unknown = || Exit::usage(format!("there is no tool {tool}"));
