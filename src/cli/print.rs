@@ -140,6 +140,13 @@ pub(super) fn harmless(text: &str) -> String {
     text.chars().flat_map(shown).collect()
 }
 
+/// Lines from outside on stdout, as [`harmless`] shows them.
+pub(super) fn harmless_lines<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) {
+    for text in texts {
+        line(&harmless(text.as_ref()));
+    }
+}
+
 /// A file's name.
 pub(super) fn path(path: &Path) -> String {
     harmless(&path.to_string_lossy())

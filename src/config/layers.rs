@@ -53,12 +53,16 @@ impl Layers {
             None => None,
         };
         let site = site_of(given, file.as_ref()).map_err(|fault| vec![fault])?;
-        Ok(Self {
+        Ok(Self::new(given, file, site))
+    }
+
+    fn new(given: &CommandLineSettings, file: Option<File>, site: Option<SiteName>) -> Self {
+        Self {
             flags: given.flags.clone(),
             file,
             site,
             only: given.sites.clone(),
-        })
+        }
     }
 
     /// Reads as much as can be understood of a settings file that cannot be taken over; `None` if
@@ -69,12 +73,7 @@ impl Layers {
             Some(path) => File::read_in_part(&path, asked_for.is_some()).ok()?,
             None => None,
         };
-        Some(Self {
-            flags: given.flags.clone(),
-            file: file.map(|(file, _)| file),
-            site: None,
-            only: given.sites.clone(),
-        })
+        Some(Self::new(given, file.map(|(file, _)| file), None))
     }
 
     /// True if the key of any wiki comes from a command.
@@ -98,11 +97,8 @@ impl Layers {
     /// The same layers for a site, or for the wiki without a site table; `None` if the site is not
     /// there.
     pub fn at(&self, site: Option<&SiteName>) -> Option<Self> {
-        let is_there = |name| {
-            self.file
-                .as_ref()
-                .is_some_and(|file| file.site(name).is_some())
-        };
+        let file = self.file.as_ref();
+        let is_there = |name| file.and_then(|file| file.site(name)).is_some();
         site.is_none_or(is_there).then(|| Self {
             site: site.cloned(),
             ..self.clone()
@@ -112,12 +108,7 @@ impl Layers {
     /// The layers with a file that is not written yet.
     pub(super) fn of_file(file: File, given: &CommandLineSettings) -> Result<Self, FileFault> {
         let site = site_of(given, Some(&file))?;
-        Ok(Self {
-            only: given.sites.clone(),
-            flags: given.flags.clone(),
-            file: Some(file),
-            site,
-        })
+        Ok(Self::new(given, Some(file), site))
     }
 
     /// The site whose settings these are; `None` for the wiki without a site table.

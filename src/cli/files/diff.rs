@@ -16,9 +16,7 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let folder = open(&arguments.dir.dir)?;
     for difference in differences(&folder).map_err(|error| fault(error, false))? {
-        for line in difference.lines() {
-            print::line(&print::harmless(line));
-        }
+        print::harmless_lines(difference.lines());
     }
     Ok(Exit::Done)
 }

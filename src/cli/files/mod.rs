@@ -130,9 +130,7 @@ fn tell_pulled(pulled: &Pulled) {
     names("removed", &pulled.removed);
     names("merged with your changes", &pulled.merged);
     names("with conflicts, marked in the files", &pulled.conflicts);
-    for note in &pulled.notes {
-        print::line(&print::harmless(note));
-    }
+    print::harmless_lines(&pulled.notes);
     beside(&pulled.strange, &pulled.unread);
 }
 

@@ -97,9 +97,7 @@ async fn collected(
 fn aside(ready: &Ready) {
     let title = "deleted here, but kept in the wiki without --delete:";
     list(title, NAMED, ready.kept.iter().cloned());
-    for note in &ready.notes {
-        print::line(&print::harmless(note));
-    }
+    print::harmless_lines(&ready.notes);
 }
 
 async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -> CommandResult {

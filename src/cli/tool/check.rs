@@ -44,9 +44,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let (registry, customs, unchecked) = match checked {
         Ok(checked) => checked,
         Err(faults) => {
-            for fault in &faults {
-                print::line(&print::harmless(&fault.to_string()));
-            }
+            print::harmless_lines(faults.iter().map(ToString::to_string));
             let faults = print::counted(faults.len(), "fault", "faults");
             return Err(Exit::usage(format!(
                 "{faults}; a server would not start with these files"

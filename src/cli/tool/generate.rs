@@ -76,9 +76,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         }
         kind => Exit::failed(file_faults::unwritten(&draft, kind)),
     })?;
-    for line in made.file.text.lines() {
-        print::line(&print::harmless(line));
-    }
+    print::harmless_lines(made.file.text.lines());
     if made.touches_pages {
         print::note("it touches pages: only callers who may read all of them get it");
     }

@@ -28,9 +28,7 @@ pub(super) fn print(page: &Value) {
     }
     for told in TEXTS.iter().filter_map(|name| page.get(*name)?.as_str()) {
         print::line("");
-        for line in told.lines() {
-            print::line(&print::harmless(line));
-        }
+        print::harmless_lines(told.lines());
     }
 }
 
