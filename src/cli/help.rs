@@ -1,4 +1,5 @@
-//! The program's own help: its commands in groups, and the settings in one line or in full.
+//! Writes the program's own help: its commands in groups, the settings in one line or in full, and
+//! the reference, out of the definitions themselves.
 
 use std::fmt::Write as _;
 
@@ -74,10 +75,42 @@ pub(super) fn grouped(command: Command) -> Command {
 }
 
 /// The flags of settings with their whole help.
-pub(super) fn settings() -> String {
+fn settings() -> String {
     let command = flags::add_to(Command::new("settings").disable_help_flag(true));
     let help = command.help_template("{options}").render_long_help();
     help.to_string()
+}
+
+/// The whole help of every command, as Markdown; the flags of settings, which all commands
+/// take, once.
+pub fn reference() -> String {
+    let mut text = String::new();
+    let command = grouped(super::command()).bin_name("wikijs-gate");
+    // The flags of settings come once, at the end.
+    let mut command = command.after_long_help("");
+    write(&mut command, &mut text);
+    section(&mut text, "Flags of settings", &settings());
+    text
+}
+
+fn write(command: &mut Command, text: &mut String) {
+    let name = command.get_bin_name().unwrap_or_default().to_owned();
+    let help = command.render_long_help().to_string();
+    section(text, &name, &format!("$ {name} --help\n{help}"));
+    for command in command.get_subcommands_mut() {
+        if command.get_name() != "help" {
+            write(command, text);
+        }
+    }
+}
+
+fn section(text: &mut String, title: &str, body: &str) {
+    // Writing to a string cannot fail.
+    let _ = write!(text, "## {title}\n\n```console\n");
+    for line in body.trim_end().lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text.push_str("```\n\n");
 }
 
 #[cfg(test)]

@@ -29,7 +29,6 @@ mod print;
 mod process_memory;
 mod progress;
 mod proposals;
-mod reference;
 mod review;
 mod rules;
 mod serve;
@@ -56,7 +55,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use serde_json::json;
 
 pub use exit::Exit;
-pub use reference::reference;
+pub use help::reference;
 
 /// Let agents read and edit a Wiki.js wiki, with safety gates on every write
 #[derive(Debug, Parser)]
