@@ -142,10 +142,10 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
         Some("off") => IndexMode::Off,
         _ => IndexMode::Memory,
     };
-    let dir = match source.path(DIR)? {
-        Some(dir) => Some(dir),
-        None => state_dir(source)?.map(|state| state.join("index")),
-    };
+    let mut dir = source.path(DIR)?;
+    if dir.is_none() {
+        dir = state_dir(source)?.map(|state| state.join("index"));
+    }
     if mode == IndexMode::Disk && dir.is_none() {
         return Err(SettingError::new(
             DIR,

@@ -127,7 +127,7 @@ impl ArrayTable<'_, '_> {
         })
     }
 
-    /// What a function reads of a text; what is no text is read as an empty one.
+    /// Reads a text by a function, to which all else is an empty text.
     pub(super) fn parsed<T>(
         &self,
         name: &str,
