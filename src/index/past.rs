@@ -57,7 +57,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<SeenPage> {
         locale: Locale::as_stored(row.get::<_, String>(1)?),
         path: PagePath::as_stored(row.get::<_, String>(2)?),
         tags: tags.lines().map(str::to_owned).collect(),
-        seen: OffsetDateTime::from_unix_timestamp(seen).unwrap_or(OffsetDateTime::UNIX_EPOCH),
+        time: OffsetDateTime::from_unix_timestamp(seen).unwrap_or(OffsetDateTime::UNIX_EPOCH),
     })
 }
 

@@ -36,7 +36,7 @@ pub use pages::kept_list::MAX_KEPT;
 pub use pages::list::{Chosen, ListPart, ListQuery, Position};
 pub use pages::resolve::{NamedPage, ResolvedPage, Unresolved};
 pub use pages::search::EngineHit;
-pub use pages::seen_pages::{SeenPage, VanishedPage};
+pub use pages::seen_pages::SeenPage;
 pub use pages::tree::{MAX_NODES, TreeListing, TreeNode};
 pub use pages::version::{Since, Version};
 pub use rights::key::{ApiKey, KeySetting, in_words};

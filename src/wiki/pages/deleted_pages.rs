@@ -1,7 +1,7 @@
 //! Pages that one list had and the next one did not, and pages that were read one by one: the wiki
 //! says nothing of deletions (W18).
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
@@ -11,7 +11,7 @@ use super::super::operations::generated::page_content;
 use super::super::rights::key_state::KeyState;
 use super::super::transport::batch;
 use super::all_pages::AllPages;
-use super::seen_pages::{SeenPage, VanishedPage};
+use super::seen_pages::SeenPage;
 use crate::page::PageReading;
 
 /// The most that are remembered of each kind, the newest.
@@ -74,29 +74,25 @@ impl Wiki {
 
     /// Remembers a page that was read or listed apart from the list of all pages.
     pub(in crate::wiki) fn note_seen(&self, page: &PageReading) {
-        let Some(id) = page.id else { return };
+        let Some(seen) = SeenPage::new(page, OffsetDateTime::now_utc()) else {
+            return;
+        };
         let keyed = self.keyed();
         let mut read = keyed.pages_read.lock();
-        read.retain(|page| page.id != id);
-        read.push_back(SeenPage {
-            id,
-            locale: page.locale.clone(),
-            path: page.path.clone(),
-            tags: page.tags.clone().unwrap_or_default(),
-            seen: OffsetDateTime::now_utc(),
-        });
+        read.retain(|page| page.id != seen.id);
+        read.push_back(seen);
         if read.len() > MOST {
             read.pop_front();
         }
     }
 
     /// The pages that this key saw and were missed in a later list, the last first.
-    pub fn gone_pages(&self) -> Vec<VanishedPage> {
+    pub fn gone_pages(&self) -> Vec<SeenPage> {
         let keyed = self.keyed();
         let gone = keyed.gone.lock();
         let newest_first = gone.iter().rev();
         let scope = self.scope();
-        let may_be_told = |page: &&VanishedPage| {
+        let may_be_told = |page: &&SeenPage| {
             scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags)
         };
         newest_first.filter(may_be_told).cloned().collect()
@@ -110,29 +106,13 @@ impl KeyState {
         let mut gone = self.gone.lock();
         // A page that is seen again no longer counts as gone.
         gone.retain(|page| !there.contains(&page.id));
-        note(&mut gone, before.iter(), &there, OffsetDateTime::now_utc());
-    }
-}
-
-fn note<'a>(
-    gone: &mut VecDeque<VanishedPage>,
-    before: impl Iterator<Item = &'a PageReading>,
-    there: &HashSet<i64>,
-    missed: OffsetDateTime,
-) {
-    for page in before {
-        let Some(id) = page.id.filter(|id| !there.contains(id)) else {
-            continue;
-        };
-        gone.push_back(VanishedPage {
-            id,
-            locale: page.locale.clone(),
-            path: page.path.clone(),
-            tags: page.tags.clone().unwrap_or_default(),
-            missed,
-        });
-        if gone.len() > MOST {
-            gone.pop_front();
+        let missed = OffsetDateTime::now_utc();
+        let is_gone = |page: &&PageReading| page.id.is_some_and(|id| !there.contains(&id));
+        for page in before.iter().filter(is_gone) {
+            gone.extend(SeenPage::new(page, missed));
+            if gone.len() > MOST {
+                gone.pop_front();
+            }
         }
     }
 }

@@ -2,25 +2,10 @@
 
 use time::OffsetDateTime;
 
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, PageReading};
 
-/// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
-/// or the key may not see it any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VanishedPage {
-    /// Its id.
-    pub id: i64,
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
-    /// The tags that it had.
-    pub tags: Vec<String>,
-    /// The time at which it was missed.
-    pub missed: OffsetDateTime,
-}
-
-/// A page that was there once, as the key saw it last.
+/// A page that was there once: as the key saw it last, or as it was when a later list of all pages had
+/// it no more, since it was deleted, or the key may not see it any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenPage {
     /// Its id.
@@ -31,6 +16,19 @@ pub struct SeenPage {
     pub path: PagePath,
     /// The tags that it had, as far as they were read.
     pub tags: Vec<String>,
-    /// The time at which it was seen.
-    pub seen: OffsetDateTime,
+    /// The time at which it was seen, or missed.
+    pub time: OffsetDateTime,
+}
+
+impl SeenPage {
+    /// A page that was read, at this time; `None` without an id.
+    pub(super) fn new(page: &PageReading, time: OffsetDateTime) -> Option<Self> {
+        Some(Self {
+            id: page.id?,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            tags: page.tags.clone().unwrap_or_default(),
+            time,
+        })
+    }
 }

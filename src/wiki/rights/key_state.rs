@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use super::super::error::WikiError;
 use super::super::links::tags::TagTitles;
 use super::super::pages::all_pages::AllPages;
-use super::super::pages::seen_pages::{SeenPage, VanishedPage};
+use super::super::pages::seen_pages::SeenPage;
 use super::super::pages::shared_list::Flights;
 use super::key::ApiKey;
 use super::site::SiteLocales;
@@ -53,7 +53,7 @@ pub(in crate::wiki) struct KeyState {
     pub(in crate::wiki) asking: Mutex<()>,
     known: Lock<KeyStatusCache>,
     /// Pages that one list had and the next did not.
-    pub(in crate::wiki) gone: Lock<VecDeque<VanishedPage>>,
+    pub(in crate::wiki) gone: Lock<VecDeque<SeenPage>>,
     /// Pages that were read apart from the list of all pages.
     pub(in crate::wiki) pages_read: Lock<VecDeque<SeenPage>>,
 }

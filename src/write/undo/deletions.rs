@@ -150,13 +150,13 @@ impl WriteHistory {
         let known: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
         let missed = self.wiki.gone_pages().into_iter();
         let missed = missed.filter(|page| {
-            page.missed >= since && !known.contains(&page.id) && is_wanted(&page.locale, &page.path)
+            page.time >= since && !known.contains(&page.id) && is_wanted(&page.locale, &page.path)
         });
         deleted.extend(missed.map(|page| Deleted {
             id: page.id,
             locale: page.locale,
             path: page.path,
-            at: Some(page.missed),
+            at: Some(page.time),
             last_seen: None,
             call: None,
         }));
@@ -188,7 +188,7 @@ impl WriteHistory {
                 locale: page.locale,
                 path: page.path,
                 at: None,
-                last_seen: Some(page.seen),
+                last_seen: Some(page.time),
                 call: None,
             });
         }
