@@ -276,10 +276,7 @@ impl Wiki {
                 200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
                 404 => Err(WikiError::NotFound),
                 401 | 403 => Err(WikiError::forbidden("read:source")),
-                // Everything else is classified as for the API, as an answer without data.
-                _ => read_query::<serde::de::IgnoredAny>(answer).and(Err(WikiError::NotGraphQl {
-                    status: answer.status,
-                })),
+                _ => Err(answer.as_error()),
             },
         )
         .await

@@ -9,7 +9,6 @@ use url::Url;
 use super::super::client::{Wiki, below};
 use super::super::error::WikiError;
 use super::super::operations::generated::{AssetsFolders, AssetsList, assets_folders, assets_list};
-use super::super::transport::classify::{RawAnswer, read_query};
 use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale};
 
 /// Maximum depth to which folders are walked.
@@ -126,7 +125,7 @@ impl Wiki {
                 200 => Ok(Blob::from(answer.body.clone())),
                 404 => Err(WikiError::NotFound),
                 401 | 403 => Err(WikiError::forbidden("read:assets")),
-                _ => Err(classified(answer)),
+                _ => Err(answer.as_error()),
             },
         );
         bytes.await.map(Some)
@@ -213,16 +212,6 @@ impl Wiki {
     /// True if something below a folder may be read.
     fn admits_folder(&self, path: &PagePath) -> bool {
         !path.climbs() && self.scope().admits_below(self.locale_of_assets(), path)
-    }
-}
-
-/// The error for an answer that does not come from the wiki.
-pub(in crate::wiki) fn classified(answer: &RawAnswer) -> WikiError {
-    match read_query::<serde::de::IgnoredAny>(answer) {
-        Err(error) => error,
-        Ok(_) => WikiError::NotGraphQl {
-            status: answer.status,
-        },
     }
 }
 

@@ -2,13 +2,10 @@
 
 use serde::Deserialize;
 
-use super::super::client::encode;
-use super::super::client::{Wiki, below};
+use super::super::client::{Wiki, below, encode};
 use super::super::error::WikiError;
 use super::super::operations::generated::{AssetFolderCreate, asset_folder_create};
-use super::super::transport::classify::read_mutation;
-use super::super::transport::classify::{RawAnswer, refusal};
-use super::assets::classified;
+use super::super::transport::classify::{RawAnswer, read_mutation, refusal};
 use crate::change::Change;
 use crate::page::{AssetOf, Attached, MAX_ASSET_BYTES, PagePath, PageState};
 use graphql_client::GraphQLQuery as _;
@@ -140,6 +137,6 @@ fn understood(answer: &RawAnswer) -> Result<(), WikiError> {
         200 if answer.body.trim_ascii() == DONE => Ok(()),
         403 if is_own => Err(WikiError::forbidden("write:assets")),
         400 if is_own => Err(WikiError::Misunderstood),
-        _ => Err(classified(answer)),
+        _ => Err(answer.as_error()),
     }
 }

@@ -38,6 +38,13 @@ impl RawAnswer {
             _ => None,
         }
     }
+
+    /// The error that it is in place of a file or a source: classified as for the API.
+    pub(in crate::wiki) fn as_error(&self) -> WikiError {
+        let status = self.status;
+        let error = read_query::<IgnoredAny>(self).err();
+        error.unwrap_or(WikiError::NotGraphQl { status })
+    }
 }
 
 /// The form of nearly every answer: data as expected, and no error.
