@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
 
 use super::super::client::Wiki;
 use super::super::error::WikiError;
@@ -171,14 +170,12 @@ pub fn parse(html: &str) -> Option<EditorView> {
             take("title")?,
         )
     };
-    let rights = STANDARD.decode(take("effective-permissions")?).ok()?;
-    let rights: Value = serde_json::from_slice(&rights).ok()?;
-    let may = |right| rights.pointer(right).and_then(Value::as_bool);
+    let rights = PageRights::from_attribute(&take("effective-permissions")?)?;
     let has_tags = page.tags.as_ref().is_none_or(|tags| !tags.is_empty());
     Some(EditorView {
         page,
-        keeps_styles: !has_tags && !may("/pages/style")?,
-        opens_single: may("/pages/manage")? || may("/pages/delete")?,
+        keeps_styles: !has_tags && !rights.has(Right::WriteStyles)?,
+        opens_single: rights.has(Right::ManagePages)? || rights.has(Right::DeletePages)?,
         head: editor_head(before).map(str::to_owned),
     })
 }

@@ -63,15 +63,9 @@ impl Wiki {
     ) -> Result<Option<KeyStatus>, WikiError> {
         let keyed = self.keyed();
         let body = encode(&UserProfile::build_query(user_profile::Variables))?;
-        let answer = match self.transport.post(body, limit).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                tracing::debug!(%error, "whose key it is could not be found out");
-                keyed.asked(None);
-                return Err(error);
-            }
-        };
-        let standing = match read_query::<user_profile::ResponseData>(&answer) {
+        let answer = self.transport.post(body, limit).await;
+        let answer = answer.and_then(|answer| read_query::<user_profile::ResponseData>(&answer));
+        let standing = match answer {
             Ok(data) => data
                 .users
                 .and_then(|users| users.profile)

@@ -147,7 +147,7 @@ impl Wiki {
     /// If the wiki cannot be asked at all; a refusal is no error.
     pub async fn rights(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         match self.read_in_view(page, PageRights::from_view).await {
-            Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
+            Err(WikiError::Forbidden { .. }) => self.rights_by_path(page).await,
             told => told,
         }
     }
@@ -185,7 +185,28 @@ impl Wiki {
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
     pub async fn rights_by_path(&self, page: &PageReading) -> Result<PageRights, WikiError> {
-        self.rights_by_reading(page).await
+        let mut known = vec![(Right::ReadPages, true)];
+        if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
+            known.push((Right::ReadSource, may));
+        }
+        let Some(id) = page.id else {
+            return Ok(PageRights::new(known));
+        };
+        if let Some(may) = allowed(&self.history(id, 0, 1).await)? {
+            known.push((Right::ReadHistory, may));
+        }
+        // It needs one of two rights (W1). Its fields need write:pages anywhere (W2), so a refusal
+        // that names that right tells nothing of this page.
+        if let Err(WikiError::Forbidden { right }) = self.single(id).await
+            && right != Right::WritePages.name()
+        {
+            known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
+        }
+        // This one looks at write:pages at the page, as an update does.
+        if let Some(may) = allowed(&self.conflict_latest(id).await)? {
+            known.push((Right::WritePages, may));
+        }
+        Ok(PageRights::new(known))
     }
 
     /// The same, and which styles and scripts the readers' view denies to the key. No read tells
@@ -236,31 +257,6 @@ impl Wiki {
             rights.0.insert(Right::ReadAssets, may);
         }
         Ok(rights)
-    }
-
-    async fn rights_by_reading(&self, page: &PageReading) -> Result<PageRights, WikiError> {
-        let mut known = vec![(Right::ReadPages, true)];
-        if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
-            known.push((Right::ReadSource, may));
-        }
-        let Some(id) = page.id else {
-            return Ok(PageRights::new(known));
-        };
-        if let Some(may) = allowed(&self.history(id, 0, 1).await)? {
-            known.push((Right::ReadHistory, may));
-        }
-        // It needs one of two rights (W1). Its fields need write:pages anywhere (W2), so a refusal
-        // that names that right tells nothing of this page.
-        if let Err(WikiError::Forbidden { right }) = self.single(id).await
-            && right != Right::WritePages.name()
-        {
-            known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
-        }
-        // This one looks at write:pages at the page, as an update does.
-        if let Some(may) = allowed(&self.conflict_latest(id).await)? {
-            known.push((Right::WritePages, may));
-        }
-        Ok(PageRights::new(known))
     }
 }
 
