@@ -84,7 +84,7 @@ impl Wiki {
             }
         }
         let whole = self.whole(&query).await?;
-        let new = whole.pages().iter().filter(|page| is_new(page));
+        let new = whole.pages.iter().filter(|page| is_new(page));
         Ok(self.bounds_by_tags().readable(new.cloned().collect()))
     }
 

@@ -52,11 +52,7 @@ impl Wiki {
         let size = limit.max(1);
         let first = offset / size;
         let skipped = offset % size;
-        let pages = if skipped == 0 {
-            first..=first
-        } else {
-            first..=first + 1
-        };
+        let pages = first..=first + usize::from(skipped > 0);
         let variables = pages
             .map(|page| page_history::Variables {
                 id,

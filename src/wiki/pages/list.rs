@@ -191,7 +191,7 @@ impl Wiki {
             }
         }
         let whole = self.whole(query).await?;
-        let pages = bounds.of_shared(whole.pages());
+        let pages = bounds.of_shared(&whole.pages);
         // If the cursor's page is gone, the next one has taken its place.
         let gone = query.after.map_or(0, |after| after.index);
         let start = start(&pages, query.after).unwrap_or(gone);
@@ -228,7 +228,7 @@ impl Wiki {
             };
             let bounds = self.bounds(query.tags.is_empty()).await?;
             let whole = self.whole(&everywhere).await?;
-            let pages = bounds.of_shared(whole.pages());
+            let pages = bounds.of_shared(&whole.pages);
             return Ok(pages.iter().filter(is_counted).count());
         }
         let counted = all.iter().filter(is_counted);
@@ -291,10 +291,8 @@ pub(in crate::wiki) fn listed(
 ) -> Vec<PageReading> {
     let has_all_tags = query.tags.is_empty();
     let pages = data.pages.map(|pages| pages.list).unwrap_or_default();
-    let mut pages: Vec<PageReading> = pages
-        .into_iter()
-        .map(|page| reading(page, has_all_tags))
-        .collect();
+    let pages = pages.into_iter().map(|page| reading(page, has_all_tags));
+    let mut pages: Vec<PageReading> = pages.collect();
     settle_ties(&mut pages, query.order_by);
     pages
 }
@@ -302,12 +300,7 @@ pub(in crate::wiki) fn listed(
 fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReading {
     // A tag filter shows only the matching tags (W7): left out is better than shown short.
     let tags = has_all_tags.then(|| {
-        let mut tags: Vec<String> = page
-            .tags
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut tags: Vec<String> = page.tags.into_iter().flatten().flatten().collect();
         tags.sort_unstable();
         tags
     });
@@ -330,11 +323,7 @@ fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReadin
 
 /// The key by which a list is ordered, for comparing pages for equality.
 fn key(page: &PageReading, order_by: PageOrderBy) -> String {
-    let date = |date: &Option<crate::page::Date>| {
-        date.as_ref()
-            .map(|date| date.as_str().to_owned())
-            .unwrap_or_default()
-    };
+    let date = |date: &Option<Date>| date.as_ref().map_or("", Date::as_str).to_owned();
     match order_by {
         PageOrderBy::Created => date(&page.created_at),
         PageOrderBy::Id => page.id.unwrap_or_default().to_string(),
@@ -367,13 +356,9 @@ fn settle_ties(pages: &mut [PageReading], order_by: PageOrderBy) {
 
 /// Start of the part; `None` if the page before it is not among these.
 fn start(pages: &[PageReading], after: Option<Position>) -> Option<usize> {
-    match after {
-        None => Some(0),
-        Some(after) => pages
-            .iter()
-            .position(|page| page.id == Some(after.id))
-            .map(|place| place + 1),
-    }
+    let Some(after) = after else { return Some(0) };
+    let place = pages.iter().position(|page| page.id == Some(after.id))?;
+    Some(place + 1)
 }
 
 fn part(

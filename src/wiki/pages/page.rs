@@ -198,13 +198,7 @@ impl Wiki {
         Ok(PageReading {
             description: Some(page.description),
             content: Some(page.content),
-            tags: Some(
-                page.tags
-                    .unwrap_or_default()
-                    .into_iter()
-                    .flatten()
-                    .collect(),
-            ),
+            tags: Some(page.tags.into_iter().flatten().flatten().collect()),
             is_published: Some(page.is_published),
             author_name: Some(author_of_text(&page.author_id, page.author_name)),
             created_at: Some(page.created_at),

@@ -88,11 +88,9 @@ impl Wiki {
             scope.admits_place(&hit.locale, &hit.path)
                 && sights.as_ref().is_none_or(|sights| sights.has_page(&place))
         };
-        let results = data.pages.map(|pages| pages.search.results);
+        let results = data.pages.into_iter();
+        let results = results.flat_map(|pages| pages.search.results).flatten();
         Ok(results
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
             .map(|hit| EngineHit {
                 id: None,
                 locale: Locale::as_stored(hit.locale),

@@ -17,14 +17,8 @@ use crate::share::OneByOne;
 /// A whole list of pages, in the order that was asked for.
 #[derive(Debug)]
 pub(in crate::wiki) struct WholeList {
-    pages: Vec<PageReading>,
+    pub(in crate::wiki) pages: Vec<PageReading>,
     _turn: OwnedSemaphorePermit,
-}
-
-impl WholeList {
-    pub(in crate::wiki) fn pages(&self) -> &[PageReading] {
-        &self.pages
-    }
 }
 
 /// A requested list, its time and its result.

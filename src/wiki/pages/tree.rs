@@ -305,8 +305,8 @@ pub(in crate::wiki) fn beside(locale: &Locale, path: &PagePath) -> page_tree::Va
 pub(in crate::wiki) fn nodes(data: page_tree::ResponseData) -> Vec<TreeNode> {
     data.pages
         .and_then(|pages| pages.tree)
-        .unwrap_or_default()
         .into_iter()
+        .flatten()
         .flatten()
         .map(|node| TreeNode {
             node: node.id,

@@ -74,12 +74,7 @@ pub(super) fn date(headers: &HeaderMap) -> Option<OffsetDateTime> {
 
 /// An error's causes, in one text.
 fn causes(error: &reqwest::Error) -> String {
-    let mut causes = String::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        causes.push_str(&error.to_string());
-        causes.push('\n');
-        cause = error.source();
-    }
-    causes
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    causes.join("\n")
 }
