@@ -72,12 +72,6 @@ pub struct ContentIndex {
 }
 
 impl ContentIndex {
-    /// Its settings.
-    #[cfg(test)]
-    pub(crate) const fn settings_in_force(&self) -> &IndexSettings {
-        &self.settings
-    }
-
     /// An index of what the wiki's key sees.
     pub fn new(wiki: Arc<Wiki>, settings: IndexSettings) -> Self {
         Self {
@@ -245,18 +239,12 @@ impl ContentIndex {
 
     /// Drops the index, from the disk too.
     pub async fn forget(self: &Arc<Self>) {
-        self.drop_index_of(&self.wiki.pinned()).await;
-        self.progress.send_modify(IndexProgress::reset);
+        self.forget_key(&self.wiki.pinned()).await;
     }
 
     /// The wiki has another key now: drops the old key's index, from the disk too.
     pub async fn forget_key(self: &Arc<Self>, old: &Wiki) {
-        self.drop_index_of(old).await;
-        self.progress.send_modify(IndexProgress::reset);
-    }
-
-    async fn drop_index_of(self: &Arc<Self>, wiki: &Wiki) {
-        let (this, file, generation) = (Arc::clone(self), self.file(wiki), wiki.generation());
+        let (this, file, generation) = (Arc::clone(self), self.file(old), old.generation());
         let dropped = tokio::task::spawn_blocking(move || {
             let mut held = this.store();
             drop(held.take_if(|held| held.generation == generation));
@@ -265,6 +253,7 @@ impl ContentIndex {
         if !matches!(dropped.await, Ok(Ok(_))) {
             tracing::error!("the content index could not be removed");
         }
+        self.progress.send_modify(IndexProgress::reset);
     }
 
     /// Pages whose content, title, headings, tags, path or description have words.
@@ -366,12 +355,4 @@ impl Drop for ContentIndex {
             self.room.leave(name);
         }
     }
-}
-
-/// Removes the disk index of a wiki and key; returns whether there was one.
-///
-/// # Errors
-/// The file cannot be removed.
-pub fn clear(file: &std::path::Path) -> std::io::Result<bool> {
-    store::remove(file)
 }

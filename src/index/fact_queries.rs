@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::params;
 
 use super::facts::folded;
-use super::store::{IndexError, Store};
+use super::store::{IndexError, Store, counted};
 use crate::page::{Carrier, Locale, PagePath};
 
 /// A link in the source of an indexed page.
@@ -98,12 +98,10 @@ impl Store {
 
     /// The number of indexed pages whose source this key cannot read.
     pub(super) fn without_source(&self) -> Result<usize, IndexError> {
-        let without: i64 = self.db().query_row(
+        Ok(counted(
+            self.db(),
             "SELECT count(*) FROM page WHERE missing = 0 AND id NOT IN (SELECT id FROM source)",
-            [],
-            |row| row.get(0),
-        )?;
-        Ok(usize::try_from(without).unwrap_or_default())
+        )?)
     }
 }
 

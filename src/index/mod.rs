@@ -34,7 +34,7 @@ mod tokens;
 mod content_index;
 mod quota;
 
-pub use content_index::{ContentIndex, Coverage, clear};
+pub use content_index::{ContentIndex, Coverage};
 pub use exact::{Pattern, PatternHit, PatternHits};
 pub use fact_queries::IndexedLink;
 pub use find::{ContentHit, RareWords};
@@ -43,5 +43,5 @@ pub use pace::IndexLoad;
 pub use rendered::as_rendered;
 pub use settings::{CALLERS_BYTES, IndexMode, IndexSettings, MOST_PAGES, Pace};
 pub use sources::InSources;
-pub use store::IndexError;
+pub use store::{IndexError, remove as clear};
 pub(crate) use tokens::columns;

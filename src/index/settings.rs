@@ -1,6 +1,6 @@
 //! Models the settings of the index: its place, its size and its pace.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
@@ -77,27 +77,24 @@ impl IndexSettings {
     /// The file for the index of a wiki and key; it may not exist. Its name holds a digest of both,
     /// so that it does not reveal the key and no key reads another's index.
     pub fn file(&self, wiki: &WikiSettings, key: &ApiKey) -> Option<PathBuf> {
-        Some(named(self.dir.as_deref()?, wiki, key))
+        let dir = self.dir.as_deref()?;
+        let mut digest = Sha256::new();
+        digest.update(key.digest());
+        digest.update(&wiki.name);
+        // A narrower grant has its own index; without bounds nothing is added.
+        digest.update(wiki.reads.fingerprint());
+        let digest = digest.finalize();
+        let name = digest
+            .first_chunk()
+            .map_or(0, |half| u128::from_be_bytes(*half));
+        let host = wiki.base_url.host_str().unwrap_or_default();
+        let port = wiki.base_url.port();
+        let port = port.map_or_else(String::new, |port| format!("+{port}"));
+        let host: String = host
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
+            .take(64)
+            .collect();
+        Some(dir.join(format!("{host}{port}~{name:0DIGEST_CHARS$x}{ENDING}")))
     }
-}
-
-fn named(dir: &Path, wiki: &WikiSettings, key: &ApiKey) -> PathBuf {
-    let mut digest = Sha256::new();
-    digest.update(key.digest());
-    digest.update(&wiki.name);
-    // A narrower grant has its own index; without bounds nothing is added.
-    digest.update(wiki.reads.fingerprint());
-    let digest = digest.finalize();
-    let name = digest
-        .first_chunk()
-        .map_or(0, |half| u128::from_be_bytes(*half));
-    let host = wiki.base_url.host_str().unwrap_or_default();
-    let port = wiki.base_url.port();
-    let port = port.map_or_else(String::new, |port| format!("+{port}"));
-    let host: String = host
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
-        .take(64)
-        .collect();
-    dir.join(format!("{host}{port}~{name:0DIGEST_CHARS$x}{ENDING}"))
 }

@@ -77,6 +77,15 @@ pub(super) struct PageMark {
     pub(super) has_content: bool,
 }
 
+impl PageMark {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            mark: row.get(0)?,
+            has_content: row.get(1)?,
+        })
+    }
+}
+
 /// The numbers of indexed pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct IndexCounts {
@@ -189,25 +198,14 @@ impl Store {
     /// The stored state of one page.
     pub(super) fn known_of(&self, id: i64) -> Result<Option<PageMark>, IndexError> {
         let query = "SELECT mark, has_content FROM page WHERE id = ?1";
-        let known = self.db.query_row(query, [id], |row| {
-            Ok(PageMark {
-                mark: row.get(0)?,
-                has_content: row.get(1)?,
-            })
-        });
+        let known = self.db.query_row(query, [id], PageMark::read);
         Ok(known.optional()?)
     }
 
     /// All pages that are indexed, by id.
     pub(super) fn known(&self) -> Result<HashMap<i64, PageMark>, IndexError> {
-        let mut query = self.db.prepare("SELECT id, mark, has_content FROM page")?;
-        let rows = query.query_map([], |row| {
-            let known = PageMark {
-                mark: row.get(1)?,
-                has_content: row.get(2)?,
-            };
-            Ok((row.get(0)?, known))
-        })?;
+        let mut query = self.db.prepare("SELECT mark, has_content, id FROM page")?;
+        let rows = query.query_map([], |row| Ok((row.get(2)?, PageMark::read(row)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -469,14 +467,20 @@ pub(super) fn pages_in(file: &Path) -> rusqlite::Result<usize> {
     // With the right to write: the last connection merges the companion files.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
-    let pages: i64 = db.query_row("SELECT count(*) FROM page WHERE missing = 0", [], |row| {
-        row.get(0)
-    })?;
-    Ok(usize::try_from(pages).unwrap_or_default())
+    counted(&db, "SELECT count(*) FROM page WHERE missing = 0")
 }
 
-/// Removes an index and its companion files; returns whether it existed.
-pub(super) fn remove(file: &Path) -> io::Result<bool> {
+/// The number of rows that a query counts.
+pub(super) fn counted(db: &Connection, query: &str) -> rusqlite::Result<usize> {
+    let count: i64 = db.query_row(query, [], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
+/// Removes an index on the disk and its companion files; returns whether there was one.
+///
+/// # Errors
+/// A file cannot be removed.
+pub fn remove(file: &Path) -> io::Result<bool> {
     let mut was_there = false;
     for file in files(file) {
         match fs::remove_file(file) {

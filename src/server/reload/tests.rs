@@ -321,7 +321,7 @@ fn in_force(app: &App) -> String {
         ("wiki", format!("{:?}", app.wiki.settings())),
         ("key", format!("{:?} {source:?}", app.wiki.key().digest())),
         ("tools", format!("{tools:?} {:?}", app.own_tools)),
-        ("index", format!("{:?}", app.index.settings_in_force())),
+        ("index", format!("{:?}", app.index.settings())),
         ("mirror", format!("{mirror:?}")),
         ("kept", app.desk.kept()),
         ("notify", app.desk.audit().notices.in_words()),
