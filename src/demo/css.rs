@@ -1,7 +1,7 @@
 //! Rewrites style sheets as the wiki does when it stores them and when it shows them to an editor
 //! (W24, W25): measured on 2.5.314.
 
-use super::css_rules;
+use super::css_rules::{self, first_token};
 
 /// A style sheet as it is stored: minified, without the rules that the wiki drops.
 pub(super) fn stored(css: &str) -> String {
@@ -16,16 +16,12 @@ fn minify(css: &str) -> String {
     let mut out = String::with_capacity(css.len());
     let mut rest = css;
     let mut pending_space = false;
-    while let Some(next) = rest.chars().next() {
+    while let Some((next, token, after)) = first_token(rest) {
         if let Some(comment) = rest.strip_prefix("/*") {
             rest = comment.split_once("*/").map_or("", |(_, after)| after);
             pending_space = true;
             continue;
         }
-        let (token, after) = match next {
-            '"' | '\'' => quoted(rest, next),
-            _ => rest.split_at(next.len_utf8()),
-        };
         rest = after;
         if next.is_whitespace() {
             pending_space = true;
@@ -51,11 +47,7 @@ pub(super) fn beautify(css: &str) -> String {
     let mut depth = 0_usize;
     let mut brackets = 0_usize;
     let mut rest = css.as_str();
-    while let Some(next) = rest.chars().next() {
-        let (token, after) = match next {
-            '"' | '\'' => quoted(rest, next),
-            _ => rest.split_at(next.len_utf8()),
-        };
+    while let Some((next, token, after)) = first_token(rest) {
         rest = after;
         match next {
             '(' | '[' => brackets += 1,
@@ -103,20 +95,6 @@ fn wants_space(written: &str, next: char, rest: &str) -> bool {
         return end == Some('{');
     }
     true
-}
-
-/// Splits `text`, which begins with `quote`, after the closing quote.
-fn quoted(text: &str, quote: char) -> (&str, &str) {
-    let mut escaped = false;
-    for (at, found) in text.char_indices().skip(1) {
-        match found {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if found == quote => return text.split_at(at + found.len_utf8()),
-            _ => {}
-        }
-    }
-    (text, "")
 }
 
 #[cfg(test)]

@@ -113,26 +113,40 @@ fn plain_import(text: &str) -> String {
     format!("@import url({address}){rest}")
 }
 
+/// The first character of a sheet, that character or the whole quoted text that it begins, and what
+/// follows.
+pub(super) fn first_token(css: &str) -> Option<(char, &str, &str)> {
+    let first = css.chars().next()?;
+    let (token, rest) = match first {
+        '"' | '\'' => quoted(css, first),
+        _ => css.split_at(first.len_utf8()),
+    };
+    Some((first, token, rest))
+}
+
+/// Splits `text`, which begins with `quote`, after the closing quote.
+fn quoted(text: &str, quote: char) -> (&str, &str) {
+    let mut escaped = false;
+    for (at, found) in text.char_indices().skip(1) {
+        match found {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if found == quote => return text.split_at(at + found.len_utf8()),
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
 /// The pieces of a sheet or block, at its own level. A brace too many stands before the next.
 fn pieces(css: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut from, mut open, mut depth, mut brackets) = (0, None, 0_usize, 0_usize);
-    let mut quote = None;
-    let mut is_escaped = false;
-    for (at, c) in css.char_indices() {
-        if std::mem::take(&mut is_escaped) {
-            continue;
-        }
-        if let Some(quoted) = quote {
-            match c {
-                '\\' => is_escaped = true,
-                c if c == quoted => quote = None,
-                _ => {}
-            }
-            continue;
-        }
+    let mut rest = css;
+    while let Some((c, _, after)) = first_token(rest) {
+        let at = css.len() - rest.len();
+        rest = after;
         match c {
-            '"' | '\'' => quote = Some(c),
             '(' | '[' => brackets += 1,
             ')' | ']' => brackets = brackets.saturating_sub(1),
             _ if brackets > 0 => {}
