@@ -94,31 +94,18 @@ impl Fault {
         Self::error("Forbidden")
     }
 
-    /// `errorCode` of a mutation's answer.
-    pub(super) fn code(&self) -> i32 {
+    /// `errorCode` and `slug` of a mutation's answer, and the text that the wiki sends.
+    pub(super) fn told(&self) -> (i32, String, String) {
         match self {
-            Self::Wiki(error) => error.told().0,
-            Self::Limited(_) | Self::Internal { .. } => 1,
-        }
-    }
-
-    /// `slug` of a mutation's answer.
-    pub(super) fn slug(&self) -> String {
-        match self {
-            Self::Wiki(error) => format!("{error:?}"),
-            Self::Limited(_) => "Error".to_owned(),
-            Self::Internal { slug, .. } => (*slug).to_owned(),
-        }
-    }
-
-    /// The text that the wiki sends.
-    pub(super) fn message(&self) -> String {
-        match self {
-            Self::Wiki(error) => error.told().1.to_owned(),
-            Self::Limited(seconds) => {
-                format!("Too many requests, please try again in {seconds} seconds.")
+            Self::Wiki(error) => {
+                let (code, message) = error.told();
+                (code, format!("{error:?}"), message.to_owned())
             }
-            Self::Internal { message, .. } => message.clone(),
+            Self::Limited(seconds) => {
+                let message = format!("Too many requests, please try again in {seconds} seconds.");
+                (1, "Error".to_owned(), message)
+            }
+            Self::Internal { slug, message } => (1, (*slug).to_owned(), message.clone()),
         }
     }
 }

@@ -14,10 +14,10 @@ const CODE: &str = "INTERNAL_SERVER_ERROR";
 /// An entry of `errors`: a fault of the wiki's own has its code in the exception.
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
-        let message = fault.message();
+        let (code, _, message) = fault.told();
         let exception = match fault {
             Fault::Limited(_) => value!({"message": message.clone()}),
-            Fault::Wiki(wiki) => value!({"code": wiki.told().0, "message": message.clone()}),
+            Fault::Wiki(_) => value!({"code": code, "message": message.clone()}),
             Fault::Internal { .. } => value!({}),
         };
         with_exception(message, &exception)

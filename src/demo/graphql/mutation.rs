@@ -23,19 +23,15 @@ pub(super) struct ResponseStatus {
 
 impl ResponseStatus {
     pub(super) fn of<T>(result: &Result<T, Fault>, success: &str) -> Self {
-        match result {
-            Ok(_) => Self {
-                succeeded: true,
-                error_code: 0,
-                slug: "ok".to_owned(),
-                message: Some(success.to_owned()),
-            },
-            Err(fault) => Self {
-                succeeded: false,
-                error_code: fault.code(),
-                slug: fault.slug(),
-                message: Some(fault.message()),
-            },
+        let (error_code, slug, message) = match result {
+            Ok(_) => (0, "ok".to_owned(), success.to_owned()),
+            Err(fault) => fault.told(),
+        };
+        Self {
+            succeeded: result.is_ok(),
+            error_code,
+            slug,
+            message: Some(message),
         }
     }
 }
