@@ -17,30 +17,31 @@ pub(in crate::page) enum Writing {
 const MAX_REFERENCE: usize = 34;
 
 impl Writing {
-    /// The first piece of a source that says something by itself, and what it says.
-    fn piece(self, raw: &str) -> Option<(usize, DecodedPiece)> {
+    /// Adds what the first piece of a source says that says something by itself; gives its length.
+    fn push_piece(self, raw: &str, said: &mut String) -> Option<usize> {
         let mut chars = raw.chars();
         let first = chars.next()?;
-        let second = chars.next();
-        let letter = Some((first.len_utf8(), DecodedPiece::Char(first)));
-        match (self, first, second) {
+        let found = match (self, first, chars.next()) {
             (Self::Markdown, '\\', Some(c)) if c.is_ascii_punctuation() => {
-                Some((2, DecodedPiece::Char(c)))
+                said.push(c);
+                return Some(2);
             }
-            (Self::Markdown | Self::Html, '&', Some('#' | 'a'..='z' | 'A'..='Z')) => reference(raw)
-                .map_or(letter, |(length, said)| {
-                    Some((length, DecodedPiece::Text(said)))
-                }),
-            _ => letter,
+            (Self::Markdown | Self::Html, '&', Some('#' | 'a'..='z' | 'A'..='Z')) => reference(raw),
+            _ => None,
+        };
+        if let Some((length, text)) = found {
+            said.push_str(&text);
+            return Some(length);
         }
+        said.push(first);
+        Some(first.len_utf8())
     }
 
     /// Decodes a target as a source writes it.
     pub(in crate::page) fn said(self, raw: &str) -> String {
         let mut said = String::with_capacity(raw.len());
         let mut rest = raw;
-        while let Some((length, piece)) = self.piece(rest) {
-            piece.push_to(&mut said);
+        while let Some(length) = self.push_piece(rest, &mut said) {
             rest = rest.get(length..).unwrap_or_default();
         }
         said
@@ -50,25 +51,9 @@ impl Writing {
     pub(in crate::page) fn behind(self, raw: &str, length: usize) -> Option<usize> {
         let (mut passed, mut said) = (0, String::new());
         while said.len() < length {
-            let (bytes, piece) = self.piece(raw.get(passed..)?)?;
-            piece.push_to(&mut said);
-            passed += bytes;
+            passed += self.push_piece(raw.get(passed..)?, &mut said)?;
         }
         (said.len() == length).then_some(passed)
-    }
-}
-
-enum DecodedPiece {
-    Char(char),
-    Text(String),
-}
-
-impl DecodedPiece {
-    fn push_to(&self, text: &mut String) {
-        match self {
-            Self::Char(c) => text.push(*c),
-            Self::Text(said) => text.push_str(said),
-        }
     }
 }
 
