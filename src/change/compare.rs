@@ -19,7 +19,7 @@ pub fn compare(from: &PageReading, to: &PageReading) -> PageComparison {
     let (before_missing, after_missing) = (from.unreadable(), to.unreadable());
     let not_comparable = before_missing.into_keys().chain(after_missing.into_keys());
     // Each takes its unknown fields from the other.
-    let after = to.or_blank();
+    let after = to.clone().or_blank();
     let before = from.laid_over(&after);
     let after = to.laid_over(&before);
     PageComparison {

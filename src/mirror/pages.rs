@@ -249,7 +249,7 @@ pub(super) fn state_of(page: &PageReading) -> PageState {
         id: None,
         updated_at: None,
         unknown: page.unreadable().into_keys().collect(),
-        ..page.or_blank()
+        ..page.clone().or_blank()
     }
 }
 

@@ -177,8 +177,9 @@ async fn changes(context: &ToolContext, input: &Input) -> Result<Vec<Change>, Fa
         )),
         (Some(id), None) => {
             let page = context.wiki.page_by_id(id).await?;
+            let unknown = unread(&page)?;
             let mut state = page.or_blank();
-            state.unknown = unread(&page)?;
+            state.unknown = unknown;
             Ok(Change::of_states(Some(state.clone()), Some(state))
                 .into_iter()
                 .collect())

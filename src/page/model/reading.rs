@@ -117,26 +117,20 @@ macro_rules! make_reading {
 
             /// The promised state, with everything that could be read replacing it.
             pub fn laid_over(&self, promised: &PageState) -> PageState {
-                let this = self.clone();
-                let promised = promised.clone();
                 PageState {
-                    id: this.id.or(promised.id),
-                    $($own: this.$own,)*
-                    $($member: this.$member.unwrap_or(promised.$member),)*
-                    updated_at: this.updated_at.or(promised.updated_at),
-                    unknown: promised.unknown,
-                    thing: promised.thing,
+                    unknown: promised.unknown.clone(),
+                    thing: promised.thing.clone(),
+                    ..self.clone().or(promised.clone().into()).or_blank()
                 }
             }
 
             /// The page with nothing in the fields that are not known.
-            pub fn or_blank(&self) -> PageState {
-                let this = self.clone();
+            pub fn or_blank(self) -> PageState {
                 PageState {
-                    id: this.id,
-                    $($own: this.$own,)*
-                    $($member: this.$member.unwrap_or_default(),)*
-                    updated_at: this.updated_at,
+                    id: self.id,
+                    $($own: self.$own,)*
+                    $($member: self.$member.unwrap_or_default(),)*
+                    updated_at: self.updated_at,
                     unknown: Vec::new(),
                     thing: None,
                 }
