@@ -70,7 +70,6 @@ pub use model::state::PageState;
 pub use model::tag_pattern::TagPattern;
 pub use model::trash::Trash;
 pub use select::part::{PartSelector, PartStep};
-pub use select::part_kind::PartKind;
 pub use select::position::{DiffersIn, TextPosition};
-pub use select::selector::{Selector, SelectorFault};
+pub use select::selector::{PartKind, Selector, SelectorFault};
 pub use select::slice::{Slice, slice};

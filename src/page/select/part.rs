@@ -7,8 +7,7 @@ use std::ops::Range;
 use super::super::markdown::block::BlockKind;
 use super::super::markdown::outline::{Heading, Outline};
 use super::super::markdown::sections::{Section, SectionFault};
-use super::part_kind::PartKind;
-use super::selector::{Rest, Selector, SelectorFault};
+use super::selector::{PartKind, Rest, Selector, SelectorFault};
 
 /// The most steps of a selector: each takes time in proportion to the page.
 const MOST_STEPS: usize = 16;

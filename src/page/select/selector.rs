@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::part_kind::PartKind;
+use super::super::markdown::block::BlockKind;
 
 /// A name for a part of a page.
 ///
@@ -38,6 +38,27 @@ pub enum Selector {
     /// A heading's whole text, or its path: the texts of the headings that it stands under
     /// before it, with `/` between, as many as it needs.
     Named(String),
+}
+
+/// The parts of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKind {
+    /// The headings of a level, 1 to 6.
+    Headings(u8),
+    /// The parts that `section[0]` and later ones name.
+    Sections,
+    /// The blocks of a kind.
+    Blocks(BlockKind),
+}
+
+impl fmt::Display for PartKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Headings(level) => write!(f, "heading:h{level}"),
+            Self::Sections => f.write_str("section"),
+            Self::Blocks(kind) => write!(f, "block:{kind}"),
+        }
+    }
 }
 
 /// The fault of a selector.
