@@ -149,20 +149,11 @@ pub enum WikiError {
     },
 }
 
-/// Consequences of an error for a read and for a write.
-struct Meaning {
-    /// The same read may succeed a moment later.
-    is_passing: bool,
-    /// The outcome of a mutation is not known.
-    leaves_open: bool,
-    /// Somebody said no.
-    is_refusal: bool,
-}
-
 impl WikiError {
-    /// Gives the consequences of each kind for a read and for a write, in one table.
-    fn meaning(&self) -> Meaning {
-        let (is_passing, leaves_open, is_refusal) = match self {
+    /// Gives the consequences of each kind for a read and for a write, in one table: the same read may
+    /// succeed a moment later; the outcome of a mutation is not known; somebody said no.
+    fn meaning(&self) -> (bool, bool, bool) {
+        match self {
             Self::NotFound
             | Self::PageExists
             | Self::IllegalPath
@@ -191,11 +182,6 @@ impl WikiError {
             // It is said of reads alone.
             Self::Internal { kind } => (false, *kind == HTTP_500, false),
             Self::NoRoom(_) | Self::Untrusted { .. } | Self::TreeRebuild => (false, false, false),
-        };
-        Meaning {
-            is_passing,
-            leaves_open,
-            is_refusal,
         }
     }
 
@@ -211,7 +197,7 @@ impl WikiError {
 
     /// True if the same read may succeed a moment later.
     pub(crate) fn is_passing(&self) -> bool {
-        self.meaning().is_passing
+        self.meaning().0
     }
 
     /// True if nothing of a request reached the wiki.
@@ -225,12 +211,12 @@ impl WikiError {
     /// True if this leaves the outcome of a mutation open. Every answer that is not the wiki's own
     /// does: a gateway may have passed the request on before it answered.
     pub(super) fn leaves_open(&self) -> bool {
-        self.meaning().leaves_open
+        self.meaning().1
     }
 
     /// True if it is a refusal by the wiki or a gateway, not a lost or unreadable answer.
     pub(crate) fn is_refusal(&self) -> bool {
-        self.meaning().is_refusal
+        self.meaning().2
     }
 
     /// True if the wiki answers, but not this key.
