@@ -351,19 +351,34 @@ impl Mender<'_> {
             })
     }
 
-    /// Lists the links that a source in another format names; none is mended.
+    /// Lists the words of a source in another format that name places of the wiki as links do; none is
+    /// mended.
     fn only_named(&self, text: &str) -> MendedText {
+        let ends = |c: char| c.is_whitespace() || "\"'<>()[]{}|`,;".contains(c);
         let mut line_of = lines_of(text);
-        let named = named_places(text, self.page, self.site).into_iter();
-        let left = named.filter(|(_, _, place)| self.moves.target(place).is_some());
-        let left = left.map(|(at, word, _)| LeftLink {
-            line: line_of(at),
-            link: word.to_owned(),
-            why: WhyLeft::Format,
-        });
+        let (mut left, mut at) = (Vec::new(), 0);
+        for word in text.split_inclusive(ends) {
+            let start = at;
+            at += word.len();
+            let word = word.trim_end_matches(ends);
+            // Macros such as `link:/docs/x[text]`.
+            let name = word.strip_prefix("link:");
+            let name = name.or_else(|| word.strip_prefix("xref:")).unwrap_or(word);
+            let leads = || resolve(name, Carrier::Anchor, Seat::at(self.page), self.site);
+            if name.contains('/')
+                && let Leads::Page(_, place) = leads()
+                && self.moves.target(&place).is_some()
+            {
+                left.push(LeftLink {
+                    line: line_of(start),
+                    link: name.to_owned(),
+                    why: WhyLeft::Format,
+                });
+            }
+        }
         MendedText {
             text: text.to_owned(),
-            left: left.collect(),
+            left,
             ..MendedText::default()
         }
     }
@@ -380,29 +395,4 @@ fn applied(text: &str, edits: &[Edit<'_>]) -> String {
     }
     new.push_str(text.get(passed..).unwrap_or_default());
     new
-}
-
-/// Words of a text that name places of the wiki as links do, each with where it stands.
-fn named_places<'a>(
-    text: &'a str,
-    page: &PagePlace,
-    site: &LinkedSite,
-) -> Vec<(usize, &'a str, PagePlace)> {
-    let ends = |c: char| c.is_whitespace() || "\"'<>()[]{}|`,;".contains(c);
-    let mut found = Vec::new();
-    let mut at = 0;
-    for word in text.split_inclusive(ends) {
-        let start = at;
-        at += word.len();
-        let word = word.trim_end_matches(ends);
-        // Macros such as `link:/docs/x[text]`.
-        let name = word.strip_prefix("link:");
-        let name = name.or_else(|| word.strip_prefix("xref:")).unwrap_or(word);
-        if name.contains('/')
-            && let Leads::Page(_, place) = resolve(name, Carrier::Anchor, Seat::at(page), site)
-        {
-            found.push((start, name, place));
-        }
-    }
-    found
 }
