@@ -46,25 +46,17 @@ impl Wiki {
             .await;
         // What no request for many gives, one for each may: by another layer, or within the bound
         // of an answer.
+        let answers = match together {
+            Ok(answers) => answers.each,
+            Err(error) => vec![Err(error); ids.len()],
+        };
         let mut pages = Vec::with_capacity(ids.len());
-        let mut apart = Vec::new();
-        match together {
-            Ok(answers) => {
-                for (id, answer) in ids.iter().zip(answers.each) {
-                    match answer {
-                        Ok(page) => match self.admitted_one(page.into()) {
-                            Ok(page) => pages.push(page),
-                            Err(WikiError::NotFound) => {}
-                            Err(error) => return Err(error),
-                        },
-                        Err(_) => apart.push(*id),
-                    }
-                }
-            }
-            Err(_) => apart.extend(ids),
-        }
-        for id in apart {
-            match self.page_by_id(id).await {
+        for (id, answer) in ids.iter().zip(answers) {
+            let page = match answer {
+                Ok(page) => self.admitted_one(page.into()),
+                Err(_) => self.page_by_id(*id).await,
+            };
+            match page {
                 Ok(page) => pages.push(page),
                 Err(WikiError::NotFound) => {}
                 Err(error) => return Err(error),
