@@ -165,7 +165,10 @@ impl ContentIndex {
             Ok(look)
         });
         let ListScan { changed, count } = looked.await.ok_or(None)?;
-        self.looked(all, count);
+        self.progress.send_modify(|progress| {
+            progress.of = all;
+            progress.count = count;
+        });
         Ok(changed)
     }
 

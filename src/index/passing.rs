@@ -86,14 +86,6 @@ impl ContentIndex {
         self.progress.borrow().wanted_look(looked)
     }
 
-    /// Notes a look at the list: how many pages it has and how many are indexed.
-    pub(super) fn looked(&self, of: usize, count: IndexCounts) {
-        self.progress.send_modify(|progress| {
-            progress.of = of;
-            progress.count = count;
-        });
-    }
-
     /// Notes how many pages are indexed now, and their bytes.
     pub(super) fn counted(&self, count: IndexCounts, bytes: u64) {
         let has_room = self.tenant.is_none_or(|name| self.room.grow(name, bytes));

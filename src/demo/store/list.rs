@@ -105,8 +105,7 @@ impl Store {
     ) -> Vec<&PageRow> {
         let text = text.to_lowercase();
         let holds = |field: &str| field.to_lowercase().contains(&text);
-        let given = |filter: Option<&str>| filter.unwrap_or_default().to_owned();
-        let (path, locale) = (given(path), given(locale));
+        let (path, locale) = (path.unwrap_or_default(), locale.unwrap_or_default());
         self.pages()
             .filter(|page| page.is_published)
             .filter(|page| {
@@ -114,7 +113,7 @@ impl Store {
                     || holds(page.description.as_deref().unwrap_or_default())
                     || holds(&page.path)
             })
-            .filter(|page| page.path.starts_with(&path))
+            .filter(|page| page.path.starts_with(path))
             .filter(|page| locale.is_empty() || page.locale == locale)
             .take(MOST)
             .filter(|page| access.may(&["read:pages"], &page.path))
