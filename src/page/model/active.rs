@@ -315,63 +315,45 @@ mod tests {
 
     #[test]
     fn what_is_loaded_from_elsewhere_is_found_in_every_form() {
-        for (text, what) in [
-            ("![x](https://evil.example/x.png)", "img from evil.example"),
-            ("<img src=//evil.example/x>", "img from evil.example"),
-            ("<img src='/\\evil.example/x'>", "img from evil.example"),
-            ("<img src='\\\\evil.example/x'>", "img from evil.example"),
-            (
-                "<img src='https:\\\\evil.example/x'>",
-                "img from evil.example",
-            ),
-            (
-                "---\nt: <img src=//evil.example/x>\n---\n",
-                "img from evil.example",
-            ),
-            (
-                "<img srcset='/a 1x, https://evil.example/b 2x'>",
-                "img from evil.example",
-            ),
-            (
-                "<iframe src='https://evil.example'></iframe>",
-                "iframe from evil.example",
-            ),
+        for (text, by) in [
+            ("![x](https://evil.example/x.png)", "img"),
+            ("<img src=//evil.example/x>", "img"),
+            ("<img src='/\\evil.example/x'>", "img"),
+            ("<img src='\\\\evil.example/x'>", "img"),
+            ("<img src='https:\\\\evil.example/x'>", "img"),
+            ("---\nt: <img src=//evil.example/x>\n---\n", "img"),
+            ("<img srcset='/a 1x, https://evil.example/b 2x'>", "img"),
+            ("<iframe src='https://evil.example'></iframe>", "iframe"),
             (
                 "<link rel=stylesheet href=https://evil.example/x.css>",
-                "link from evil.example",
+                "link",
             ),
             (
                 "<p style='background:url(https://evil.example/x)'>y</p>",
-                "style from evil.example",
+                "style",
             ),
-            (
-                "<style>@import 'https://evil.example/x';</style>",
-                "style from evil.example",
-            ),
+            ("<style>@import 'https://evil.example/x';</style>", "style"),
             (
                 "<style>@\\69mport/**/'https://evil.example/x';</style>",
-                "style from evil.example",
+                "style",
             ),
             (
                 "<style>@import url(\"https://evil.example/x\");</style>",
-                "style from evil.example",
+                "style",
             ),
             (
                 "<p style='background:u\\72l(https://evil.example/x)'>y</p>",
-                "style from evil.example",
+                "style",
             ),
             (
                 "<p style='background:image-set(type(\"a/b\") 1x, \"//evil.example/x\" 2x)'>y</p>",
-                "style from evil.example",
+                "style",
             ),
-            (
-                "<video poster=https://evil.example/x></video>",
-                "video from evil.example",
-            ),
+            ("<video poster=https://evil.example/x></video>", "video"),
         ] {
             let found = found(text, SourceFormat::Markdown);
             let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
-            assert_eq!(whats, [what], "{text}");
+            assert_eq!(whats, [format!("{by} from evil.example")], "{text}");
             assert_eq!(found[0].0, ActiveKind::Foreign);
         }
         for (css, count) in [

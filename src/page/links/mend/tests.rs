@@ -330,6 +330,19 @@ fn leads(text: &str, format: SourceFormat, page: &PagePlace, site: &LinkedSite) 
     resolve(&links[0].target, links[0].carrier, Seat::at(page), site)
 }
 
+/// Each recorded link that a text can hold alone, with its site, that text, and where it leads: not
+/// every target can be written in Markdown.
+fn recorded_alone() -> impl Iterator<Item = (Recorded, LinkedSite, String, Leads)> {
+    recorded().into_iter().filter_map(|link| {
+        let (site, text) = (site(link.has_namespaces), link.text());
+        if written_links(&text, link.format).len() != 1 || is_scheme(&link.target) {
+            return None;
+        }
+        let leads = leads(&text, link.format, &link.page, &site);
+        Some((link, site, text, leads))
+    })
+}
+
 /// The text before and behind the link's target.
 fn around(text: &str, format: SourceFormat) -> (String, String) {
     let range = written_links(text, format)[0].range.clone().unwrap();
@@ -340,20 +353,10 @@ fn around(text: &str, format: SourceFormat) -> (String, String) {
 #[test]
 fn after_a_move_every_form_of_link_leads_to_the_moved_page() {
     let mut left = Vec::new();
-    for link in recorded() {
-        let site = site(link.has_namespaces);
-        let text = link.text();
-        if written_links(&text, link.format).len() != 1 {
-            // Not every recorded target can be written in Markdown.
-            continue;
-        }
-        let before = leads(&text, link.format, &link.page, &site);
-        let Leads::Page(view, old) = before.clone() else {
+    for (link, site, text, before) in recorded_alone() {
+        let Leads::Page(view, old) = before else {
             continue;
         };
-        if is_scheme(&link.target) {
-            continue;
-        }
         for to in DESTINATIONS.map(at) {
             if to == old {
                 continue;
@@ -399,16 +402,7 @@ fn after_a_move_every_form_of_link_leads_to_the_moved_page() {
 
 #[test]
 fn a_page_that_moves_leads_where_it_led() {
-    for link in recorded() {
-        let site = site(link.has_namespaces);
-        let text = link.text();
-        if written_links(&text, link.format).len() != 1 {
-            continue;
-        }
-        let before = leads(&text, link.format, &link.page, &site);
-        if is_scheme(&link.target) {
-            continue;
-        }
+    for (link, site, text, before) in recorded_alone() {
         for to in DESTINATIONS.map(at) {
             let moves = moves(&[(&link.page, &to)]);
             let mended = mend_links(&text, link.format, &link.page, &moves, &site);

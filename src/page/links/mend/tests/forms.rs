@@ -27,65 +27,40 @@ fn mended(text: &str) -> String {
 
 #[test]
 fn a_link_keeps_its_form() {
+    for before in [
+        "[x](/docs/b)",
+        "[x](/en/docs/b)",
+        "[x](/docs/b/)",
+        "[x](/docs/b.md)",
+        "[x](/docs/b?a=1#b)",
+        "[x](../docs/b)",
+        "[x](http://127.0.0.1:3100/docs/b)",
+        "[x](http://127.0.0.1:3100/en/docs/b#x)",
+        "<http://127.0.0.1:3100/docs/b>",
+        "see http://127.0.0.1:3100/docs/b.",
+        "[x](</docs/b> 't')",
+        "[x]( /docs/b \"t\" )",
+        "[x](/docs/b?a&amp;b)",
+        "[x][r]\n\n[r]: /docs/b 't'\n",
+        "[r]\n\n[R]:\n  </docs/b>\n",
+        "> [r]\n>\n> [r]:\n> /docs/b\n",
+        "[`x`](/docs/b) [a [b] c](/docs/b)",
+        "<a href='/docs/b'>x</a>",
+        "<div>\n<a class=x href=/docs/b>x</a></div>",
+        "- > <div>\n  > <a href=\"/docs/b\">x</a></div>",
+        "| x |\n|---|\n| [x](/docs/b) |",
+        "[x](/e/en/docs/b)",
+        "a\r\n[x](/docs/b)\r\nb",
+    ] {
+        let after = before.replace("/docs/b", "/new/c");
+        assert_eq!(mended(before), after, "{before}");
+    }
     for (before, after) in [
-        ("[x](/docs/b)", "[x](/new/c)"),
-        ("[x](/en/docs/b)", "[x](/en/new/c)"),
-        ("[x](/docs/b/)", "[x](/new/c/)"),
-        ("[x](/docs/b.md)", "[x](/new/c.md)"),
-        ("[x](/docs/b?a=1#b)", "[x](/new/c?a=1#b)"),
         ("[x](./b)", "[x](../new/c)"),
         ("[x](./b#v1.2)", "[x](../new/c#v1.2)"),
         ("[x](b.md)", "[x](../new/c.md)"),
-        ("[x](../docs/b)", "[x](../new/c)"),
-        (
-            "[x](http://127.0.0.1:3100/docs/b)",
-            "[x](http://127.0.0.1:3100/new/c)",
-        ),
-        (
-            "[x](http://127.0.0.1:3100/en/docs/b#x)",
-            "[x](http://127.0.0.1:3100/en/new/c#x)",
-        ),
-        (
-            "<http://127.0.0.1:3100/docs/b>",
-            "<http://127.0.0.1:3100/new/c>",
-        ),
-        (
-            "see http://127.0.0.1:3100/docs/b.",
-            "see http://127.0.0.1:3100/new/c.",
-        ),
-        ("[x](</docs/b> 't')", "[x](</new/c> 't')"),
-        ("[x]( /docs/b \"t\" )", "[x]( /new/c \"t\" )"),
         ("[x](/docs\\/b\\#y)", "[x](/new/c\\#y)"),
-        ("[x](/docs/b?a&amp;b)", "[x](/new/c?a&amp;b)"),
-        (
-            "[x][r]\n\n[r]: /docs/b 't'\n",
-            "[x][r]\n\n[r]: /new/c 't'\n",
-        ),
-        ("[r]\n\n[R]:\n  </docs/b>\n", "[r]\n\n[R]:\n  </new/c>\n"),
-        (
-            "> [r]\n>\n> [r]:\n> /docs/b\n",
-            "> [r]\n>\n> [r]:\n> /new/c\n",
-        ),
         ("[![i](./b.md)](/docs/b)", "[![i](../new/c.md)](/new/c)"),
-        (
-            "[`x`](/docs/b) [a [b] c](/docs/b)",
-            "[`x`](/new/c) [a [b] c](/new/c)",
-        ),
-        ("<a href='/docs/b'>x</a>", "<a href='/new/c'>x</a>"),
-        (
-            "<div>\n<a class=x href=/docs/b>x</a></div>",
-            "<div>\n<a class=x href=/new/c>x</a></div>",
-        ),
-        (
-            "- > <div>\n  > <a href=\"/docs/b\">x</a></div>",
-            "- > <div>\n  > <a href=\"/new/c\">x</a></div>",
-        ),
-        (
-            "| x |\n|---|\n| [x](/docs/b) |",
-            "| x |\n|---|\n| [x](/new/c) |",
-        ),
-        ("[x](/e/en/docs/b)", "[x](/e/en/new/c)"),
-        ("a\r\n[x](/docs/b)\r\nb", "a\r\n[x](/new/c)\r\nb"),
         (
             "[x](/docs/b) ![i](./b.md =10x20)",
             "[x](/new/c) ![i](../new/c.md =10x20)",
