@@ -7,7 +7,8 @@ use super::tokens::{CssKind, CssTokens};
 /// The rules of a style sheet, as far as two forms of one sheet can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyleSheet {
-    rules: Vec<CssRule>,
+    /// In the order in which they end.
+    pub(in crate::page) rules: Vec<CssRule>,
     is_closed: bool,
 }
 
@@ -201,11 +202,6 @@ impl StyleSheet {
             parser.take(kind, piece);
         }
         parser.end(tokens.is_closed())
-    }
-
-    /// Its rules, in the order in which they end.
-    pub(in crate::page) fn rules(&self) -> &[CssRule] {
-        &self.rules
     }
 
     /// True if all its comments, quotes, brackets and braces are closed.

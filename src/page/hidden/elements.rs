@@ -155,9 +155,9 @@ impl ElementWalker<'_> {
         declare_own(tag, &mut style);
         let (depth, mut inherited) = (self.open.len(), self.inherited());
         let is_formula = inherited.kind == TextKind::Formula;
-        let is_unheard = !is_formula && tag.attributes().get("aria-hidden") == Some("true");
+        let is_unheard = !is_formula && tag.attributes.get("aria-hidden") == Some("true");
         let is_gone = is_unheard || is_hidden(tag, self.around.get("tabset") > Some(&0));
-        let has_class = tag.attributes().get("class").is_some();
+        let has_class = tag.attributes.get("class").is_some();
         inherited.look = inherited.look.inside(&style, is_gone, has_class);
         let root = inherited.root.or(Some(depth));
         inherited.root = root.filter(|_| inherited.look.is_hidden());
@@ -182,7 +182,7 @@ impl ElementWalker<'_> {
     }
 
     fn close(&mut self, tag: &HtmlTag, line: usize) {
-        let mut attributes = tag.attributes().iter();
+        let mut attributes = tag.attributes.iter();
         let is_said = attributes.any(|(name, value)| speaks(name) || speaks(value));
         self.hidden.add(Attributes, line, is_said);
         while self.around.get(tag.name()) > Some(&0)
@@ -201,7 +201,7 @@ impl ElementWalker<'_> {
     }
 
     fn attributes(&mut self, tag: &HtmlTag, line: usize) {
-        let all = tag.attributes();
+        let all = &tag.attributes;
         let is_hidden = tag.name() == "input" && all.get("type") == Some("hidden");
         let mut found = false;
         for (index, (name, value)) in all.iter().enumerate() {
@@ -242,7 +242,7 @@ impl ElementWalker<'_> {
 
 /// The way to read the text of this element, unless it is that of the element around it.
 fn text_kind(tag: &HtmlTag) -> Option<TextKind> {
-    let class = tag.attributes().get("class").unwrap_or_default();
+    let class = tag.attributes.get("class").unwrap_or_default();
     let mut classes = class.split_whitespace();
     if classes.clone().any(|class| class.starts_with("katex")) {
         return Some(TextKind::Formula);
@@ -261,7 +261,7 @@ fn text_kind(tag: &HtmlTag) -> Option<TextKind> {
 
 /// Adds the declarations of an element's own attributes.
 fn declare_own(tag: &HtmlTag, style: &mut Style) {
-    for (name, value) in tag.attributes().iter() {
+    for (name, value) in tag.attributes.iter() {
         match (tag.name(), name) {
             ("text" | "tspan", "fill") => style.declare("color", value),
             (_, "bgcolor") => style.declare("background-color", value),
@@ -269,7 +269,7 @@ fn declare_own(tag: &HtmlTag, style: &mut Style) {
             _ => {}
         }
     }
-    let own = tag.attributes().get("style").map(decoded);
+    let own = tag.attributes.get("style").map(decoded);
     for (name, value) in own.iter().flat_map(|own| declarations(own)) {
         style.declare(&name, &value);
     }

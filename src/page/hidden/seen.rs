@@ -38,7 +38,7 @@ pub(super) fn is_unseen(element: &str, name: &str, value: &str) -> bool {
 
 /// True if an attribute, a class that Wiki.js knows, or its name hides an element.
 pub(super) fn is_hidden(tag: &HtmlTag, is_in_tabs: bool) -> bool {
-    let attributes = tag.attributes();
+    let attributes = &tag.attributes;
     let has = |name| attributes.get(name).is_some();
     let leads = |lead: &str| attributes.iter().any(|(name, _)| name.starts_with(lead));
     let is_never = |name| matches!(attributes.get(name), Some("false" | "0" | "''" | "null"));

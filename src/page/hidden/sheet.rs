@@ -29,7 +29,7 @@ pub(super) struct HidingStyles {
 impl HidingStyles {
     /// Adds the rules of a style sheet.
     pub(super) fn add(&mut self, css: &str) {
-        for rule in StyleSheet::parse(&decoded(css)).rules() {
+        for rule in StyleSheet::parse(&decoded(css)).rules {
             let mut style = Style::default();
             for (name, value) in &rule.declarations {
                 style.declare(name, value);
@@ -59,7 +59,7 @@ impl HidingStyles {
     pub(super) fn names(&self, tag: &HtmlTag) -> Vec<String> {
         let mut names = vec![tag.name().to_owned()];
         let most = if self.is_empty() { 0 } else { MAX_NAMES };
-        for (name, value) in tag.attributes().iter().take(most) {
+        for (name, value) in tag.attributes.iter().take(most) {
             if name == "class" {
                 let classes = value.split_whitespace().take(MAX_NAMES);
                 names.extend(classes.map(|class| format!(".{class}")));

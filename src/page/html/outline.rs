@@ -50,7 +50,7 @@ impl<'a> Outline<'a> {
         let (mut heading, mut mark, mut link) = (String::new(), false, None);
         scan(text, |token, at| match token {
             HtmlToken::Open(tag) if tag.name() == "a" => {
-                let attribute = |name| tag.attributes().get(name);
+                let attribute = |name| tag.attributes.get(name);
                 mark = attribute("class").is_some_and(|class| class.contains("toc-anchor"));
                 if let Some(target) = attribute("href").filter(|_| !mark) {
                     link = Some(outline.targets.len());
@@ -58,7 +58,7 @@ impl<'a> Outline<'a> {
                 }
             }
             HtmlToken::Open(tag) if tag.name() == "img" => {
-                let source = tag.attributes().get("src").unwrap_or_default();
+                let source = tag.attributes.get("src").unwrap_or_default();
                 outline.target(true, at.start, source.to_owned());
             }
             HtmlToken::Open(tag) => {

@@ -10,7 +10,7 @@ pub fn plain_text(html: &str) -> String {
     let mut skipped = false;
     scan(html, |token, _| match token {
         HtmlToken::Open(tag) => {
-            let attribute = |name| tag.attributes().get(name).unwrap_or_default();
+            let attribute = |name| tag.attributes.get(name).unwrap_or_default();
             skipped = matches!(tag.name(), "script" | "style");
             match tag.name() {
                 "br" => text.end_line(),

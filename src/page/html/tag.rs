@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub(in crate::page) struct HtmlTag {
     pub(super) name: Vec<u8>,
-    pub(super) attributes: Attributes,
+    pub(in crate::page) attributes: Attributes,
 }
 
 impl HtmlTag {
@@ -18,11 +18,6 @@ impl HtmlTag {
         names
             .split_ascii_whitespace()
             .any(|name| name == self.name())
-    }
-
-    /// Its attributes.
-    pub(in crate::page) const fn attributes(&self) -> &Attributes {
-        &self.attributes
     }
 
     pub(super) fn clear(&mut self) {

@@ -96,7 +96,7 @@ fn ours(html: &str) -> TokenList {
     scan(html, |token, _| match token {
         HtmlToken::Open(tag) => {
             let mut attributes: Vec<(String, String)> = Vec::new();
-            for (name, value) in tag.attributes().iter() {
+            for (name, value) in tag.attributes.iter() {
                 if attributes.iter().all(|(there, _)| there != name) {
                     attributes.push((name.to_owned(), value.to_owned()));
                 }

@@ -142,7 +142,7 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
         }
         match event {
             Event::Start(tag) => {
-                if closes_to_addresses(&tag) {
+                if matches!(tag, Tag::Link { .. } | Tag::CodeBlock(_)) {
                     closed_to_addresses += 1;
                 }
                 if begins_paragraph(&tag) {
@@ -214,10 +214,6 @@ pub(in crate::page) const fn begins_paragraph(tag: &Tag<'_>) -> bool {
     )
 }
 
-const fn closes_to_addresses(tag: &Tag<'_>) -> bool {
-    matches!(tag, Tag::Link { .. } | Tag::CodeBlock(_))
-}
-
 /// Bare addresses in a text.
 pub(in crate::page) fn addresses(text: &str, range: Range<usize>) -> Vec<PageLink> {
     let words = text.get(range.clone()).unwrap_or_default();
@@ -271,7 +267,7 @@ fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> 
     let mut links = Vec::new();
     scan(html, |token, range| {
         let HtmlToken::Open(tag) = token else { return };
-        let attribute = |name| tag.attributes().get(name).map(str::to_owned);
+        let attribute = |name| tag.attributes.get(name).map(str::to_owned);
         let (of, target) = match tag.name() {
             "a" => ((LinkKind::Link, Carrier::Anchor), attribute("href")),
             "area" => ((LinkKind::Link, Carrier::Untouched), attribute("href")),

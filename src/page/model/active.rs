@@ -147,7 +147,7 @@ impl ActiveCollector<'_> {
         if element == "script" {
             self.add(ActiveKind::Script, "script", at);
         }
-        for (name, value) in tag.attributes().iter() {
+        for (name, value) in tag.attributes.iter() {
             match name {
                 _ if is_handler(name) || name == "srcdoc" => {
                     self.add(ActiveKind::Script, name, at);

@@ -8,7 +8,7 @@ fn told(html: &str) -> String {
     scan(html, |token, at| {
         let piece = match token {
             HtmlToken::Open(tag) => {
-                let attributes = tag.attributes().iter();
+                let attributes = tag.attributes.iter();
                 let attributes = attributes.map(|(name, value)| format!(" {name}={value}"));
                 let attributes: Vec<String> = attributes.collect();
                 format!("<{}{}>", tag.name(), attributes.concat())

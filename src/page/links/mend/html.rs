@@ -75,7 +75,7 @@ impl HtmlLinks {
         place: impl Fn(Range<usize>) -> Option<Range<usize>>,
     ) {
         for name in LINKING {
-            let Some(target) = tag.attributes().get(name) else {
+            let Some(target) = tag.attributes.get(name) else {
                 continue;
             };
             let carrier = if name == "href" && tag.name() == "a" {
