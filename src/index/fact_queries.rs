@@ -44,7 +44,7 @@ impl Store {
         asked: &[(i64, Vec<String>)],
     ) -> Result<Vec<bool>, IndexError> {
         let mut query = self
-            .db()
+            .db
             .prepare("SELECT 1 FROM anchor WHERE id = ?1 AND name = ?2")?;
         let mut lacks = |(id, names): &(i64, Vec<String>)| {
             let mut is_lacking = query.exists(params![id, ""])?;
@@ -57,7 +57,7 @@ impl Store {
     }
 
     fn links_of(&self, table: &str) -> Result<Vec<IndexedLink>, IndexError> {
-        let mut query = self.db().prepare(&format!(
+        let mut query = self.db.prepare(&format!(
             "SELECT link.id, locale, path, line, target, carrier FROM {table} AS link
              JOIN page ON page.id = link.id WHERE missing = 0 ORDER BY link.id, link.rowid",
         ))?;
@@ -83,7 +83,7 @@ impl Store {
         value: Option<&str>,
     ) -> Result<HashSet<i64>, IndexError> {
         let mut query = self
-            .db()
+            .db
             .prepare("SELECT id FROM property WHERE name = ?1 AND (?2 IS NULL OR value = ?2)")?;
         let rows = query.query_map(params![folded(name), value.map(folded)], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -91,7 +91,7 @@ impl Store {
 
     /// The pages whose text is their source.
     pub(super) fn sourced(&self) -> Result<HashSet<i64>, IndexError> {
-        let mut query = self.db().prepare("SELECT id FROM source")?;
+        let mut query = self.db.prepare("SELECT id FROM source")?;
         let rows = query.query_map([], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -99,7 +99,7 @@ impl Store {
     /// The number of indexed pages whose source this key cannot read.
     pub(super) fn without_source(&self) -> Result<usize, IndexError> {
         Ok(counted(
-            self.db(),
+            &self.db,
             "SELECT count(*) FROM page WHERE missing = 0 AND id NOT IN (SELECT id FROM source)",
         )?)
     }

@@ -118,7 +118,7 @@ impl ContentIndex {
             }
         });
         opened.await.map_err(|_| IndexError)??;
-        self.of_store(|store| Ok(past::ids(store.db())?)).await
+        self.of_store(|store| Ok(past::ids(&store.db)?)).await
     }
 
     /// Those of these pages that the index has or had, with the time when each was seen last.
@@ -129,7 +129,7 @@ impl ContentIndex {
         self: &Arc<Self>,
         ids: HashSet<i64>,
     ) -> Result<Vec<SeenPage>, IndexError> {
-        self.of_store(move |store| Ok(past::pages(store.db(), &ids)?))
+        self.of_store(move |store| Ok(past::pages(&store.db, &ids)?))
             .await
     }
 

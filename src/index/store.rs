@@ -116,7 +116,7 @@ pub(super) enum Home {
 /// An open index.
 #[derive(Debug)]
 pub(super) struct Store {
-    db: Connection,
+    pub(super) db: Connection,
     /// The last comparison with the wiki's list.
     pub(super) seen: ListSync,
 }
@@ -347,11 +347,6 @@ impl Store {
             }
         }
         Ok(found)
-    }
-
-    /// The database, for other queries.
-    pub(super) const fn db(&self) -> &Connection {
-        &self.db
     }
 
     /// All pages that are indexed, those changed last first.

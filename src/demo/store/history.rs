@@ -26,9 +26,9 @@ impl Store {
     pub(super) fn keep_version(&mut self, id: i64, action: &'static str) -> Result<(), Fault> {
         let page = self.existing(id)?.clone();
         let saved_at = self.clock.now();
-        let id = self.next_version();
+        self.last_version += 1;
         self.versions.push(VersionRow {
-            id,
+            id: self.last_version,
             action,
             saved_at,
             page,

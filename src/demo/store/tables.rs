@@ -32,7 +32,7 @@ pub struct Store {
     pub(super) last_asset: i64,
     pub(super) last_folder: i64,
     last_page: i64,
-    last_version: i64,
+    pub(super) last_version: i64,
 }
 
 impl Store {
@@ -116,11 +116,6 @@ impl Store {
     /// The page with this id, or the refusal without one.
     pub(in crate::demo) fn existing(&self, id: i64) -> Result<&PageRow, Fault> {
         Ok(self.page(id).ok_or(WikiError::PageNotFound)?)
-    }
-
-    pub(super) fn next_version(&mut self) -> i64 {
-        self.last_version += 1;
-        self.last_version
     }
 }
 

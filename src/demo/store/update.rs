@@ -46,7 +46,10 @@ impl Store {
         if !access.may(&["write:scripts"], &row.path) {
             row.script_js.clear();
         }
-        check_row(&row)?;
+        let columns = row.columns();
+        sql::check("pages", &columns)?;
+        sql::check_locale("pages", &columns, &row.locale)?;
+        sql::check_editor("pages", &columns, &row.editor)?;
         Ok(self.add(row))
     }
 
@@ -164,12 +167,4 @@ fn check_null(name: &str, argument: &MaybeUndefined<String>) -> Result<(), Fault
         });
     }
     Ok(())
-}
-
-/// Checks that the database takes the row of a new page.
-fn check_row(row: &PageRow) -> Result<(), Fault> {
-    let columns = row.columns();
-    sql::check("pages", &columns)?;
-    sql::check_locale("pages", &columns, &row.locale)?;
-    sql::check_editor("pages", &columns, &row.editor)
 }

@@ -72,10 +72,6 @@ impl AllPages {
         }
     }
 
-    pub(super) fn find(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Option<&PageReading> {
-        self.iter().find(|page| is_wanted(page))
-    }
-
     /// The same list, updated with the newest pages of a later look; `None` if those do not reach
     /// back to the newest page of this list.
     pub(super) fn with_newest(

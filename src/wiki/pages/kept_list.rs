@@ -129,7 +129,7 @@ impl Wiki {
         let is_wanted = |page: &PageReading| is_wanted(page) && self.scope().admits(page);
         if let Some(kept) = self.kept_pages().await
             && kept.pages.len() > FEW
-            && let Some(page) = kept.find(is_wanted)
+            && let Some(page) = kept.iter().find(|page| is_wanted(page))
         {
             let (read, date) = self.sourced(page.clone()).await?;
             let is_current = match (date, &page.updated_at) {
@@ -141,8 +141,9 @@ impl Wiki {
             }
         }
         let pages = self.pages_now().await?;
-        let page = pages.find(is_wanted).cloned().ok_or(WikiError::NotFound)?;
-        self.with_source(page).await
+        let page = pages.iter().find(|page| is_wanted(page));
+        self.with_source(page.ok_or(WikiError::NotFound)?.clone())
+            .await
     }
 
     /// True if a page's entry in the list is still current: no page was changed since, and it is
