@@ -60,8 +60,57 @@ impl<'a> Difference<'a> {
         unified
     }
 
+    /// Says the unified difference, piece by piece.
     fn say(&self, say: &mut impl FnMut(&str, &str)) {
-        unify(&self.old, &self.new, &self.changed, say);
+        if self.changed.is_coarse {
+            say(COARSE, "\n");
+        }
+        let mut regions = self.changed.regions.as_slice();
+        while !regions.is_empty() {
+            // Regions with few unchanged lines between them are one hunk.
+            let apart = |two: &[(Range<usize>, Range<usize>)]| match two {
+                [(one, _), (next, _)] => next.start - one.end > 2 * AROUND,
+                _ => false,
+            };
+            let end = regions.windows(2).position(apart);
+            let (hunk, rest) = regions.split_at(end.map_or(regions.len(), |end| end + 1));
+            self.say_hunk(hunk, say);
+            regions = rest;
+        }
+    }
+
+    fn say_hunk(&self, hunk: &[(Range<usize>, Range<usize>)], say: &mut impl FnMut(&str, &str)) {
+        let (old, new) = (&self.old, &self.new);
+        let (Some((first_old, first_new)), Some((last_old, last_new))) =
+            (hunk.first(), hunk.last())
+        else {
+            return;
+        };
+        let before = AROUND.min(first_old.start);
+        let after = AROUND.min(old.len().saturating_sub(last_old.end));
+        let mut header = "@@ -".to_owned();
+        // Writing to a string cannot fail.
+        let _ = write_range(&mut header, first_old.start - before..last_old.end + after);
+        header.push_str(" +");
+        let _ = write_range(&mut header, first_new.start - before..last_new.end + after);
+        say(&header, " @@\n");
+        let mut say_lines = |sign, of: &TextLines, lines: Range<usize>| {
+            for line in lines {
+                let text = of.line(line);
+                say(sign, text);
+                if !text.ends_with('\n') {
+                    say("", "\n\\ No newline at end of file\n");
+                }
+            }
+        };
+        let mut passed = first_old.start - before;
+        for (of_old, of_new) in hunk {
+            say_lines(" ", old, passed..of_old.start);
+            say_lines("-", old, of_old.clone());
+            say_lines("+", new, of_new.clone());
+            passed = of_old.end;
+        }
+        say_lines(" ", old, passed..passed + after);
     }
 }
 
@@ -69,62 +118,6 @@ impl<'a> Difference<'a> {
 pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
     let difference = Difference::new(before, after);
     (difference.unified(), difference.counts())
-}
-
-/// Says the unified difference, piece by piece.
-fn unify(old: &TextLines, new: &TextLines, changed: &LineDiff, say: &mut impl FnMut(&str, &str)) {
-    if changed.is_coarse {
-        say(COARSE, "\n");
-    }
-    let mut regions = changed.regions.as_slice();
-    while !regions.is_empty() {
-        // Regions with few unchanged lines between them are one hunk.
-        let apart = |two: &[(Range<usize>, Range<usize>)]| match two {
-            [(one, _), (next, _)] => next.start - one.end > 2 * AROUND,
-            _ => false,
-        };
-        let end = regions.windows(2).position(apart);
-        let (hunk, rest) = regions.split_at(end.map_or(regions.len(), |end| end + 1));
-        say_hunk(old, new, hunk, say);
-        regions = rest;
-    }
-}
-
-fn say_hunk(
-    old: &TextLines,
-    new: &TextLines,
-    hunk: &[(Range<usize>, Range<usize>)],
-    say: &mut impl FnMut(&str, &str),
-) {
-    let (Some((first_old, first_new)), Some((last_old, last_new))) = (hunk.first(), hunk.last())
-    else {
-        return;
-    };
-    let before = AROUND.min(first_old.start);
-    let after = AROUND.min(old.len().saturating_sub(last_old.end));
-    let mut header = "@@ -".to_owned();
-    // Writing to a string cannot fail.
-    let _ = write_range(&mut header, first_old.start - before..last_old.end + after);
-    header.push_str(" +");
-    let _ = write_range(&mut header, first_new.start - before..last_new.end + after);
-    say(&header, " @@\n");
-    let mut say_lines = |sign, of: &TextLines, lines: Range<usize>| {
-        for line in lines {
-            let text = of.line(line);
-            say(sign, text);
-            if !text.ends_with('\n') {
-                say("", "\n\\ No newline at end of file\n");
-            }
-        }
-    };
-    let mut passed = first_old.start - before;
-    for (of_old, of_new) in hunk {
-        say_lines(" ", old, passed..of_old.start);
-        say_lines("-", old, of_old.clone());
-        say_lines("+", new, of_new.clone());
-        passed = of_old.end;
-    }
-    say_lines(" ", old, passed..passed + after);
 }
 
 /// A range of lines as a hunk's header has it: an empty one is named by the line before it.

@@ -11,6 +11,7 @@ use super::written::SourceLink;
 use crate::page::markdown::anchors::anchor_forms;
 use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::lines_of;
+use crate::words::words;
 
 /// A link that was mended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,34 +24,22 @@ pub struct MendedLink {
     pub after: String,
 }
 
-/// The reason that a link was left although its page is no longer there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WhyLeft {
-    /// It stands in `<code>` or `<pre>`.
-    InCode,
-    /// The bytes of its target could not be determined reliably.
-    NotFound,
-    /// No form of it leads to the new place as the wiki resolves it.
-    NoAddress,
-    /// It names the wiki by another scheme or port, or without a scheme.
-    OtherAddress,
-    /// The page is neither Markdown nor HTML; it names the place.
-    Format,
-    /// Several of the new pages have the heading.
-    SeveralPages,
-}
-
-impl WhyLeft {
-    /// The reason in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::InCode => "in code",
-            Self::NotFound => "its target cannot be told apart in the source",
-            Self::NoAddress => "no such link leads to the new place",
-            Self::OtherAddress => "another scheme or port than the wiki's",
-            Self::Format => "neither Markdown nor HTML",
-            Self::SeveralPages => "several new pages have the heading",
-        }
+words! {
+    /// The reason that a link was left although its page is no longer there.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum WhyLeft: words {
+        /// It stands in `<code>` or `<pre>`.
+        InCode = "in code",
+        /// The bytes of its target could not be determined reliably.
+        NotFound = "its target cannot be told apart in the source",
+        /// No form of it leads to the new place as the wiki resolves it.
+        NoAddress = "no such link leads to the new place",
+        /// It names the wiki by another scheme or port, or without a scheme.
+        OtherAddress = "another scheme or port than the wiki's",
+        /// The page is neither Markdown nor HTML; it names the place.
+        Format = "neither Markdown nor HTML",
+        /// Several of the new pages have the heading.
+        SeveralPages = "several new pages have the heading",
     }
 }
 
