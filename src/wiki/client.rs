@@ -123,7 +123,6 @@ impl Wiki {
             KeyState::new(settings.key.clone(), is_quiet, 0)?,
             &settings.network,
             run.to_owned(),
-            Arc::default(),
         )?;
         Ok(Self {
             settings: Arc::new(settings),

@@ -130,14 +130,13 @@ impl Transport {
         keyed: KeyState,
         network: &Network,
         run: String,
-        traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
         let way = SharedTransport {
             client: http_client(&endpoint, network)?,
             endpoint,
             run,
             count: Arc::default(),
-            traffic,
+            traffic: Arc::default(),
         };
         Ok(Self {
             way: Arc::new(way),
