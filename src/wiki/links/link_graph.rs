@@ -58,15 +58,12 @@ impl Wiki {
         &self,
         locales: &BTreeSet<&Locale>,
     ) -> Result<Vec<LinkingRow>, WikiError> {
-        let variables = locales
-            .iter()
-            .map(|locale| page_links::Variables {
-                locale: locale.as_str().to_owned(),
-            })
-            .collect();
         let seen = self.admitted_ids().await?;
+        let asked = locales.iter().map(|locale| page_links::Variables {
+            locale: locale.as_str().to_owned(),
+        });
         let mut rows = Vec::new();
-        for data in uncounted(self.batch::<PageLinks>(variables)).await? {
+        for data in uncounted(self.batch::<PageLinks>(asked.collect())).await? {
             let pages = data?.pages.and_then(|pages| pages.links);
             rows.extend(pages.unwrap_or_default().into_iter().flatten());
         }

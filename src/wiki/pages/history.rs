@@ -53,16 +53,14 @@ impl Wiki {
         let first = offset / size;
         let skipped = offset % size;
         let pages = first..=first + usize::from(skipped > 0);
-        let variables = pages
-            .map(|page| page_history::Variables {
-                id,
-                offset_page: i64::try_from(page).ok(),
-                offset_size: i64::try_from(size).ok(),
-            })
-            .collect();
+        let asked = pages.map(|page| page_history::Variables {
+            id,
+            offset_page: i64::try_from(page).ok(),
+            offset_size: i64::try_from(size).ok(),
+        });
         let mut entries = Vec::new();
         let mut total = 0;
-        for part in self.batch::<PageHistory>(variables).await? {
+        for part in self.batch::<PageHistory>(asked.collect()).await? {
             let part = part.map_err(|error| self.explain(error))?;
             let (more, of) = part_of(part).ok_or(WikiError::NotFound)?;
             total = of;

@@ -7,7 +7,7 @@ use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::operations::generated::{PageTree, PageTreeMode, page_tree};
 use super::super::rights::readable_pages::ReadBounds;
-use crate::page::{Locale, NewPath, PagePath};
+use crate::page::{Locale, NewPath, PagePath, PagePlace};
 use crate::render_budget::uncounted;
 
 /// The most nodes that one walk gives.
@@ -222,7 +222,7 @@ impl Wiki {
     /// are not found, since the tree may be empty while it is rebuilt (W8).
     pub(in crate::wiki) async fn page_ids(
         &self,
-        places: &[(Locale, PagePath)],
+        places: &[PagePlace],
     ) -> Result<Vec<Option<i64>>, WikiError> {
         let mut ids = self.page_ids_once(places).await?;
         if ids.iter().any(Option::is_none) {
@@ -235,15 +235,9 @@ impl Wiki {
         Ok(ids)
     }
 
-    async fn page_ids_once(
-        &self,
-        places: &[(Locale, PagePath)],
-    ) -> Result<Vec<Option<i64>>, WikiError> {
-        let variables = places
-            .iter()
-            .map(|(locale, path)| beside(locale, path))
-            .collect();
-        let levels = self.batch::<PageTree>(variables).await?;
+    async fn page_ids_once(&self, places: &[PagePlace]) -> Result<Vec<Option<i64>>, WikiError> {
+        let asked = places.iter().map(|(locale, path)| beside(locale, path));
+        let levels = self.batch::<PageTree>(asked.collect()).await?;
         Ok(places
             .iter()
             .zip(levels)
@@ -271,16 +265,13 @@ impl Wiki {
     ) -> Result<Vec<TreeNode>, WikiError> {
         let mut level = Vec::new();
         for parents in parents.chunks(MAX_BATCH) {
-            let variables = parents
-                .iter()
-                .map(|parent| page_tree::Variables {
-                    path: None,
-                    parent: *parent,
-                    mode: PageTreeMode::All,
-                    locale: locale.as_str().to_owned(),
-                })
-                .collect();
-            for children in self.batch::<PageTree>(variables).await? {
+            let asked = parents.iter().map(|parent| page_tree::Variables {
+                path: None,
+                parent: *parent,
+                mode: PageTreeMode::All,
+                locale: locale.as_str().to_owned(),
+            });
+            for children in self.batch::<PageTree>(asked.collect()).await? {
                 level.extend(nodes(children?));
             }
             if level.len() > MAX_READ {

@@ -115,15 +115,12 @@ impl Wiki {
         page: i64,
         versions: &[i64],
     ) -> Result<Vec<Option<Version>>, WikiError> {
-        let variables = versions
-            .iter()
-            .map(|version| page_version::Variables {
-                page_id: page,
-                version_id: *version,
-            })
-            .collect();
         self.admit_id(page).await?;
-        let answers = self.batch::<PageVersion>(variables).await?;
+        let asked = versions.iter().map(|version| page_version::Variables {
+            page_id: page,
+            version_id: *version,
+        });
+        let answers = self.batch::<PageVersion>(asked.collect()).await?;
         let seen = |data| one(data).filter(|version| self.admits_version(version));
         answers.into_iter().map(|data| Ok(seen(data?))).collect()
     }
