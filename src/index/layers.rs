@@ -1,5 +1,6 @@
 //! Chooses the layers that give a key the content of pages, and the number of pages of one request.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -19,53 +20,44 @@ const GOOD: usize = 8;
 /// Chooses the layers that give this key the content of pages, by the answers in one pass.
 #[derive(Debug, Default)]
 pub(super) struct LayerSelector {
-    /// The index of the layer that last gave a page.
-    last: Option<usize>,
+    /// The layer that last gave a page.
+    last: Option<ContentLayer>,
     /// The refusals of each in a row.
-    refusals: [usize; ContentLayer::ALL.len()],
+    refusals: HashMap<ContentLayer, usize>,
 }
 
 impl LayerSelector {
     /// The layers worth asking, the last successful one first. The readers' view gives no source,
     /// so it always comes after the layers that do.
     pub(super) fn worth_asking(&self) -> Vec<ContentLayer> {
-        let all = ContentLayer::ALL.len();
-        let gives_sources = |at: &usize| ContentLayer::ALL.get(*at) != Some(&ContentLayer::View);
-        let first = self.last.filter(gives_sources).unwrap_or_default();
-        let (sources, view): (Vec<usize>, Vec<usize>) = (0..all)
-            .map(|next| (first + next) % all)
-            .partition(gives_sources);
-        let all = sources.into_iter().chain(view);
-        all.filter(|at| {
+        let mut layers = ContentLayer::ALL.to_vec();
+        if let Some((_view, sources)) = layers.split_last_mut() {
+            let last = sources.iter().position(|layer| Some(*layer) == self.last);
+            sources.rotate_left(last.unwrap_or_default());
+        }
+        layers.retain(|layer| {
             self.refusals
-                .get(*at)
-                .is_some_and(|count| *count < MOST_REFUSALS)
-        })
-        .filter_map(|at| ContentLayer::ALL.get(at).copied())
-        .collect()
+                .get(layer)
+                .is_none_or(|count| *count < MOST_REFUSALS)
+        });
+        layers
     }
 
     /// Notes how many pages a layer gave and refused.
     pub(super) fn learn(&mut self, layer: ContentLayer, given: usize, refused: usize) {
-        let Some(at) = ContentLayer::ALL.iter().position(|other| *other == layer) else {
-            return;
-        };
-        let Some(refusals) = self.refusals.get_mut(at) else {
-            return;
-        };
         if given > 0 {
-            self.last = Some(at);
-            *refusals = 0;
+            self.last = Some(layer);
+            self.refusals.remove(&layer);
         } else {
-            *refusals += refused;
+            *self.refusals.entry(layer).or_default() += refused;
         }
     }
 
     /// The number of pages read before the queue is checked for more urgent ones: one until a layer
     /// has given a page.
     pub(super) fn at_a_time(&self) -> usize {
-        let layer = self.last.and_then(|at| ContentLayer::ALL.get(at));
-        layer.map_or(1, |layer| layer.most_at_once().max(ONE_BY_ONE))
+        self.last
+            .map_or(1, |layer| layer.most_at_once().max(ONE_BY_ONE))
     }
 }
 

@@ -11,7 +11,7 @@ use super::super::transport::batch;
 use crate::page::{PageReading, plain_text};
 
 /// A way to the content of a page, as wide as the rights of some kind of key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ContentLayer {
     /// `single`: manage:pages or delete:pages.
     Single,
@@ -24,7 +24,7 @@ pub enum ContentLayer {
 }
 
 impl ContentLayer {
-    /// All of them: those that read many pages a request before those that read one.
+    /// All of them: those that read many pages a request before those that read one, the readers' view last.
     pub const ALL: [Self; 4] = [Self::Single, Self::Latest, Self::Source, Self::View];
 
     /// The most pages that one request reads.
