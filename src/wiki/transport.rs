@@ -239,16 +239,14 @@ impl Transport {
     async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
         let call = CallId::current();
         let _of_call = call.as_ref().map(|_| self.traffic.of_calls.enter());
-        let id = call.map_or_else(
-            || {
-                format!(
-                    "{}-{}",
-                    self.run,
-                    self.count.fetch_add(1, Ordering::Relaxed)
-                )
-            },
-            |call| call.to_string(),
-        );
+        let own = || {
+            format!(
+                "{}-{}",
+                self.run,
+                self.count.fetch_add(1, Ordering::Relaxed)
+            )
+        };
+        let id = call.map_or_else(own, |call| call.to_string());
         // If no slot is free in time, nothing was sent.
         let place = self.place(limit).await.ok_or(WikiError::NotConnected)?;
         // The limit counts from here: waiting for a place is not the wiki's time.

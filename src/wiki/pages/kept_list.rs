@@ -151,11 +151,8 @@ impl Wiki {
     async fn is_as_listed(&self, kept: &AllPages, page: &PageReading) -> Result<bool, WikiError> {
         let newest = self.rows(&ListQuery::newest_first(), Some(1)).await?;
         let newest = newest.first().and_then(|page| page.updated_at.as_ref());
-        let is_unchanged = match (newest, kept.last_change()) {
-            (Some(now), Some(then)) => now.same(then),
-            _ => false,
-        };
-        if !is_unchanged {
+        let both = newest.zip(kept.last_change());
+        if !both.is_some_and(|(now, then)| now.same(then)) {
             return Ok(false);
         }
         let node = self.page_node(&page.locale, &page.path).await?;

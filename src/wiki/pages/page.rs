@@ -179,16 +179,12 @@ impl Wiki {
     /// Checks whether a page is private, which a writer learns only from the tree.
     async fn is_private(&self, page: &PageReading, node: Option<TreeNode>) -> Option<bool> {
         let is_its = |node: &TreeNode| node.page_id == page.id;
-        let node = match node.filter(is_its) {
-            Some(node) => Some(node),
-            None => self
-                .page_node(&page.locale, &page.path)
-                .await
-                .inspect_err(|error| tracing::warn!(%error, "the tree could not be read"))
-                .ok()?
-                .filter(is_its),
-        };
-        node.map(|node| node.is_private)
+        if let Some(node) = node.filter(is_its) {
+            return Some(node.is_private);
+        }
+        let node = self.page_node(&page.locale, &page.path).await;
+        let node = node.inspect_err(|error| tracing::warn!(%error, "the tree could not be read"));
+        Some(node.ok()?.filter(is_its)?.is_private)
     }
 
     pub(in crate::wiki) async fn conflict_latest(&self, id: i64) -> Result<PageReading, WikiError> {

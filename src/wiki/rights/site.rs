@@ -108,18 +108,12 @@ impl Wiki {
         }
         // It may have been installed since they were read.
         *self.keyed().locales.lock().await = None;
-        match self.site_locales().await {
-            Ok(site) if has(&site) => None,
-            Ok(site) => Some(UnknownLocale {
-                locale: locale.clone(),
-                known: site.installed,
-                is_default: *locale == self.settings.default_locale,
-            }),
-            Err(error) => {
-                tracing::debug!(%error, "the locales of the site could not be read");
-                None
-            }
-        }
+        let site = self.told_locales().await?;
+        (!has(&site)).then(|| UnknownLocale {
+            locale: locale.clone(),
+            known: site.installed,
+            is_default: *locale == self.settings.default_locale,
+        })
     }
 
     /// True if pages may be in other locales than the configured one: as the pages show that were
@@ -135,13 +129,15 @@ impl Wiki {
 
     /// The locales of the site, requested once in ten minutes; none if the site does not list them.
     pub async fn locales(&self) -> Vec<Locale> {
-        match self.site_locales().await {
-            Ok(site) => site.all,
-            Err(error) => {
-                tracing::debug!(%error, "the locales of the site could not be read");
-                Vec::new()
-            }
-        }
+        let site = self.told_locales().await;
+        site.map_or_else(Vec::new, |site| site.all)
+    }
+
+    async fn told_locales(&self) -> Option<SiteLocales> {
+        let site = self.site_locales().await.inspect_err(|error| {
+            tracing::debug!(%error, "the locales of the site could not be read");
+        });
+        site.ok()
     }
 
     /// The settings that decide where links lead, except `absoluteLinks`, which the wiki shows only
