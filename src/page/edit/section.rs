@@ -315,12 +315,8 @@ fn cells(row: &str) -> usize {
     let row = row.trim().replace("\\\\", "").replace("\\|", "");
     let row = row.trim_start_matches(SIGNS);
     let inner = row.strip_prefix('|').unwrap_or(row);
-    inner
-        .strip_suffix('|')
-        .unwrap_or(inner)
-        .matches('|')
-        .count()
-        + 1
+    let inner = inner.strip_suffix('|').unwrap_or(inner);
+    inner.matches('|').count() + 1
 }
 
 /// Puts content in the place of lines, apart from what stands around it by line ends alone.

@@ -232,11 +232,8 @@ pub fn check_asset(path: &PagePath, bytes: &[u8]) -> Result<(), String> {
         "svg" => text.contains("</svg>") || text.trim_end().ends_with("/>"),
         _ => true,
     };
-    if is_whole {
-        Ok(())
-    } else {
-        Err(format!("was cut: the end of a {end} is missing"))
-    }
+    let whole = is_whole.then_some(());
+    whole.ok_or_else(|| format!("was cut: the end of a {end} is missing"))
 }
 
 #[cfg(test)]

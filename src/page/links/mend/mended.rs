@@ -285,15 +285,11 @@ impl Mender<'_> {
                     self.leads(&target, link, wanted) && self.leads_at_once(&target, link, wanted)
                 };
                 let way = ways(&form).into_iter().find(is_good)?;
-                let end = form.address.len() + form.way.len();
-                Some(match anchor {
-                    None => (form.address.len(), end, way),
-                    Some(_) => (
-                        form.address.len(),
-                        link.target.len(),
-                        [&*way, kept].concat(),
-                    ),
-                })
+                let (end, way) = match anchor {
+                    None => (form.address.len() + form.way.len(), way),
+                    Some(_) => (link.target.len(), [&*way, kept].concat()),
+                };
+                Some((form.address.len(), end, way))
             });
         let Some((start, end, way)) = good else {
             return MendAction::Left(WhyLeft::NoAddress);

@@ -203,12 +203,8 @@ impl LinkedSite {
             return way_below(&address, &self.address)
                 .map_or(Leads::Elsewhere, |way| self.answered(way));
         }
-        let Some(base) = read_at() else {
-            return Leads::Elsewhere;
-        };
-        base.borrow()
-            .join(href)
-            .map_or(Leads::Elsewhere, |url| self.answered(url.path()))
+        let url = read_at().and_then(|base| base.borrow().join(href).ok());
+        url.map_or(Leads::Elsewhere, |url| self.answered(url.path()))
     }
 
     /// The address that a page is read at, below a root that stands for the wiki's.
