@@ -36,13 +36,8 @@ pub(super) fn iso(time: OffsetDateTime) -> String {
 
 /// True if `a` is later than `b`; false when either is not a time.
 pub(super) fn later(a: &str, b: &str) -> bool {
-    match (
-        OffsetDateTime::parse(a, &Rfc3339),
-        OffsetDateTime::parse(b, &Rfc3339),
-    ) {
-        (Ok(a), Ok(b)) => a > b,
-        _ => false,
-    }
+    let time = |text: &str| OffsetDateTime::parse(text, &Rfc3339).ok();
+    time(a).zip(time(b)).is_some_and(|(a, b)| a > b)
 }
 
 /// A date of the API: whatever text was sent, unchecked (W16).

@@ -261,15 +261,10 @@ async fn view_in_editor(
         let action = if page.is_some() { "edit" } else { "create" };
         return Err(respond(StatusCode::FORBIDDEN, HTML, views::refusal(action)));
     }
+    let now = clock::iso(OffsetDateTime::now_utc());
     let view = match page {
         Some(page) => views::editor(page, &access, &theme),
-        None => views::new_page(
-            &locale,
-            &path,
-            &clock::iso(OffsetDateTime::now_utc()),
-            &access,
-            &theme,
-        ),
+        None => views::new_page(&locale, &path, &now, &access, &theme),
     };
     Ok(respond(StatusCode::OK, HTML, view))
 }

@@ -62,10 +62,8 @@ pub(super) fn find(
         let telling = telling(store, &terms)?;
         let is_new = |page: &PageReading| is_wanted(page) && !have.contains(&page.id);
         let rest = store.ranked(&joined(&telling, " OR "), is_new, limit - found.len())?;
-        found.extend(
-            rest.into_iter()
-                .map(|(page, score)| (page, score.min(lowest) / 2.0)),
-        );
+        let rest = rest.into_iter();
+        found.extend(rest.map(|(page, score)| (page, score.min(lowest) / 2.0)));
     }
     found
         .into_iter()
@@ -181,15 +179,9 @@ fn rare_words(store: &Store, text: &str) -> Result<Vec<(String, f64)>, IndexErro
         }
     }
     rare.sort();
-    Ok(rare
-        .into_iter()
-        .map(|(on, word)| {
-            (
-                word,
-                2.0 / u32::try_from(on).map_or(f64::INFINITY, f64::from),
-            )
-        })
-        .collect())
+    let weight = |on: usize| 2.0 / u32::try_from(on).map_or(f64::INFINITY, f64::from);
+    let weighted = rare.into_iter().map(|(on, word)| (word, weight(on)));
+    Ok(weighted.collect())
 }
 
 #[cfg(test)]

@@ -156,13 +156,9 @@ impl IndexProgress {
     pub(super) fn left(&self, most: usize) -> Option<Duration> {
         let (since, before) = self.filling?;
         let left = self.wanting(most)?.checked_sub(self.count.pages)?;
-        let done = self
-            .count
-            .pages
-            .checked_sub(before)
-            .filter(|done| *done > 0)?;
+        let done = self.count.pages.checked_sub(before)?;
         let (left, done) = (u32::try_from(left).ok()?, u32::try_from(done).ok()?);
-        Some(since.elapsed().saturating_mul(left) / done)
+        (done > 0).then(|| since.elapsed().saturating_mul(left) / done)
     }
 
     /// Forgets everything: there is another key, or the index was dropped.

@@ -109,21 +109,17 @@ fn show(text: &str, matches: &[Range<usize>], around: usize) -> String {
     };
     let spare = MAX_BYTES.saturating_sub(last.end - first.start);
     let (start, end) = if around > 0 {
+        let start = text.ceil_char_boundary(first.start.saturating_sub(around));
         let end = text.floor_char_boundary(last.end.saturating_add(around));
-        (
-            text.ceil_char_boundary(first.start.saturating_sub(around)),
-            end,
-        )
+        (start, end)
     } else {
         let start = begin(text, first.start, spare / 3);
         let end = finish(text, last.end, spare - (first.start - start));
         (start, end)
     };
     let mut shown = String::new();
-    if text
-        .get(..start)
-        .is_some_and(|before| !before.trim().is_empty())
-    {
+    let is_said = |part: Option<&str>| part.is_some_and(|part| !part.trim().is_empty());
+    if is_said(text.get(..start)) {
         shown.push('…');
     }
     let mut at = start;
@@ -135,10 +131,7 @@ fn show(text: &str, matches: &[Range<usize>], around: usize) -> String {
         at = range.end;
     }
     shown.push_str(text.get(at..end).unwrap_or_default());
-    if text
-        .get(end..)
-        .is_some_and(|after| !after.trim().is_empty())
-    {
+    if is_said(text.get(end..)) {
         shown.push('…');
     }
     if around > 0 {
