@@ -69,10 +69,7 @@ impl Wiki {
         if !self.admits_folder(path) {
             return Err(WikiError::NoFolder);
         }
-        let id = self
-            .asset_folder_id(path)
-            .await?
-            .ok_or(WikiError::NoFolder)?;
+        let id = self.folder_there(path).await?;
         let (folders, assets) =
             futures_util::try_join!(self.folders_in(id), self.all_assets_in(id, path))?;
         let folders = folders.into_iter().map(|(_, slug)| path.holding(&slug));
@@ -94,10 +91,8 @@ impl Wiki {
             return Err(WikiError::NotFound);
         }
         let folder = path.folder();
-        let id = self
-            .asset_folder_id(&folder)
-            .await?
-            .ok_or(WikiError::NotFound)?;
+        let (id, _) = self.missing_folders(&folder).await?;
+        let id = id.ok_or(WikiError::NotFound)?;
         let assets = self.all_assets_in(id, &folder).await?;
         let found = assets.into_iter().rev().find(|asset| asset.path == *path);
         found.ok_or(WikiError::NotFound)
@@ -163,8 +158,10 @@ impl Wiki {
         Ok((missing.is_empty().then_some(id), missing))
     }
 
-    async fn asset_folder_id(&self, path: &PagePath) -> Result<Option<i64>, WikiError> {
-        Ok(self.missing_folders(path).await?.0)
+    /// The id of a folder that is there.
+    pub(super) async fn folder_there(&self, path: &PagePath) -> Result<i64, WikiError> {
+        let (found, _) = self.missing_folders(path).await?;
+        found.ok_or(WikiError::NoFolder)
     }
 
     /// The folders in a folder, by their ids.

@@ -95,11 +95,6 @@ impl Wiki {
         }
         self.folder_there(path).await
     }
-
-    async fn folder_there(&self, path: &PagePath) -> Result<i64, WikiError> {
-        let (found, _) = self.missing_folders(path).await?;
-        found.ok_or(WikiError::NoFolder)
-    }
 }
 
 fn asset_of(state: Option<&PageState>) -> Result<(&PageState, &AssetOf), WikiError> {
