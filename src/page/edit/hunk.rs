@@ -73,6 +73,14 @@ pub(in crate::page) struct Hunk<'a> {
     pub(in crate::page) lines: Vec<HunkLine<'a>>,
 }
 
+impl<'a> Hunk<'a> {
+    /// Its lines of the old text.
+    pub(in crate::page) fn old_lines(&self) -> impl Iterator<Item = &HunkLine<'a>> {
+        let lines = self.lines.iter();
+        lines.filter(|line| line.fate != HunkLineKind::Added)
+    }
+}
+
 /// Line starts that may precede the first hunk, besides blank lines.
 const PREAMBLE: &str = "--- |+++ |diff |index |old mode |new mode |new file mode |deleted file mode |\
     similarity index |rename from |rename to |Index: ";

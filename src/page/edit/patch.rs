@@ -119,11 +119,7 @@ fn lines_from(text: &str, first: usize, most: usize) -> Vec<TextPosition> {
 /// The lines of the page that are most like a hunk's old lines, unless they are where it says: those
 /// that have the most of its first lines, else those with the line most like its longest one.
 fn nearest(text: &str, hunk: &Hunk<'_>) -> Vec<TextPosition> {
-    let old = hunk
-        .lines
-        .iter()
-        .filter(|line| line.fate != HunkLineKind::Added);
-    let old: Vec<&str> = old.map(|line| line.text.trim()).collect();
+    let old: Vec<&str> = hunk.old_lines().map(|line| line.text.trim()).collect();
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     let said = old.iter().enumerate().filter(|(_, line)| !line.is_empty());
     for (index, line) in said.take(MOST_COMPARED) {
@@ -151,11 +147,7 @@ fn nearest(text: &str, hunk: &Hunk<'_>) -> Vec<TextPosition> {
 /// True if the page has the hunk's old lines at its position, except for that difference.
 fn differs_alone(text: &str, hunk: &Hunk<'_>, differs_in: DiffersIn) -> bool {
     let mut lines = text.split_inclusive('\n').skip(hunk.passed);
-    let mut old = hunk
-        .lines
-        .iter()
-        .filter(|wanted| wanted.fate != HunkLineKind::Added)
-        .peekable();
+    let mut old = hunk.old_lines().peekable();
     old.peek().is_some()
         && old.all(|wanted| {
             lines.next().is_some_and(|line| {

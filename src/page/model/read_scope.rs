@@ -170,21 +170,18 @@ impl ReadScope {
 
     /// True if a page may be read. Where tags decide and are not known, it may not.
     pub fn admits(&self, page: &PageReading) -> bool {
-        let has_fit_tags = || match &page.tags {
-            Some(tags) => self.admits_tags(tags),
-            None => !self.asks_for_tags(),
-        };
-        self.admits_place(&page.locale, &page.path) && has_fit_tags()
+        self.admits_tagged(&page.locale, &page.path, page.tags.as_deref())
     }
 
     /// True if a page may be read as it was. Where tags decide and are not known, it may not.
     pub fn admits_state(&self, page: &PageState) -> bool {
-        let has_fit_tags = if page.knows(Field::Tags) {
-            self.admits_tags(&page.tags)
-        } else {
-            !self.asks_for_tags()
-        };
-        self.admits_place(&page.locale, &page.path) && has_fit_tags
+        let tags = page.knows(Field::Tags).then_some(&*page.tags);
+        self.admits_tagged(&page.locale, &page.path, tags)
+    }
+
+    fn admits_tagged(&self, locale: &Locale, path: &PagePath, tags: Option<&[String]>) -> bool {
+        self.admits_place(locale, path)
+            && tags.map_or_else(|| !self.asks_for_tags(), |tags| self.admits_tags(tags))
     }
 
     /// A text that differs for every scope; empty if everything may be read.
