@@ -51,6 +51,8 @@ pub use queue::HeldLease;
 pub(crate) use queue::{LeaseQueue, wait_for};
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 
+use crate::share::evict_index;
+
 /// The name of the store of a wiki's mirror, below the name of the wiki's own.
 pub(crate) const MIRROR: &str = "mirror";
 /// The fault of a directory in which no new store is made.
@@ -111,20 +113,24 @@ impl Listed {
     }
 }
 
-/// Removes the documents of a kind that are older than this, and the oldest of more than so many.
-pub(crate) fn remove_surplus(
+/// Makes room for a newcomer's document: removes those of the kind that are older than this and, where
+/// there are so many, the oldest of the owner who holds the most. `owner` reads the owner in a name.
+pub(crate) fn make_room(
     store: &dyn Store,
     kind: DocumentKind,
-    most: usize,
-    oldest: Duration,
+    (most, oldest): (usize, Duration),
+    (newcomer, owner): (&str, fn(&str) -> &str),
 ) -> Result<(), StoreError> {
     let mut all = store.documents(kind)?;
     all.sort_by_key(|one| one.changed);
-    let surplus = all.len().saturating_sub(most);
-    for (place, one) in all.iter().enumerate() {
-        if place < surplus || one.age() > oldest {
-            store.remove_document(kind, &one.name)?;
-        }
+    let old = all.partition_point(|one| one.age() > oldest);
+    for one in all.drain(..old) {
+        store.remove_document(kind, &one.name)?;
+    }
+    while all.len() >= most {
+        let held: Vec<_> = all.iter().map(|one| (owner(&one.name), 1)).collect();
+        let place = evict_index(&held, (newcomer, 1)).unwrap_or_default();
+        store.remove_document(kind, &all.remove(place).name)?;
     }
     Ok(())
 }

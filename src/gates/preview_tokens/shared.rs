@@ -15,7 +15,7 @@ use super::token::has_form;
 use super::{Asked, PreviewEntry, Previews};
 use crate::audit::{CallId, LineHash};
 use crate::error::{Code, Failure};
-use crate::store::{DocumentKind, Store, StoreError, on, remove_surplus};
+use crate::store::{DocumentKind, Store, StoreError, make_room, on};
 
 /// Raised with every change of the form; a preview of another version counts for nothing.
 const VERSION: u32 = 1;
@@ -23,12 +23,16 @@ const VERSION: u32 = 1;
 const KIND: DocumentKind = DocumentKind::Preview;
 /// The most previews of all servers together.
 const MOST: usize = 1_000;
+/// The number of characters by which a document's name tells its owner.
+const OWNER_CHARS: usize = 16;
 
 /// The store of previews, and the gates under which they are given: under others they do not count.
 #[derive(Debug, Clone)]
 pub(crate) struct PreviewStore {
     store: Arc<dyn Store>,
     gates: LineHash,
+    /// The most documents.
+    pub(super) most: usize,
 }
 
 /// A preview as a document.
@@ -48,6 +52,7 @@ impl PreviewStore {
         store.is_remote().then(|| Self {
             store: Arc::clone(store),
             gates: gates(),
+            most: MOST,
         })
     }
 
@@ -73,9 +78,10 @@ impl Previews {
         };
         // Others may find it from now on, whatever the answer is.
         self.change(token, |preview| preview.is_shared = true);
-        let life = self.life;
+        let (life, most) = (self.life, place.most);
         let kept = place.on(move |store| {
-            tidy(store, life)?;
+            let bounds = (most, life.saturating_mul(2));
+            make_room(store, KIND, bounds, (owner(&name), owner))?;
             store.write_document(KIND, &name, &preview)
         });
         if let Err(failure) = kept.await {
@@ -100,7 +106,7 @@ impl Previews {
             arguments: (*asked.arguments).clone(),
             set: preview.set.clone(),
         };
-        let name = document(&preview.set.id().to_string(), token);
+        let name = document(preview, token);
         drop(kept);
         let json = serde_json::to_vec(&shared).ok()?;
         let is_fit = u64::try_from(json.len()).is_ok_and(|length| length <= KIND.most_bytes());
@@ -121,7 +127,7 @@ impl Previews {
         if is_used || self.kept.lock().contains_key(token) || !has_form(token) {
             return Ok(());
         }
-        let ending = document("", token);
+        let ending = ending(token);
         let is_it = move |name: &str| name.ends_with(&ending);
         if let Some(preview) = self.elsewhere(place, session, is_it).await? {
             self.insert(token.to_owned(), preview)?;
@@ -185,7 +191,7 @@ impl Previews {
         let name = {
             let kept = self.kept.lock();
             let preview = kept.get(token).filter(|preview| preview.is_shared);
-            preview.map(|preview| document(&preview.set.id().to_string(), token))
+            preview.map(|preview| document(preview, token))
         };
         let Some(name) = name else {
             return Ok(true);
@@ -203,12 +209,20 @@ impl SessionId {
     }
 }
 
-/// The name of a preview's document: nobody who reads it learns the token.
-fn document(set: &str, token: &str) -> String {
-    format!("{set}.{}", LineHash::new(token.as_bytes()))
+/// The name of a preview's document: its set, its owner and its token, of which nobody who reads it learns
+/// the last two.
+fn document(preview: &PreviewEntry, token: &str) -> String {
+    let mut owner = LineHash::new(preview.session.owner().as_bytes()).to_string();
+    owner.truncate(OWNER_CHARS);
+    format!("{}.{owner}{}", preview.set.id(), ending(token))
 }
 
-/// Removes documents whose previews have ended, and the oldest of too many.
-fn tidy(store: &dyn Store, life: Duration) -> Result<(), StoreError> {
-    remove_surplus(store, KIND, MOST, life.saturating_mul(2))
+/// The end of the name of a token's document.
+fn ending(token: &str) -> String {
+    format!(".{}", LineHash::new(token.as_bytes()))
+}
+
+/// The owner that a document's name tells.
+fn owner(name: &str) -> &str {
+    name.split('.').nth(1).unwrap_or_default()
 }

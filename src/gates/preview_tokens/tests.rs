@@ -12,6 +12,9 @@ use crate::page::testing::page;
 use crate::store::local::LocalStore;
 use crate::store::{DocumentKind, Store};
 
+/// More previews than anybody keeps, by one client.
+const MANY: usize = 20 * MAX_PREVIEWS;
+
 fn change() -> ChangeSet {
     let change = Change::delete(page());
     ChangeSet::single(CallId::new().expect("an id"), change)
@@ -81,10 +84,12 @@ fn whoever_holds_the_most_gives_way_whatever_sessions_it_opens() {
     let sessions = ["b/1", "b/2"].map(|name| SessionId::new(name).owned_by("b"));
     let kept = previews.offer(&few, change()).expect("a token").token;
     let first = previews.offer(&sessions[0], change()).expect("a token");
-    for number in 0..2 * MAX_PREVIEWS {
+    let set = change();
+    for number in 0..MANY {
         let session = &sessions[number % 2];
-        previews.offer(session, change()).expect("a token");
+        previews.offer(session, set.clone()).expect("a token");
     }
+    assert_eq!(previews.kept.lock().len(), MAX_PREVIEWS);
     assert_eq!(previews.turn_of(&few, &kept).unwrap().page, Some(1));
     assert!(previews.turn_of(&sessions[0], &first.token).is_err());
     // A light owner's newcomer evicts a heavy owner's preview.
@@ -256,4 +261,42 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     // One that could not be shared counts where it was given.
     let alone = one.offer(&ours, change()).expect("a token").token;
     assert!(one.spend(Some(&place), &ours, &alone).await.is_ok());
+}
+
+#[tokio::test]
+async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote());
+    let mut place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
+    place.most = 10;
+    let servers = [(); 3].map(|()| Previews::new(Previews::LIFE));
+    let asked = || Asked::new("wikijs_delete_page", serde_json::Map::new());
+    let offer = async |server: &Previews, session: &SessionId| {
+        let token = server.offer(session, change()).expect("a token").token;
+        server.keep_asked(session, &token, asked());
+        server.share(&place, session, &token).await;
+        token
+    };
+    let few = SessionId::new("a/1").owned_by("a");
+    let kept = offer(&servers[0], &few).await;
+    let (mut tokens, session) = (Vec::new(), SessionId::new("b/1").owned_by("b"));
+    for number in 0..40 {
+        tokens.push(offer(&servers[number % 2], &session).await);
+        let documents = store.documents(DocumentKind::Preview).expect("documents");
+        assert!(documents.len() <= place.most, "{}", documents.len());
+    }
+    // A server that showed none of them finds those that are left.
+    let mut found = Vec::new();
+    for token in [&kept].into_iter().chain(&tokens) {
+        let by = if token == &kept { &few } else { &session };
+        servers[2]
+            .fetch(&place, by, token)
+            .await
+            .expect("an answer");
+        let spent = servers[2].spend(Some(&place), by, token).await;
+        found.push(spent.is_ok());
+    }
+    assert!(found[0], "the other client's counts everywhere");
+    assert_eq!(found.iter().filter(|found| **found).count(), place.most);
+    assert!(!found[1] && found[40], "{found:?}");
 }

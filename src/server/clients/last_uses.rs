@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
 use crate::audit::{ClientId, StoreHome};
-use crate::store::{DocumentKind, Store, StoreError, remove_surplus};
+use crate::store::{DocumentKind, Store, StoreError, make_room};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::LastUse;
@@ -64,7 +64,7 @@ impl LastUses {
     fn write(&self, id: ClientId) {
         let name = id.to_string();
         let write = || -> Result<(), StoreError> {
-            remove_surplus(&*self.store, KIND, MOST, OLDEST)?;
+            make_room(&*self.store, KIND, (MOST, OLDEST), ("", |_| ""))?;
             self.store.write_document(KIND, &name, b"")
         };
         if let Err(error) = write() {

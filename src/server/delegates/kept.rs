@@ -9,8 +9,7 @@ use time::OffsetDateTime;
 
 use super::delegate::{DelegateEndReason, DelegateRecord};
 use crate::store::{
-    DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, blocking, remove_surplus,
-    wait_for,
+    DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, blocking, make_room, wait_for,
 };
 
 /// The kind of the documents.
@@ -155,7 +154,7 @@ impl KeptDelegates {
         if own.filter(|one| one.lasts(now)).count() >= MOST_AT_ONCE {
             return Err(DelegatesError::TooMany);
         }
-        remove_surplus(&*self.store, KIND, MOST, OLDEST)?;
+        make_room(&*self.store, KIND, (MOST, OLDEST), ("", |_| ""))?;
         self.write(&turn, delegate)
     }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::super::clients::secret::digest;
-use crate::store::{DocumentKind, Store, StoreError, on, remove_surplus};
+use crate::store::{DocumentKind, Store, StoreError, make_room, on};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::McpSession;
@@ -76,7 +76,7 @@ impl SharedSessions {
         }
         let name = digest(id);
         let kept = on(&self.store, move |store| {
-            remove_surplus(store, KIND, MOST, LIFE)?;
+            make_room(store, KIND, (MOST, LIFE), ("", |_| ""))?;
             store.write_document(KIND, &name, &json)
         });
         let kept = kept.await;
