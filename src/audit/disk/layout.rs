@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::super::AuditError;
+use super::blocking::blocking;
 use crate::hex;
 use crate::store::{MIRROR, Store, StoreError, StoreHome};
 
@@ -35,6 +37,16 @@ impl AuditLayout {
             home,
             directory,
         }
+    }
+
+    /// Runs disk work here on a blocking thread; it continues if the caller is gone.
+    pub(in crate::audit) async fn on<T, W>(&self, work: W) -> Result<T, AuditError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Self) -> Result<T, AuditError> + Send + 'static,
+    {
+        let place = self.clone();
+        blocking(move || work(&place)).await
     }
 
     /// The same of another wiki, by the name of its directory.

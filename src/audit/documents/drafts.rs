@@ -77,8 +77,10 @@ impl DraftStore {
         owner: &DraftOwner,
         name: &DraftName,
     ) -> Result<Option<String>, AuditError> {
-        let (place, owner, name) = (self.place.clone(), owner.clone(), name.clone());
-        blocking(move || Ok(find(&place, &owner, &name)?.map(|found| found.listed.name))).await
+        let (owner, name) = (owner.clone(), name.clone());
+        self.place
+            .on(move |place| Ok(find(place, &owner, &name)?.map(|found| found.listed.name)))
+            .await
     }
 
     async fn begin(
@@ -88,8 +90,10 @@ impl DraftStore {
         wait: Duration,
     ) -> Result<String, AuditError> {
         let lease = self.leases.alone(&LeaseName::DRAFTS, wait).await?;
-        let (place, owner, name) = (self.place.clone(), owner.clone(), name.clone());
-        blocking(move || begin(&place, &owner, &name, &lease)).await
+        let (owner, name) = (owner.clone(), name.clone());
+        self.place
+            .on(move |place| begin(place, &owner, &name, &lease))
+            .await
     }
 
     /// Holds the draft of this document; `None` if there is none any more.
@@ -117,9 +121,8 @@ impl DraftStore {
     /// # Errors
     /// If its file cannot be read or removed.
     pub async fn end(&self, id: DraftId, revision: u64) -> Result<(), AuditError> {
-        let place = self.place.clone();
-        let found = blocking(move || {
-            let mut all = files(&place)?.into_iter();
+        let found = self.place.on(move |place| {
+            let mut all = files(place)?.into_iter();
             Ok(all.find(|file| file.id == id))
         });
         let Some(found) = found.await? else {
@@ -138,15 +141,14 @@ impl DraftStore {
     /// # Errors
     /// If the directory cannot be read; a missing one has none.
     pub async fn of_owner(&self, owner: DraftOwner) -> Result<Vec<Draft>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
+        self.place.on(move |place| {
             let (_, prefix) = owner.prefixes();
             let mut own = Vec::new();
-            for file in files(&place)?
+            for file in files(place)?
                 .into_iter()
                 .filter(|file| file.owner == prefix)
             {
-                match read(&place, &file.listed.name) {
+                match read(place, &file.listed.name) {
                     Ok(found) => own.extend(found.filter(|draft| !draft.changes.is_empty())),
                     Err(AuditError::BadDraft) => {
                         tracing::warn!(draft = %file.id, "audit: the file of a draft is passed over");
@@ -169,22 +171,22 @@ impl DraftStore {
         owner: DraftOwner,
         name: Option<DraftName>,
     ) -> Result<usize, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let counted = if let Some(name) = name {
-                find(&place, &owner, &name)?.into_iter().collect()
-            } else {
-                let (_, prefix) = owner.prefixes();
-                let own = files(&place)?.into_iter();
-                own.filter(|file| file.owner == prefix).collect::<Vec<_>>()
-            };
-            let sizes = counted.iter().map(|file| file.listed.length);
-            // A larger one is damaged, and not loaded.
-            let sizes = sizes.filter(|length| *length <= DocumentKind::Draft.most_bytes());
-            let bytes = sizes.fold(0, u64::saturating_add);
-            Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
-        })
-        .await
+        self.place
+            .on(move |place| {
+                let counted = if let Some(name) = name {
+                    find(place, &owner, &name)?.into_iter().collect()
+                } else {
+                    let (_, prefix) = owner.prefixes();
+                    let own = files(place)?.into_iter();
+                    own.filter(|file| file.owner == prefix).collect::<Vec<_>>()
+                };
+                let sizes = counted.iter().map(|file| file.listed.length);
+                // A larger one is damaged, and not loaded.
+                let sizes = sizes.filter(|length| *length <= DocumentKind::Draft.most_bytes());
+                let bytes = sizes.fold(0, u64::saturating_add);
+                Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+            })
+            .await
     }
 
     /// A draft of this owner, by its name or id.
@@ -192,12 +194,12 @@ impl DraftStore {
     /// # Errors
     /// [`AuditError::NoDraft`], or that it cannot be read.
     pub async fn get(&self, owner: DraftOwner, name: DraftName) -> Result<Draft, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let found = find(&place, &owner, &name)?.ok_or(AuditError::NoDraft)?;
-            read(&place, &found.listed.name)?.ok_or(AuditError::NoDraft)
-        })
-        .await
+        self.place
+            .on(move |place| {
+                let found = find(place, &owner, &name)?.ok_or(AuditError::NoDraft)?;
+                read(place, &found.listed.name)?.ok_or(AuditError::NoDraft)
+            })
+            .await
     }
 }
 
@@ -213,13 +215,7 @@ impl HeldDraft {
     /// [`AuditError::DraftFull`], or that it is not surely on the disk.
     pub async fn join(mut self, change: DraftChange) -> Result<Draft, AuditError> {
         self.draft.join(change);
-        self.draft.revision = self.draft.revision.saturating_add(1);
-        self.draft.changed = now();
-        blocking(move || {
-            write(&self.place, &self.name, &self.draft, self.lease.fence())?;
-            Ok(self.draft)
-        })
-        .await
+        self.changed().await
     }
 
     /// The same without some changes.
@@ -228,9 +224,17 @@ impl HeldDraft {
     /// If that is not surely on the disk.
     pub async fn leave(mut self, is_it: impl Fn(&DraftChange) -> bool) -> Result<(), AuditError> {
         self.draft.changes.retain(|one| !is_it(one));
+        self.changed().await.map(drop)
+    }
+
+    async fn changed(mut self) -> Result<Draft, AuditError> {
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
-        blocking(move || write(&self.place, &self.name, &self.draft, self.lease.fence())).await
+        blocking(move || {
+            write(&self.place, &self.name, &self.draft, self.lease.fence())?;
+            Ok(self.draft)
+        })
+        .await
     }
 
     /// Ends it.

@@ -64,14 +64,14 @@ impl ProposalStore {
     /// If it is not surely kept; [`AuditError::Full`] beyond 10,000, [`AuditError::TooLarge`] beyond what
     /// is read again.
     pub async fn keep(&self, proposal: Proposal) -> Result<(), AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            if place.store.documents(DocumentKind::Proposal)?.len() >= MOST {
-                return Err(AuditError::Full);
-            }
-            write(&place, &proposal, Fence::default())
-        })
-        .await
+        self.place
+            .on(move |place| {
+                if place.store.documents(DocumentKind::Proposal)?.len() >= MOST {
+                    return Err(AuditError::Full);
+                }
+                write(place, &proposal, Fence::default())
+            })
+            .await
     }
 
     /// All proposals of the wiki, oldest first; skips files that are not ours, and open proposals whose
@@ -80,18 +80,18 @@ impl ProposalStore {
     /// # Errors
     /// If the directory or the runs cannot be read; a missing directory has none.
     pub async fn all(&self) -> Result<Vec<Proposal>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let all = all(&place)?;
-            if all.is_empty() {
-                return Ok(all);
-            }
-            let made = makings(&place)?;
-            let by_record =
-                |proposal: Proposal| proposal_by(made.get(&proposal.id.to_string()), proposal);
-            Ok(all.into_iter().filter_map(by_record).collect())
-        })
-        .await
+        self.place
+            .on(move |place| {
+                let all = all(place)?;
+                if all.is_empty() {
+                    return Ok(all);
+                }
+                let made = makings(place)?;
+                let by_record =
+                    |proposal: Proposal| proposal_by(made.get(&proposal.id.to_string()), proposal);
+                Ok(all.into_iter().filter_map(by_record).collect())
+            })
+            .await
     }
 
     /// One proposal, like those of [`Self::all`].
@@ -99,13 +99,13 @@ impl ProposalStore {
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if the runs cannot be read.
     pub async fn get(&self, id: ProposalId) -> Result<Proposal, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let proposal = read(&place, id)?;
-            let made = on_record(&place, id)?.made;
-            proposal_by(made.as_ref(), proposal).ok_or(AuditError::NoProposal)
-        })
-        .await
+        self.place
+            .on(move |place| {
+                let proposal = read(place, id)?;
+                let made = on_record(place, id)?.made;
+                proposal_by(made.as_ref(), proposal).ok_or(AuditError::NoProposal)
+            })
+            .await
     }
 
     /// One proposal as its document alone says it, for whoever asks often; nothing else is read.
@@ -113,8 +113,7 @@ impl ProposalStore {
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if it cannot be read.
     pub(crate) async fn document(&self, id: ProposalId) -> Result<Proposal, AuditError> {
-        let place = self.place.clone();
-        blocking(move || read(&place, id)).await
+        self.place.on(move |place| read(place, id)).await
     }
 
     /// True if somebody is deciding on a proposal now.
@@ -122,13 +121,13 @@ impl ProposalStore {
     /// # Errors
     /// If that cannot be found out.
     pub(crate) async fn is_held(&self, id: ProposalId) -> Result<bool, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
-            let lease = place.store.try_lease(&name, LeaseMode::Alone)?;
-            Ok(lease.is_none())
-        })
-        .await
+        self.place
+            .on(move |place| {
+                let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
+                let lease = place.store.try_lease(&name, LeaseMode::Alone)?;
+                Ok(lease.is_none())
+            })
+            .await
     }
 
     /// Those of these proposals whose files say that they are open.
@@ -139,21 +138,21 @@ impl ProposalStore {
         &self,
         ids: Vec<ProposalId>,
     ) -> Result<HashSet<ProposalId>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let mut open = HashSet::new();
-            for id in ids {
-                match read(&place, id) {
-                    Ok(proposal) if proposal.state == ProposalState::Open => {
-                        open.insert(id);
+        self.place
+            .on(move |place| {
+                let mut open = HashSet::new();
+                for id in ids {
+                    match read(place, id) {
+                        Ok(proposal) if proposal.state == ProposalState::Open => {
+                            open.insert(id);
+                        }
+                        Ok(_) | Err(AuditError::NoProposal | AuditError::BadProposal) => {}
+                        Err(error) => return Err(error),
                     }
-                    Ok(_) | Err(AuditError::NoProposal | AuditError::BadProposal) => {}
-                    Err(error) => return Err(error),
                 }
-            }
-            Ok(open)
-        })
-        .await
+                Ok(open)
+            })
+            .await
     }
 
     /// Holds a proposal in order to decide it: one holder among all processes that share the audit
@@ -183,8 +182,7 @@ impl ProposalStore {
     /// # Errors
     /// If the runs cannot be read.
     pub async fn on_record(&self, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
-        let place = self.place.clone();
-        blocking(move || on_record(&place, id)).await
+        self.place.on(move |place| on_record(place, id)).await
     }
 }
 

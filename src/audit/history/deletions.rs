@@ -5,7 +5,6 @@ use std::time::SystemTime;
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{for_each_line, runs, scan};
 use super::super::{
@@ -45,8 +44,9 @@ impl WriteReader {
         &self,
         since: OffsetDateTime,
     ) -> Result<Vec<PageOnRecord>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || deleted_since(&place, since)).await
+        self.place
+            .on(move |place| deleted_since(place, since))
+            .await
     }
 
     /// The pages that the record knows and that are not among these ids, without those that writes of
@@ -58,8 +58,9 @@ impl WriteReader {
         &self,
         there: HashSet<i64>,
     ) -> Result<Vec<PageOnRecord>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || pages_not_among(&place, &there)).await
+        self.place
+            .on(move |place| pages_not_among(place, &there))
+            .await
     }
 }
 

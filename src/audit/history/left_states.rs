@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditEvent, CallId, WriteReader};
@@ -23,8 +22,9 @@ impl WriteReader {
         &self,
         states: Vec<StateOfPage>,
     ) -> Result<Vec<Option<CallId>>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || writes_that_left(&place, &states)).await
+        self.place
+            .on(move |place| writes_that_left(place, &states))
+            .await
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::kept_states;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
@@ -24,8 +23,8 @@ impl WriteReader {
     /// # Errors
     /// If the runs cannot be read. A purged or damaged state is skipped.
     pub async fn state_at(&self, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
-        let (place, time) = (self.place.clone(), time.clone());
-        blocking(move || found_at(&place, id, &time)).await
+        let time = time.clone();
+        self.place.on(move |place| found_at(place, id, &time)).await
     }
 }
 

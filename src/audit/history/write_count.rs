@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditEvent, CallId, Client};
@@ -36,30 +35,30 @@ impl WriteReader {
         names: Vec<String>,
         since: OffsetDateTime,
     ) -> Result<u64, AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
-            let is_meant = |client: &Client| goes_by(client, &names);
-            let mut calls: HashSet<CallId> = HashSet::new();
-            for run in runs(&place)? {
-                if OffsetDateTime::from(run.modified) < since {
-                    continue;
-                }
-                scan([&run], &["\"attempt\""], |told| {
-                    let Ok(record) = told.record else { return };
-                    let is_attempt = record.event == AuditEvent::Attempt;
-                    let is_since = record.instant().is_some_and(|at| at >= since);
-                    if is_attempt
-                        && is_since
-                        && record.client.as_ref().is_some_and(is_meant)
-                        && let Some(call) = record.call
-                    {
-                        calls.insert(call);
+        self.place
+            .on(move |place| {
+                let is_meant = |client: &Client| goes_by(client, &names);
+                let mut calls: HashSet<CallId> = HashSet::new();
+                for run in runs(place)? {
+                    if OffsetDateTime::from(run.modified) < since {
+                        continue;
                     }
-                })?;
-            }
-            Ok(u64::try_from(calls.len()).unwrap_or(u64::MAX))
-        })
-        .await
+                    scan([&run], &["\"attempt\""], |told| {
+                        let Ok(record) = told.record else { return };
+                        let is_attempt = record.event == AuditEvent::Attempt;
+                        let is_since = record.instant().is_some_and(|at| at >= since);
+                        if is_attempt
+                            && is_since
+                            && record.client.as_ref().is_some_and(is_meant)
+                            && let Some(call) = record.call
+                        {
+                            calls.insert(call);
+                        }
+                    })?;
+                }
+                Ok(u64::try_from(calls.len()).unwrap_or(u64::MAX))
+            })
+            .await
     }
 }
 

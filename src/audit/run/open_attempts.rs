@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::{AuditEntry, AuditError, AuditEvent, CallId, Outcome, Record, RunId};
 use super::reader::RunReader;
@@ -115,8 +114,7 @@ impl RunReader {
     /// If the runs cannot be read. Invalid lines are skipped: an attempt that cannot be understood
     /// cannot be settled either.
     pub async fn open_attempts(&self, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || open_attempts(&place, days)).await
+        self.place.on(move |place| open_attempts(place, days)).await
     }
 }
 
@@ -126,8 +124,10 @@ impl UnsettledWrites {
     /// # Errors
     /// If the runs cannot be read.
     pub async fn left_open(&self, days: Option<u32>) -> Result<UnfinishedWrites, AuditError> {
-        let (place, own) = (self.place.clone(), self.settling());
-        blocking(move || left_open(&place, days, &own)).await
+        let own = self.settling();
+        self.place
+            .on(move |place| left_open(place, days, &own))
+            .await
     }
 
     /// Forgets what of this process is settled by now.

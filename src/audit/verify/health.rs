@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::{self, ChainBreak};
 use super::super::run::open_attempts::open_attempts;
@@ -35,8 +34,7 @@ impl LogUpkeep {
     /// # Errors
     /// If the runs cannot be listed or read.
     pub async fn health(&self) -> Result<Health, AuditError> {
-        let place = self.place.clone();
-        blocking(move || health(&place)).await
+        self.place.on(move |place| health(place)).await
     }
 
     /// The directories that others than their owner may write, from the audit directory down. With
@@ -50,8 +48,7 @@ impl LogUpkeep {
     /// # Errors
     /// [`AuditError::Exposed`], [`AuditError::Closed`].
     pub(in crate::audit) async fn check_open(&self) -> Result<(), AuditError> {
-        let place = self.place.clone();
-        blocking(move || {
+        self.place.on(move |place| {
             if !place.store.writable_by_others().is_empty() {
                 return Err(AuditError::Exposed);
             }
