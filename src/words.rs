@@ -36,3 +36,19 @@ macro_rules! words {
 }
 
 pub(crate) use words;
+
+/// The value with this word.
+pub(crate) fn one_of<T: Copy>(
+    value: &str,
+    all: &[T],
+    word: fn(T) -> &'static str,
+) -> Result<T, String> {
+    let found = all.iter().find(|one| word(**one) == value).copied();
+    let none = || format!("must be one of {}", words_of(all, word).join(", "));
+    found.ok_or_else(none)
+}
+
+/// The words of these values.
+pub(crate) fn words_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().copied().map(word).collect()
+}

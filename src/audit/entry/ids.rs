@@ -55,9 +55,9 @@ macro_rules! hex_name {
     };
 }
 
-/// Parses a name that somebody typed.
-macro_rules! typed_name {
-    ($name:ident) => {
+/// Parses names that somebody typed.
+macro_rules! typed_names {
+    ($($name:ident)+) => { $(
         impl FromStr for $name {
             type Err = NotHex;
 
@@ -65,12 +65,12 @@ macro_rules! typed_name {
                 Self::read(text)
             }
         }
-    };
+    )+ };
 }
 
-/// Makes a random name.
-macro_rules! random_name {
-    ($name:ident) => {
+/// Makes random names.
+macro_rules! random_names {
+    ($($name:ident)+) => { $(
         impl $name {
             /// A new one at random.
             ///
@@ -82,22 +82,21 @@ macro_rules! random_name {
                 Ok(name)
             }
         }
-    };
+    )+ };
 }
+
+typed_names! { CallId ProposalId ApprovalId DraftId MemoryId RunId ClientId KeyDigest LineHash }
+random_names! { CallId ProposalId DraftId MemoryId RunId ClientId }
 
 hex_name! {
     /// The name of one call, from its attempt to its outcome: 16 hex characters.
     CallId, 8
 }
-typed_name!(CallId);
-random_name!(CallId);
 
 hex_name! {
     /// The name of a proposal: 16 hex characters.
     ProposalId, 8
 }
-typed_name!(ProposalId);
-random_name!(ProposalId);
 
 impl CallId {
     /// The id as a number of the same order.
@@ -116,7 +115,6 @@ hex_name! {
     /// or of the proposal that a person decided on: 16 hex characters.
     ApprovalId, 8
 }
-typed_name!(ApprovalId);
 
 impl ApprovalId {
     /// True if it is the id of this call.
@@ -151,12 +149,7 @@ hex_name! {
 impl ArgumentDigest {
     /// The digest of this argument; the order of the members of an object does not count.
     pub fn new(value: &Value) -> Self {
-        let digest: [u8; 32] = Sha256::digest(in_order(value).to_string()).into();
-        let mut half = [0; 16];
-        half.iter_mut()
-            .zip(digest)
-            .for_each(|(to, from)| *to = from);
-        Self(half)
+        Self(first(&Sha256::digest(in_order(value).to_string()).into()))
     }
 }
 
@@ -180,37 +173,26 @@ hex_name! {
     /// The id of a draft: 16 hex characters.
     DraftId, 8
 }
-typed_name!(DraftId);
-random_name!(DraftId);
 
 hex_name! {
     /// The id of a memory of a client: 16 hex characters.
     MemoryId, 8
 }
-typed_name!(MemoryId);
-random_name!(MemoryId);
 
 hex_name! {
     /// The name of one run of the server: 16 hex characters.
     RunId, 8
 }
-typed_name!(RunId);
-random_name!(RunId);
 
 hex_name! {
     /// The id of a named client, which outlives its name and its token, or of a person: 16 hex characters.
     ClientId, 8
 }
-typed_name!(ClientId);
-random_name!(ClientId);
 
 impl ClientId {
     /// The same id for the same text.
     pub(crate) fn derived(text: &str) -> Self {
-        let digest: [u8; 32] = Sha256::digest(text).into();
-        let mut id = [0; 8];
-        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
-        Self(id)
+        Self(first(&Sha256::digest(text).into()))
     }
 }
 
@@ -219,17 +201,11 @@ hex_name! {
     /// its SHA-256, 32 hex characters.
     KeyDigest, 16
 }
-typed_name!(KeyDigest);
 
 impl KeyDigest {
     /// The digest of a key that has this SHA-256.
     pub(crate) fn new(sha256: &[u8; 32]) -> Self {
-        let mut digest = [0; 16];
-        digest
-            .iter_mut()
-            .zip(sha256)
-            .for_each(|(to, from)| *to = *from);
-        Self(digest)
+        Self(first(sha256))
     }
 }
 
@@ -237,7 +213,6 @@ hex_name! {
     /// The SHA-256 of a line of the log, which the next line repeats.
     LineHash, 32
 }
-typed_name!(LineHash);
 
 impl LineHash {
     /// The `prev` of the first line.
@@ -270,6 +245,16 @@ impl KeptState {
     pub(crate) fn of_text(text: &[u8]) -> Option<Self> {
         decode(std::str::from_utf8(text).ok()?).map(Self)
     }
+}
+
+/// The first bytes of a digest.
+fn first<const N: usize>(digest: &[u8; 32]) -> [u8; N] {
+    let mut first = [0; N];
+    first
+        .iter_mut()
+        .zip(digest)
+        .for_each(|(to, from)| *to = *from);
+    first
 }
 
 fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {

@@ -2,6 +2,7 @@
 //!
 //! A head is told only of what is on the disk: after a power cut the file must be as long as told.
 
+use std::fmt;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,16 @@ pub struct FileHead {
     /// is its hash, and for a proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<LineHash>,
+}
+
+/// The line of `audit head`.
+impl fmt::Display for FileHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hash = self
+            .hash
+            .map_or_else(|| "-".to_owned(), |hash| hash.to_string());
+        write!(f, "{} {} {hash}", self.file, self.length)
+    }
 }
 
 /// The heads of all runs, by name, except our own.

@@ -8,6 +8,7 @@ use crate::gates::Gate;
 use crate::nearest::{did_you_mean, nearest};
 use crate::page::Prefix;
 use crate::tools::{Registry, ToolSelection, Toolset};
+use crate::words::one_of as word_of;
 
 /// Commands that are recorded in place of a call's tool.
 const COMMANDS: [&str; 5] = [
@@ -134,25 +135,12 @@ fn set(word: &str) -> Result<String, String> {
 }
 
 fn gate(word: &str) -> Result<Gate, String> {
-    Gate::ALL
-        .into_iter()
-        .find(|gate| gate.as_str() == word)
-        .ok_or_else(|| {
-            let words = Gate::ALL.map(Gate::as_str);
-            let meant = did_you_mean(nearest(word, words, 0.8));
-            format!("must be one of {}{meant}", words.join(", "))
-        })
+    word_of(word, &Gate::ALL, Gate::as_str).map_err(|fault| {
+        let meant = did_you_mean(nearest(word, Gate::ALL.map(Gate::as_str), 0.8));
+        format!("{fault}{meant}")
+    })
 }
 
 fn ending(word: &str) -> Result<CallOutcome, String> {
-    CallOutcome::ALL
-        .into_iter()
-        .find(|ending| ending.as_str() == word)
-        .ok_or_else(|| {
-            let words: Vec<&str> = CallOutcome::ALL
-                .iter()
-                .map(|ending| ending.as_str())
-                .collect();
-            format!("must be one of {}", words.join(", "))
-        })
+    word_of(word, &CallOutcome::ALL, CallOutcome::as_str)
 }

@@ -32,10 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         print::line(&json!(Heads { runs }).to_string());
         return Ok(Exit::Done);
     }
-    for FileHead { file, length, hash } in runs {
-        let hash = hash.map_or_else(|| "-".to_owned(), |hash| hash.to_string());
-        print::line(&format!("{file} {length} {hash}"));
-    }
+    runs.iter().for_each(|head| print::line(&head.to_string()));
     Ok(Exit::Done)
 }
 

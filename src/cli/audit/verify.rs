@@ -190,67 +190,38 @@ fn show_anchors(checked: &LogVerification, read: &AnchorsRead) {
 }
 
 fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
-    let wiki = log.wiki();
     print::line(&format!(
         "{}: {} runs, {} records, {} kept pages, {} proposals, {} files purged",
-        print::harmless(wiki),
+        print::harmless(log.wiki()),
         checked.runs.len(),
         checked.records(),
         checked.pages,
         checked.proposals,
         checked.purged
     ));
-    let open: Vec<String> = checked
-        .runs
-        .iter()
-        .filter_map(|run| {
-            Some(format!(
-                "{} {}",
-                print::harmless(&run.file),
-                run.open_end()?
-            ))
-        })
-        .collect();
-    some_of(&open, |text| {
-        print::line(&format!(
-            "{} {text}",
-            print::painted("open end", Paint::Yellow)
-        ));
-    });
+    let open = |run: &CheckedRun| Some(format!("{} {}", run.file, run.open_end()?));
+    let open: Vec<String> = checked.runs.iter().filter_map(open).collect();
+    some_of(&open, |text| say("open end", Paint::Yellow, text));
     some_of(&checked.clock, |back| {
-        print::line(&format!(
-            "{} {}: the clock had been set back, so times prove nothing there",
-            print::painted("clock", Paint::Yellow),
+        let text = format!(
+            "{}: the clock had been set back, so times prove nothing there",
             clock_back(back)
-        ));
+        );
+        say("clock", Paint::Yellow, &text);
     });
     if let Some(read) = &against.anchors {
         show_anchors(checked, read);
     }
     if let Some(fault) = log.anchoring.fault_left() {
-        print::line(&format!(
-            "{} {}",
-            print::painted("anchors", Paint::Yellow),
-            print::harmless(&fault.to_string())
-        ));
+        say("anchors", Paint::Yellow, &fault.to_string());
     }
-    for text in checked
-        .unproven(against)
-        .iter()
-        .filter(|_| !checked.runs.is_empty())
-    {
-        print::line(&format!(
-            "{} {}",
-            print::painted("unproven", Paint::Yellow),
-            print::harmless(text)
-        ));
+    if !checked.runs.is_empty() {
+        for text in checked.unproven(against) {
+            say("unproven", Paint::Yellow, &text);
+        }
     }
     some_of(&checked.wrong, |wrong| {
-        print::line(&format!(
-            "{} {}",
-            print::painted("wrong", Paint::Red),
-            print::harmless(&wrong.to_string())
-        ));
+        say("wrong", Paint::Red, &wrong.to_string())
     });
     print::line(&if checked.wrong.is_empty() && checked.runs.is_empty() {
         print::painted("nothing is on record yet", Paint::Yellow)
@@ -259,6 +230,15 @@ fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
     } else {
         print::painted(&format!("{} wrong", checked.wrong.len()), Paint::Red)
     });
+}
+
+/// A line that begins with a coloured word.
+fn say(word: &str, paint: Paint, text: &str) {
+    print::line(&format!(
+        "{} {}",
+        print::painted(word, paint),
+        print::harmless(text)
+    ));
 }
 
 fn some_of<T>(all: &[T], say: impl Fn(&T)) {

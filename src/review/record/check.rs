@@ -232,14 +232,3 @@ pub(super) fn heads_table(heads: &[FileHead]) -> Markup {
         }
     }
 }
-
-/// The heads as `audit head` prints them.
-pub(super) fn heads_text(heads: &[FileHead]) -> String {
-    let line = |head: &FileHead| {
-        let hash = head
-            .hash
-            .map_or_else(|| "-".to_owned(), |hash| hash.to_string());
-        format!("{} {} {hash}\n", head.file, head.length)
-    };
-    heads.iter().map(line).collect()
-}

@@ -104,7 +104,8 @@ async fn begin_check(
 
 async fn heads(visitor: Visitor) -> BrowserResult {
     let heads = heads_for(&visitor).await?;
-    Ok(plain(check::heads_text(&heads)))
+    let lines = heads.iter().map(|head| format!("{head}\n"));
+    Ok(plain(lines.collect::<String>()))
 }
 
 /// The heads of all runs, for whoever sees everything.

@@ -8,6 +8,7 @@ use crate::audit::{CallFilter, CallOutcome, TimeArg};
 use crate::change::Operation;
 use crate::gates::Gate;
 use crate::page::Prefix;
+use crate::words::{one_of, words_of};
 
 /// The words of the address, in the order of the form.
 const NAMES: [&str; 10] = [
@@ -165,17 +166,6 @@ impl Selection {
             }
         }
     }
-}
-
-/// The value with this word.
-fn one_of<T: Copy>(value: &str, all: &[T], word: fn(T) -> &'static str) -> Result<T, String> {
-    let found = all.iter().find(|one| word(**one) == value).copied();
-    let none = || format!("must be one of {}", words_of(all, word).join(", "));
-    found.ok_or_else(none)
-}
-
-fn words_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
-    all.iter().copied().map(word).collect()
 }
 
 #[cfg(test)]
