@@ -130,11 +130,6 @@ impl OnRecord {
 }
 
 impl AuditLog {
-    /// The name of its wiki, made of its address.
-    pub fn wiki_name(&self) -> &str {
-        &self.wiki
-    }
-
     /// The log of a wiki where the state of all lies. Nothing is touched before the first event.
     pub fn new(home: impl Into<StoreHome>, wiki_name: &str) -> Self {
         let home = home.into();
@@ -202,7 +197,7 @@ impl AuditLog {
         self
     }
 
-    /// The name of the wiki whose log it is.
+    /// The name of its wiki, made of its address.
     pub fn wiki(&self) -> &str {
         &self.wiki
     }
@@ -224,7 +219,7 @@ impl AuditLog {
     /// # Errors
     /// Why it takes none.
     pub fn check(&self) -> Result<(), AuditError> {
-        self.why_over().map_or(Ok(()), Err)
+        self.over.read().clone().map_or(Ok(()), Err)
     }
 
     /// Begins a new run if the one before could not go on, for want of room or of its database, and there is now.
@@ -258,8 +253,9 @@ impl AuditLog {
     pub async fn probe(&self) -> Result<(), AuditError> {
         self.go_on().await?;
         self.upkeep.check_open().await?;
-        let place = self.place.clone();
-        blocking(move || Ok(place.store.probe(4096)?)).await
+        self.place
+            .on(move |place| Ok(place.store.probe(4096)?))
+            .await
     }
 
     /// Records an attempt: written and synced. Its event is [`AuditEvent::Attempt`], whatever the entry
@@ -567,11 +563,6 @@ impl LogParts {
             anchors.begin(run.run(), heads);
         }
         Ok(run)
-    }
-
-    fn why_over(&self) -> Option<AuditError> {
-        let over = self.over.read();
-        over.clone()
     }
 
     fn set_over(&self, why: Option<AuditError>) {

@@ -55,7 +55,7 @@ pub(crate) use documents::proposals::OTHER;
 pub use documents::proposals::{HeldProposal, ProposalOnRecord, ProposalStore};
 pub use documents::states::StateStore;
 pub use entry::changed::ChangeDetails;
-pub use entry::ending::CallOutcome;
+pub use entry::ending::{CallOutcome, OutcomeTone};
 pub use entry::event::{Actor, AuditEvent, Client, Outcome, PersonId};
 pub use entry::exclusions::Exclusions;
 pub use entry::ids::{
@@ -66,7 +66,8 @@ pub use entry::members::{AuditEntry, Record, ShownMember};
 pub use entry::record::Unreadable;
 pub use entry::role::Role;
 pub use error::AuditError;
-pub use history::call::{CallHistory, CallHistoryError, CallSelector, NotASelector};
+pub use history::call::{CallHistoryError, CallSelector, NotASelector};
+pub use history::call_history::{CallHistory, CallMaker};
 pub use history::call_reader::CallReader;
 pub use history::calls::Latest;
 pub use history::deletions::PageOnRecord;

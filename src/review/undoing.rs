@@ -42,7 +42,7 @@ pub(super) async fn after(
             // It may be purged: then nothing can take it back.
             if let Ok(story) = past.story(&(*applied_by).into(), None).await {
                 after.undone_by = story.undone_by;
-                let is_applied = story.outcome() == Some(Outcome::Applied);
+                let is_applied = story.outcome == Some(Outcome::Applied);
                 after.may_undo = is_applied && visitor.reviewer.may_apply;
             }
         }

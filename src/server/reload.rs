@@ -288,7 +288,7 @@ fn wikis_by_site(sites: &Sites) -> BTreeMap<SiteName, String> {
         .iter()
         .filter_map(|site| Some((site.name()?.clone(), site)));
     named
-        .map(|(name, site)| (name, site.app().desk.audit().wiki_name().to_owned()))
+        .map(|(name, site)| (name, site.app().desk.audit().wiki().to_owned()))
         .collect()
 }
 

@@ -54,7 +54,7 @@ impl Site {
         let key = app.wiki.key().digest_on_record();
         let policy = app.desk.policy().digest(self.name(), key);
         let tools: Vec<&str> = app.registry().definitions().map(|tool| tool.name).collect();
-        let wiki = app.desk.audit().wiki_name();
+        let wiki = app.desk.audit().wiki();
         let all = format!("{wiki:?} {policy} {tools:?} {:?}", app.wiki.scope());
         LineHash::new(all.as_bytes()).to_string()
     }
@@ -67,7 +67,7 @@ impl Sites {
         let of_each = all.iter().map(|site| {
             let app = site.app();
             let (log, memory) = (app.desk.audit(), app.desk.memory_mode());
-            let shared = (site.name(), log.wiki_name(), memory, log.home().is_remote());
+            let shared = (site.name(), log.wiki(), memory, log.home().is_remote());
             of_site(shared, app.desk.policy(), app.own_tools.surface())
         });
         shown(of_each.collect())

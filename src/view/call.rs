@@ -80,18 +80,19 @@ pub(crate) struct CallView<'a> {
 
 impl<'a> CallView<'a> {
     pub(crate) fn new(call: &'a CallHistory) -> Self {
-        let gate = call.gate();
+        let (gate, caller) = (call.gate(), call.caller());
         let (first, last) = (call.records.first(), call.records.last());
         let refused = call.create_refused();
+        let undo = call.records.iter().find(|record| record.undoes.is_some());
         Self {
             call: call.call,
             time: first.map_or("", |record| record.time.as_str()),
-            outcome: call.ending().as_str(),
-            client: call.client(),
-            actor: call.actor(),
+            outcome: call.ending.as_str(),
+            client: caller.client,
+            actor: caller.actor,
             tool: call.latest(|record| record.tool.as_deref()),
-            operation: call.operation(),
-            id: call.id(),
+            operation: call.operation,
+            id: call.id,
             locale: call.latest(|record| record.locale.as_ref().map(Locale::as_str)),
             path: call.latest(|record| record.path.as_ref().map(PagePath::as_str)),
             new_path: call.latest(|record| record.new_path.as_ref().map(PagePath::as_str)),
@@ -103,13 +104,13 @@ impl<'a> CallView<'a> {
             lines_added: last.map_or(0, |record| record.lines_added),
             lines_removed: last.map_or(0, |record| record.lines_removed),
             undoes: call.latest(|record| record.undoes),
-            also_undoes: call.also_undoes(),
-            set: call.set(),
+            also_undoes: undo.map_or(&[], |record| &record.also_undoes),
+            set: call.set,
             undone_by: call.undone_by,
             confirms: call.latest(|record| record.confirms),
             spent_by: &call.spent_by,
             proposal: call.latest(|record| record.proposal.as_deref()),
-            proposer: call.proposer(),
+            proposer: caller.proposer,
             note: call.latest(|record| record.note.as_deref()),
             ms: last.map_or(0, |record| record.ms),
             shown: shown(call)
@@ -216,9 +217,9 @@ fn shown(call: &CallHistory) -> impl Iterator<Item = (&'static ShownMember, Stri
 
 /// The kind of write, its page, and the page's id.
 fn write(call: &CallHistory, joint: char) -> Option<String> {
-    let operation = call.operation()?;
+    let operation = call.operation?;
     let place = place(call, joint);
-    Some(match call.id() {
+    Some(match call.id {
         Some(id) => format!("{operation} {place} (id {id})"),
         None => format!("{operation} {place}"),
     })

@@ -88,8 +88,9 @@ fn records(group: &CallGroup) -> impl Iterator<Item = &Record> {
 /// Who asked for it first, with what, when, and why.
 fn asked(group: &CallGroup) -> Option<StoryLine> {
     let first = in_order(group).next().or(group.changes.first())?;
-    let who = first.proposer().or(first.client()).map(client);
-    let who = who.or_else(|| first.actor().map(|actor| actor.as_str().to_owned()));
+    let caller = first.caller();
+    let who = caller.proposer.or(caller.client).map(client);
+    let who = who.or_else(|| caller.actor.map(|actor| actor.as_str().to_owned()));
     let mut says = who.unwrap_or_else(|| "somebody".to_owned());
     if let Some(tool) = first.latest(|record| record.tool.as_deref()) {
         says = format!("{says}, with {tool}");
@@ -144,14 +145,16 @@ fn decided(group: &CallGroup) -> Option<StoryLine> {
         let why = record.reason.as_deref().unwrap_or("no reason");
         return Some(line("decided", format!("{by} rejected it: {why}")));
     }
-    if let Some(call) = in_order(group).find(|call| call.ending() == CallOutcome::Withdrawn) {
-        let by = person(call.actor(), call.client());
+    if let Some(call) = in_order(group).find(|call| call.ending == CallOutcome::Withdrawn) {
+        let caller = call.caller();
+        let by = person(caller.actor, caller.client);
         return Some(line("decided", format!("{by} withdrew it")));
     }
     let sent = in_order(group).chain(&group.changes);
     let mut sent = sent.filter(|call| call.confirmation().is_some());
     let call = sent.next()?;
-    let by = || person(call.actor(), call.client());
+    let caller = call.caller();
+    let by = || person(caller.actor, caller.client);
     Some(line(
         "decided",
         match call.confirmation()? {
@@ -187,23 +190,23 @@ fn left_out(group: &CallGroup, joint: char) -> Option<StoryLine> {
 
 /// What was changed, each with its call.
 fn changed(group: &CallGroup, joint: char) -> Option<StoryLine> {
-    let own = in_order(group).filter(|call| call.sent().is_some() && !call.is_set());
+    let own = in_order(group).filter(|call| call.sent.is_some() && !call.is_set());
     let sent: Vec<&CallHistory> = match group.changes.as_slice() {
         [] => own.collect(),
         changes => changes.iter().collect(),
     };
     let first = sent.first()?;
-    let usual = first.ending();
+    let usual = first.ending;
     let named = sent.iter().take(MOST_NAMED).map(|call| StoryChange {
         call: call.call,
         page: place(call, joint),
-        outcome: (call.ending() != usual).then(|| call.ending().as_str()),
+        outcome: (call.ending != usual).then(|| call.ending.as_str()),
     });
     let count = group.of_changes.max(sent.len());
     let what = if count == 1 { "page" } else { "pages" };
     let (added, removed) = group.lines();
     let mut says = format!("{count} {what}, lines +{added} -{removed}");
-    let others = sent.iter().filter(|call| call.ending() != usual).count();
+    let others = sent.iter().filter(|call| call.ending != usual).count();
     if others > 0 {
         says = format!("{says}; {others} of them ended otherwise");
     }
@@ -239,7 +242,7 @@ fn taken_back(group: &CallGroup, joint: char) -> Option<StoryLine> {
 /// What came of it.
 fn came_to(group: &CallGroup) -> Option<StoryLine> {
     let head = group.head()?;
-    let ending = head.ending();
+    let ending = head.ending;
     let word = ending.as_str().replace('_', " ");
     let reason = head
         .records
@@ -272,7 +275,7 @@ pub(super) fn place(call: &CallHistory, joint: char) -> String {
         .iter()
         .rev()
         .find_map(|record| place_of_record(record, joint));
-    let id = || call.id().map(|id| format!("page {id}"));
+    let id = || call.id.map(|id| format!("page {id}"));
     place.or_else(id).unwrap_or_else(|| "no page".to_owned())
 }
 
@@ -293,7 +296,8 @@ fn person(actor: Option<&Actor>, own: Option<&Client>) -> String {
 
 /// The author of a call's note: the operator or an agent.
 pub(crate) fn whose(call: &CallHistory) -> Whose {
-    match (call.actor(), call.proposer()) {
+    let caller = call.caller();
+    match (caller.actor, caller.proposer) {
         (Some(_), None) => Whose::Operator,
         (None, _) | (_, Some(_)) => Whose::Agent,
     }

@@ -184,7 +184,7 @@ impl EntryBuilder {
     pub(super) fn meant(&mut self, story: &CallHistory) {
         self.entry.undoes = Some(story.call);
         if self.entry.path.is_none() {
-            self.entry.id = story.id();
+            self.entry.id = story.id;
             self.entry.locale = story.latest(|record| record.locale.clone());
             self.entry.path = story.place();
         }

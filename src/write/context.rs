@@ -395,7 +395,7 @@ impl WriteContext {
         };
         let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
         let (outcome, proposal) = match self.past.story(&call.into(), None).await {
-            Ok(story) => (story.outcome(), story.proposal_made().map(str::to_owned)),
+            Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),
             Err(_) => (Some(Outcome::Unknown), None),
         };
         if let Some(proposal) = proposal {

@@ -167,7 +167,7 @@ impl WriteContext {
                     return Ok(Became::Applying { made });
                 }
                 let story = self.past.story(&CallSelector::from(call), None).await;
-                let outcome = story.ok().and_then(|story| story.outcome());
+                let outcome = story.ok().and_then(|story| story.outcome);
                 Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
             }
             ProposalState::Applied { applied_by, .. } => {
@@ -211,7 +211,7 @@ impl WriteContext {
         let story = self.past.story(&CallSelector::from(call), None).await?;
         let set = SetAnswer {
             call,
-            outcome: SetOutcome::of(story.outcome()),
+            outcome: SetOutcome::of(story.outcome),
             members: vec![self.past.alone(&story)],
             left_out: Vec::new(),
             links_left: Vec::new(),
@@ -230,11 +230,11 @@ impl WriteContext {
         });
         let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
         for (id, before) in known {
-            let is_it = |call: &&CallHistory| call.id() == Some(id) && call.before() == before;
+            let is_it = |call: &&CallHistory| call.id == Some(id) && call.before == before;
             let Some(call) = calls.iter().find(is_it) else {
                 continue;
             };
-            let applied = self.past.kept([call.after()], call.key()).await;
+            let applied = self.past.kept([call.after], call.key).await;
             // Without both states the next write is compared with what the session read itself.
             if let (Ok([Some(applied)]), Ok(now)) = (applied, self.wiki.page_by_id(id).await)
                 && now.content.as_ref() == Some(&applied.content)

@@ -1,12 +1,8 @@
-//! Derives the outcome of a call, in one word, and other facts from all its records.
+//! Says in one word what became of a call.
 
 use std::fmt;
 
-use time::OffsetDateTime;
-
-use super::super::documents::proposals::is_making;
-use super::super::{Actor, AuditEvent, CallHistory, Client, Outcome, Record};
-
+use super::super::{AuditEvent, Outcome, Record};
 use crate::words::words;
 
 words! {
@@ -50,25 +46,73 @@ words! {
     }
 }
 
+words! {
+    /// The colour in which an outcome is shown, on a terminal and on a page.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OutcomeTone: as_str {
+        /// As wanted.
+        Good = "good",
+        /// Not done.
+        Bad = "bad",
+        /// In doubt.
+        Doubt = "doubt",
+        /// Neither.
+        Calm = "calm",
+    }
+}
+
 impl CallOutcome {
-    /// True if the page was written, or may have been.
-    pub const fn is_write(self) -> bool {
+    /// Reads what became of a call: the outcome of its steps, else what its last record says.
+    pub(in crate::audit) fn read(outcome: Option<Outcome>, last: Option<&Record>) -> Self {
+        if let Some(outcome) = outcome {
+            return outcome.into();
+        }
+        match last.map(|record| record.event) {
+            Some(AuditEvent::Refusal) => Self::Refused,
+            Some(AuditEvent::Preview) => Self::Preview,
+            Some(AuditEvent::Approval) => Self::Approval,
+            Some(AuditEvent::Proposal) => match last.and_then(|last| last.decision.as_deref()) {
+                Some("rejected") => Self::Rejected,
+                Some("withdrawn") => Self::Withdrawn,
+                _ => Self::Proposal,
+            },
+            Some(AuditEvent::Pause) => Self::Pause,
+            Some(AuditEvent::Settings) => Self::Settings,
+            Some(AuditEvent::Memory) => Self::Memory,
+            Some(AuditEvent::Delegation) => Self::Delegation,
+            Some(AuditEvent::Purge) => Self::Purge,
+            Some(
+                AuditEvent::Start | AuditEvent::Attempt | AuditEvent::Outcome | AuditEvent::Closed,
+            )
+            | None => Self::Open,
+        }
+    }
+
+    /// Its colour.
+    pub const fn tone(self) -> OutcomeTone {
         match self {
-            Self::Applied | Self::PartlyApplied | Self::Unknown | Self::Open => true,
+            Self::Applied => OutcomeTone::Good,
+            Self::Refused | Self::NotApplied | Self::Rejected => OutcomeTone::Bad,
+            Self::PartlyApplied | Self::Unknown | Self::Open => OutcomeTone::Doubt,
             Self::Unchanged
-            | Self::NotApplied
-            | Self::Refused
             | Self::Preview
             | Self::Approval
             | Self::Proposal
-            | Self::Rejected
             | Self::Withdrawn
             | Self::Pause
             | Self::Settings
             | Self::Memory
             | Self::Delegation
-            | Self::Purge => false,
+            | Self::Purge => OutcomeTone::Calm,
         }
+    }
+
+    /// True if the page was written, or may have been.
+    pub const fn is_write(self) -> bool {
+        matches!(
+            self,
+            Self::Applied | Self::PartlyApplied | Self::Unknown | Self::Open
+        )
     }
 }
 
@@ -87,80 +131,5 @@ impl From<Outcome> for CallOutcome {
             Outcome::PartlyApplied => Self::PartlyApplied,
             Outcome::Unknown => Self::Unknown,
         }
-    }
-}
-
-impl CallHistory {
-    /// Its outcome.
-    pub fn ending(&self) -> CallOutcome {
-        if let Some(outcome) = self.outcome() {
-            return outcome.into();
-        }
-        let last = self.records.last();
-        match last.map(|record| record.event) {
-            Some(AuditEvent::Refusal) => CallOutcome::Refused,
-            Some(AuditEvent::Preview) => CallOutcome::Preview,
-            Some(AuditEvent::Approval) => CallOutcome::Approval,
-            Some(AuditEvent::Proposal) => match last.and_then(|last| last.decision.as_deref()) {
-                Some("rejected") => CallOutcome::Rejected,
-                Some("withdrawn") => CallOutcome::Withdrawn,
-                _ => CallOutcome::Proposal,
-            },
-            Some(AuditEvent::Pause) => CallOutcome::Pause,
-            Some(AuditEvent::Settings) => CallOutcome::Settings,
-            Some(AuditEvent::Memory) => CallOutcome::Memory,
-            Some(AuditEvent::Delegation) => CallOutcome::Delegation,
-            Some(AuditEvent::Purge) => CallOutcome::Purge,
-            Some(
-                AuditEvent::Start | AuditEvent::Attempt | AuditEvent::Outcome | AuditEvent::Closed,
-            )
-            | None => CallOutcome::Open,
-        }
-    }
-
-    /// Time of its first record.
-    pub fn began(&self) -> Option<OffsetDateTime> {
-        self.records.first().and_then(Record::instant)
-    }
-
-    /// The client that called.
-    pub fn client(&self) -> Option<&Client> {
-        self.latest(|record| record.client.as_ref())
-    }
-
-    /// The actor, if not a client.
-    pub fn actor(&self) -> Option<&Actor> {
-        self.latest(|record| record.actor.as_ref())
-    }
-
-    /// The proposal that the call made, if it made one.
-    pub fn proposal_made(&self) -> Option<&str> {
-        let made = self.records.iter().find(|record| is_making(record))?;
-        made.proposal.as_deref()
-    }
-
-    /// The client that made the proposal that the call decided on, if another client did.
-    pub fn proposer(&self) -> Option<&Client> {
-        self.latest(|record| record.proposer.as_ref())
-    }
-
-    /// The caller in a word: the actor, the client's authenticated name, or the client's own name
-    /// for itself.
-    pub fn who(&self) -> Option<&str> {
-        let client = || self.client().map(Client::shown);
-        self.actor().map(Actor::as_str).or_else(client)
-    }
-
-    /// The last gate that decided, and what it decided.
-    pub fn gate(&self) -> Option<(&str, &str)> {
-        self.latest(|record| {
-            let decision = record.decision.as_deref().unwrap_or_default();
-            Some((record.gate.as_deref()?, decision))
-        })
-    }
-
-    /// A value from the last of its records that has it.
-    pub fn latest<'a, T>(&'a self, tells: impl Fn(&'a Record) -> Option<T>) -> Option<T> {
-        self.records.iter().rev().find_map(tells)
     }
 }

@@ -17,17 +17,13 @@ use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, applied_before};
 use super::super::run::reader::scan;
 use super::super::{
-    AuditError, AuditEvent, CallId, CallReader, Client, KeptState, KeyDigest, Outcome, Record,
+    AuditError, AuditEvent, CallHistory, CallId, CallReader, Client, Outcome, Record,
 };
-use super::spent_approval::{SpendingCalls, SpentApproval};
-use super::steps::StepOutcomes;
-use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
-use crate::change::Operation;
-use crate::page::PagePath;
+use super::call_history::{CallRecords, RecordClock, RecordPosition};
+use super::spent_approval::SpendingCalls;
+use super::undo_index::UndoIndex;
 use crate::store::local::line_index::LineIndex;
 
-/// The most records of one call that are returned.
-pub(in crate::audit) const MAX_RECORDS: usize = 1000;
 /// The most candidates that are named for an ambiguous prefix.
 const MAX_CANDIDATES: usize = 8;
 /// The most of the newest writes held while `last` is searched for.
@@ -133,161 +129,6 @@ pub enum CallHistoryError {
     Audit(#[from] AuditError),
 }
 
-/// All records of one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallHistory {
-    /// The call.
-    pub call: CallId,
-    /// Its records in all runs, in order of time and, within a run, in the run's own order; the
-    /// first thousand.
-    pub records: Vec<Record>,
-    /// True if there are more than a thousand, which no honest log has.
-    pub is_cut: bool,
-    /// The applied call that took this one back, and was not taken back itself.
-    pub undone_by: Option<CallId>,
-    /// The calls that spent its approval, in order of time: of a preview one, of a yes to a page or a
-    /// kind of write several; of a set the set alone. Known only where the call was looked for by itself.
-    pub spent_by: Vec<CallId>,
-    /// True if some unreadable lines in any run may be of this call or of an undo; `audit verify`
-    /// says more about them.
-    pub has_unreadable: bool,
-}
-
-impl CallHistory {
-    /// The kept state before the write.
-    pub fn before(&self) -> Option<KeptState> {
-        self.records.iter().find_map(|record| record.before)
-    }
-
-    /// The kept state after it, as promised.
-    pub fn after(&self) -> Option<KeptState> {
-        self.records.iter().rev().find_map(|record| record.after)
-    }
-
-    /// The kept states that say what it changed.
-    pub fn states_around(&self) -> [Option<KeptState>; 2] {
-        let found = self.last_applied().and_then(|record| record.found);
-        [self.before(), found.or(self.after())]
-    }
-
-    /// The outcome of the last step that was applied, in whole or in part.
-    pub fn last_applied(&self) -> Option<&Record> {
-        self.outcomes().find(|record| {
-            matches!(
-                record.outcome,
-                Some(Outcome::Applied | Outcome::PartlyApplied)
-            )
-        })
-    }
-
-    /// The refusal with which a create was answered whose page was then found as asked for: the page
-    /// may be somebody else's.
-    pub fn create_refused(&self) -> Option<&Record> {
-        self.last_applied().filter(|record| {
-            record.operation == Some(Operation::Create)
-                && record.outcome == Some(Outcome::Applied)
-                && record.code.is_some()
-        })
-    }
-
-    /// The page's id: from the last outcome that has one (the attempt of a create does not know
-    /// it), otherwise from the call.
-    pub fn id(&self) -> Option<i64> {
-        let of_call = || self.records.iter().rev().find_map(|record| record.id);
-        self.outcomes()
-            .find_map(|record| record.id)
-            .or_else(of_call)
-    }
-
-    /// The outcome of all its steps; `None` while an attempt has no outcome, or without attempts
-    /// and outcomes. A write that stopped between two steps, or whose steps are only partly as
-    /// promised, is [`Outcome::PartlyApplied`]; a write with an unknown step is
-    /// [`Outcome::Unknown`].
-    pub fn outcome(&self) -> Option<Outcome> {
-        let mut steps = StepOutcomes::default();
-        self.records.iter().for_each(|record| steps.tell(record));
-        steps.outcome().filter(|_| !self.is_cut)
-    }
-
-    /// True if an attempt has no outcome.
-    pub fn is_open(&self) -> bool {
-        let mut steps = StepOutcomes::default();
-        self.records.iter().for_each(|record| steps.tell(record));
-        steps.is_open()
-    }
-
-    /// The kind of write.
-    pub fn operation(&self) -> Option<Operation> {
-        self.records
-            .iter()
-            .rev()
-            .find_map(|record| record.operation)
-    }
-
-    /// The page's place after the call, as far as recorded: its new place, if the call was applied.
-    pub fn place(&self) -> Option<PagePath> {
-        let was_applied = self.last_applied().is_some();
-        let new = self.latest(|record| record.new_path.clone());
-        let old = || self.latest(|record| record.path.clone());
-        new.filter(|_| was_applied).or_else(old)
-    }
-
-    /// The set of changes that it belongs to or is.
-    pub fn set(&self) -> Option<CallId> {
-        self.records.iter().find_map(|record| record.set)
-    }
-
-    /// True if it is a set of changes, each of which has its own call.
-    pub fn is_set(&self) -> bool {
-        self.set() == Some(self.call)
-    }
-
-    /// The calls that it takes back beside the first.
-    pub fn also_undoes(&self) -> &[CallId] {
-        let undo = self.records.iter().find(|record| record.undoes.is_some());
-        undo.map_or(&[], |record| &record.also_undoes)
-    }
-
-    /// The calls that it takes back.
-    pub fn undone_calls(&self) -> Vec<CallId> {
-        let undo = self.records.iter().find(|record| record.undoes.is_some());
-        undo.map_or_else(Vec::new, Record::undone_calls)
-    }
-
-    /// Time of its last attempt, if it was sent.
-    pub fn sent(&self) -> Option<OffsetDateTime> {
-        let attempts = self.records.iter().rev();
-        let mut attempts = attempts.filter(|record| record.event == AuditEvent::Attempt);
-        attempts.find_map(Record::instant)
-    }
-
-    /// The approval of the write, if one was needed: by the record of its first attempt, of a set
-    /// by that of its end.
-    pub fn confirmation(&self) -> Option<SpentApproval<'_>> {
-        let is_sent =
-            |record: &&Record| matches!(record.event, AuditEvent::Attempt | AuditEvent::Outcome);
-        let mut sent = self.records.iter().filter(is_sent);
-        sent.find_map(SpentApproval::read)
-    }
-
-    /// The key of the wiki that the call came with.
-    pub fn key(&self) -> Option<KeyDigest> {
-        self.records.iter().find_map(|record| record.key)
-    }
-
-    /// True if this client made the call; `None` accepts every call.
-    fn is_of(&self, owner: Option<&Client>) -> bool {
-        let first = self.records.iter().find(|record| record.client.is_some());
-        owner.is_none() || first.is_some_and(|record| is_of(record, owner))
-    }
-
-    /// The outcomes, the last first.
-    fn outcomes(&self) -> impl Iterator<Item = &Record> {
-        let is_outcome = |record: &&Record| record.event == AuditEvent::Outcome;
-        self.records.iter().rev().filter(is_outcome)
-    }
-}
-
 impl CallReader {
     /// Finds a call and its records, whoever made it. Memory holds these records and a few words
     /// for each undo on record.
@@ -363,11 +204,17 @@ fn story(
         CallSelectorKind::Last => return last(&runs, &undone, owner),
     };
     let story = story_of(&runs, call, &undone)?;
-    if story.is_of(owner) {
+    if is_made_by(&story, owner) {
         Ok(story)
     } else {
         Err(CallHistoryError::NotFound)
     }
+}
+
+/// True if this client made the call; `None` accepts every call.
+fn is_made_by(call: &CallHistory, owner: Option<&Client>) -> bool {
+    let first = call.records.iter().find(|record| record.client.is_some());
+    owner.is_none() || first.is_some_and(|record| is_of(record, owner))
 }
 
 /// True if a record is of this client's call; `None` accepts every call.
@@ -412,30 +259,23 @@ pub(super) fn story_of(
     call: CallId,
     undone: &UndoIndex,
 ) -> Result<CallHistory, CallHistoryError> {
-    let mut found: Vec<(RecordPosition, Record)> = Vec::new();
+    let mut records = CallRecords::default();
     let mut has_unreadable = undone.has_unreadable;
-    let mut is_cut = false;
     let mut spent = SpendingCalls::default();
-    let mut clock = RecordClock::default();
     runs.find(&Subject::Call(call), |told| match told.record {
         Ok(record) if spent.read(call, &record) => {}
-        Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
-            found.push((clock.read(told.index, told.line, &record), record));
-        }
-        Ok(record) => is_cut |= record.call == Some(call),
+        Ok(record) if record.call == Some(call) => records.add(told.index, told.line, record),
+        Ok(_) => {}
         Err(_) => has_unreadable = true,
     })?;
-    if found.is_empty() {
+    if records.iter().next().is_none() {
         return Err(CallHistoryError::NotFound);
     }
-    found.sort_by_key(|(moment, _)| *moment);
     Ok(CallHistory {
-        call,
-        records: found.into_iter().map(|(_, record)| record).collect(),
-        is_cut,
         undone_by: undone.by.get(&call).copied(),
         spent_by: spent.0,
         has_unreadable,
+        ..records.history(call)
     })
 }
 
@@ -459,7 +299,9 @@ fn last(
         }
         for call in newest {
             match story_of(runs, call, undone) {
-                Ok(story) if story.outcome() == Some(Outcome::Applied) && story.is_of(owner) => {
+                Ok(story)
+                    if story.outcome == Some(Outcome::Applied) && is_made_by(&story, owner) =>
+                {
                     return Ok(story);
                 }
                 // Purged meanwhile, not wholly applied, or another client's.
@@ -497,8 +339,8 @@ fn last_indexed(
             let call = step.call.filter(|call| passed.insert(*call));
             if let Some(call) = call
                 && let Ok(story) = story_of(runs, call, undone)
-                && story.outcome() == Some(Outcome::Applied)
-                && story.is_of(owner)
+                && story.outcome == Some(Outcome::Applied)
+                && is_made_by(&story, owner)
                 && !takes_back(runs, &story)?
             {
                 return Ok(story);

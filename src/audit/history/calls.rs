@@ -16,10 +16,11 @@ use super::super::run::parsed::for_each_record;
 use super::super::{
     AuditError, AuditEvent, CallFilter, CallHistory, CallHistoryError, CallId, Record,
 };
-use super::call::{MAX_RECORDS, story_of};
+use super::call::story_of;
+use super::call_history::{MAX_RECORDS, RecordClock, RecordPosition};
 use super::call_reader::CallReader;
 use super::steps::StepOutcomes;
-use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
+use super::undo_index::UndoIndex;
 use crate::store::local::line_index::CallRange;
 
 /// A call counts as complete after this many more lines of its run.
@@ -37,7 +38,7 @@ pub struct Latest {
 type CallSortKey = (Option<OffsetDateTime>, CallId);
 
 fn key(call: &CallHistory) -> CallSortKey {
-    (call.began(), call.call)
+    (call.began, call.call)
 }
 
 impl Latest {
@@ -136,11 +137,12 @@ impl CallReader {
         blocking(move || {
             let (mut writes, mut has_more) = (Vec::new(), false);
             reader.each(|call| {
-                let is_by = match call.actor() {
+                let caller = call.caller();
+                let is_by = match caller.actor {
                     Some(actor) => actor.is_called(&client),
-                    None => call.client().is_some_and(|own| own.is_called(&client)),
+                    None => caller.client.is_some_and(|own| own.is_called(&client)),
                 };
-                let is_sent = call.sent() >= Some(since) && call.ending().is_write();
+                let is_sent = call.sent >= Some(since) && call.ending.is_write();
                 if !(is_by && is_sent) {
                     return;
                 }
@@ -149,7 +151,7 @@ impl CallReader {
                     writes.push(call);
                 }
             })?;
-            writes.sort_by_key(|call| std::cmp::Reverse(call.sent()));
+            writes.sort_by_key(|call| std::cmp::Reverse(call.sent));
             Ok((!has_more).then_some(writes))
         })
         .await
@@ -168,8 +170,8 @@ impl CallReader {
         blocking(move || {
             let mut writes = Vec::new();
             let mut take = |call: CallHistory| {
-                let is_of = call.id().is_some_and(|id| pages.contains(&id));
-                if is_of && call.sent() > after && call.last_applied().is_some() {
+                let is_of = call.id.is_some_and(|id| pages.contains(&id));
+                if is_of && call.sent > after && call.last_applied().is_some() {
                     writes.push(call);
                 }
             };
@@ -267,8 +269,7 @@ impl CallReader {
         let mut latest = Latest::new(room);
         for (began, call) in newest {
             let call = CallId::from_number(call);
-            let fits =
-                |call: &CallHistory| nanoseconds(call.began()) == began && filter.takes(call);
+            let fits = |call: &CallHistory| nanoseconds(call.began) == began && filter.takes(call);
             let Some(call) = history_of(&runs, call, &undone)?.filter(fits) else {
                 tracing::warn!(%call, "audit: the index does not say what the log says");
                 return Ok(None);
@@ -361,13 +362,11 @@ impl<F: FnMut(CallHistory)> Gathering<F> {
         {
             let mut live = entry.remove();
             live.records.sort_by_key(|(moment, _)| *moment);
+            let records = live.records.into_iter().map(|(_, record)| record);
             (self.each)(CallHistory {
-                call,
-                records: live.records.into_iter().map(|(_, record)| record).collect(),
-                is_cut: live.is_cut,
                 undone_by: self.undone.by.get(&call).copied(),
-                spent_by: Vec::new(),
                 has_unreadable: self.undone.has_unreadable,
+                ..CallHistory::new(call, records.collect(), live.is_cut)
             });
         }
     }

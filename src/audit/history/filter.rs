@@ -35,18 +35,18 @@ pub struct CallFilter {
 impl CallFilter {
     /// True if the filter selects a call.
     pub fn takes(&self, call: &CallHistory) -> bool {
-        let began = call.began();
+        let began = call.began;
         let is_in_time = self.since.is_none_or(|since| began >= Some(since))
             && self.until.is_none_or(|until| began < Some(until));
         is_in_time
             && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
-            && fits(self.operation, || call.operation())
+            && fits(self.operation, || call.operation)
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
-            && fits(self.page, || call.id())
+            && fits(self.page, || call.id)
             && self.client.as_ref().is_none_or(|name| is_by(call, name))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
             && self.set.as_ref().is_none_or(|set| is_of_set(call, set))
-            && fits(self.ending, || Some(call.ending()))
+            && fits(self.ending, || Some(call.ending))
     }
 }
 
@@ -55,14 +55,14 @@ fn fits<T: PartialEq>(wanted: Option<T>, found: impl FnOnce() -> Option<T>) -> b
 }
 
 fn is_by(call: &CallHistory, name: &str) -> bool {
-    let clients = [call.client(), call.proposer()];
-    let mut clients = clients.into_iter().flatten();
+    let caller = call.caller();
+    let mut clients = [caller.client, caller.proposer].into_iter().flatten();
     clients.any(|client| client.is_called(name))
-        || call.actor().is_some_and(|actor| actor.is_called(name))
+        || caller.actor.is_some_and(|actor| actor.is_called(name))
 }
 
 fn is_of_set(call: &CallHistory, beginning: &str) -> bool {
-    call.set()
+    call.set
         .is_some_and(|set| set.to_string().starts_with(beginning))
 }
 

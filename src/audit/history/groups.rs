@@ -80,9 +80,9 @@ impl CallGroup {
     /// The call that tells what became of it: the newest that wrote or rejected, else the newest.
     pub fn head(&self) -> Option<&CallHistory> {
         let decides = |call: &&CallHistory| {
-            call.outcome().is_some()
+            call.outcome.is_some()
                 || matches!(
-                    call.ending(),
+                    call.ending,
                     CallOutcome::Rejected | CallOutcome::Withdrawn | CallOutcome::Open
                 )
         };
@@ -103,7 +103,7 @@ impl CallGroup {
         let is_shown =
             |record: &&Record| record.event == AuditEvent::Preview && !is_making_of_other(record);
         let shown = { self.calls.iter().flat_map(|call| &call.records) }.find(is_shown);
-        let shown = shown.filter(|_| head.is_none_or(|head| head.outcome().is_none()));
+        let shown = shown.filter(|_| head.is_none_or(|head| head.outcome.is_none()));
         let last = || head.and_then(|call| call.records.last());
         shown
             .or_else(last)
@@ -285,7 +285,7 @@ impl CallReader {
         self.each(|call| {
             let seen = admits(&call);
             survey.tell(&call, seen, false);
-            let set = call.set().map(|set| set.to_string());
+            let set = call.set.map(|set| set.to_string());
             let proposal = call.latest(|record| record.proposal.as_deref());
             let is_it = call.call.to_string() == named
                 || set.as_deref() == Some(named)
@@ -322,7 +322,7 @@ impl GroupNames {
     fn of<'a>(all: impl Iterator<Item = &'a CallHistory>) -> Self {
         let mut names = Self::default();
         for call in all {
-            names.sets.extend(call.set());
+            names.sets.extend(call.set);
             let proposal = call.latest(|record| record.proposal.clone());
             names.proposals.extend(proposal);
             let spent = call.records.iter().filter_map(|record| record.confirms);
@@ -342,7 +342,7 @@ impl GroupNames {
     /// True if one of them names a call, or what it is of.
     fn has(&self, call: &CallHistory) -> bool {
         let proposal = call.latest(|record| record.proposal.as_ref());
-        call.set().is_some_and(|set| self.sets.contains(&set))
+        call.set.is_some_and(|set| self.sets.contains(&set))
             || proposal.is_some_and(|id| self.proposals.contains(id))
             || self.sets.contains(&call.call)
             || self.calls.contains(&call.call)
@@ -395,7 +395,7 @@ impl Gathered {
         if !survey.admits(&call, seen) {
             return;
         }
-        let of_set = call.set().filter(|_| !call.is_set());
+        let of_set = call.set.filter(|_| !call.is_set());
         if let Some(set) = of_set {
             if !survey.is_whole(set) {
                 // What is said of the whole set may name pages that are not shown.

@@ -1,6 +1,7 @@
 //! Calls as the record has them: selected, grouped, counted, rebuilt.
 
 pub(super) mod call;
+pub(super) mod call_history;
 pub(super) mod call_reader;
 pub(super) mod calls;
 pub(super) mod deletions;

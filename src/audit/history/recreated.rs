@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
 use super::super::{
     AuditError, AuditEvent, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
 };
-use super::undo_index::{RecordClock, RecordPosition};
+use super::call_history::{RecordClock, RecordPosition};
 use crate::change::Operation;
 
 /// A page or an asset that a write of ours deleted, and that the undo of this write created again,
@@ -35,8 +34,9 @@ impl WriteReader {
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
     pub async fn recreations(&self, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
-        let place = self.place.clone();
-        blocking(move || recreations(&place, of_assets)).await
+        self.place
+            .on(move |place| recreations(place, of_assets))
+            .await
     }
 }
 

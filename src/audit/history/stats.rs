@@ -65,12 +65,13 @@ pub struct CallStats {
 impl CallStats {
     /// Counts a call in.
     pub fn count(&mut self, call: &CallHistory) {
-        let ending = call.ending();
+        let ending = call.ending;
         self.calls = self.calls.saturating_add(1);
-        let is_set = call.is_set() && call.outcome().is_some();
+        let is_set = call.is_set() && call.outcome.is_some();
         self.sets = self.sets.saturating_add(u64::from(is_set));
         self.outcomes.add(ending.as_str(), 1);
-        self.calls_by_client.add(call.who().unwrap_or("(none)"), 1);
+        self.calls_by_client
+            .add(call.caller().who().unwrap_or("(none)"), 1);
         let time = call.records.first().map_or("", |record| &record.time);
         let day = time.get(..10).unwrap_or_default();
         if ending == CallOutcome::Refused {

@@ -2,36 +2,10 @@
 
 use std::collections::HashMap;
 
-use time::OffsetDateTime;
-
 use super::super::run::indexed::{IndexedRuns, Subject};
-use super::super::{AuditError, CallId, Outcome, Record};
+use super::super::{AuditError, CallId, Outcome};
+use super::call_history::{RecordClock, RecordPosition};
 use super::steps::StepOutcomes;
-
-/// The position of a record among those of all runs: by time, then by run and line. Within a run no
-/// record precedes the one above it, even if the clock was set back.
-pub(in crate::audit) type RecordPosition = (Option<OffsetDateTime>, usize, u64);
-
-#[derive(Debug, Default)]
-pub(in crate::audit) struct RecordClock {
-    run: usize,
-    latest: Option<OffsetDateTime>,
-}
-
-impl RecordClock {
-    pub(in crate::audit) fn read(
-        &mut self,
-        run: usize,
-        line: u64,
-        record: &Record,
-    ) -> RecordPosition {
-        if self.run != run {
-            *self = Self { run, latest: None };
-        }
-        self.latest = self.latest.max(record.instant());
-        (self.latest, run, line)
-    }
-}
 
 /// The calls that were taken back.
 #[derive(Debug, Default)]

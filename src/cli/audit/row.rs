@@ -1,6 +1,6 @@
 //! Renders one call as a row of a table on the terminal.
 
-use crate::audit::{Actor, CallHistory, CallId, CallOutcome, Client};
+use crate::audit::{Actor, CallHistory, CallId, CallOutcome, Client, OutcomeTone};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
 use crate::view::CallView;
@@ -84,7 +84,7 @@ pub(super) fn page(
 
 /// The outcome of a call, with the gate that stopped it, if any.
 pub(super) fn ending(call: &CallHistory) -> Cell {
-    let ending = call.ending();
+    let ending = call.ending;
     let mut text = ending.as_str().to_owned();
     if !matches!(ending, CallOutcome::Applied | CallOutcome::Unchanged)
         && let Some((gate, decision)) = call.gate()
@@ -108,20 +108,11 @@ pub(super) fn ending(call: &CallHistory) -> Cell {
 
 /// The colour of an end.
 pub(super) const fn paint(ending: CallOutcome) -> Paint {
-    match ending {
-        CallOutcome::Applied => Paint::Green,
-        CallOutcome::Refused | CallOutcome::NotApplied | CallOutcome::Rejected => Paint::Red,
-        CallOutcome::PartlyApplied | CallOutcome::Unknown | CallOutcome::Open => Paint::Yellow,
-        CallOutcome::Unchanged
-        | CallOutcome::Preview
-        | CallOutcome::Approval
-        | CallOutcome::Proposal
-        | CallOutcome::Withdrawn
-        | CallOutcome::Pause
-        | CallOutcome::Settings
-        | CallOutcome::Memory
-        | CallOutcome::Delegation
-        | CallOutcome::Purge => Paint::Dim,
+    match ending.tone() {
+        OutcomeTone::Good => Paint::Green,
+        OutcomeTone::Bad => Paint::Red,
+        OutcomeTone::Doubt => Paint::Yellow,
+        OutcomeTone::Calm => Paint::Dim,
     }
 }
 

@@ -71,8 +71,8 @@ async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, (Exit,
         .of_set(set)
         .await
         .map_err(|error| unread(&error))?;
-    calls.sort_by_key(CallHistory::sent);
-    calls.retain(|call| call.sent().is_some());
+    calls.sort_by_key(|call| call.sent);
+    calls.retain(|call| call.sent.is_some());
     Ok(calls)
 }
 
@@ -157,7 +157,7 @@ fn in_json(
 /// True if a running process holds the run in which an attempt of the call is open.
 fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
     let last = call.records.last();
-    let Some(last) = last.filter(|_| call.ending() == CallOutcome::Open) else {
+    let Some(last) = last.filter(|_| call.ending == CallOutcome::Open) else {
         return Ok(false);
     };
     let name = format!("-{}.jsonl", last.run);
@@ -169,16 +169,16 @@ fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
 fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: bool) {
     let by = call.undone_by;
     let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
-    let open = match call.ending() {
+    let open = match call.ending {
         CallOutcome::Open if is_held => ": it is under way",
         CallOutcome::Open => ": its server ended without an outcome; the next one finds it out",
         _ => "",
     };
-    let ending = format!("{}{open}{undone}", call.ending());
+    let ending = format!("{}{open}{undone}", call.ending);
     print::line(&format!(
         "{} {}",
         print::painted(&format!("call {}", call.call), Paint::Bold),
-        print::painted(&ending, row::paint(call.ending()))
+        print::painted(&ending, row::paint(call.ending))
     ));
     show_story(story);
     for fact in facts(call, ':') {

@@ -47,7 +47,7 @@ async fn ending(app: &App, state: &ProposalState) -> Option<CallOutcome> {
         return None;
     };
     let story = app.desk.past().story(&(*applied_by).into(), None).await;
-    story.ok().map(|story| story.ending())
+    story.ok().map(|story| story.ending)
 }
 
 async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>), Failure> {

@@ -103,12 +103,12 @@ impl Replay<'_> {
         let mut days = Days::default();
         let mut fault = None;
         self.log.calls.each(|call| {
-            let ending = call.ending();
+            let ending = call.ending;
             let is_asked_for = ending.is_write() || ending == CallOutcome::Proposal;
             if !is_asked_for || fault.is_some() {
                 return;
             }
-            let began = call.began();
+            let began = call.began;
             let writes_of_day = if self.rules.counts_writes() {
                 days.before(&call, ending.is_write())
             } else {
@@ -164,7 +164,7 @@ impl Replay<'_> {
         });
         let facts = Facts {
             clients: names(call),
-            people: call.client().map(Client::people).unwrap_or_default(),
+            people: call.caller().client.map(Client::people).unwrap_or_default(),
             writes_of_day,
             changes: change.into_iter().collect(),
         };
@@ -183,8 +183,8 @@ impl Replay<'_> {
                 .records
                 .first()
                 .map_or_else(String::new, |record| record.time.clone()),
-            client: call.who().unwrap_or_default().to_owned(),
-            operation: call.operation(),
+            client: call.caller().who().unwrap_or_default().to_owned(),
+            operation: call.operation,
             page: page(call),
             rule: name.to_owned(),
             then,
@@ -198,7 +198,7 @@ impl Replay<'_> {
 
 /// The names that a caller goes by.
 fn names(call: &CallHistory) -> Vec<String> {
-    let client = call.proposer().or(call.client());
+    let client = call.caller().proposer.or(call.caller().client);
     client.map_or_else(Vec::new, Client::names)
 }
 
@@ -218,7 +218,7 @@ fn of_record(call: &CallHistory) -> Option<ChangeFacts> {
     let path = call.latest(|record| record.path.clone());
     let new_path = call.latest(|record| record.new_path.clone());
     Some(ChangeFacts {
-        operation: call.operation()?,
+        operation: call.operation?,
         moves: new_path.is_some(),
         places: [path, new_path]
             .into_iter()
@@ -238,7 +238,7 @@ struct Days(VecDeque<(OffsetDateTime, Client)>);
 impl Days {
     /// The number of writes that the client of a call made in the 24 hours before it.
     fn before(&mut self, call: &CallHistory, is_write: bool) -> u64 {
-        let Some(began) = call.began() else {
+        let Some(began) = call.began else {
             return 0;
         };
         let day = Duration::days(1);
@@ -248,7 +248,7 @@ impl Days {
         let names = names(call);
         let own = self.0.iter().filter(|(_, client)| goes_by(client, &names));
         let count = own.count();
-        if let Some(client) = call.client().filter(|_| is_write) {
+        if let Some(client) = call.caller().client.filter(|_| is_write) {
             self.0.push_back((began, client.clone()));
         }
         u64::try_from(count).unwrap_or(u64::MAX)

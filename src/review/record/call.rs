@@ -80,7 +80,7 @@ pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &RecordLinks
             @for one in group.calls.iter().rev() {
                 section.part {
                     h3 { (cells::time(one)) " "
-                        span class=(format!("end {}", cells::tone(one.ending()))) { (cells::ending(one)) }
+                        span class=(format!("end {}", one.ending.tone().as_str())) { (cells::ending(one)) }
                         " " (step(one))
                     }
                     (call(one, changed.get(&one.call), links))
@@ -125,7 +125,7 @@ fn story(story: &Story, links: &RecordLinks) -> Markup {
 fn step(call: &CallHistory) -> Markup {
     html! {
         span.quiet { "by " }
-        @match (call.actor(), call.client()) {
+        @match (call.caller().actor, call.caller().client) {
             (Some(actor), _) => (cells::person(actor)),
             (None, Some(client)) => (cells::client(client)),
             (None, None) => "nobody",
@@ -138,7 +138,7 @@ fn change(one: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLink
     html! {
         details.one open[changed.is_some() && links.is_served] {
             summary {
-                span class=(format!("end {}", cells::tone(one.ending()))) { (cells::ending(one)) }
+                span class=(format!("end {}", one.ending.tone().as_str())) { (cells::ending(one)) }
                 " " (cells::operation(one)) " " (cells::place(one))
             }
             (call(one, changed, links))
@@ -152,7 +152,7 @@ fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks
         (facts(call, links))
         (records(call, links))
         @if let Some(changed) = changed { (difference(changed)) }
-        @else if !cells::is_of_many(call) && (call.before().is_some() || call.after().is_some()) {
+        @else if !cells::is_of_many(call) && (call.before.is_some() || call.after.is_some()) {
             p.note {
                 "What it changed is not on this page: "
                 @if links.is_served {
@@ -173,7 +173,7 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
                 dd {
                     (cells::place(call)) " "
                     a href=(address) rel="noopener noreferrer" target="_blank" { "in the wiki" }
-                    @if let (Some(id), true) = (call.id(), links.is_served) {
+                    @if let (Some(id), true) = (call.id, links.is_served) {
                         " · " a href=(format!("/review/record?page={id}")) { "its story" }
                     }
                 }

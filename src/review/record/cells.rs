@@ -15,7 +15,7 @@ pub(super) fn row(group: &CallGroup) -> Markup {
     html! {
         @if let Some(head) = group.head() {
             (time(head))
-            span class=(format!("end {}", tone(head.ending()))) { (ending(head)) }
+            span class=(format!("end {}", head.ending.tone().as_str())) { (ending(head)) }
             span.what { (what(group, head)) }
             span.who { (people(group)) }
             @let (added, removed) = group.lines();
@@ -36,28 +36,9 @@ pub(super) fn time(call: &CallHistory) -> Markup {
     }
 }
 
-/// The colour of an outcome.
-pub(super) const fn tone(ending: CallOutcome) -> &'static str {
-    match ending {
-        CallOutcome::Applied => "good",
-        CallOutcome::Refused | CallOutcome::NotApplied | CallOutcome::Rejected => "bad",
-        CallOutcome::PartlyApplied | CallOutcome::Unknown | CallOutcome::Open => "doubt",
-        CallOutcome::Unchanged
-        | CallOutcome::Preview
-        | CallOutcome::Approval
-        | CallOutcome::Proposal
-        | CallOutcome::Withdrawn
-        | CallOutcome::Pause
-        | CallOutcome::Settings
-        | CallOutcome::Memory
-        | CallOutcome::Delegation
-        | CallOutcome::Purge => "calm",
-    }
-}
-
 /// The outcome of a call, with the gate that stopped it.
 pub(super) fn ending(call: &CallHistory) -> Markup {
-    let ending = call.ending();
+    let ending = call.ending;
     let gate = call.gate().filter(|_| ending == CallOutcome::Refused);
     html! {
         b { (ending.as_str().replace('_', " ")) }
@@ -129,7 +110,7 @@ fn places_of(calls: &[CallHistory]) -> usize {
 /// The word for what a call does to its page; its tool where it is about none.
 pub(super) fn operation(call: &CallHistory) -> Markup {
     html! {
-        @match call.operation() {
+        @match call.operation {
             Some(operation) => (queue::verb(operation)),
             None => (text(call.latest(|record| record.tool.as_deref()).unwrap_or_default())),
         }
@@ -145,7 +126,7 @@ pub(super) fn place(call: &CallHistory) -> Markup {
         @if let (Some(locale), Some(path)) = (locale, path) {
             bdi.path { (queue::place(locale, path)) }
             @if let Some(new) = new { " → " bdi.path { (text(new.as_str())) } }
-        } @else if let Some(id) = call.id() {
+        } @else if let Some(id) = call.id {
             span.path { "page " (id) }
         }
     }
@@ -162,16 +143,17 @@ fn people(group: &CallGroup) -> Markup {
     let Some(head) = group.head() else {
         return html! {};
     };
-    let asked = head.proposer().or_else(|| {
-        let calls = group.calls.iter().rev();
-        { calls }.find_map(|call| call.actor().is_none().then(|| call.client())?)
+    let caller = head.caller();
+    let asked = caller.proposer.or_else(|| {
+        let mut callers = group.calls.iter().rev().map(CallHistory::caller);
+        callers.find_map(|caller| caller.client.filter(|_| caller.actor.is_none()))
     });
     html! {
-        @match (head.actor(), asked) {
+        @match (caller.actor, asked) {
             (Some(actor), Some(asked)) => { (client(asked)) ", decided by " (person(actor)) },
             (Some(actor), None) => (person(actor)),
             (None, _) => {
-                @if let Some(own) = head.client().or(asked) { (client(own)) }
+                @if let Some(own) = caller.client.or(asked) { (client(own)) }
             },
         }
     }

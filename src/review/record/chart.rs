@@ -8,6 +8,7 @@ use time::{Date, Month, OffsetDateTime, UtcOffset};
 
 use super::super::markup::counted;
 use crate::audit::{CallHistory, CallOutcome};
+use crate::words::words;
 
 /// The most hours that are told apart; of more only the days are.
 const MOST_HOURS: usize = 4_096;
@@ -37,14 +38,16 @@ pub(super) struct Chart {
     is_by_day: bool,
 }
 
-/// The time span of a bar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChartInterval {
-    Hour,
-    Day,
-    Week,
-    Month,
-    Year,
+words! {
+    /// The time span of a bar.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum ChartInterval: as_str {
+        Hour = "hour",
+        Day = "day",
+        Week = "week",
+        Month = "month",
+        Year = "year",
+    }
 }
 
 /// One bar.
@@ -64,11 +67,11 @@ impl AddAssign for BarCounts {
 impl Chart {
     /// Counts a call in.
     pub(super) fn count(&mut self, call: &CallHistory) {
-        let is_set = call.is_set() && call.outcome().is_some();
-        let ending = call.ending();
+        let is_set = call.is_set() && call.outcome.is_some();
+        let ending = call.ending;
         let writes = usize::from(ending.is_write() && !is_set);
         let refusals = usize::from(ending == CallOutcome::Refused);
-        if let Some(began) = call.began() {
+        if let Some(began) = call.began {
             self.add(began.unix_timestamp(), BarCounts { writes, refusals });
         }
     }
@@ -124,15 +127,10 @@ impl Chart {
 
     /// The drawing, which needs no script and no colour to be read.
     pub(super) fn drawing(&self) -> Markup {
-        let bars = self.bars();
-        let step = match self.step() {
-            Some(ChartInterval::Hour) => "hour",
-            Some(ChartInterval::Day) => "day",
-            Some(ChartInterval::Week) => "week",
-            Some(ChartInterval::Month) => "month",
-            Some(ChartInterval::Year) => "year",
-            None => return html! {},
+        let Some(step) = self.step().map(ChartInterval::as_str) else {
+            return html! {};
         };
+        let bars = self.bars();
         let most = bars
             .iter()
             .map(|bar| bar.counts.writes + bar.counts.refusals);

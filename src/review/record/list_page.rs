@@ -112,7 +112,7 @@ pub(super) fn one(group: &CallGroup, body: &Markup, frame: &Frame) -> Markup {
                 @else { (cells::operation_on_pages(group, head)) }
             }
             p.by {
-                span class=(format!("end {}", cells::tone(head.ending()))) { (cells::ending(head)) }
+                span class=(format!("end {}", head.ending.tone().as_str())) { (cells::ending(head)) }
                 " · " (cells::time(head)) " UTC"
             }
             div.story.whole[is_one] { (body) }

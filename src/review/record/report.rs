@@ -143,14 +143,14 @@ impl<'a> ReportRequest<'a> {
                 .collect::<Vec<_>>()
                 .join("\n")
         };
-        let whos = words(&mut group.all().map(CallHistory::who));
+        let whos = words(&mut group.all().map(|call| call.caller().who()));
         let tools = words(
             &mut group
                 .all()
                 .map(|call| call.latest(|record| record.tool.as_deref())),
         );
         html! {
-            li.row data-call=(head.call) data-time=(text(time)) data-outcome=(head.ending().as_str())
+            li.row data-call=(head.call) data-time=(text(time)) data-outcome=(head.ending.as_str())
                 data-gate=(text(gate)) data-who=(whos) data-tool=(tools) {
                 details {
                     summary.call { (cells::row(group)) }

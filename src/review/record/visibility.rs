@@ -53,7 +53,7 @@ impl RecordVisibility {
         if !places_are_own {
             return CallVisibility::No;
         }
-        let is_change_of_set = call.set().is_some() && !call.is_set();
+        let is_change_of_set = call.set.is_some() && !call.is_set();
         // A call about a whole set or proposal may name its first page alone.
         match call.latest(|record| record.proposal.as_deref()) {
             Some(proposal) if !is_change_of_set && self.proposals.contains(proposal) => {

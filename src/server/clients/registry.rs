@@ -420,7 +420,7 @@ impl ClientsState {
         let site = self.sites.upgrade();
         let site = site.and_then(|sites| sites.find(line.site.as_deref()));
         // It is for a wiki of other servers, which end it, too.
-        let is_other = |site: &Arc<Site>| !line.is_of(site.app().desk.audit().wiki_name());
+        let is_other = |site: &Arc<Site>| !line.is_of(site.app().desk.audit().wiki());
         if site.as_ref().is_some_and(is_other) {
             return None;
         }

@@ -84,7 +84,7 @@ impl Delegations {
         };
         line.parent() == Some(self.client.id)
             && line.site.as_deref() == site.name().map(SiteName::as_str)
-            && line.is_of(site.app().desk.audit().wiki_name())
+            && line.is_of(site.app().desk.audit().wiki())
     }
 
     async fn take_of(&self, changes: usize) -> Result<(), Failure> {
@@ -125,7 +125,7 @@ impl Delegations {
         let mut line = DelegateRecord::new(&token, made, &wanted.task, may)
             .map_err(|fault| invalid("task", &fault))?;
         line.site = site.name().map(ToString::to_string);
-        line.wiki = Some(desk.audit().wiki_name().to_owned());
+        line.wiki = Some(desk.audit().wiki().to_owned());
         line.writes = wanted.writes;
         let kept = line.clone();
         self.delegates.on(move |all| all.add(&kept)).await?;

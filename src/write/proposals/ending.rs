@@ -72,7 +72,7 @@ impl Proposals {
     async fn untouched(&self, attempts: Vec<CallId>) -> Result<(), Failure> {
         for call in attempts {
             let story = self.past.story(&CallSelector::from(call), None).await?;
-            if story.outcome() != Some(Outcome::NotApplied) {
+            if story.outcome != Some(Outcome::NotApplied) {
                 let message = "A person has decided to apply this proposal, and some of it may be written; it was not withdrawn.";
                 return Err(Failure::new(Code::ProposalOutdated, message)
                     .detail("appliedBy", serde_json::json!(call))
@@ -162,7 +162,7 @@ impl Proposals {
     async fn applied_by(&self, calls: &[CallId]) -> Result<Option<CallId>, Failure> {
         for call in calls {
             let story = self.past.story(&CallSelector::from(*call), None).await?;
-            if story.outcome() == Some(Outcome::Applied) {
+            if story.outcome == Some(Outcome::Applied) {
                 return Ok(Some(*call));
             }
         }

@@ -73,7 +73,7 @@ impl UndoRequest {
 
     /// The page that it changes, under the id that it has now.
     async fn page_now(&self, call: WriteCall<'_>) -> Option<i64> {
-        let id = undone(call, self).await.ok()?.id()?;
+        let id = undone(call, self).await.ok()?.id?;
         let later = present::later_ids(call.past, id).await.ok()?;
         if later.is_empty() {
             return Some(id);
@@ -179,7 +179,7 @@ async fn change_of(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
         );
     }
-    match story.outcome() {
+    match story.outcome {
         Some(Outcome::Applied | Outcome::PartlyApplied) => {}
         Some(Outcome::Unchanged | Outcome::NotApplied) => {
             return Err(nothing("That call changed nothing."));
@@ -233,7 +233,7 @@ async fn as_it_is(
 ) -> Result<(Option<Attached>, Option<PageState>), Failure> {
     let comes_anew = before.is_some() && after.is_none();
     let of_thing = after.or(before).filter(|state| state.thing.is_some());
-    let now = match (comes_anew, of_thing, story.id()) {
+    let now = match (comes_anew, of_thing, story.id) {
         (false, Some(state), _) => present::thing(past, state).await?,
         (false, None, Some(id)) => present::page(past, id).await?,
         _ => None,
@@ -249,7 +249,7 @@ async fn in_part(
     before: Option<&PageState>,
     after: Option<&PageState>,
 ) -> Result<Option<(PageState, PageState)>, Failure> {
-    match (before, after, story.id()) {
+    match (before, after, story.id) {
         (Some(before), None, Some(id)) if before.thing.is_none() => {
             present::in_part(past, id).await
         }
@@ -263,7 +263,7 @@ pub(super) async fn states_around(
     story: &CallHistory,
 ) -> Result<(Option<PageState>, Option<PageState>), Failure> {
     let names = names_around(story);
-    let [before, promised, found] = past.kept(names, story.key()).await?;
+    let [before, promised, found] = past.kept(names, story.key).await?;
     let after = left(story, before.as_ref(), promised, found);
     Ok((before, after))
 }
@@ -271,7 +271,7 @@ pub(super) async fn states_around(
 /// The kept states of a write: before it, as it promised, as it was found.
 fn names_around(story: &CallHistory) -> [Option<KeptState>; 3] {
     let found = story.last_applied().and_then(|last| last.found);
-    [story.before(), story.after(), found]
+    [story.before, story.after, found]
 }
 
 /// The write that an undo takes back.

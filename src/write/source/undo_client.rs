@@ -46,7 +46,7 @@ impl UndoClient {
             match self.of_page(past, id, &writes).await? {
                 Ok(change) => changes.push(change),
                 Err(why) => left_out.push(LeftOut {
-                    id: writes.iter().find_map(CallHistory::id).and(Some(id)),
+                    id: writes.iter().find_map(|call| call.id).and(Some(id)),
                     path: writes.first().and_then(CallHistory::place),
                     why: why.into(),
                 }),
@@ -108,7 +108,7 @@ impl UndoClient {
         writes: &[CallHistory],
     ) -> Result<HashMap<i64, i64>, Failure> {
         let mut now = HashMap::new();
-        for id in writes.iter().filter_map(CallHistory::id) {
+        for id in writes.iter().filter_map(|call| call.id) {
             if !now.contains_key(&id)
                 && let Some(newest) = present::later_ids(past, id).await?.first()
             {
@@ -173,7 +173,7 @@ impl UndoClient {
 /// The reason why the writes of one page cannot be taken back together, by their records.
 fn hindrance(writes: &[CallHistory]) -> Option<&'static str> {
     let is_known = |story: &CallHistory| {
-        let outcome = story.outcome();
+        let outcome = story.outcome;
         matches!(outcome, Some(Outcome::Applied | Outcome::PartlyApplied))
     };
     if !writes.iter().all(is_of_page) {
@@ -288,7 +288,7 @@ fn without_cancelled(mut writes: Vec<CallHistory>) -> Vec<CallHistory> {
 
 /// True if a write was one of a page itself.
 fn is_of_page(story: &CallHistory) -> bool {
-    story.operation().is_none_or(Operation::is_of_page)
+    story.operation.is_none_or(Operation::is_of_page)
 }
 
 /// Groups writes by page, in the order of the input; pages under the ids that they have now.
@@ -297,7 +297,7 @@ fn by_page(writes: Vec<CallHistory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<C
     let mut places: HashMap<(i64, bool), usize> = HashMap::new();
     for story in writes {
         // A write whose page is unknown gets a group of its own.
-        let id = story.id().unwrap_or_default();
+        let id = story.id.unwrap_or_default();
         let id = now.get(&id).copied().unwrap_or(id);
         let subject = (id, is_of_page(&story));
         if let Some((_, writes)) = places.get(&subject).and_then(|place| pages.get_mut(*place)) {

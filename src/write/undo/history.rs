@@ -70,7 +70,7 @@ impl WriteHistory {
             return Ok(true);
         }
         let found = story.records.iter().filter_map(|record| record.found);
-        let kept = [story.before(), story.after()].into_iter().flatten();
+        let kept = [story.before, story.after].into_iter().flatten();
         for kept in kept.chain(found) {
             if !self.admits_kept(kept).await? {
                 return Ok(false);

@@ -54,12 +54,12 @@ impl AttemptedChanges {
 
     /// True if an attempt has no outcome yet.
     pub(in crate::write) fn is_open(&self) -> bool {
-        self.changes.iter().any(CallHistory::is_open)
+        self.changes.iter().any(|call| call.is_open)
     }
 
     fn is_there(&self, call: &CallHistory) -> bool {
         let is_applied = matches!(
-            call.outcome(),
+            call.outcome,
             Some(Outcome::Applied | Outcome::PartlyApplied)
         );
         let is_back = self.taken_back.contains_key(&call.call);
@@ -83,7 +83,7 @@ impl AttemptedChanges {
     /// The outcome of a set that was cut short. Changes that were never attempted are not on
     /// record, so it never counts as wholly applied.
     pub(in crate::write) fn outcome(&self) -> Outcome {
-        let is_unknown = |call: &CallHistory| call.outcome() == Some(Outcome::Unknown);
+        let is_unknown = |call: &CallHistory| call.outcome == Some(Outcome::Unknown);
         if self.changes.iter().any(is_unknown) {
             Outcome::Unknown
         } else if self.applied() > 0 {
@@ -194,9 +194,9 @@ impl WriteHistory {
         let fields = call.records.first().map(|record| record.fields.clone());
         SetMember {
             call: call.call,
-            operation: call.operation().unwrap_or(Operation::Update),
+            operation: call.operation.unwrap_or(Operation::Update),
             target: WriteTarget {
-                id: call.id(),
+                id: call.id,
                 url: self.wiki.page_url(&locale, &path),
                 locale: locale.as_str().to_owned(),
                 path: path.as_str().to_owned(),
@@ -204,7 +204,7 @@ impl WriteHistory {
                 thing: AttachedName::default(),
             },
             changed: fields.unwrap_or_default(),
-            outcome: call.outcome(),
+            outcome: call.outcome,
             taken_back: sent.taken_back.get(&call.call).copied(),
             failure: None,
             not_taken_back: sent.not_taken_back.get(&call.call).cloned(),
@@ -217,7 +217,7 @@ impl WriteHistory {
 
 /// True if an undo took its change back, or found it gone.
 fn is_back(undo: &CallHistory) -> bool {
-    matches!(undo.outcome(), Some(Outcome::Applied | Outcome::Unchanged))
+    matches!(undo.outcome, Some(Outcome::Applied | Outcome::Unchanged))
 }
 
 /// The reason why an undo did not take its change back, or why that is there again.

@@ -186,7 +186,7 @@ impl Recovery {
             "{why} while it was sent; {applied} of its changes are applied.{standing}"
         ));
         if let Some((one, path)) = sent.aside().next() {
-            entry.id = one.id();
+            entry.id = one.id;
             entry.aside = Some(path.clone());
         }
         self.audit.record(entry).await?;

@@ -1,4 +1,4 @@
-//! Words: a type's name stands once, and comments say what a thing does.
+//! Words: a type's name stands once, no type of the record says too much, and comments say what a thing does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +16,14 @@ fn type_defined(line: &str) -> Option<&str> {
     is_type.then(|| words.next())?
 }
 
+/// The lines of a source but for those of tests.
+fn code_lines<'a>(path: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_for_tests = path.ends_with("tests.rs") || path.ends_with("testing.rs");
+    let text = if is_for_tests { "" } else { text };
+    let (code, _) = text.split_once("\nmod tests {").unwrap_or((text, ""));
+    code.lines()
+}
+
 /// Names that each tool and each command has for its own arguments and answer.
 const OF_EACH: [&str; 3] = ["Arguments", "Input", "Output"];
 /// Other names that stand for more than one type; this list only becomes shorter.
@@ -25,12 +33,10 @@ const TWICE: [&str; 0] = [];
 fn a_types_name_stands_once() {
     let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in sources() {
-        let is_for_tests = path.ends_with("tests.rs") || path.ends_with("testing.rs");
-        if is_for_tests || path.contains("/demo/") {
+        if path.contains("/demo/") {
             continue;
         }
-        let (code, _) = text.split_once("\nmod tests {").unwrap_or((&text, ""));
-        for name in code.lines().filter_map(type_defined) {
+        for name in code_lines(&path, &text).filter_map(type_defined) {
             names
                 .entry(name.to_owned())
                 .or_default()
@@ -57,6 +63,74 @@ fn definitions_of_types_are_recognised() {
     ] {
         assert_eq!(type_defined(line), name, "{line}");
     }
+}
+
+/// The type of which a line begins an `impl` that is not a trait's.
+fn type_implemented(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("impl")?;
+    let rest = match rest.strip_prefix('<') {
+        Some(generics) => generics.split_once("> ")?.1,
+        None => rest.trim_start(),
+    };
+    let name = rest.split(['<', ' ']).next()?;
+    (!rest.contains(" for ")).then_some(name)
+}
+
+/// True for the first line of a method.
+fn is_method(line: &str) -> bool {
+    let own = line.strip_prefix("    ");
+    let own = own.filter(|own| !own.starts_with([' ', '/']));
+    own.is_some_and(|own| own.starts_with("fn ") || own.contains(" fn "))
+}
+
+/// The most methods, private ones too, of one type of the record and its view.
+const MOST_METHODS: usize = 15;
+
+#[test]
+fn no_type_of_the_record_has_too_many_methods() {
+    let mut methods: BTreeMap<String, usize> = BTreeMap::new();
+    for (path, text) in sources() {
+        if !["src/audit/", "src/view/"]
+            .iter()
+            .any(|room| path.starts_with(room))
+        {
+            continue;
+        }
+        let mut at = None;
+        for line in code_lines(&path, &text) {
+            if line.starts_with("impl") {
+                at = type_implemented(line);
+            } else if line == "}" {
+                at = None;
+            } else if let Some(name) = at.filter(|_| is_method(line)) {
+                *methods.entry(name.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    assert!(
+        methods.len() > 50 && methods.contains_key("CallHistory"),
+        "{methods:#?}"
+    );
+    methods.retain(|_, count| *count > MOST_METHODS);
+    assert!(methods.is_empty(), "{methods:#?}");
+}
+
+#[test]
+fn methods_are_recognised() {
+    for (line, name) in [
+        ("impl Page {", Some("Page")),
+        ("impl<'a> Rows<'a> {", Some("Rows")),
+        ("impl<F: FnMut(Page)> Walk<F> {", Some("Walk")),
+        ("impl Display for Page {", None),
+        ("impl<T> From<T> for Page {", None),
+        ("struct Page {", None),
+    ] {
+        assert_eq!(type_implemented(line), name, "{line}");
+    }
+    assert!(is_method("    pub(super) const fn new() -> Self {"));
+    assert!(is_method("    async fn of("));
+    assert!(!is_method("        fn within() {"));
+    assert!(!is_method("    /// A fn that"));
 }
 
 const QUESTIONS: [&str; 12] = [

@@ -506,16 +506,16 @@ async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
     assert_eq!((attempt.entry.call, attempt.entry.id), (call, Some(7)));
     assert_eq!(attempt.entry.path, Some(PagePath::new("docs/a")));
     let story = log.calls.story(&call.into()).await.unwrap();
-    assert!(story.is_open());
+    assert!(story.is_open);
     assert_eq!(
-        log.states.get(story.before().unwrap()).await.unwrap(),
+        log.states.get(story.before.unwrap()).await.unwrap(),
         small_page()
     );
 
     log.record(attempt.outcome(Outcome::Applied)).await.unwrap();
     assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
     let last = log.calls.story(&CallSelector::LAST).await.unwrap();
-    assert_eq!((last.call, last.outcome()), (call, Some(Outcome::Applied)));
+    assert_eq!((last.call, last.outcome), (call, Some(Outcome::Applied)));
 }
 
 #[tokio::test]

@@ -267,8 +267,8 @@ proptest! {
             for known in &model.0 {
                 let story = story(&log.calls, &known.call.into(), None).unwrap();
                 prop_assert_eq!(story.undone_by, model.undone_by(known.call));
-                prop_assert_eq!(story.outcome(), known.kind.outcome());
-                prop_assert_eq!(story.is_open(), matches!(known.kind, Kind::Open));
+                prop_assert_eq!(story.outcome, known.kind.outcome());
+                prop_assert_eq!(story.is_open, matches!(known.kind, Kind::Open));
                 prop_assert!(!story.has_unreadable && !story.is_cut);
             }
         }
@@ -303,10 +303,7 @@ async fn a_story_goes_on_in_later_runs() {
     );
     first.kill();
     let open = log.calls.story(&call.into()).await.unwrap();
-    assert_eq!(
-        (open.outcome(), open.is_open(), open.id()),
-        (None, true, None)
-    );
+    assert_eq!((open.outcome, open.is_open, open.id), (None, true, None));
 
     let settled = log.runs.open_attempts(None).await.unwrap().remove(0);
     log.record(AuditEntry {
@@ -323,12 +320,7 @@ async fn a_story_goes_on_in_later_runs() {
     let events: Vec<AuditEvent> = story.records.iter().map(|record| record.event).collect();
     assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
     assert_eq!(
-        (
-            story.outcome(),
-            story.operation(),
-            story.id(),
-            story.undone_by
-        ),
+        (story.outcome, story.operation, story.id, story.undone_by),
         (
             Some(Outcome::Applied),
             Some(Operation::Create),
@@ -338,8 +330,8 @@ async fn a_story_goes_on_in_later_runs() {
     );
     assert_eq!(
         (
-            story.before(),
-            story.after(),
+            story.before,
+            story.after,
             story.last_applied().unwrap().found
         ),
         (Some(before), Some(after), Some(found))

@@ -9,7 +9,7 @@ fn told(log: &AuditLog) -> Vec<(CallId, CallOutcome, usize)> {
     let mut told = Vec::new();
     let unreadable = log
         .calls
-        .each(|call| told.push((call.call, call.ending(), call.records.len())))
+        .each(|call| told.push((call.call, call.ending, call.records.len())))
         .unwrap();
     assert_eq!(unreadable, 0);
     told
@@ -91,7 +91,7 @@ fn pages_of_calls_follow_each_other_without_gap_or_repeat() {
             .unwrap();
         let older = page.older();
         let page = page.into_calls();
-        seen.extend(page.iter().map(|call| (call.began(), call.call)));
+        seen.extend(page.iter().map(|call| (call.began, call.call)));
         assert_eq!(usize::try_from(older).unwrap(), 10 - seen.len());
         let Some(last) = page.last() else { break };
         before = Some(last.clone());

@@ -14,7 +14,7 @@ const MOST_GROUPS: usize = 100_000;
 pub(super) type GroupSortKey = (Option<OffsetDateTime>, CallId);
 
 pub(super) fn key(call: &CallHistory) -> GroupSortKey {
-    (call.began(), call.call)
+    (call.began, call.call)
 }
 
 /// Facts about all calls, collected in one reading.
@@ -36,7 +36,7 @@ impl GroupSurvey {
     /// Learns of a call, which the filter took or not.
     pub fn tell(&mut self, call: &CallHistory, seen: CallVisibility, is_taken: bool) {
         let group = own_group(call);
-        if let (Some(set), false) = (call.set(), call.is_set()) {
+        if let (Some(set), false) = (call.set, call.is_set()) {
             match seen {
                 CallVisibility::Yes => self.shown.insert(set),
                 CallVisibility::No | CallVisibility::AsItsChanges => self.hidden.insert(set),
@@ -45,7 +45,7 @@ impl GroupSurvey {
         if seen == CallVisibility::No {
             return;
         }
-        if let (Some(set), Some(proposal)) = (call.set(), proposal(call)) {
+        if let (Some(set), Some(proposal)) = (call.set, proposal(call)) {
             self.same
                 .insert(GroupId::Set(set), GroupId::Proposal(proposal));
         }
@@ -163,7 +163,7 @@ fn drop_oldest(groups: &mut HashMap<GroupId, GroupSortKey>) -> usize {
 
 /// The group of a call, as far as the call alone tells.
 pub(super) fn own_group(call: &CallHistory) -> GroupId {
-    match (proposal(call), call.set()) {
+    match (proposal(call), call.set) {
         (Some(proposal), _) => GroupId::Proposal(proposal),
         (None, Some(set)) => GroupId::Set(set),
         (None, None) => GroupId::Call(call.call),

@@ -131,11 +131,11 @@ pub(super) async fn said_of(
             _ => field.name().to_owned(),
         })
         .collect();
-    let ids: Vec<i64> = [story.id(), now.and_then(|now| now.id)]
+    let ids: Vec<i64> = [story.id, now.and_then(|now| now.id)]
         .into_iter()
         .flatten()
         .collect();
-    let later = past.audit.calls.of_pages(ids, story.sent()).await?;
+    let later = past.audit.calls.of_pages(ids, story.sent).await?;
     let loses = |record: &Record| {
         record
             .fields

@@ -22,7 +22,7 @@ pub(super) async fn own_last(call: WriteCall<'_>, undo: &UndoRequest) -> Option<
 
 /// True if a call was applied and not taken back.
 fn is_in_force(story: &CallHistory) -> bool {
-    story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
+    story.outcome == Some(Outcome::Applied) && story.undone_by.is_none()
 }
 
 /// The undo after which `last` was asked for: the session's newest write, or without a session the
@@ -50,7 +50,7 @@ async fn undo_before(
             .await
             .ok()??;
         let (newest, at) = found;
-        if than.is_some_and(|than| than.sent() > at) {
+        if than.is_some_and(|than| than.sent > at) {
             return None;
         }
         newest

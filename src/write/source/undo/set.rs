@@ -35,8 +35,8 @@ pub(super) async fn left_of_set(
         !undoes.any(|undone| own.contains(&undone))
     };
     let mut left: Vec<CallHistory> = calls.into_iter().filter(is_change).collect();
-    let is_unknown = |call: &CallHistory| matches!(call.outcome(), Some(Outcome::Unknown) | None);
-    let is_sent = |call: &CallHistory| call.is_open() || call.outcome().is_some();
+    let is_unknown = |call: &CallHistory| matches!(call.outcome, Some(Outcome::Unknown) | None);
+    let is_sent = |call: &CallHistory| call.is_open || call.outcome.is_some();
     if !undo.force
         && let Some(unknown) = left.iter().find(|call| is_sent(call) && is_unknown(call))
     {
@@ -44,11 +44,11 @@ pub(super) async fn left_of_set(
             "Whether a change of that set was applied is not known; look at its page.",
         )
         .detail("call", unknown.call.to_string())
-        .detail("id", unknown.id()));
+        .detail("id", unknown.id));
     }
     left.retain(|call| {
         matches!(
-            call.outcome(),
+            call.outcome,
             Some(Outcome::Applied | Outcome::PartlyApplied)
         ) && call.undone_by.is_none()
     });
@@ -101,7 +101,7 @@ async fn back(
     undo: &UndoRequest,
     story: CallHistory,
 ) -> Result<Result<SetChange, LeftOut>, Failure> {
-    let (undone, id, path) = (story.call, story.id(), story.place());
+    let (undone, id, path) = (story.call, story.id, story.place());
     match change_of(call.past, undo, story).await {
         Ok(change) if undo.skips => Ok(match hindrance(call.wiki(), &change).await {
             Some(why) => Err(LeftOut::new(change.change.target(), why)),

@@ -39,7 +39,7 @@ pub(in crate::write) async fn standing(
     let story = past.story(&call.into(), None).await?;
     let (before, after) = states_around(past, &story).await?;
     let now = if before.is_some() && after.is_none() {
-        match past.story(&by.into(), None).await?.id() {
+        match past.story(&by.into(), None).await?.id {
             Some(id) => present::by_id(&past.wiki, id).await?,
             None => None,
         }
