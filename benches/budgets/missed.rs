@@ -16,10 +16,6 @@ const MISSED: &[(&str, &str)] = &[
         "it is built for size, and not linked as one",
     ),
     (
-        "1,000,000 events: audit stats",
-        "every line of every run is read and parsed, on two threads",
-    ),
-    (
         "operations of a move",
         "it looks for pages that were written since the index last looked",
     ),

@@ -7,7 +7,10 @@ use crate::words::words;
 
 words! {
     /// The outcome of a call, as far as it is on record.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
     pub enum CallOutcome: as_str, ALL {
         /// The page is as promised.
         Applied = "applied",

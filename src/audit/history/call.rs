@@ -14,7 +14,7 @@ use std::str::FromStr;
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::run::indexed::{IndexedRuns, Subject, applied_before};
+use super::super::run::indexed::{IndexedRuns, Subject, applied_before, read_lines};
 use super::super::run::reader::scan;
 use super::super::{
     AuditError, AuditEvent, CallHistory, CallId, CallReader, Client, Outcome, Record,
@@ -330,7 +330,7 @@ fn last_indexed(
         }
         for (_, place) in &some {
             let mut step = None;
-            runs.read_lines(std::slice::from_ref(place), "", |told| {
+            read_lines(&runs.runs, std::slice::from_ref(place), "", |told| {
                 step = told.record.ok();
             })?;
             let Some(step) = step.filter(|step| step.event == AuditEvent::Outcome) else {

@@ -12,7 +12,7 @@ use crate::change::Operation;
 use crate::page::PagePath;
 
 /// The most records of one call that are returned.
-pub(super) const MAX_RECORDS: usize = 1000;
+const MAX_RECORDS: usize = 1000;
 
 /// All records of one call, and what they say together.
 #[derive(Debug, Clone, PartialEq, Eq)]

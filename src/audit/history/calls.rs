@@ -14,10 +14,10 @@ use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, nanoseconds};
 use super::super::run::parsed::for_each_record;
 use super::super::{
-    AuditError, AuditEvent, CallFilter, CallHistory, CallHistoryError, CallId, Record,
+    AuditError, AuditEvent, CallFilter, CallHistory, CallHistoryError, CallId, CallStats, Record,
 };
 use super::call::story_of;
-use super::call_history::{MAX_RECORDS, RecordClock, RecordPosition};
+use super::call_history::CallRecords;
 use super::call_reader::CallReader;
 use super::steps::StepOutcomes;
 use super::undo_index::UndoIndex;
@@ -88,19 +88,37 @@ impl CallReader {
             each,
         };
         let mut unreadable = 0_u64;
-        let mut clock = RecordClock::default();
         for (index, run) in runs.iter().enumerate() {
             for_each_record(run, |line, record| match record {
-                Ok(record) => {
-                    let moment = clock.read(index, line, &record);
-                    gathering.take(moment, record);
-                }
+                Ok(record) => gathering.take(index, line, record),
                 Err(_) => unreadable = unreadable.saturating_add(1),
             })?;
             gathering.end_of_run();
         }
         gathering.end();
         Ok(unreadable)
+    }
+
+    /// Counts the calls that a filter selects; also says how many lines could not be read. Blocks.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub fn stats(&self, filter: &CallFilter) -> Result<(CallStats, u64), AuditError> {
+        if let Some(range) = filter.range() {
+            let runs = self.indexed()?;
+            let labels = runs.index().and_then(|index| index.labels(range).ok());
+            let stats = labels.and_then(CallStats::of_labels);
+            if let (Some(stats), Some(unreadable)) = (stats, runs.unreadable()) {
+                return Ok((stats, unreadable));
+            }
+        }
+        let mut stats = CallStats::default();
+        let unreadable = self.each(|call| {
+            if filter.takes(&call) {
+                stats.count(&call);
+            }
+        })?;
+        Ok((stats, unreadable))
     }
 
     /// The calls of a set of changes, about in order of their ends.
@@ -196,8 +214,12 @@ impl CallReader {
         room: usize,
     ) -> Result<(Latest, u64), AuditError> {
         let before = before.map(key);
-        if let Some(found) = self.latest_indexed(filter, before, room)? {
-            return Ok(found);
+        if let Some(range) = filter.range() {
+            let before = before.map(|(began, call)| (nanoseconds(began), call.as_number()));
+            let range = CallRange { before, ..range };
+            if let Some(found) = latest_indexed(&self.indexed()?, range, room)? {
+                return Ok(found);
+            }
         }
         let mut latest = Latest::new(room);
         let take = |call: CallHistory| {
@@ -238,48 +260,32 @@ impl CallReader {
         }
         Ok(unreadable)
     }
+}
 
-    /// The newest of all calls of some time, by the index; `None` if that cannot tell.
-    fn latest_indexed(
-        &self,
-        filter: &CallFilter,
-        before: Option<CallSortKey>,
-        room: usize,
-    ) -> Result<Option<(Latest, u64)>, AuditError> {
-        let (since, until) = (filter.since, filter.until);
-        let only_time = CallFilter {
-            since,
-            until,
-            ..CallFilter::default()
-        };
-        if *filter != only_time {
-            return Ok(None);
-        }
-        let runs = self.indexed()?;
-        let range = CallRange {
-            since: since.map(|time| nanoseconds(Some(time))),
-            until: until.map(|time| nanoseconds(Some(time))),
-            before: before.map(|(began, call)| (nanoseconds(began), call.as_number())),
-        };
-        let found = runs.index().map(|index| index.calls(range, room));
-        let (Some(Ok((newest, count))), Some(unreadable)) = (found, runs.unreadable()) else {
+/// The newest of all calls of some time, by the index; `None` if that cannot tell.
+fn latest_indexed(
+    runs: &IndexedRuns,
+    range: CallRange,
+    room: usize,
+) -> Result<Option<(Latest, u64)>, AuditError> {
+    let found = runs.index().map(|index| index.calls(range, room));
+    let (Some(Ok((newest, count))), Some(unreadable)) = (found, runs.unreadable()) else {
+        return Ok(None);
+    };
+    let undone = UndoIndex::read(runs)?;
+    let mut latest = Latest::new(room);
+    for (began, call) in newest {
+        let call = CallId::from_number(call);
+        let is_so = |call: &CallHistory| nanoseconds(call.began) == began;
+        let Some(call) = history_of(runs, call, &undone)?.filter(is_so) else {
+            tracing::warn!(%call, "audit: the index does not say what the log says");
             return Ok(None);
         };
-        let undone = UndoIndex::read(&runs)?;
-        let mut latest = Latest::new(room);
-        for (began, call) in newest {
-            let call = CallId::from_number(call);
-            let fits = |call: &CallHistory| nanoseconds(call.began) == began && filter.takes(call);
-            let Some(call) = history_of(&runs, call, &undone)?.filter(fits) else {
-                tracing::warn!(%call, "audit: the index does not say what the log says");
-                return Ok(None);
-            };
-            latest.add(call);
-        }
-        let shown = u64::try_from(latest.calls.len()).unwrap_or(u64::MAX);
-        latest.older = count.saturating_sub(shown);
-        Ok(Some((latest, unreadable)))
+        latest.add(call);
     }
+    let shown = u64::try_from(latest.calls.len()).unwrap_or(u64::MAX);
+    latest.older = count.saturating_sub(shown);
+    Ok(Some((latest, unreadable)))
 }
 
 /// A call by its lines, as [`CallReader`] gives it; `None` if no line is of it.
@@ -307,28 +313,19 @@ struct Gathering<F> {
     each: F,
 }
 
+#[derive(Default)]
 struct Live {
-    records: Vec<(RecordPosition, Record)>,
-    is_cut: bool,
+    records: CallRecords,
     /// Its last line in this run.
     line: u64,
 }
 
 impl<F: FnMut(CallHistory)> Gathering<F> {
-    fn take(&mut self, moment: RecordPosition, record: Record) {
-        let (_, _, line) = moment;
+    fn take(&mut self, run: usize, line: u64, record: Record) {
         if let Some(call) = record.call {
-            let held = self.live.entry(call).or_insert_with(|| Live {
-                records: Vec::new(),
-                is_cut: false,
-                line,
-            });
+            let held = self.live.entry(call).or_default();
             held.line = line;
-            if held.records.len() < MAX_RECORDS {
-                held.records.push((moment, record));
-            } else {
-                held.is_cut = true;
-            }
+            held.records.add(run, line, record);
             self.order.push_back((line, call));
         }
         while let Some((old, call)) = self.order.front().copied()
@@ -360,13 +357,10 @@ impl<F: FnMut(CallHistory)> Gathering<F> {
         if let Entry::Occupied(entry) = self.live.entry(call)
             && is_over(entry.get())
         {
-            let mut live = entry.remove();
-            live.records.sort_by_key(|(moment, _)| *moment);
-            let records = live.records.into_iter().map(|(_, record)| record);
             (self.each)(CallHistory {
                 undone_by: self.undone.by.get(&call).copied(),
                 has_unreadable: self.undone.has_unreadable,
-                ..CallHistory::new(call, records.collect(), live.is_cut)
+                ..entry.remove().records.history(call)
             });
         }
     }
@@ -378,7 +372,7 @@ impl Live {
     fn may_go_on(&self) -> bool {
         let mut steps = StepOutcomes::default();
         let (mut is_attempted, mut is_settled) = (false, false);
-        for (_, record) in &self.records {
+        for record in self.records.iter() {
             steps.tell(record);
             is_attempted |= record.event == AuditEvent::Attempt;
             is_settled |= record.event == AuditEvent::Outcome && record.step.is_some();

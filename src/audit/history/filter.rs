@@ -2,9 +2,11 @@
 
 use time::OffsetDateTime;
 
+use super::super::run::indexed::nanoseconds;
 use super::super::{CallHistory, CallOutcome};
 use crate::change::Operation;
 use crate::page::Prefix;
+use crate::store::local::line_index::CallRange;
 
 /// Selects calls; a field that is `None` selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +35,21 @@ pub struct CallFilter {
 }
 
 impl CallFilter {
+    /// The time by which it selects, if it selects by nothing else.
+    pub(super) fn range(&self) -> Option<CallRange> {
+        let (since, until) = (self.since, self.until);
+        let only_time = Self {
+            since,
+            until,
+            ..Self::default()
+        };
+        (*self == only_time).then(|| CallRange {
+            since: since.map(|time| nanoseconds(Some(time))),
+            until: until.map(|time| nanoseconds(Some(time))),
+            before: None,
+        })
+    }
+
     /// True if the filter selects a call.
     pub fn takes(&self, call: &CallHistory) -> bool {
         let began = call.began;

@@ -1,14 +1,19 @@
 //! Calls, counted by what they were and what became of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::super::{CallHistory, CallOutcome};
 
-/// The most clients and days that are counted separately; the others are counted together.
+/// The most clients and days that are counted separately, those with the greatest words: the newest days.
 const KINDS: usize = 1000;
+/// All others, counted together.
+const OTHERS: &str = "(others)";
 
 /// Counts by word.
-#[derive(Debug, Default, serde::Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct LabelCounts(BTreeMap<String, u64>);
 
@@ -31,19 +36,53 @@ impl LabelCounts {
     }
 
     fn add(&mut self, word: &str, count: u64) {
-        let is_known = self.0.contains_key(word);
-        let word = if is_known || self.0.len() < KINDS {
-            word
-        } else {
-            "(others)"
-        };
-        let known = self.0.entry(word.to_owned()).or_default();
-        *known = known.saturating_add(count);
+        match self.0.get_mut(word) {
+            Some(known) => *known = known.saturating_add(count),
+            None => drop(self.0.insert(word.to_owned(), count)),
+        }
+        if self.0.len() > KINDS + usize::from(self.0.contains_key(OTHERS)) {
+            let mut words = self.0.keys().filter(|word| *word != OTHERS);
+            if let Some(least) = words.next().cloned() {
+                let count = self.0.remove(&least).unwrap_or_default();
+                let others = self.0.entry(OTHERS.to_owned()).or_default();
+                *others = others.saturating_add(count);
+            }
+        }
+    }
+}
+
+/// The facts about a call that are counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::audit) struct CallLabel<'a> {
+    #[serde(borrow)]
+    day: Cow<'a, str>,
+    outcome: CallOutcome,
+    /// True if it is a set of changes that was sent.
+    is_set: bool,
+    #[serde(borrow)]
+    who: Cow<'a, str>,
+    /// The gate, if it was refused.
+    #[serde(borrow)]
+    gate: Cow<'a, str>,
+}
+
+impl<'a> CallLabel<'a> {
+    pub(in crate::audit) fn new(call: &'a CallHistory) -> Self {
+        let time = call.records.first().map_or("", |record| &record.time);
+        let gate = call.gate().map_or("(none)", |(gate, _)| gate);
+        let is_refused = call.ending == CallOutcome::Refused;
+        Self {
+            day: time.get(..10).unwrap_or_default().into(),
+            outcome: call.ending,
+            is_set: call.is_set() && call.outcome.is_some(),
+            who: call.caller().who().unwrap_or("(none)").into(),
+            gate: if is_refused { gate } else { "" }.into(),
+        }
     }
 }
 
 /// Calls, counted.
-#[derive(Debug, Default, serde::Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallStats {
     /// All of them.
@@ -65,23 +104,50 @@ pub struct CallStats {
 impl CallStats {
     /// Counts a call in.
     pub fn count(&mut self, call: &CallHistory) {
-        let ending = call.ending;
-        self.calls = self.calls.saturating_add(1);
-        let is_set = call.is_set() && call.outcome.is_some();
-        self.sets = self.sets.saturating_add(u64::from(is_set));
-        self.outcomes.add(ending.as_str(), 1);
-        self.calls_by_client
-            .add(call.caller().who().unwrap_or("(none)"), 1);
-        let time = call.records.first().map_or("", |record| &record.time);
-        let day = time.get(..10).unwrap_or_default();
-        if ending == CallOutcome::Refused {
-            let gate = call.gate().map_or("(none)", |(gate, _)| gate);
-            self.refusals_by_gate.add(gate, 1);
+        self.add(&CallLabel::new(call), 1);
+    }
+
+    /// Counts the calls of each of these labels; `None` if one is none.
+    pub(super) fn of_labels(labels: Vec<(String, u64)>) -> Option<Self> {
+        let mut stats = Self::default();
+        for (label, count) in labels {
+            stats.add(&serde_json::from_str(&label).ok()?, count);
+        }
+        Some(stats)
+    }
+
+    fn add(&mut self, call: &CallLabel<'_>, count: u64) {
+        let is_refused = call.outcome == CallOutcome::Refused;
+        let is_write = call.outcome.is_write() && !call.is_set;
+        let counted = |counts: bool| if counts { count } else { 0 };
+        self.calls = self.calls.saturating_add(count);
+        self.sets = self.sets.saturating_add(counted(call.is_set));
+        self.outcomes.add(call.outcome.as_str(), count);
+        self.calls_by_client.add(&call.who, count);
+        if is_refused {
+            self.refusals_by_gate.add(&call.gate, count);
         }
         // A day with one has a figure for both.
-        let is_write = ending.is_write() && !is_set;
-        self.writes_by_day.add(day, u64::from(is_write));
-        let is_refused = u64::from(ending == CallOutcome::Refused);
-        self.refusals_by_day.add(day, is_refused);
+        self.writes_by_day.add(&call.day, counted(is_write));
+        self.refusals_by_day.add(&call.day, counted(is_refused));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KINDS, LabelCounts, OTHERS};
+
+    #[test]
+    fn of_too_many_words_the_same_are_counted_together_in_any_order() {
+        let words: Vec<String> = (0..KINDS + 50).map(|word| format!("{word:05}")).collect();
+        let count = |words: &mut dyn Iterator<Item = &String>| {
+            let mut counts = LabelCounts::default();
+            words.for_each(|word| counts.add(word, 2));
+            counts
+        };
+        let forwards = count(&mut words.iter());
+        assert_eq!(forwards, count(&mut words.iter().rev()));
+        assert_eq!(forwards.0.len(), KINDS + 1);
+        assert_eq!((forwards.count(OTHERS), forwards.count("01049")), (100, 2));
     }
 }

@@ -4,6 +4,7 @@
 //! asks looks at the records themselves. Only a log that was made to ([`super::super::AuditLog::by_index`]) asks the
 //! index: commands that show what is on record. Nothing that decides on a write does.
 
+use std::collections::HashMap;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use time::OffsetDateTime;
@@ -12,10 +13,12 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::VERSION;
 use super::super::entry::record::Unreadable;
+use super::super::history::call_history::CallRecords;
+use super::super::history::stats::CallLabel;
 use super::super::{ApprovalId, AuditError, CallId, Outcome, Record};
 use super::reader::{LocatedRecord, RunFile, RunReader, has_one_of, runs, scan};
 use crate::store::local::line_index::{
-    self, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
+    self, IndexedBatch, IndexedCall, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
 };
 use crate::store::{Lease, LeaseMode, LeaseName};
 
@@ -24,7 +27,7 @@ const WORTH_IT: u64 = 16 << 20;
 /// The most bytes that a question adds to the index; if it is further behind, the runs are read.
 const MOST_BEHIND: u64 = 16 << 20;
 /// Number of lines that are added at once.
-const BATCH: usize = 20_000;
+const BATCH: usize = 10_000;
 /// Lines of a newer record would have to be read again.
 const _: () = assert!(VERSION == 1, "raise the version of the index, too");
 /// Number of bytes before a place that show whether a run is still the one that was read.
@@ -157,50 +160,9 @@ impl IndexedRuns {
             None => None,
         };
         match found {
-            Some(places) => self.read_lines(&places, &word, each),
+            Some(places) => read_lines(&self.runs, &places, &word, each),
             None => scan(&self.runs, &[&word], each),
         }
-    }
-
-    /// Reads lines; one that does not contain the word is passed over.
-    pub(in crate::audit) fn read_lines<'a>(
-        &'a self,
-        places: &[LinePlace],
-        word: &str,
-        mut each: impl FnMut(LocatedRecord<'a>),
-    ) -> Result<(), AuditError> {
-        let mut rest = places;
-        for (index, run) in self.runs.iter().enumerate() {
-            let until = rest.partition_point(|place| place.run.as_str() <= run.name());
-            let (own, later) = rest.split_at(until);
-            rest = later;
-            let own = own.iter().filter(|place| place.run == run.name());
-            let mut own = own.peekable();
-            if own.peek().is_none() {
-                continue;
-            }
-            let mut records = match run.records() {
-                Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
-                records => records?,
-            };
-            for place in own {
-                records
-                    .move_to(place.start, place.number)
-                    .map_err(|error| run.unread(&error))?;
-                let record = match records.next_line() {
-                    None => continue,
-                    Some(Ok(text)) if !has_one_of(text, &[word]) => continue,
-                    Some(text) => text.and_then(Record::parse),
-                };
-                each(LocatedRecord {
-                    index,
-                    run,
-                    line: place.number,
-                    record,
-                });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -251,6 +213,47 @@ impl Subject<'_> {
         keys.push(key(kind::UNREADABLE, 0));
         index.lines(&keys).ok()
     }
+}
+
+/// Reads lines; one that does not contain the word is passed over.
+pub(in crate::audit) fn read_lines<'a>(
+    runs: &'a [RunFile],
+    places: &[LinePlace],
+    word: &str,
+    mut each: impl FnMut(LocatedRecord<'a>),
+) -> Result<(), AuditError> {
+    let mut rest = places;
+    for (index, run) in runs.iter().enumerate() {
+        let until = rest.partition_point(|place| place.run.as_str() <= run.name());
+        let (own, later) = rest.split_at(until);
+        rest = later;
+        let own = own.iter().filter(|place| place.run == run.name());
+        let mut own = own.peekable();
+        if own.peek().is_none() {
+            continue;
+        }
+        let mut records = match run.records() {
+            Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+            records => records?,
+        };
+        for place in own {
+            records
+                .move_to(place.start, place.number)
+                .map_err(|error| run.unread(&error))?;
+            let record = match records.next_line() {
+                None => continue,
+                Some(Ok(text)) if !has_one_of(text, &[word]) => continue,
+                Some(text) => text.and_then(Record::parse),
+            };
+            each(LocatedRecord {
+                index,
+                run,
+                line: place.number,
+                record,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The applied steps from the newest on, before another one; `None` if the index cannot tell.
@@ -311,7 +314,7 @@ fn bring_up(
     };
     let mut behind = Vec::new();
     let mut whole = 0_u64;
-    for run in all {
+    for (place, run) in all.iter().enumerate() {
         let before = known.remove(run.name());
         if before.as_ref().is_some_and(|before| !is_still(run, before)) {
             return Ok(CatchUp::Wrong);
@@ -319,7 +322,7 @@ fn bring_up(
         let done = before.as_ref().map_or(0, |before| before.length);
         if run.length > done {
             whole = whole.saturating_add(run.length.saturating_sub(done));
-            behind.push((run, before));
+            behind.push((place, run, before));
         }
     }
     // Lines of runs that were purged would be named for ever.
@@ -330,17 +333,21 @@ fn bring_up(
         return Ok(CatchUp::Not);
     }
     let mut done = 0;
-    for (run, mut before) in behind {
+    for (place, run, mut before) in behind {
         loop {
             let from = before.as_ref().map_or(0, |before| before.length);
-            let (after, lines) = match next_lines(run, before.as_ref()) {
+            let (after, mut batch, records) = match next_lines(run, before.as_ref()) {
                 Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(CatchUp::Wrong),
                 read => read?,
             };
-            if lines.is_empty() {
+            if batch.lines.is_empty() {
                 break;
             }
-            match index.add(run.name(), before.as_ref(), &after, &lines) {
+            match calls(&index, all, place, records)? {
+                Some(calls) => batch.calls = calls,
+                None => return Ok(CatchUp::Wrong),
+            }
+            match index.add(run.name(), before.as_ref(), &after, &batch) {
                 Ok(true) => {}
                 Ok(false) => return Ok(CatchUp::Not),
                 Err(error) => {
@@ -372,11 +379,53 @@ fn witness(run: &RunFile, end: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The next lines of a run, at most a batch of them, and how far it is read then.
+/// The calls of new lines of a run, each as all its lines so far tell it: with those that the index knows.
+/// `None` if the index cannot be read.
+fn calls(
+    index: &LineIndex,
+    all: &[RunFile],
+    run: usize,
+    new: Vec<(u64, Record)>,
+) -> Result<Option<Vec<IndexedCall>>, AuditError> {
+    let mut calls: HashMap<CallId, CallRecords> = new
+        .iter()
+        .filter_map(|(_, record)| Some((record.call?, CallRecords::default())))
+        .collect();
+    let key = |call: &CallId| LineKey {
+        kind: kind::CALL,
+        value: call.as_number(),
+    };
+    let Ok(places) = index.lines(&calls.keys().map(key).collect::<Vec<_>>()) else {
+        return Ok(None);
+    };
+    let mut records = Vec::new();
+    read_lines(all, &places, "", |told| {
+        let record = told.record.ok();
+        records.extend(record.map(|record| (told.index, told.line, record)));
+    })?;
+    records.extend(new.into_iter().map(|(line, record)| (run, line, record)));
+    records.sort_by_key(|(run, line, _)| (*run, *line));
+    for (run, line, record) in records {
+        if let Some(call) = record.call.and_then(|call| calls.get_mut(&call)) {
+            call.add(run, line, record);
+        }
+    }
+    let calls = calls.into_iter().map(|(call, records)| {
+        let history = records.history(call);
+        IndexedCall {
+            call: call.as_number(),
+            began: nanoseconds(history.began),
+            label: serde_json::to_string(&CallLabel::new(&history)).unwrap_or_default(),
+        }
+    });
+    Ok(Some(calls.collect()))
+}
+
+/// The next lines of a run, at most a batch of them, with their records, and how far it is read then.
 fn next_lines(
     run: &RunFile,
     before: Option<&IndexedRun>,
-) -> Result<(IndexedRun, Vec<IndexedLine>), AuditError> {
+) -> Result<(IndexedRun, IndexedBatch, Vec<(u64, Record)>), AuditError> {
     let none = IndexedRun {
         length: 0,
         hash: Vec::new(),
@@ -386,8 +435,8 @@ fn next_lines(
     };
     let mut after = before.cloned().unwrap_or(none);
     let mut records = run.records_from(after.length, after.lines)?;
-    let mut lines = Vec::new();
-    while lines.len() < BATCH {
+    let (mut batch, mut read) = (IndexedBatch::default(), Vec::new());
+    while batch.lines.len() < BATCH {
         let start = after.length;
         let (length, record) = match records.next_line() {
             None => break,
@@ -408,15 +457,11 @@ fn next_lines(
             start,
             number: after.lines,
             keys: Vec::new(),
-            call: None,
         };
         if let Ok(record) = record {
-            let own = nanoseconds(record.instant());
-            after.latest = after.latest.max(own);
+            after.latest = after.latest.max(nanoseconds(record.instant()));
             line.keys = keys(&record, after.latest);
-            line.call = record
-                .call
-                .map(|call| (call.as_number(), own, after.latest));
+            read.push((after.lines, record));
         } else {
             after.unreadable = after.unreadable.saturating_add(1);
             line.keys.push(LineKey {
@@ -424,10 +469,10 @@ fn next_lines(
                 value: 0,
             });
         }
-        lines.push(line);
+        batch.lines.push(line);
     }
     after.hash = witness(run, after.length).unwrap_or_default();
-    Ok((after, lines))
+    Ok((after, batch, read))
 }
 
 /// The number of an id of sixteen digits.

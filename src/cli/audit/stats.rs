@@ -3,11 +3,12 @@
 use serde_json::json;
 
 use super::filters::Filters;
-use super::{note_unreadable, row, unread};
+use super::{by_index, note_unreadable, row, unread};
 use crate::audit::{CallOutcome, CallStats, LabelCounts};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::{CommandResult, start};
+use crate::words::one_of;
 
 /// The width of the longest bar, in characters.
 const WIDTH: u64 = 40;
@@ -30,15 +31,8 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let filter = arguments.filters.filter();
-    let mut figures = CallStats::default();
-    let unreadable = log
-        .calls
-        .each(|call| {
-            if filter.takes(&call) {
-                figures.count(&call);
-            }
-        })
-        .map_err(|error| unread(&error))?;
+    let stats = by_index(&log)?.calls.stats(&filter);
+    let (figures, unreadable) = stats.map_err(|error| unread(&error))?;
     if arguments.json {
         print::line(&json!(figures).to_string());
     } else {
@@ -55,13 +49,9 @@ fn show(figures: &CallStats) {
         sets => format!(", {sets} sets of changes"),
     };
     print::line(&format!("{} calls{sets}", figures.calls));
-    let ending = |word: &str| {
-        CallOutcome::ALL
-            .into_iter()
-            .find(|ending| ending.as_str() == word)
-    };
     bars("outcome", &figures.outcomes.by_count(), |word| {
-        ending(word).map_or(Paint::Dim, row::paint)
+        let ending = one_of(word, &CallOutcome::ALL, CallOutcome::as_str);
+        ending.map_or(Paint::Dim, row::paint)
     });
     bars(
         "refusals by gate",

@@ -1,6 +1,6 @@
-//! `index.sqlite`: where the lines of a log are, by what they are about. It says only where: whoever
-//! asks reads the lines, and the files alone are the truth. So the file may be removed at any time, and
-//! what was read of a run is compared with the run before anything is added to it.
+//! `index.sqlite`: where the lines of a log are, by what they are about, and how many calls count alike.
+//! Whoever asks for lines reads them, and the files alone are the truth. So the file may be removed at any
+//! time, and what was read of a run is compared with the run before anything is added to it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::fs;
 
 /// Raised with every change of the tables or of the keys; an index of another version is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How SQLite's own files beside the index end.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 /// The longest wait while another process adds lines.
@@ -28,8 +28,9 @@ const TABLES: &str = "
         kind INTEGER NOT NULL, value INTEGER NOT NULL, run INTEGER NOT NULL, start INTEGER NOT NULL,
         number INTEGER NOT NULL, PRIMARY KEY (kind, value, run, start)
     ) WITHOUT ROWID;
+    CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
     CREATE TABLE call (
-        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, position INTEGER NOT NULL
+        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, label INTEGER NOT NULL
     );
     CREATE INDEX call_by_beginning ON call (began, call);
 ";
@@ -67,8 +68,26 @@ pub(crate) struct IndexedLine {
     pub(crate) number: u64,
     /// What it is about.
     pub(crate) keys: Vec<LineKey>,
-    /// The call that it is of, the line's time, and its position in time, in nanoseconds.
-    pub(crate) call: Option<(i64, i64, i64)>,
+}
+
+/// A call, as all its lines so far tell it.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexedCall {
+    /// The call.
+    pub(crate) call: i64,
+    /// The time of its first line, in nanoseconds.
+    pub(crate) began: i64,
+    /// Its facts that are counted, in the asker's own words; calls of one label are counted together.
+    pub(crate) label: String,
+}
+
+/// An addition: the next lines of a run, and every call that they are of.
+#[derive(Debug, Default)]
+pub(crate) struct IndexedBatch {
+    /// The lines.
+    pub(crate) lines: Vec<IndexedLine>,
+    /// The calls.
+    pub(crate) calls: Vec<IndexedCall>,
 }
 
 /// Where a line is.
@@ -161,7 +180,7 @@ impl LineIndex {
         name: &str,
         before: Option<&IndexedRun>,
         after: &IndexedRun,
-        lines: &[IndexedLine],
+        batch: &IndexedBatch,
     ) -> rusqlite::Result<bool> {
         let adding = self
             .database
@@ -190,7 +209,7 @@ impl LineIndex {
         let run: i64 = adding.query_row("SELECT id FROM run WHERE name = ?", [name], |row| {
             row.get(0)
         })?;
-        insert(&adding, run, lines)?;
+        insert(&adding, run, batch)?;
         adding.commit()?;
         Ok(true)
     }
@@ -261,6 +280,23 @@ impl LineIndex {
         Ok((rows.collect::<rusqlite::Result<_>>()?, count))
     }
 
+    /// The labels of the calls of a range, each with the number of its calls.
+    pub(crate) fn labels(&self, range: CallRange) -> rusqlite::Result<Vec<(String, u64)>> {
+        // Read in the order of the table, which a plain comparison would not be.
+        let mut counts = self.database.prepare(
+            "SELECT text, calls FROM label JOIN (
+                SELECT label, count(*) AS calls FROM call
+                WHERE +began >= ?1 AND +began < ?2 GROUP BY label
+             ) ON id = label",
+        )?;
+        let bounds = params![
+            range.since.unwrap_or(i64::MIN),
+            range.until.unwrap_or(i64::MAX)
+        ];
+        let rows = counts.query_map(bounds, |row| Ok((row.get(0)?, number(row, 1)?)))?;
+        rows.collect()
+    }
+
     /// The calls from one to another, inclusive, in order, at most as many.
     pub(crate) fn calls_between(
         &self,
@@ -286,14 +322,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-fn insert(adding: &Transaction<'_>, run: i64, lines: &[IndexedLine]) -> rusqlite::Result<()> {
+fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite::Result<()> {
     let mut line = adding.prepare("INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?)")?;
-    let mut call = adding.prepare(
-        "INSERT INTO call VALUES (?, ?, ?) ON CONFLICT (call) DO UPDATE
-         SET began = excluded.began, position = excluded.position
-         WHERE excluded.position < call.position",
-    )?;
-    for one in lines {
+    for one in &batch.lines {
         for key in &one.keys {
             line.execute(params![
                 key.kind,
@@ -303,9 +334,20 @@ fn insert(adding: &Transaction<'_>, run: i64, lines: &[IndexedLine]) -> rusqlite
                 signed(one.number)
             ])?;
         }
-        if let Some((id, began, position)) = one.call {
-            call.execute(params![id, began, position])?;
-        }
+    }
+    let mut label = adding.prepare(
+        "INSERT INTO label (text) VALUES (?) ON CONFLICT (text) DO UPDATE SET text = excluded.text
+         RETURNING id",
+    )?;
+    let mut call = adding.prepare("INSERT OR REPLACE INTO call VALUES (?, ?, ?)")?;
+    let mut labels: HashMap<&str, i64> = HashMap::new();
+    for one in &batch.calls {
+        let known = match labels.get(&*one.label) {
+            Some(known) => *known,
+            None => label.query_row([&one.label], |row| row.get(0))?,
+        };
+        labels.insert(&one.label, known);
+        call.execute(params![one.call, one.began, known])?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::{CallHistory, CallHistoryError, CallSelector, story};
 use crate::audit::run::indexed::tests::make_index;
 use crate::audit::run::open_attempts::open_attempts;
 use crate::audit::testing::{Script, page};
-use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, Outcome};
 use crate::change::Operation;
 use crate::page::Field;
 
@@ -258,10 +258,12 @@ proptest! {
         let living = File::open(&paths[held]).unwrap();
         living.try_lock().unwrap();
 
+        let mut stats = Vec::new();
         for is_indexed in [false, true] {
             if is_indexed {
                 make_index(&place);
             }
+            stats.push(log.calls.stats(&CallFilter::default()));
             let last = story(&log.calls, &CallSelector::LAST, None).map(|story| story.call);
             prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
             for known in &model.0 {
@@ -272,6 +274,7 @@ proptest! {
                 prop_assert!(!story.has_unreadable && !story.is_cut);
             }
         }
+        prop_assert_eq!(&stats[0], &stats[1]);
         let mut open: Vec<CallId> = open_attempts(&place, None)
             .unwrap()
             .iter()

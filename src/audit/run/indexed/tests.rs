@@ -9,7 +9,9 @@ use super::{CatchUp, bring_up};
 use crate::audit::disk::layout::AuditLayout;
 use crate::audit::run::reader::runs;
 use crate::audit::testing::{Script, run_path};
-use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, CallSelector, Outcome};
+use crate::audit::{
+    AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, CallSelector, Client, Outcome,
+};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 use crate::store::local::line_index::LineIndex;
@@ -39,9 +41,11 @@ fn write(call: CallId, page: i64, event: AuditEvent) -> AuditEntry {
     }
 }
 
-/// Three runs: writes of five pages, undone ones, sets, refusals, a line that is no record.
+/// Three runs: writes of five pages, undone ones, sets, refusals by gates, a write that a later run settled,
+/// a clock that went back, a line that is no record.
 fn log_of(dir: &Path) -> (AuditLog, Vec<CallId>) {
     let mut all = Vec::new();
+    let left = CallId::new().unwrap();
     for run in 0..3_i64 {
         let begin = START + time::Duration::hours(run);
         let mut script = Script::begin(dir, begin, Vec::new());
@@ -56,7 +60,15 @@ fn log_of(dir: &Path) -> (AuditLog, Vec<CallId>) {
                 ..write(call, number % 5, event)
             };
             if number % 4 == 3 {
-                script.entry(at, &AuditEntry::new(call, AuditEvent::Refusal));
+                let refusal = AuditEntry {
+                    gate: (number % 8 == 3).then(|| "a \"gate\"".to_owned()),
+                    client: (number % 3 == 0).then(|| Client {
+                        name: "agent".to_owned(),
+                        ..Client::default()
+                    }),
+                    ..AuditEntry::new(call, AuditEvent::Refusal)
+                };
+                script.entry(at - time::Duration::days(number / 30), &refusal);
             } else {
                 script.entry(at, &entry(AuditEvent::Attempt));
                 script.entry(at, &entry(AuditEvent::Outcome));
@@ -71,10 +83,17 @@ fn log_of(dir: &Path) -> (AuditLog, Vec<CallId>) {
         };
         script.entry(end, &of_set);
         all.push(set);
+        let event = [
+            AuditEvent::Attempt,
+            AuditEvent::Preview,
+            AuditEvent::Outcome,
+        ];
+        script.entry(end, &write(left, 2, event[usize::try_from(run).unwrap()]));
         let path = script.kill();
         let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(b"no record\n").unwrap();
     }
+    all.push(left);
     (AuditLog::new(dir, "docs").by_index(), all)
 }
 
@@ -98,6 +117,7 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
             ..CallFilter::default()
         },
     ] {
+        told.push(format!("{:?}", log.calls.stats(&filter).unwrap()));
         let mut before = None;
         loop {
             let (latest, unreadable) = log.calls.latest(&filter, before.as_ref(), 20).unwrap();
