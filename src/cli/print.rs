@@ -222,6 +222,18 @@ pub(super) fn can_ask() -> bool {
     is_typed() && std::io::stdout().is_terminal()
 }
 
+/// Checks that a person can be asked: with `--json` nothing is shown that somebody could approve.
+///
+/// # Errors
+/// That nobody can be, with what to do first, and the exit code for it.
+pub(super) fn check_can_ask(is_json: bool, first: &str) -> Result<(), (Exit, String)> {
+    if !is_json && can_ask() {
+        return Ok(());
+    }
+    let fault = format!("nobody can be asked here; {first}");
+    Err(Exit::usage(fault))
+}
+
 /// Asks a question; only `y` or `yes` is a yes.
 pub(super) fn ask(question: &str) -> bool {
     prompt(&format!("{question} [y/N]"))

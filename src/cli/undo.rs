@@ -79,15 +79,15 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     } else {
         start::app_for_operator()?
     };
-    // With `--json` nothing is shown that somebody could approve.
-    if !arguments.yes && (arguments.json || !print::can_ask()) {
+    let first = "look at the call first, then pass --yes";
+    if !arguments.yes
+        && let Err(nobody) = print::check_can_ask(arguments.json, first)
+    {
         if let Some(call) = &call {
             let found = app.desk.past().story(call, None).await;
             found.map_err(|failure| print::failure(&failure, arguments.json))?;
         }
-        return Err(Exit::usage(
-            "nobody can be asked here; look at the call first, then pass --yes",
-        ));
+        return Err(nobody);
     }
     let plan = match (call, &arguments.client, arguments.since) {
         (Some(call), ..) => WriteRequest::Undo(UndoRequest {

@@ -49,11 +49,9 @@ pub(in crate::cli) struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let is_json = arguments.json;
     let asks = !arguments.yes && !arguments.propose;
-    // With `--json` nothing is shown that somebody could approve.
-    if asks && (is_json || !print::can_ask()) {
-        return Err(Exit::usage(
-            "nobody can be asked here; look at `files diff`, then pass --yes or --propose",
-        ));
+    if asks {
+        let first = "look at `files diff`, then pass --yes or --propose";
+        print::check_can_ask(is_json, first)?;
     }
     let app = if arguments.propose {
         start::app_to_propose()?

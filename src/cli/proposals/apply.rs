@@ -55,11 +55,11 @@ enum ApplyResult {
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    // With `--json` nothing is shown that somebody could approve.
-    if !arguments.yes && (arguments.json || !print::can_ask()) {
-        return Err(Exit::usage(
-            "nobody can be asked here; look at the proposals first, then pass --yes",
-        ));
+    if !arguments.yes {
+        print::check_can_ask(
+            arguments.json,
+            "look at the proposals first, then pass --yes",
+        )?;
     }
     if !arguments.leave_out.is_empty() && arguments.which.ids.len() > 1 {
         return Err(Exit::usage(
