@@ -14,7 +14,7 @@ use crate::change::{Edits, NewContent, NewTags, ReplaceAll};
 use crate::error::Failure;
 use crate::page::{self, Field, Locale, SectionMode};
 use crate::wiki::Wiki;
-use crate::write::{Update, WriteRequest};
+use crate::write::{FormerState, Update, WriteRequest};
 
 /// The tool.
 pub(super) struct UpdatePage;
@@ -187,16 +187,18 @@ impl WriteTool for UpdatePage {
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();
-        let mut seen = None;
-        if let Some(version) = input.from_version.filter(|id| *id > MAX_VERSION) {
-            let now = context.wiki.page_by_id(input.id).await?;
-            seen = Some(Box::new(seen_version(context, &now, version).await?));
-        }
+        let former = match input.from_version {
+            Some(version) if version > MAX_VERSION => {
+                let now = context.wiki.page_by_id(input.id).await?;
+                let seen = seen_version(context, &now, version).await?;
+                Some(FormerState::Seen(Box::new(seen)))
+            }
+            version => version.map(FormerState::Version),
+        };
         let plan = WriteRequest::Update(Update {
             id: input.id,
             edits: is_named.then(|| Box::new(edits)),
-            from_version: input.from_version,
-            seen,
+            former,
             accept_loss: accept_loss.into_iter().map(Field::from).collect(),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
             updates_links: input.update_links == Some(true),

@@ -53,9 +53,9 @@ pub use review::{Review, ReviewWarning, Reviewed};
 pub use shared::Refusals;
 pub(crate) use source::no_asset;
 pub use source::{
-    Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, LinksTo, MAX_PAGES,
-    PageRestore, PageSelection, Push, RestorePart, Submit, ToAsset, ToComment, UndoClient,
-    UndoRequest, Update, WriteRequest,
+    Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, FormerState,
+    LinksTo, MAX_PAGES, PageRestore, PageSelection, Push, RestorePart, Submit, ToAsset, ToComment,
+    UndoClient, UndoRequest, Update, WriteRequest,
 };
 pub(crate) use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;

@@ -52,7 +52,7 @@ pub use restore_part::RestorePart;
 pub(crate) use target::no_asset;
 pub use undo::UndoRequest;
 pub use undo_client::UndoClient;
-pub use update::Update;
+pub use update::{FormerState, Update};
 
 /// A write that a caller asks for.
 #[derive(Debug, Clone)]

@@ -23,18 +23,25 @@ pub struct Update {
     pub id: i64,
     /// The fields; `None` if only an id and a preview's token were given.
     pub edits: Option<Box<Edits>>,
-    /// The version whose content is restored, and also its title and description, unless the edits
+    /// The former state whose content is restored, and also its title and description, unless the edits
     /// give them; if they name a section, only its text is.
-    pub from_version: Option<i64>,
-    /// The state that this server saw which is restored in place of a version: also its tags, styles and
-    /// scripts, where they were seen and the key may write them.
-    pub seen: Option<Box<PageReading>>,
+    pub former: Option<FormerState>,
     /// The fields that may be lost if the key cannot read them.
     pub accept_loss: Vec<Field>,
     /// The time of the page that the caller knows.
     pub if_updated_at: Option<Date>,
     /// True if the links to the page and its own links are mended if it moves.
     pub updates_links: bool,
+}
+
+/// A former state of a page.
+#[derive(Debug, Clone)]
+pub enum FormerState {
+    /// A version of the wiki.
+    Version(i64),
+    /// A state that this server saw: also its tags, styles and scripts are restored, where they were seen
+    /// and the key may write them.
+    Seen(Box<PageReading>),
 }
 
 impl Update {
@@ -67,13 +74,13 @@ impl Update {
     /// The same, with the content of the named version filled in.
     async fn with_version(self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
         let missing = || Failure::new(Code::VersionNotFound, "The page has no such version.");
-        let version = match (&self.seen, self.from_version) {
-            (Some(seen), _) => PageReading::clone(seen),
-            (None, Some(version)) => {
+        let version = match self.former {
+            Some(FormerState::Seen(seen)) => *seen,
+            Some(FormerState::Version(version)) => {
                 let version = wiki.version(self.id, version).await?;
                 version.ok_or_else(missing)?.into()
             }
-            (None, None) => return Ok(self),
+            None => return Ok(self),
         };
         let content = version.content.as_ref().ok_or_else(missing)?;
         if let Some(editor) = version
@@ -107,19 +114,16 @@ impl Update {
         }
         Ok(Self {
             edits: Some(edits),
-            from_version: None,
-            seen: None,
+            former: None,
             ..self
         })
     }
 
     /// The warning of what stays as it is, although the state that is restored may have had another one.
     fn not_restored(&self, completed: &Self) -> Option<Warning> {
-        self.seen.as_ref()?;
-        let edits = completed
-            .edits
-            .as_ref()
-            .filter(|edits| edits.section().is_none())?;
+        let is_seen = matches!(self.former, Some(FormerState::Seen(_)));
+        let edits = completed.edits.as_ref();
+        let edits = edits.filter(|edits| is_seen && edits.section().is_none())?;
         let left = [
             ("tags", edits.tags.is_none()),
             ("scriptCss", edits.script_css.is_none()),
@@ -340,8 +344,7 @@ mod tests {
         Update {
             id,
             edits,
-            from_version: None,
-            seen: None,
+            former: None,
             accept_loss: accept_loss.to_vec(),
             if_updated_at: None,
             updates_links: false,

@@ -79,8 +79,7 @@ fn renaming(id: i64, updates_links: bool) -> WriteRequest {
     WriteRequest::Update(Update {
         id,
         edits: None,
-        from_version: None,
-        seen: None,
+        former: None,
         accept_loss: Vec::new(),
         if_updated_at: None,
         updates_links,
