@@ -5,6 +5,15 @@ use crate::error::{Code, Failure};
 use crate::page::{Field, PagePath, PageState};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
+/// True if another page stands at the place of a new or moved page.
+pub(in crate::write) async fn is_taken(wiki: &Wiki, change: &Change) -> Result<bool, Failure> {
+    match look(wiki, change).await {
+        Ok(_) => Ok(false),
+        Err(failure) if failure.code == Code::PageExists => Ok(true),
+        Err(failure) => Err(failure),
+    }
+}
+
 /// Checks the place of a new or moved page.
 ///
 /// Returns warnings.

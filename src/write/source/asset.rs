@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
     AssetOf, Attached, Blob, PagePath, PageState, check_asset, check_new_asset_path,
     check_new_place, extension, mime_of,
@@ -12,7 +12,7 @@ use crate::page::{
 use crate::wiki::{Wiki, WikiError, asset_state};
 
 use super::conflict::ConflictCheck;
-use super::{ChangeSource, ComparedSet, Made, WriteCall, again, target};
+use super::{CREATES, ChangeSource, ComparedSet, Made, WriteCall, again, target};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A write to an asset.
@@ -199,6 +199,10 @@ impl ChangeSource for AssetWrite {
     fn tell(&self, wiki: &Wiki, record: &mut EntryBuilder) {
         let locale = wiki.locale_of_assets();
         record.is_at(self.operation(), locale, &self.path);
+    }
+
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        CREATES
     }
 
     /// Warns that the wiki may change a picture as it stores it.

@@ -7,22 +7,20 @@ use serde_json::json;
 
 use crate::change::{Change, Edits, NewContent, NewTags, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
+use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::nearest::nearest;
 use crate::page::{MovedPart, NewPath, PagePlace, PageState, TagPattern, check_content};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
+use super::present::{self, MAY_NOT_WRITE};
 use super::whole_page::{self, ToWrite};
 use super::{ChangeSource, Made, WriteCall, again, checked, conflict, mending, tags_of, target};
-use crate::write::audit_entry::EntryBuilder;
 use crate::write::links::wiki_links::{LinkPurpose, WikiLinks};
 
 /// The most pages that a caller may ask for in a set.
 pub const MAX_PAGES: usize = 200;
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
-/// The reason for leaving out a page that the key may not write.
-const MAY_NOT_WRITE: &str = "this key may not write it";
 /// The reason for leaving out a page of which nothing changes.
 const AS_ASKED: &str = "it already is as asked for";
 /// The reason for leaving out a page without the texts that are replaced.
@@ -298,33 +296,20 @@ impl Bulk {
 
 /// Reads a page, or says why it is left out: it exists, but not all of it can be read back.
 async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
-    let left_out = |why: &'static str| {
-        Ok(Err(LeftOut {
-            id: Some(id),
-            path: None,
-            why: why.into(),
-        }))
-    };
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Ok(read)),
-        Err(failure) => match failure.code {
-            Code::FieldUnreadable => left_out("this key cannot read back all of its fields"),
-            Code::PermissionDenied => left_out(MAY_NOT_WRITE),
-            _ => Err(failure.detail("id", id)),
-        },
+        Err(failure) => {
+            let why = present::left_out(failure).map_err(|failure| failure.detail("id", id))?;
+            Ok(Err(LeftOut {
+                id: Some(id),
+                path: None,
+                why: why.into(),
+            }))
+        }
     }
 }
 
 impl ChangeSource for Bulk {
-    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_set();
-    }
-
-    // Each of its changes takes a turn of its own.
-    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf::default()
-    }
-
     fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         let tags = self.tags.as_ref();
         let tags = tags.and_then(|tags| tags.warning(&tags_of(set)));

@@ -2,19 +2,23 @@
 
 use crate::change::{Change, ContentFault, NewPage, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
     Field, PageReading, PartSelector, SourceFormat, check_content, mend_copied, page_of_part,
 };
 use crate::wiki::Wiki;
 
-use super::{ChangeSource, Made, WriteCall, again, again_if_same, checked};
+use super::{CREATES, ChangeSource, Made, WriteCall, again, again_if_same, checked};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
 
 impl ChangeSource for NewPage {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
         record.creates(&self.locale, self.path.as_path());
+    }
+
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        CREATES
     }
 
     fn says_whole_content(&self) -> bool {
@@ -140,6 +144,10 @@ fn unreadable(fields: &[Field]) -> Failure {
 impl ChangeSource for Copy {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
         record.creates(&self.page.locale, self.page.path.as_path());
+    }
+
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        CREATES
     }
 
     fn says_whole_content(&self) -> bool {

@@ -18,8 +18,8 @@ use crate::wiki::{Wiki, WikiError};
 use super::mending::NewPart;
 use super::order::in_order_of_need;
 use super::{
-    ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall, WriteRequest, again,
-    checked, mending,
+    CREATES, ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall,
+    WriteRequest, again, checked, mending,
 };
 use super::{digest, mismatch, proposal::values, whole_page, whole_page::ToWrite};
 use crate::write::audit_entry::EntryBuilder;
@@ -79,6 +79,10 @@ impl Drafting {
 impl ChangeSource for Drafting {
     fn tell(&self, wiki: &Wiki, record: &mut EntryBuilder) {
         self.plan.tell(wiki, record);
+    }
+
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        CREATES
     }
 
     fn says_whole_content(&self) -> bool {
@@ -198,15 +202,15 @@ pub(super) async fn set_of(
         let nothing = Change::between((*page).clone(), *page);
         return ChangeSet::list(call.id, vec![nothing.into()]).ok_or_else(broke_off);
     }
-    let mended = mended(call, changes, (mends_links, &parted)).await?;
-    let set = ChangeSet::list(call.id, mended.changes).ok_or_else(broke_off)?;
+    let (changes, links, warning) = mended(call, changes, (mends_links, &parted)).await?;
+    let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;
     let set = set.warned_each(|change| {
         let page = change.before().and_then(|page| page.id);
         let said = said.get(&drafted(page, change.place_taken()));
         said.cloned().unwrap_or_default()
     });
-    let set = set.warned(mended.warning);
-    let set = match mended.links {
+    let set = set.warned(warning);
+    let set = match links {
         Some(links) => set.mending_links(links),
         None => set,
     };
@@ -220,48 +224,24 @@ fn drafted(page: Option<i64>, place: Option<PagePlace>) -> DraftedPage {
     (page, place.filter(|_| page.is_none()))
 }
 
-/// The changes of a draft and those that mend links.
-struct MendedDraft {
-    changes: Vec<SetChange>,
-    links: Option<Mending>,
-    /// Links that are not mended although headings go to new pages.
-    warning: Option<Warning>,
-}
-
 /// Mends the links to the pages that a draft moves, if that was asked for, and to the headings that
-/// go to new pages, if the index knows them.
+/// go to new pages, if the index knows them; a warning if it does not.
 async fn mended(
     call: WriteCall<'_>,
     changes: Vec<Change>,
     (mends_links, parted): (bool, &[NewPart]),
-) -> Result<MendedDraft, Failure> {
+) -> Result<(Vec<SetChange>, Option<Mending>, Option<Warning>), Failure> {
     let is_split = mending::takes_headings(&changes, parted);
     if mends_links || (is_split && call.index.is_on()) {
         let (changes, links) = mending::with_links(call, changes, parted).await?;
-        return Ok(MendedDraft {
-            changes,
-            links: Some(links),
-            warning: None,
-        });
+        return Ok((changes, Some(links), None));
     }
-    let changes = in_order_of_need(changes);
-    Ok(MendedDraft {
-        changes: changes.into_iter().map(SetChange::from).collect(),
-        links: None,
-        warning: is_split.then(|| Warning::new(BREAKS, UNMENDED)),
-    })
+    let changes = in_order_of_need(changes).into_iter();
+    let warning = is_split.then(|| Warning::new(BREAKS, UNMENDED));
+    Ok((changes.map(SetChange::from).collect(), None, warning))
 }
 
 impl ChangeSource for Submit {
-    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_set();
-    }
-
-    // Each of its changes takes a turn of its own.
-    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf::default()
-    }
-
     async fn made(&self, call: WriteCall<'_>) -> Made {
         let draft = self.draft(call).await?;
         Ok(checked(self.set(call, draft).await?))

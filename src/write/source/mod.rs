@@ -280,15 +280,21 @@ impl ComparedSet {
 /// The changes of a write, or what keeps them from being made.
 pub(super) type Made = Result<ComparedSet, Stopped>;
 
-/// The maker of a set's changes; what it does is said at [`WriteRequest`].
+/// The turn of a create.
+const CREATES: TurnOf = TurnOf {
+    page: None,
+    rebuilds_tree: true,
+};
+
+/// The maker of a set's changes; what it does is said at [`WriteRequest`]. If it says nothing else, it makes
+/// a list, each change of which takes a turn of its own.
 trait ChangeSource: Sync {
-    fn tell(&self, wiki: &Wiki, entry: &mut EntryBuilder);
+    fn tell(&self, _: &Wiki, entry: &mut EntryBuilder) {
+        entry.is_set();
+    }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf {
-            page: None,
-            rebuilds_tree: true,
-        }
+        TurnOf::default()
     }
 
     fn says_whole_content(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::gates::{LeftOut, SetChange};
 use crate::page::PagePlace;
 use crate::wiki::Wiki;
@@ -51,11 +51,7 @@ pub(super) async fn in_order(
 ) -> Result<(Vec<SetChange>, Vec<LeftOut>), Failure> {
     let mut waiting = Vec::new();
     for one in changes {
-        let is_taken = match new_place::look(wiki, &one.change).await {
-            Ok(_) => false,
-            Err(failure) if failure.code == Code::PageExists => true,
-            Err(failure) => return Err(failure),
-        };
+        let is_taken = new_place::is_taken(wiki, &one.change).await?;
         waiting.push((one, is_taken));
     }
     let (ordered, taken) = ordered(waiting);

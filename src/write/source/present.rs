@@ -10,6 +10,9 @@ use crate::wiki::Wiki;
 use super::{target, whole_page};
 use crate::write::undo::history::WriteHistory;
 
+/// The reason for which a page is left out that the key may not write.
+pub(super) const MAY_NOT_WRITE: &str = "this key may not write it";
+
 /// The page of this id, or what undos made of it since it was deleted; `None` if it is gone.
 pub(super) async fn page(past: &WriteHistory, id: i64) -> Result<Option<PageState>, Failure> {
     if let Some(page) = by_id(&past.wiki, id).await? {
@@ -21,6 +24,15 @@ pub(super) async fn page(past: &WriteHistory, id: i64) -> Result<Option<PageStat
         }
     }
     Ok(None)
+}
+
+/// The reason for which a page is left out of a set, where this failure is no reason to give up the set.
+pub(super) fn left_out(failure: Failure) -> Result<&'static str, Failure> {
+    match failure.code {
+        Code::FieldUnreadable => Ok("this key cannot read back all of its fields"),
+        Code::PermissionDenied => Ok(MAY_NOT_WRITE),
+        _ => Err(failure),
+    }
 }
 
 /// The page that an undo brought back only in part after it was deleted under this id: as that undo

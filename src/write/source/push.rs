@@ -7,15 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::audit::DraftChange;
+use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, TurnOf};
-use crate::page::PagePlace;
-use crate::wiki::Wiki;
+use crate::gates::ChangeSet;
+use crate::page::{PagePlace, PageState};
 
 use super::bulk::MAX_PAGES;
 use super::draft::set_of;
 use super::{ChangeSource, Made, WriteCall, again, checked};
-use crate::write::audit_entry::EntryBuilder;
 
 /// The hint if a page was changed since it was pulled.
 const PULL: &str = "Run `wikijs-gate files pull`, then push again.";
@@ -42,15 +41,6 @@ impl Push {
 }
 
 impl ChangeSource for Push {
-    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_set();
-    }
-
-    // Each of its changes takes a turn of its own.
-    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf::default()
-    }
-
     async fn made(&self, call: WriteCall<'_>) -> Made {
         Ok(checked(self.set(call).await?))
     }
@@ -67,22 +57,13 @@ type About = (Option<i64>, Option<PagePlace>);
 /// True if the shown set is of these changes: it has each page and place of theirs, but for pages
 /// that already were so, and beyond them only pages whose links it mends.
 fn holds(shown: &ChangeSet, changes: &[DraftChange]) -> bool {
-    let about = |id: Option<i64>, place: Option<PagePlace>| -> About { (id, place) };
-    let of_shown: BTreeSet<About> = shown
-        .iter()
-        .map(|one| {
-            let id = one.change.before().and_then(|page| page.id);
-            let after = one.change.after();
-            about(
-                id,
-                after.map(|page| (page.locale.clone(), page.path.clone())),
-            )
-        })
-        .collect();
-    let asked: BTreeSet<About> = changes
-        .iter()
-        .map(|one| about(one.page(), one.place()))
-        .collect();
+    let about = |change: &Change| -> About {
+        let id = change.before().and_then(|page| page.id);
+        (id, change.after().map(PageState::place))
+    };
+    let of_shown: BTreeSet<About> = shown.iter().map(|one| about(&one.change)).collect();
+    let asked = changes.iter().map(|one| (one.page(), one.place()));
+    let asked: BTreeSet<About> = asked.collect();
     let left_out = shown.left_out().len();
     let missing = asked.difference(&of_shown).count();
     let more = of_shown.difference(&asked).count();

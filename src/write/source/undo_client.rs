@@ -7,16 +7,14 @@ use time::OffsetDateTime;
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::{Change, Operation, UndoFault, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
+use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::{Field, PageState};
-use crate::wiki::Wiki;
 
 use super::bulk::MAX_PAGES;
 use super::order::in_order;
 use super::present;
 use super::undo::states_around;
 use super::{ChangeSource, Made, WriteCall, again, checked};
-use crate::write::audit_entry::EntryBuilder;
 use crate::write::undo::history::{WriteHistory, nothing};
 
 /// The most writes of one client that are considered.
@@ -63,13 +61,8 @@ impl UndoClient {
         }
         let (changes, taken) = in_order(&past.wiki, changes).await?;
         left_out.extend(taken);
-        let set = ChangeSet::list(call.id, changes);
-        let Some(set) = set else {
-            let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
-            let failure = nothing("Nothing that this client wrote since then can be taken back.");
-            return Err(failure.detail("leftOut", told));
-        };
-        Ok(set.without(left_out))
+        let nothing = "Nothing that this client wrote since then can be taken back.";
+        list(call, changes, left_out, nothing)
     }
 
     /// The client's writes that may have left something on the wiki, the newest first.
@@ -130,13 +123,7 @@ impl UndoClient {
         }
         let now = match present::page(past, id).await {
             Ok(now) => now,
-            Err(failure) if failure.code == Code::FieldUnreadable => {
-                return Ok(Err("this key cannot read back all of its fields"));
-            }
-            Err(failure) if failure.code == Code::PermissionDenied => {
-                return Ok(Err("this key may not write it"));
-            }
-            Err(failure) => return Err(failure),
+            Err(failure) => return present::left_out(failure).map(Err),
         };
         let mut states = Vec::new();
         for story in writes {
@@ -310,16 +297,20 @@ fn by_page(writes: Vec<CallHistory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<C
     pages
 }
 
+/// The set of these changes, with what is left out of it.
+pub(super) fn list(
+    call: WriteCall<'_>,
+    changes: Vec<SetChange>,
+    left_out: Vec<LeftOut>,
+    otherwise: &str,
+) -> Result<ChangeSet, Failure> {
+    let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
+    let set = ChangeSet::list(call.id, changes);
+    let set = set.ok_or_else(|| nothing(otherwise).detail("leftOut", told))?;
+    Ok(set.without(left_out))
+}
+
 impl ChangeSource for UndoClient {
-    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_set();
-    }
-
-    // Each of its changes takes a turn of its own.
-    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf::default()
-    }
-
     async fn made(&self, call: WriteCall<'_>) -> Made {
         Ok(checked(self.made_now(call).await?))
     }

@@ -178,19 +178,9 @@ impl WriteHistory {
             if !may_be_told || !is_wanted(locale, path) || !told.insert(page.id) {
                 continue;
             }
-            // The page may be there, and this key may no more read it.
-            *asked = asked.saturating_add(1);
-            if *asked > MOST_ASKED || !self.wiki.may_read(locale, path).await? {
-                continue;
-            }
-            deleted.push(Deleted {
-                id: page.id,
-                locale: page.locale,
-                path: page.path,
-                at: None,
-                last_seen: Some(page.time),
-                call: None,
-            });
+            let place = (page.locale, page.path);
+            self.add_gone(deleted, asked, (page.id, place, page.time))
+                .await?;
         }
         Ok(())
     }
@@ -214,17 +204,29 @@ impl WriteHistory {
             if !self.admits_deleted(page.before).await? {
                 continue;
             }
-            // The page may be there, and this key may no more read it: also if it could once.
-            *asked = asked.saturating_add(1);
-            if *asked > MOST_ASKED || !self.wiki.may_read(locale, path).await? {
-                continue;
-            }
+            let place = (page.locale, page.path);
+            self.add_gone(deleted, asked, (page.id, place, page.time))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Adds a page that is gone, unless it may be there and this key may no more read it: also if it could
+    /// once.
+    async fn add_gone(
+        &self,
+        deleted: &mut Vec<Deleted>,
+        asked: &mut usize,
+        (id, (locale, path), seen): (i64, (Locale, PagePath), OffsetDateTime),
+    ) -> Result<(), Failure> {
+        *asked = asked.saturating_add(1);
+        if *asked <= MOST_ASKED && self.wiki.may_read(&locale, &path).await? {
             deleted.push(Deleted {
-                id: page.id,
-                locale: page.locale,
-                path: page.path,
+                id,
+                locale,
+                path,
                 at: None,
-                last_seen: Some(page.time),
+                last_seen: Some(seen),
                 call: None,
             });
         }
