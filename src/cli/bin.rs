@@ -13,8 +13,8 @@ use super::when::minute;
 use super::{CommandResult, print, start, words};
 use crate::audit::TimeArg;
 use crate::error::{Code, Failure};
-use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
-use crate::page::{Field, NewPath, Note, PageState, Prefix};
+use crate::mirror::{BinPage, Mirror, PartThen};
+use crate::page::{Field, NewPath, Note, Prefix};
 use crate::server::App;
 use crate::tools::BinEntry;
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
@@ -28,30 +28,24 @@ const WAIT: Duration = Duration::from_secs(20);
 )]
 pub(super) enum BinCommand {
     /// List the pages that were deleted, those last found missing first
-    List(BinListArgs),
+    List {
+        /// Only what was at or below this path; `de:docs` for one locale
+        #[arg(long, value_name = "PATH", value_parser = Prefix::sought)]
+        path: Option<Prefix>,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show a deleted page as it was seen last
-    Show(ShowArgs),
+    Show {
+        /// Its last path, or its number in the list
+        page: String,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Bring a deleted page back, or a part of the wiki as it was
     Restore(RestoreArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct BinListArgs {
-    /// Only what was at or below this path; `de:docs` for one locale
-    #[arg(long, value_name = "PATH", value_parser = Prefix::sought)]
-    path: Option<Prefix>,
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct ShowArgs {
-    /// Its last path, or its number in the list
-    page: String,
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -85,21 +79,20 @@ pub(super) struct RestoreArgs {
 
 pub(super) async fn run(command: BinCommand) -> CommandResult {
     match command {
-        BinCommand::List(arguments) => list(&arguments).await,
-        BinCommand::Show(arguments) => show(&arguments).await,
+        BinCommand::List { path, json } => list(path.as_ref(), json).await,
+        BinCommand::Show { page, json } => show(&page, json).await,
         BinCommand::Restore(arguments) => restore(arguments).await,
     }
 }
 
-async fn list(arguments: &BinListArgs) -> CommandResult {
+async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
     let app = start::app_for_operator()?;
     let mirror = mirror(&app)?;
     look_first(&app, mirror).await;
-    let bin = mirror.bin(app.wiki.scope(), None, arguments.path.as_ref());
-    let bin = bin.await;
+    let bin = mirror.bin(app.wiki.scope(), None, path).await;
     let mut bin = bin.map_err(|error| start::failed("the bin could not be read", &error))?;
     BinPage::count_links(&mut bin, &app.wiki).await;
-    if arguments.json {
+    if is_json {
         let pages: Vec<BinEntry> = bin.iter().map(BinEntry::from).collect();
         print::line(&json!({ "pages": pages }).to_string());
         return Ok(Exit::Done);
@@ -108,75 +101,75 @@ async fn list(arguments: &BinListArgs) -> CommandResult {
         print::line("the bin is empty");
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&[
+    let head = [
         "number",
         "path",
         "title",
         "last seen",
         "last changed by",
         "links",
-    ]);
+    ];
+    let mut table = Table::new(&head);
     for one in &bin {
         table.row(vec![
             Cell::from(one.page.id.to_string()),
             place(one).into(),
             print::harmless(&one.page.title).into(),
             minute(one.gone.last_seen.instant()).into(),
-            print::harmless(one.page.author.as_deref().unwrap_or("?")).into(),
-            one.linked_from
-                .map_or_else(|| "?".to_owned(), |count| count.to_string())
-                .into(),
+            print::harmless(one.page.author().unwrap_or("?")).into(),
+            one.links().into(),
         ]);
     }
     table.print();
     Ok(Exit::Done)
 }
 
-async fn show(arguments: &ShowArgs) -> CommandResult {
+async fn show(page: &str, is_json: bool) -> CommandResult {
     let app = start::app_for_operator()?;
-    let shown = found(&app, &arguments.page).await;
-    let (one, state) = shown.map_err(|failure| print::failure(&failure, arguments.json))?;
-    if arguments.json {
+    let shown = found(&app, mirror(&app)?, page, None).await;
+    let shown = shown.map_err(|failure| print::failure(&failure, is_json))?;
+    let (one, PageRestore { state, seen, .. }) = shown;
+    if is_json {
         let mut page = json!(BinEntry::from(&one));
-        let seen = one.page.states.iter();
-        let seen = seen.map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }));
+        let states = one.page.states.iter();
+        let states = states.map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }));
         if let Some(page) = page.as_object_mut() {
-            page.insert("states".to_owned(), seen.collect());
+            page.insert("states".to_owned(), states.collect());
             page.insert("state".to_owned(), json!(state));
         }
         print::line(&page.to_string());
         return Ok(Exit::Done);
     }
-    let known = Field::ALL.into_iter().filter(|field| state.knows(*field));
-    for field in known.filter(|field| *field != Field::Content) {
+    let fields = Field::ALL.into_iter();
+    for field in fields.filter(|field| *field != Field::Content) {
         let value = match state.value(field) {
+            _ if !state.knows(field) => "not seen".to_owned(),
             Value::String(text) => text,
             value => value.to_string(),
         };
         print::line(&format!("{field}: {}", print::harmless(&value)));
     }
-    for field in &state.unknown {
-        print::line(&format!("{field}: not seen"));
+    if !seen.as_of.is_empty() {
+        print::line(&format!("as seen before: {}", seen.seen_before()));
     }
-    print::line(&format!(
-        "last seen: {}",
-        minute(one.gone.last_seen.instant())
-    ));
-    print::line("");
+    let last_seen = minute(one.gone.last_seen.instant());
+    print::line(&format!("last seen: {last_seen}\n"));
     for line in state.content.lines() {
         print::line(&print::harmless(line));
     }
     Ok(Exit::Done)
 }
 
-async fn found(app: &App, page: &str) -> Result<(BinPage, PageState), Failure> {
-    let mirror = mirror(app).map_err(|(_, message)| Failure::new(Code::NotConfigured, message))?;
+/// A page of the bin, and its restore to a place.
+async fn found(
+    app: &App,
+    mirror: &Mirror,
+    page: &str,
+    to: Option<NewPath>,
+) -> Result<(BinPage, PageRestore), Failure> {
     let one = mirror.find(page, app.wiki.scope(), None).await?;
-    let last = one.page.last().map(|last| last.state);
-    let state = mirror
-        .state(last.ok_or_else(crate::mirror::no_state)?)
-        .await?;
-    Ok((one, state))
+    let restore = PageRestore::of(mirror, &one, to).await?;
+    Ok((one, restore))
 }
 
 async fn restore(arguments: RestoreArgs) -> CommandResult {
@@ -186,10 +179,8 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
     } else {
         start::app_for_operator()?
     };
-    if !arguments.yes && (is_json || !print::can_ask()) {
-        return Err(Exit::usage(
-            "nobody can be asked here; look at the page first, then pass --yes",
-        ));
+    if !arguments.yes {
+        print::check_can_ask(is_json, "look at the page first, then pass --yes")?;
     }
     let mirror = mirror(&app)?;
     look_first(&app, mirror).await;
@@ -213,7 +204,9 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
 /// Looks at the wiki, so that the mirror knows what others just did; where that cannot be, says as of
 /// when it is.
 async fn look_first(app: &App, mirror: &Mirror) {
-    let before = last_look(mirror).await;
+    // What cannot be read the command itself tells.
+    let last = async || mirror.last_looked().await.ok().flatten();
+    let before = last().await;
     let look = Box::pin(app.look_for_mirror(WAIT));
     match print::in_progress("looking at the wiki", look).await {
         Ok(news) => {
@@ -229,16 +222,11 @@ async fn look_first(app: &App, mirror: &Mirror) {
         }
         Err(fault) => print::note(&format!("the wiki could not be looked at: {fault}")),
     }
-    let now = last_look(mirror).await;
+    let now = last().await;
     if now == before {
         let when = now.map_or_else(|| "never".to_owned(), |at| minute(at.instant()));
         print::note(&format!("the wiki was looked at last: {when}"));
     }
-}
-
-/// The last look; what cannot be read the command itself tells.
-async fn last_look(mirror: &Mirror) -> Option<MirrorTime> {
-    mirror.last_looked().await.ok().flatten()
 }
 
 async fn planned(
@@ -246,14 +234,13 @@ async fn planned(
     mirror: &Mirror,
     arguments: &RestoreArgs,
 ) -> Result<WriteRequest, Failure> {
-    let scope = app.wiki.scope();
     if let (Some(prefix), Some(at)) = (&arguments.path, arguments.at) {
         let part = PartThen {
             prefix: prefix.clone(),
             at: at.begin(),
             by: arguments.by.clone(),
         };
-        let (pages, more) = mirror.since(part, scope, None).await?;
+        let (pages, more) = mirror.since(part, app.wiki.scope(), None).await?;
         if pages.is_empty() {
             let message = "Nothing of that part differs from what was seen of it then.";
             return Err(Failure::new(Code::NothingToUndo, message)
@@ -265,15 +252,14 @@ async fn planned(
         }));
     }
     let page = arguments.page.as_deref().unwrap_or_default();
-    let one = mirror.find(page, scope, None).await?;
-    let to = arguments.to.clone().map(NewPath::into_path);
-    let restore = PageRestore::of(mirror, &one, to).await?;
+    let (_, restore) = found(app, mirror, page, arguments.to.clone()).await?;
     Ok(WriteRequest::Restore(Box::new(restore)))
 }
 
 /// Its last place; that of a page that the key did not see any more before it went may be another one.
 fn place(one: &BinPage) -> String {
-    let place = print::harmless(&format!("{}:{}", one.page.locale, one.page.path.as_str()));
+    let place = &one.page.place;
+    let place = print::harmless(&format!("{}:{}", place.locale, place.path.as_str()));
     if one.gone.is_hidden {
         format!("{place} (hidden before)")
     } else {

@@ -40,6 +40,7 @@ pub use fact_queries::IndexedLink;
 pub use find::{ContentHit, RareWords};
 pub use on_disk::{OnDisk, all, is_being_filled};
 pub use pace::IndexLoad;
+pub(crate) use read::WHOLE_AT_ONCE;
 pub use rendered::as_rendered;
 pub use settings::{CALLERS_BYTES, IndexMode, IndexSettings, MOST_PAGES, Pace};
 pub use sources::InSources;

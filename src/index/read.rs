@@ -1,6 +1,5 @@
 //! Reads the content of pages, by the layers that give it to the key.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,9 @@ use crate::wiki::{ContentLayer, Contents, Version, Wiki, WikiError};
 /// their turn.
 const LONG_TURN: Duration = Duration::from_millis(250);
 /// Number of pages that are read whole in one turn: one request, for a key that may manage them (W26).
-const WHOLE_AT_ONCE: usize = 40;
+pub(crate) const WHOLE_AT_ONCE: usize = 40;
+/// Bytes of texts beyond which fewer pages are read in the next turn.
+const LARGE_ANSWER: usize = 8 * 1024 * 1024;
 
 /// The answer of a layer for some pages.
 #[derive(Debug, Default)]
@@ -45,46 +46,56 @@ impl LayerResult {
 }
 
 impl ContentIndex {
-    /// Pages of the list with all that the key can read of them, in turns with the index's own reading,
-    /// without deleted pages. They go into the index as well, which then need not read them again.
+    /// The next pages of some of the list, with all that the key can read of them, without deleted ones: as
+    /// many as one answer of the wiki has, in turn with the index's own reading. They go into the index as
+    /// well, which then need not read them again. `at_once` follows how large the answers are.
     ///
     /// # Errors
-    /// What keeps the wiki from being asked at all; pages that fail by themselves are left out.
+    /// What keeps the wiki from being asked at all; a page that fails by itself is left out.
     pub(crate) async fn read_whole(
         self: &Arc<Self>,
         wiki: &Wiki,
-        listed: &[Arc<PageReading>],
+        left: &mut &[Arc<PageReading>],
+        at_once: &mut usize,
     ) -> Result<Vec<PageReading>, WikiError> {
-        let by_id: HashMap<i64, &PageReading> = { listed.iter() }
-            .filter_map(|page| Some((page.id?, &**page)))
-            .collect();
-        let ids: Vec<i64> = listed.iter().filter_map(|page| page.id).collect();
-        let mut left: Vec<&[i64]> = ids.chunks(WHOLE_AT_ONCE).rev().collect();
-        let mut read: Vec<PageReading> = Vec::with_capacity(ids.len());
-        while let Some(some) = left.pop() {
+        loop {
+            let all = *left;
+            let (listed, others) = all.split_at(all.len().min(*at_once));
+            let ids: Vec<i64> = listed.iter().filter_map(|page| page.id).collect();
             let turn = self.turns.take().await;
-            let answer = wiki.some_whole(some).await;
+            let answer = wiki.some_whole(&ids).await;
             drop(turn);
-            match answer {
-                Ok(pages) => read.extend(pages),
+            let pages = match answer {
                 Err(error) if error.ends_a_pass() => return Err(error),
-                Err(error) => match some.split_at_checked(some.len() / 2) {
-                    Some((first, second)) if !first.is_empty() => left.extend([second, first]),
-                    _ => tracing::warn!(%error, ids = ?some, "a page could not be read"),
-                },
-            }
-        }
-        let whole = read.into_iter().map(|page| {
-            let listed = page.id.and_then(|id| by_id.get(&id).copied());
-            match listed {
-                // The wiki says of what form a text is in its list alone.
-                Some(listed) => page.or(listed.clone()),
+                Err(_) if ids.len() > 1 => {
+                    *at_once = ids.len() / 2;
+                    continue;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, ?ids, "a page could not be read");
+                    Vec::new()
+                }
+                Ok(pages) => pages,
+            };
+            *left = others;
+            let bytes: usize = { pages.iter() }
+                .filter_map(|page| Some(page.content.as_ref()?.len()))
+                .sum();
+            *at_once = if bytes > LARGE_ANSWER {
+                (*at_once / 2).max(1)
+            } else {
+                WHOLE_AT_ONCE.min(*at_once * 2)
+            };
+            // The wiki says of what form a text is in its list alone.
+            let listed = |page: &PageReading| listed.iter().find(|listed| listed.id == page.id);
+            let whole = pages.into_iter().map(|page| match listed(&page) {
+                Some(listed) => page.or(PageReading::clone(listed)),
                 None => page,
-            }
-        });
-        let whole: Vec<PageReading> = whole.collect();
-        self.feed(wiki, &whole).await;
-        Ok(whole)
+            });
+            let whole: Vec<PageReading> = whole.collect();
+            self.feed(wiki, &whole).await;
+            return Ok(whole);
+        }
     }
 
     /// The versions that a page had after a time and that later writes replaced, the oldest first, of so

@@ -31,8 +31,8 @@ pub enum MirrorFault {
 /// The mirror of one wiki. It holds nothing but the way to its store.
 #[derive(Debug, Clone)]
 pub struct Mirror {
-    store: Arc<dyn Store>,
-    leases: LeaseQueue,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) leases: LeaseQueue,
     settings: MirrorSettings,
 }
 
@@ -50,10 +50,17 @@ pub struct BinPage {
 }
 
 impl BinPage {
+    /// The number of pages that link to its place, as people are told.
+    #[must_use]
+    pub fn links(&self) -> String {
+        let count = self.linked_from.map(|count| count.to_string());
+        count.unwrap_or_else(|| "?".to_owned())
+    }
+
     /// Counts the pages that link to the places of these, by the wiki's own graph of links, in one
     /// request; where the wiki does not tell, nobody knows.
     pub async fn count_links(bin: &mut [Self], wiki: &Wiki) {
-        let locales: BTreeSet<&Locale> = bin.iter().map(|one| &one.page.locale).collect();
+        let locales: BTreeSet<&Locale> = bin.iter().map(|one| &one.page.place.locale).collect();
         if locales.is_empty() {
             return;
         }
@@ -68,7 +75,7 @@ impl BinPage {
             }
         }
         for one in bin {
-            let place = (one.page.locale.clone(), one.page.path.clone());
+            let place = (one.page.place.locale.clone(), one.page.place.path.clone());
             one.linked_from = Some(counts.get(&place).copied().unwrap_or_default());
         }
     }
@@ -82,14 +89,6 @@ impl Mirror {
             store,
             settings,
         }
-    }
-
-    pub(super) const fn store(&self) -> &Arc<dyn Store> {
-        &self.store
-    }
-
-    pub(super) const fn leases(&self) -> &LeaseQueue {
-        &self.leases
     }
 
     /// Its settings.
@@ -129,8 +128,8 @@ impl Mirror {
         let mut states: HashSet<KeptState> = HashSet::new();
         for page in known.iter().filter(|page| page.gone.is_none()) {
             // Nobody is told of a page that its tags hide.
-            if scope.admits_tags(&page.tags) {
-                there.insert((&page.locale, &page.path), page.id);
+            if scope.admits_tags(page.place.tags.as_deref().unwrap_or_default()) {
+                there.insert((&page.place.locale, &page.place.path), page.id);
             }
             states.extend(page.states.iter().map(|seen| seen.state));
         }
@@ -139,13 +138,13 @@ impl Mirror {
             .filter_map(|page| {
                 let gone = page.gone.clone()?;
                 let is_back = page.last().is_some_and(|last| states.contains(&last.state));
-                let is_told = page.is_admitted_by(scope)
+                let is_told = page.place.is_admitted_by(scope)
                     && key.is_none_or(|key| gone.was_seen_by(key))
-                    && part.is_none_or(|part| part.holds(&page.locale, &page.path));
+                    && part.is_none_or(|part| part.holds(&page.place.locale, &page.place.path));
                 (is_told && !is_back).then(|| BinPage {
                     page: page.clone(),
                     gone,
-                    taken_by: there.get(&(&page.locale, &page.path)).copied(),
+                    taken_by: there.get(&(&page.place.locale, &page.place.path)).copied(),
                     linked_from: None,
                 })
             })
@@ -168,7 +167,7 @@ impl Mirror {
         let bin = self.bin(scope, key, None).await?;
         let path = PagePath::new(meant);
         let id = meant.parse::<i64>().ok();
-        let is_meant = |one: &BinPage| one.page.path == path || Some(one.page.id) == id;
+        let is_meant = |one: &BinPage| one.page.place.path == path || Some(one.page.id) == id;
         bin.into_iter().find(is_meant).ok_or_else(|| {
             Failure::new(Code::PageNotFound, "The bin has no such page.").hint(
                 "wikijs_list_bin (at a terminal `wikijs-gate bin list`) lists what was deleted; a deletion is seen within a minute.",

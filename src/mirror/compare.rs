@@ -52,7 +52,7 @@ pub(super) fn compare(
             Some(listed) if *listed == key => {}
             Some(_) => difference.replaced.push(key),
             // A page that may not be read is in no list.
-            None if page.is_admitted_by(scope) => difference.missing.push(key),
+            None if page.place.is_admitted_by(scope) => difference.missing.push(key),
             None => {}
         }
     }
@@ -101,10 +101,9 @@ mod tests {
     fn known(pages: &[Arc<PageReading>]) -> KnownPages {
         let mut known = KnownPages::default();
         for page in pages {
-            let created = page.created_at.clone().unwrap();
             known.add(MirroredPage {
                 mark: mark(page),
-                ..MirroredPage::new(page.id.unwrap(), created, page)
+                ..MirroredPage::new(page.id.unwrap(), page)
             });
         }
         known

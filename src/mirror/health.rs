@@ -9,41 +9,23 @@ use super::pages::MirrorTime;
 use crate::audit::{AuditError, KeptState, kept_states};
 use crate::store::{Store, on};
 
-/// The extent of a mirror.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MirrorExtent {
-    /// Number of pages.
-    pub pages: usize,
-    /// Number of those that are gone.
-    pub gone: usize,
-    /// Number of states, each counted once.
-    pub states: usize,
-    /// The bytes of these, as they are kept.
-    pub bytes: u64,
-    /// The time at which the last look began, if there was one.
-    pub looked: Option<MirrorTime>,
-}
-
 impl Mirror {
-    /// Its extent.
+    /// Its extent in words, and the time at which the last look began, if there was one.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn extent(&self) -> Result<MirrorExtent, AuditError> {
+    pub async fn extent(&self) -> Result<(String, Option<MirrorTime>), AuditError> {
         let known = self.known().await?;
-        let mut bytes: HashMap<KeptState, u64> = HashMap::new();
-        let mut extent = MirrorExtent {
-            pages: known.len(),
-            looked: known.look.as_ref().map(|look| look.at),
-            ..MirrorExtent::default()
-        };
-        for page in known.iter() {
-            extent.gone += usize::from(page.gone.is_some());
-            bytes.extend(page.states.iter().map(|seen| (seen.state, seen.bytes)));
-        }
-        extent.states = bytes.len();
-        extent.bytes = bytes.into_values().sum();
-        Ok(extent)
+        let gone = known.iter().filter(|page| page.gone.is_some()).count();
+        let states = known.iter().flat_map(|page| &page.states);
+        let kept: HashMap<KeptState, u64> = states.map(|seen| (seen.state, seen.bytes)).collect();
+        let told = format!(
+            "{} pages, {gone} of them gone, in {} states of {} MB",
+            known.len(),
+            kept.len(),
+            kept.values().sum::<u64>() >> 20
+        );
+        Ok((told, known.look.map(|look| look.at)))
     }
 }
 
@@ -71,10 +53,10 @@ pub(crate) async fn check(store: &Arc<dyn Store>) -> Result<Vec<String>, AuditEr
                 }
             }
             if lost > 0 {
-                let (id, of) = (page.id, page.states.len());
-                let place = format!("{}:{}", page.locale, page.path.as_str());
+                let (id, of, locale) = (page.id, page.states.len(), &page.place.locale);
+                let path = page.place.path.as_str();
                 broken.push(format!(
-                    "mirror: of page {id} ({place}) {lost} of {of} states are missing or damaged"
+                    "mirror: of page {id} ({locale}:{path}) {lost} of {of} states are missing or damaged"
                 ));
             }
         }

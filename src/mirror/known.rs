@@ -41,20 +41,18 @@ pub(super) struct KnownPages {
 impl KnownPages {
     /// Reads all of them.
     pub(super) fn load(store: &dyn Store) -> Result<Self, AuditError> {
+        Self::load_to_change(store, Fence::default())
+    }
+
+    /// Reads all of them, to be saved under a lease.
+    pub(super) fn load_to_change(store: &dyn Store, fence: Fence) -> Result<Self, AuditError> {
         let mut known = Self {
+            fence,
             look: last_look(store)?,
             ..Self::default()
         };
         known.read(store, 0..DOCUMENTS)?;
         Ok(known)
-    }
-
-    /// Reads all of them, to be saved under a lease.
-    pub(super) fn load_to_change(store: &dyn Store, fence: Fence) -> Result<Self, AuditError> {
-        Ok(Self {
-            fence,
-            ..Self::load(store)?
-        })
     }
 
     /// Reads those that are kept together with this id.
@@ -83,17 +81,14 @@ impl KnownPages {
 
     /// Writes what changed.
     pub(super) fn save(&mut self, store: &dyn Store) -> Result<(), AuditError> {
-        let mut lines: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
-        for (key, page) in &self.pages {
-            let number = document_of(key);
-            if self.changed.contains(&number) {
-                let lines = lines.entry(number).or_default();
-                serde_json::to_writer(&mut *lines, page).map_err(|_| AuditError::BrokenOff)?;
-                lines.push(b'\n');
-            }
-        }
         while let Some(number) = self.changed.first().copied() {
-            let lines = lines.remove(&number).unwrap_or_default();
+            let mut lines = Vec::new();
+            for (key, page) in &self.pages {
+                if document_of(key) == number {
+                    serde_json::to_writer(&mut lines, page).map_err(|_| AuditError::BrokenOff)?;
+                    lines.push(b'\n');
+                }
+            }
             let length = u64::try_from(lines.len()).unwrap_or(u64::MAX);
             if length > DocumentKind::Mirror.most_bytes() {
                 return Err(AuditError::TooLarge);

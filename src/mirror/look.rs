@@ -3,24 +3,24 @@
 //! Of several servers with one mirror one looks at a time. A page counts as gone only where the list
 //! lacks it and the wiki says that it has no such page: one that the key may not read any more stays.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::bin::{Mirror, MirrorFault};
-use super::compare::{ListDifference, compare, mark};
+use super::compare::{compare, mark};
 use super::known::{KnownPages, LastLook, last_look};
-use super::pages::{MirrorTime, MirroredPage, PageGone, PageKey, SeenState, key_of, state_of};
+use super::pages::{
+    MirrorTime, MirroredPage, PageGone, PageKey, SeenPlace, SeenState, key_of, state_of,
+};
 use super::retention::purge;
 use super::settings::MirrorSettings;
 use crate::audit::{AuditError, kept_states};
-use crate::index::{ContentIndex, MOST_PAGES};
-use crate::page::{Date, PageReading};
+use crate::index::{ContentIndex, MOST_PAGES, WHOLE_AT_ONCE};
+use crate::page::{Field, PageReading, PageState};
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
 use crate::wiki::{Version, Wiki, WikiError};
 
-/// Number of pages that are read before their states are kept.
-const AT_ONCE: usize = 200;
 /// Number of pages after which what is known is saved in a first look; a killed one reads those since
 /// then again.
 const SAVED_AT_ONCE: usize = 2_000;
@@ -29,7 +29,7 @@ const MOST_HISTORIES: usize = 200;
 /// The most versions of a page that are kept then.
 const MOST_BETWEEN: usize = 20;
 /// Bytes of versions after which what was read is kept.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// The time after which the wiki is asked again for a page that is in no list.
 const ASKED_AGAIN: time::Duration = time::Duration::HOUR;
 /// The time within which the pages that one author changed are counted.
@@ -44,9 +44,8 @@ pub struct MirrorNews {
     pub kept: usize,
     /// Number of pages that the list lacks while the wiki does not say that they are gone.
     pub hidden: usize,
-    /// The authors who changed pages within the last hour, with the number of these, the most first; none
-    /// at the first look.
-    pub changed_by: Vec<(String, usize)>,
+    /// The authors who changed pages within the last hour, with the number of these; none at the first look.
+    pub changed_by: HashMap<String, usize>,
     /// True if a page is older than it was seen: a backup of the wiki may have been restored.
     pub went_back: bool,
 }
@@ -55,7 +54,7 @@ impl Mirror {
     /// True if nobody looked at the list for the time between two looks.
     pub async fn is_due(&self) -> bool {
         let apart = self.settings().apart;
-        let looked = on(self.store(), last_look).await;
+        let looked = on(&self.store, last_look).await;
         let Ok(Some(looked)) = looked else {
             return true;
         };
@@ -75,20 +74,24 @@ impl Mirror {
         index: &Arc<ContentIndex>,
         wait: Duration,
     ) -> Result<MirrorNews, MirrorFault> {
-        let held = match self.leases().alone(&LeaseName::MIRROR, wait).await {
+        let held = match self.leases.alone(&LeaseName::MIRROR, wait).await {
             Err(StoreError::Busy) => return Ok(MirrorNews::default()),
             held => held.map_err(AuditError::from)?,
         };
         // One key for all of it: another one may not see what this one sees.
         let wiki = wiki.pinned();
+        let fence = held.fence();
+        let load = move |store: &dyn Store| KnownPages::load_to_change(store, fence);
         let look = MirrorLook {
-            store: Arc::clone(self.store()),
+            store: Arc::clone(&self.store),
             lease: held.lease(),
             began: MirrorTime::now(),
             wiki: &wiki,
+            index,
             settings: *self.settings(),
+            known: on(&self.store, load).await?,
         };
-        Box::pin(look.through(index)).await
+        Box::pin(look.through()).await
     }
 }
 
@@ -98,83 +101,88 @@ struct MirrorLook<'a> {
     lease: &'a Lease,
     began: MirrorTime,
     wiki: &'a Wiki,
+    index: &'a Arc<ContentIndex>,
     settings: MirrorSettings,
+    known: KnownPages,
 }
 
 impl MirrorLook<'_> {
-    async fn through(&self, index: &Arc<ContentIndex>) -> Result<MirrorNews, MirrorFault> {
-        let fence = self.lease.fence();
-        let load = move |store: &dyn Store| KnownPages::load_to_change(store, fence);
-        let known = on(&self.store, load).await?;
+    async fn through(mut self) -> Result<MirrorNews, MirrorFault> {
         let list = self.wiki.pages_now().await?;
-        let scope = self.wiki.scope().clone();
-        let (known, found) = self
-            .on(known, {
-                let list = Arc::clone(&list);
-                move |known, _| Ok(compare(known, list.shared(), &scope))
-            })
-            .await?;
-        let is_first = known.look.is_none();
-        let ListDifference {
-            changed,
-            missing,
-            replaced,
-            went_back,
-        } = found;
-        if list.shared().is_empty() && !missing.is_empty() {
+        let (listed, scope) = (Arc::clone(&list), self.wiki.scope().clone());
+        let compared = self.on(move |known, _| Ok(compare(known, listed.shared(), &scope)));
+        let found = compared.await?;
+        if list.shared().is_empty() && !found.missing.is_empty() {
             return Err(MirrorFault::NoPages);
         }
-        let (known, kept) = self.keep_changed(known, index, changed).await?;
-        let (known, gone, hidden) = self.settle(known, missing, replaced).await?;
-        let (at, settings) = (self.began, self.settings);
-        let key = self.wiki.key().digest_on_record().to_string();
-        let done = self.on(known, move |known, store| {
+        let is_first = self.known.look.is_none();
+        let kept = self.keep_changed(&found.changed).await?;
+        let (gone, hidden) = self.settle(&found.missing, &found.replaced).await?;
+        let (at, key, settings) = (self.began, self.key(), self.settings);
+        let done = self.on(move |known, store| {
             known.save(store)?;
             let purged = purge(known, store, (&settings, at))?;
-            let look = LastLook { at, key, purged };
-            known.looked(store, look)?;
-            Ok(changed_by(known, at))
+            known.looked(store, LastLook { at, key, purged })?;
+            Ok(if is_first {
+                HashMap::new()
+            } else {
+                changed_by(known, at)
+            })
         });
-        let (_, changed_by) = done.await?;
+        let changed_by = done.await?;
         Ok(MirrorNews {
-            changed_by: if is_first { Vec::new() } else { changed_by },
+            changed_by,
             gone,
             kept,
             hidden,
-            went_back,
+            went_back: found.went_back,
         })
+    }
+
+    /// The digest of the key that looks.
+    fn key(&self) -> String {
+        self.wiki.key().digest_on_record().to_string()
     }
 
     /// Works on what is known, on a blocking thread, as long as the lease is surely held.
     async fn on<T: Send + 'static>(
-        &self,
-        mut known: KnownPages,
+        &mut self,
         work: impl FnOnce(&mut KnownPages, &dyn Store) -> Result<T, AuditError> + Send + 'static,
-    ) -> Result<(KnownPages, T), AuditError> {
+    ) -> Result<T, AuditError> {
         if !self.lease.is_sure() {
             return Err(AuditError::Overtaken);
         }
-        on(&self.store, move |store| {
+        let mut known = std::mem::take(&mut self.known);
+        let worked = on(&self.store, move |store| {
             let done = work(&mut known, store)?;
-            Ok((known, done))
-        })
-        .await
+            Ok::<_, AuditError>((known, done))
+        });
+        let (known, done) = worked.await?;
+        self.known = known;
+        Ok(done)
     }
 
-    /// Reads these pages and keeps their states; gives their number.
+    /// Reads these pages and keeps their states; gives their number. As many are in memory as one answer
+    /// of the wiki holds, and of their versions as many as there is room for.
     async fn keep_changed(
-        &self,
-        mut known: KnownPages,
-        index: &Arc<ContentIndex>,
-        changed: Vec<Arc<PageReading>>,
-    ) -> Result<(KnownPages, usize), MirrorFault> {
+        &mut self,
+        mut changed: &[Arc<PageReading>],
+    ) -> Result<usize, MirrorFault> {
         let (mut kept, mut unsaved, mut histories) = (0_usize, 0_usize, MOST_HISTORIES);
-        for some in changed.chunks(AT_ONCE) {
-            let mut read = index.read_whole(self.wiki, some).await?.into_iter();
+        let mut at_once = WHOLE_AT_ONCE;
+        while !changed.is_empty() {
+            let read = self.index.read_whole(self.wiki, &mut changed, &mut at_once);
+            let mut read = read.await?.into_iter();
             while !read.as_slice().is_empty() {
-                let pages = self
-                    .with_versions(&known, index, &mut read, &mut histories)
-                    .await?;
+                let (mut pages, mut bytes) = (Vec::new(), 0_usize);
+                while bytes < MOST_BYTES
+                    && let Some(page) = read.next()
+                {
+                    let versions = self.versions(&page, &mut histories).await?;
+                    let texts = versions.iter().map(|version| version.content.len());
+                    bytes = bytes.saturating_add(texts.sum());
+                    pages.push((page, versions));
+                }
                 kept = kept.saturating_add(pages.len());
                 unsaved = unsaved.saturating_add(pages.len());
                 let is_full = unsaved >= SAVED_AT_ONCE;
@@ -182,77 +190,45 @@ impl MirrorLook<'_> {
                     unsaved = 0;
                 }
                 let seen = self.began;
-                let took = self.on(known, move |known, store| {
+                let took = self.on(move |known, store| {
                     take(known, store, pages, seen)?;
                     if is_full { known.save(store) } else { Ok(()) }
                 });
-                (known, ()) = took.await?;
+                took.await?;
             }
         }
-        Ok((known, kept))
+        Ok(kept)
     }
 
-    /// Takes of the pages that were read as many as there is room for at once, and adds the versions that
-    /// they had since they were seen last, as long as this look asks for histories.
-    async fn with_versions(
+    /// The versions that a page had since it was seen last, as long as this look asks for histories, and
+    /// fewer of them where the answer would be too large.
+    async fn versions(
         &self,
-        known: &KnownPages,
-        index: &ContentIndex,
-        read: &mut std::vec::IntoIter<PageReading>,
-        left: &mut usize,
-    ) -> Result<Vec<ReadPage>, MirrorFault> {
-        let (mut pages, mut bytes) = (Vec::new(), 0_usize);
-        while bytes < MOST_BYTES
-            && let Some(page) = read.next()
-        {
-            let seen = key_of(&page).and_then(|key| known.get(&key)?.last());
-            let since = seen
-                .map(SeenState::date)
-                .filter(|date| Some(*date) != page.updated_at.as_ref());
-            let versions = match page.id.zip(since).filter(|_| *left > 0) {
-                Some(since) => self.versions_if_told(index, since, left).await?,
-                None => Vec::new(),
-            };
-            let texts = versions.iter().map(|version| version.content.len());
-            bytes = bytes.saturating_add(texts.sum::<usize>());
-            pages.push((page, versions));
-        }
-        Ok(pages)
-    }
-
-    /// The versions of a page since a time, if this look can have them; none otherwise.
-    async fn versions_if_told(
-        &self,
-        index: &ContentIndex,
-        since: (i64, &Date),
+        page: &PageReading,
         left: &mut usize,
     ) -> Result<Vec<Version>, WikiError> {
+        let seen = key_of(page).and_then(|key| self.known.get(&key)?.last());
+        let since = seen
+            .map(SeenState::date)
+            .filter(|date| Some(*date) != page.updated_at.as_ref());
+        let Some(since) = page.id.zip(since).filter(|_| *left > 0) else {
+            return Ok(Vec::new());
+        };
         *left -= 1;
-        match self.versions_since(index, since).await {
-            Err(error)
-                if !error.is_about_the_key() && !matches!(error, WikiError::NotConnected) =>
-            {
-                tracing::debug!(%error, "mirror: a page's history cannot be read");
-                // What the key may not read, or the wiki has no time for, is asked for no more.
-                if error.is_forbidden() || error.is_passing() {
-                    *left = 0;
-                }
-                Ok(Vec::new())
-            }
-            versions => versions,
-        }
-    }
-
-    /// The versions of a page since a time, fewer of them where the answer would be too large.
-    async fn versions_since(
-        &self,
-        index: &ContentIndex,
-        since: (i64, &Date),
-    ) -> Result<Vec<Version>, WikiError> {
         let mut most = MOST_BETWEEN;
         loop {
-            match index.versions_since(self.wiki, since, most).await {
+            match self.index.versions_since(self.wiki, since, most).await {
                 Err(WikiError::AnswerTooLarge { .. }) if most > 1 => most /= 2,
+                Err(error)
+                    if !error.is_about_the_key() && !matches!(error, WikiError::NotConnected) =>
+                {
+                    tracing::debug!(%error, "mirror: a page's history cannot be read");
+                    // What the key may not read, or the wiki has no time for, is asked for no more.
+                    if error.is_forbidden() || error.is_passing() {
+                        *left = 0;
+                    }
+                    return Ok(Vec::new());
+                }
                 versions => return versions,
             }
         }
@@ -260,51 +236,38 @@ impl MirrorLook<'_> {
 
     /// Finds out which of the missing pages are gone; gives these, and the number of the others.
     async fn settle(
-        &self,
-        known: KnownPages,
-        missing: Vec<PageKey>,
-        replaced: Vec<PageKey>,
-    ) -> Result<(KnownPages, Vec<MirroredPage>, usize), MirrorFault> {
-        let (began, before) = (self.began, known.look.clone());
+        &mut self,
+        missing: &[PageKey],
+        replaced: &[PageKey],
+    ) -> Result<(Vec<MirroredPage>, usize), MirrorFault> {
+        let before = self.known.look.clone();
         // What one key may not read, another one may.
-        let own = self.wiki.key().digest_on_record().to_string();
-        let is_other_key = before.as_ref().is_none_or(|look| look.key != own);
-        let asked: Vec<PageKey> = { missing.iter() }
-            .filter(|key| is_other_key || is_asked(&known, key, began))
-            .cloned()
+        let is_other_key = before.as_ref().is_none_or(|look| look.key != self.key());
+        let asked: Vec<&PageKey> = { missing.iter() }
+            .filter(|key| is_other_key || is_asked(&self.known, key, self.began))
             .collect();
         let ids: Vec<i64> = asked.iter().map(|(id, _)| *id).collect();
-        let deleted = if ids.is_empty() {
-            HashSet::new()
-        } else {
-            self.wiki.deleted_among(&ids).await?
-        };
-        let hidden = missing.len().saturating_sub(deleted.len());
-        let (last_seen, seen_by) = before.map_or((began, None), |look| (look.at, Some(look.key)));
-        let (known, gone) = self
-            .on(known, move |known, _| {
-                let mut gone = Vec::new();
-                let of_list = asked.iter().map(|key| (key, deleted.contains(&key.0)));
-                for (key, is_gone) in of_list.chain(replaced.iter().map(|key| (key, true))) {
-                    let Some(page) = known.change(key) else {
-                        continue;
-                    };
-                    if is_gone {
-                        page.gone = Some(PageGone {
-                            last_seen: page.hidden.unwrap_or(last_seen),
-                            missed: began,
-                            is_hidden: page.hidden.is_some(),
-                            key: seen_by.clone(),
-                        });
-                        gone.push(page.clone());
-                    } else {
-                        page.hidden = Some(began);
-                    }
-                }
-                Ok(gone)
-            })
-            .await?;
-        Ok((known, gone, hidden))
+        let deleted = self.wiki.deleted_among(&ids).await?;
+        let of_list = asked.into_iter().map(|key| (key, deleted.contains(&key.0)));
+        let (last_seen, key) = before.map_or((self.began, None), |look| (look.at, Some(look.key)));
+        let mut gone = Vec::new();
+        for (page, is_gone) in of_list.chain(replaced.iter().map(|key| (key, true))) {
+            let Some(page) = self.known.change(page) else {
+                continue;
+            };
+            if is_gone {
+                page.gone = Some(PageGone {
+                    last_seen: page.hidden.unwrap_or(last_seen),
+                    missed: self.began,
+                    is_hidden: page.hidden.is_some(),
+                    key: key.clone(),
+                });
+                gone.push(page.clone());
+            } else {
+                page.hidden = Some(self.began);
+            }
+        }
+        Ok((gone, missing.len().saturating_sub(deleted.len())))
     }
 }
 
@@ -329,34 +292,33 @@ fn take(
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
     let lease = lease.ok_or(AuditError::Busy)?;
     for (page, versions) in read {
-        let (Some(key), Some(id)) = (key_of(&page), page.id) else {
+        let Some(key) = key_of(&page) else {
             continue;
         };
         if known.get(&key).is_none() {
             if known.len() >= MOST_PAGES {
-                tracing::warn!(
-                    id,
-                    "mirror: a page is left out, since as many are known as can be"
-                );
+                let why = "as many are known as can be";
+                tracing::warn!(id = key.0, "mirror: a page is left out: {why}");
                 continue;
             }
-            let created = page.created_at.clone().unwrap_or_default();
-            known.add(MirroredPage::new(id, created, &page));
+            known.add(MirroredPage::new(key.0, &page));
         }
-        let last = known.get(&key).and_then(MirroredPage::last);
+        let last = known.get(&key).and_then(MirroredPage::last).cloned();
         let written: Vec<Option<MirrorTime>> = { versions.iter() }
             .map(|version| version.date.instant().map(MirrorTime::from))
             .collect();
-        let times = times_between(&written, last.map(|last| last.seen), seen);
+        let times = times_between(&written, last.as_ref().map(|last| last.seen), seen);
         let mut between = Vec::new();
         for (version, time) in versions.into_iter().zip(times) {
-            let kept = keep(store, &version.into(), (time, &lease))?;
+            let version = PageReading::from(version);
+            let kept = keep(store, (&version, None), (time, &lease))?;
             between.extend(kept.map(|kept| SeenState {
                 is_between: true,
+                place: Some(SeenPlace::from(&version)),
                 ..kept
             }));
         }
-        let Some(seen) = keep(store, &page, (seen, &lease))? else {
+        let Some(seen) = keep(store, (&page, last), (seen, &lease))? else {
             continue;
         };
         if let Some(known) = known.change(&key) {
@@ -375,25 +337,29 @@ fn times_between(
     look: MirrorTime,
 ) -> Vec<MirrorTime> {
     let mut left = i64::try_from(written.len()).unwrap_or_default();
-    let mut times = Vec::with_capacity(written.len());
-    for written in written {
-        let latest = look.later(-left);
-        let time = written.filter(|time| *time < look).unwrap_or(latest);
+    let next = |written: &Option<MirrorTime>| {
+        let time = written.filter(|time| *time < look);
+        let time = time.unwrap_or_else(|| look.later(-left));
         let time = last.map_or(time, |last| time.max(last.later(1)));
         left -= 1;
         last = Some(time);
-        times.push(time);
-    }
-    times
+        time
+    };
+    written.iter().map(next).collect()
 }
 
-/// Keeps a state that was seen at a time, unless it is too large.
+/// Keeps a state that was seen at a time, with what only the state seen last has, unless it is too large.
 fn keep(
     store: &dyn Store,
-    page: &PageReading,
+    (page, last): (&PageReading, Option<SeenState>),
     (seen, lease): (MirrorTime, &Lease),
 ) -> Result<Option<SeenState>, AuditError> {
-    let (state, bytes) = match kept_states::keep(store, &state_of(page), lease) {
+    let mut whole = state_of(page);
+    let as_of = match last {
+        Some(last) => filled_from(store, &mut whole, &last)?,
+        None => BTreeMap::new(),
+    };
+    let (state, bytes) = match kept_states::keep(store, &whole, lease) {
         Err(AuditError::TooLarge) => {
             tracing::warn!(id = page.id, "mirror: a page is too large to be kept");
             return Ok(None);
@@ -401,32 +367,52 @@ fn keep(
         kept => kept?,
     };
     Ok(Some(SeenState {
-        state,
-        seen,
         updated: page.updated_at.clone().unwrap_or_default(),
-        redated: None,
         author: page.author_name.clone(),
-        bytes,
-        is_between: false,
+        unknown: whole.unknown,
+        as_of,
+        ..SeenState::new(state, seen, bytes)
     }))
 }
 
+/// Fills in what the key could not read of a page from the state seen last, if all else is as it was then;
+/// gives these fields with the times at which they were seen so.
+fn filled_from(
+    store: &dyn Store,
+    page: &mut PageState,
+    last: &SeenState,
+) -> Result<BTreeMap<Field, MirrorTime>, AuditError> {
+    let mut lacking = page.unknown.clone();
+    lacking.retain(|field| !last.unknown.contains(field));
+    if lacking.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let before = match kept_states::kept(store, last.state) {
+        Err(AuditError::Missing | AuditError::Damaged) => return Ok(BTreeMap::new()),
+        before => before?,
+    };
+    let is_known = |field: &Field| page.knows(*field) && before.knows(*field);
+    if page.difference(&before).iter().any(is_known) {
+        return Ok(BTreeMap::new());
+    }
+    let as_of = |field: Field| {
+        page.take(field, &before);
+        (field, last.as_of.get(&field).copied().unwrap_or(last.seen))
+    };
+    Ok(lacking.into_iter().map(as_of).collect())
+}
+
 /// The authors of the last hour, with the number of pages that each changed.
-fn changed_by(known: &KnownPages, now: MirrorTime) -> Vec<(String, usize)> {
-    let mut pages: HashMap<&str, usize> = HashMap::new();
+fn changed_by(known: &KnownPages, now: MirrorTime) -> HashMap<String, usize> {
+    let mut pages: HashMap<String, usize> = HashMap::new();
     for page in known.iter() {
         let recent = page.states.iter().rev();
         let recent = recent.take_while(|seen| now.instant() - seen.since() < WITHIN);
-        let authors: HashSet<&str> = recent.filter_map(|seen| seen.author.as_deref()).collect();
+        let authors: HashSet<&String> = recent.filter_map(|seen| seen.author.as_ref()).collect();
         for author in authors {
-            *pages.entry(author).or_default() += 1;
+            *pages.entry(author.clone()).or_default() += 1;
         }
     }
-    let pages = pages.into_iter();
-    let mut pages: Vec<_> = pages
-        .map(|(author, count)| (author.to_owned(), count))
-        .collect();
-    pages.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     pages
 }
 

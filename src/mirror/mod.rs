@@ -23,10 +23,9 @@ mod versions;
 
 pub(crate) use bin::no_state;
 pub use bin::{BinPage, Mirror, MirrorFault};
-pub use health::MirrorExtent;
 pub(crate) use health::check;
 pub use look::MirrorNews;
-pub use pages::{MirrorTime, MirroredPage, PageGone, SeenState};
+pub use pages::{MirrorTime, MirroredPage, PageGone, SeenPlace, SeenState};
 pub use retention::{Forgotten, ToForget};
 pub use settings::MirrorSettings;
 pub use then::{PageThen, PartThen};

@@ -1,5 +1,6 @@
 //! Models a page as the mirror saw it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::audit::KeptState;
-use crate::page::{Date, Locale, PagePath, PageReading, PageState, ReadScope};
+use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState, ReadScope};
 
 /// The most states of one page; the oldest give way.
 const MOST_STATES: usize = 500;
@@ -74,17 +75,10 @@ pub struct MirroredPage {
     pub id: i64,
     /// The time at which it was created, as the wiki says it.
     pub created: Date,
-    /// Its last locale.
-    pub locale: Locale,
-    /// Its last path.
-    pub path: PagePath,
+    /// Its last place and tags.
+    pub place: SeenPlace,
     /// Its last title.
     pub title: String,
-    /// Its last tags.
-    pub tags: Vec<String>,
-    /// Its last author.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub author: Option<String>,
     /// A digest of what the list said of it when it was read.
     pub(super) mark: String,
     /// The states in which it was seen, the last one last.
@@ -96,6 +90,36 @@ pub struct MirroredPage {
     /// Set once the wiki says that it has it no more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gone: Option<PageGone>,
+}
+
+/// The place of a page, and its tags, if they were seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SeenPlace {
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// Its tags.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tags: Option<Vec<String>>,
+}
+
+impl SeenPlace {
+    /// True if a page there may be read within a scope.
+    pub(super) fn is_admitted_by(&self, scope: &ReadScope) -> bool {
+        scope.admits_so(&self.locale, &self.path, self.tags.as_deref())
+    }
+}
+
+impl From<&PageReading> for SeenPlace {
+    fn from(page: &PageReading) -> Self {
+        Self {
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            tags: page.tags.clone(),
+        }
+    }
 }
 
 /// A state in which a page was seen.
@@ -119,6 +143,16 @@ pub struct SeenState {
     /// True for a version that the wiki had between two looks.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(super) is_between: bool,
+    /// The fields that were not seen.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(super) unknown: Vec<Field>,
+    /// The fields that the key of the last look at it could not read, with the times at which others saw
+    /// what is kept of them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub as_of: BTreeMap<Field, MirrorTime>,
+    /// The place and tags of the page then, if they are not its last ones.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) place: Option<SeenPlace>,
 }
 
 /// The end of a page.
@@ -157,21 +191,24 @@ impl MirroredPage {
         self.states.last()
     }
 
-    /// True if it may be read within a scope, by its last place and tags.
-    pub(super) fn is_admitted_by(&self, scope: &ReadScope) -> bool {
-        scope.admits_place(&self.locale, &self.path) && scope.admits_tags(&self.tags)
+    /// Its last author.
+    #[must_use]
+    pub fn author(&self) -> Option<&str> {
+        self.last()?.author.as_deref()
+    }
+
+    /// The place and tags that it had in one of its states.
+    pub(super) fn place_in<'a>(&'a self, seen: &'a SeenState) -> &'a SeenPlace {
+        seen.place.as_ref().unwrap_or(&self.place)
     }
 
     /// A page that was not seen before.
-    pub(super) fn new(id: i64, created: Date, listed: &PageReading) -> Self {
+    pub(super) fn new(id: i64, listed: &PageReading) -> Self {
         Self {
             id,
-            created,
-            locale: listed.locale.clone(),
-            path: listed.path.clone(),
+            created: listed.created_at.clone().unwrap_or_default(),
+            place: SeenPlace::from(listed),
             title: listed.title.clone(),
-            tags: listed.tags.clone().unwrap_or_default(),
-            author: None,
             mark: String::new(),
             states: Vec::new(),
             hidden: None,
@@ -181,15 +218,21 @@ impl MirroredPage {
 
     /// Notes that it was read: where it is, and its state unless that is the last one.
     pub(super) fn saw(&mut self, page: &PageReading, mark: String, state: SeenState) {
-        self.locale.clone_from(&page.locale);
-        self.path.clone_from(&page.path);
+        let place = SeenPlace::from(page);
+        if place != self.place {
+            for seen in &mut self.states {
+                seen.place.get_or_insert_with(|| self.place.clone());
+            }
+            self.place = place;
+        }
         self.title.clone_from(&page.title);
-        self.tags = page.tags.clone().unwrap_or_default();
-        self.author.clone_from(&state.author);
         self.mark = mark;
         (self.gone, self.hidden) = (None, None);
         match self.states.last_mut() {
-            Some(last) if last.state == state.state => last.is_dated_now(state.updated),
+            Some(last) if last.state == state.state => {
+                last.as_of = state.as_of;
+                last.is_dated_now(state.updated);
+            }
             _ => self.states.push(state),
         }
         let mut beyond = self.states.len().saturating_sub(MOST_STATES);
@@ -204,12 +247,36 @@ impl MirroredPage {
 }
 
 impl SeenState {
+    /// A state that was seen whole, of no known date.
+    pub(super) const fn new(state: KeptState, seen: MirrorTime, bytes: u64) -> Self {
+        Self {
+            state,
+            seen,
+            updated: Date::Unset,
+            redated: None,
+            author: None,
+            bytes,
+            is_between: false,
+            unknown: Vec::new(),
+            as_of: BTreeMap::new(),
+            place: None,
+        }
+    }
+
     /// The time since which the page was so: what the wiki says, unless that was yet to come.
     #[must_use]
     pub fn since(&self) -> OffsetDateTime {
         let seen = self.seen.instant();
         let updated = self.updated.instant();
         updated.map_or(seen, |updated| updated.min(seen))
+    }
+
+    /// The fields that no later look could read, each with the day on which it was seen so.
+    #[must_use]
+    pub fn seen_before(&self) -> String {
+        let told =
+            { self.as_of.iter() }.map(|(field, at)| format!("{field} ({})", at.instant().date()));
+        told.collect::<Vec<_>>().join(", ")
     }
 
     /// The time that the wiki said of it last.
@@ -257,17 +324,13 @@ pub(super) fn state_of(page: &PageReading) -> PageState {
 mod tests {
     use super::{MOST_STATES, MirrorTime, MirroredPage, SeenState};
     use crate::audit::KeptState;
-    use crate::page::{Date, Locale, PagePath, PageReading};
+    use crate::page::{Locale, PagePath, PageReading};
 
     fn seen(number: i64, is_between: bool) -> SeenState {
+        let state = KeptState::of_text(format!("{number:064x}").as_bytes()).unwrap();
         SeenState {
-            state: KeptState::of_text(format!("{number:064x}").as_bytes()).unwrap(),
-            seen: number.into(),
-            updated: Date::Unset,
-            redated: None,
-            author: None,
-            bytes: 1,
             is_between,
+            ..SeenState::new(state, number.into(), 1)
         }
     }
 
@@ -275,7 +338,7 @@ mod tests {
     fn versions_between_looks_give_way_to_states_that_were_seen() {
         let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/a"));
         let listed = PageReading::bare(Some(1), locale, path, String::new());
-        let mut page = MirroredPage::new(1, Date::Unset, &listed);
+        let mut page = MirroredPage::new(1, &listed);
         page.saw(&listed, String::new(), seen(0, false));
         let most = i64::try_from(MOST_STATES).unwrap();
         for number in 1..most {

@@ -4,7 +4,7 @@
 //! before any state is removed: a killed purge leaves states that nobody names, which the next one removes.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -60,9 +60,9 @@ impl Mirror {
     /// # Errors
     /// If it is not surely gone.
     pub async fn forget(&self, which: ToForget) -> Result<Forgotten, AuditError> {
-        let held = self.leases().alone(&LeaseName::MIRROR, WAIT).await?;
+        let held = self.leases.alone(&LeaseName::MIRROR, WAIT).await?;
         let fence = held.fence();
-        let saved: Result<_, AuditError> = on(self.store(), move |store| {
+        let saved: Result<_, AuditError> = on(&self.store, move |store| {
             let mut known = KnownPages::load_to_change(store, fence)?;
             let forgotten = known.forget(&which);
             known.save(store)?;
@@ -72,7 +72,7 @@ impl Mirror {
         let (known, mut forgotten) = saved?;
         for is_last in [false, false, false, true] {
             let known = Arc::clone(&known);
-            match on(self.store(), move |store| remove_unnamed(store, &known)).await {
+            match on(&self.store, move |store| remove_unnamed(store, &known)).await {
                 Ok(0) => break,
                 Ok(_) | Err(AuditError::Busy) if !is_last => tokio::time::sleep(AGAIN).await,
                 left => forgotten.left = left?,
@@ -115,7 +115,7 @@ impl KnownPages {
             let Some(page) = self.get(&key) else { continue };
             let states = page.states.len();
             let left = match which {
-                ToForget::Within(prefix) if prefix.holds(&page.locale, &page.path) => 0,
+                ToForget::Within(prefix) if prefix.holds(&page.place.locale, &page.place.path) => 0,
                 ToForget::Within(_) => continue,
                 ToForget::Before(time) if is_gone_before(page, *time) => 0,
                 ToForget::Before(time) => {
@@ -140,52 +140,38 @@ impl KnownPages {
     /// Forgets states that were replaced or are gone until those take no more than this, each time the
     /// oldest one of the page that has most of them. What the newest states take does not count: they stay.
     fn shrink_to(&mut self, most: u64) {
-        let mut uses = self.that_may_go();
-        let mut bytes: u64 = uses.values().map(|(bytes, _)| bytes).sum();
-        if bytes <= most {
-            return;
-        }
-        let mut turns: BinaryHeap<_> = self.iter().filter_map(turn_to_lose).collect();
-        while bytes > most
-            && let Some((_, _, key)) = turns.pop()
-        {
-            if let Some(lost) = self.lose_oldest(&key)
-                && let Some((length, count)) = uses.get_mut(&lost)
-            {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    bytes = bytes.saturating_sub(*length);
-                }
-            }
-            turns.extend(self.get(&key).and_then(turn_to_lose));
-        }
-    }
-
-    /// The states that may go and that no newest one is equal to: their bytes, and how often they are
-    /// named.
-    fn that_may_go(&self) -> HashMap<KeptState, (u64, usize)> {
         let newest: HashSet<KeptState> = { self.iter() }
             .filter(|page| page.gone.is_none())
             .filter_map(|page| page.last().map(|last| last.state))
             .collect();
+        // What no newest state is equal to: its bytes, and how often it is named.
         let mut uses: HashMap<KeptState, (u64, usize)> = HashMap::new();
         for seen in self.iter().flat_map(replaced) {
             if !newest.contains(&seen.state) {
                 uses.entry(seen.state).or_insert((seen.bytes, 0)).1 += 1;
             }
         }
-        uses
-    }
-
-    /// Removes the oldest state of a page, and the page with its only one; gives that state.
-    fn lose_oldest(&mut self, key: &PageKey) -> Option<KeptState> {
-        let page = self.change(key)?;
-        let lost = page.states.first()?.state;
-        page.states.drain(..1);
-        if page.states.is_empty() {
-            self.remove(key);
+        let mut bytes: u64 = uses.values().map(|(bytes, _)| bytes).sum();
+        let mut turns: Vec<_> = self.iter().flat_map(turns_to_lose).collect();
+        turns.sort_unstable();
+        for (_, _, key) in turns {
+            if bytes <= most {
+                break;
+            }
+            let Some(page) = self.change(&key) else {
+                continue;
+            };
+            let lost = page.states.drain(..1).next().map(|lost| lost.state);
+            if page.states.is_empty() {
+                self.remove(&key);
+            }
+            if let Some((length, count)) = lost.and_then(|lost| uses.get_mut(&lost)) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    bytes = bytes.saturating_sub(*length);
+                }
+            }
         }
-        Some(lost)
     }
 }
 
@@ -201,13 +187,16 @@ fn replaced(page: &MirroredPage) -> &[SeenState] {
     page.states.get(..count).unwrap_or_default()
 }
 
-/// The turn of a page to lose its oldest state: first that with the most that may go, of equals that
-/// whose oldest one was replaced or gone the longest ago. `None` if none of its states may go.
-fn turn_to_lose(page: &MirroredPage) -> Option<(usize, Reverse<MirrorTime>, PageKey)> {
+/// The turns of a page to lose its oldest state: first is the page with the most that may go, of equals
+/// that whose oldest one was replaced or gone the longest ago.
+fn turns_to_lose(
+    page: &MirroredPage,
+) -> impl Iterator<Item = (Reverse<usize>, MirrorTime, PageKey)> {
     let count = replaced(page).len();
-    let next = page.states.get(1).map(|next| next.seen);
-    let end = next.or_else(|| page.gone.as_ref().map(|gone| gone.missed))?;
-    (count > 0).then(|| (count, Reverse(end), page.key()))
+    let next = page.states.iter().skip(1).map(|next| next.seen);
+    let ends = next.chain(page.gone.as_ref().map(|gone| gone.missed));
+    let left = (1..=count).rev().map(Reverse);
+    left.zip(ends).map(|(left, end)| (left, end, page.key()))
 }
 
 /// Removes the states that no page names; gives the number of those that the store does not remove yet.
@@ -234,20 +223,15 @@ mod tests {
     use crate::audit::KeptState;
     use crate::mirror::known::KnownPages;
     use crate::mirror::{MirroredPage, PageGone, SeenState};
-    use crate::page::{Date, Locale, PagePath, PageReading, Prefix};
+    use crate::page::{Locale, PagePath, PageReading, Prefix};
 
     /// A page with states seen at these times, each of 10 bytes, gone at the last time if `gone`.
     fn page(id: i64, path: &str, seen: &[i64], gone: Option<i64>) -> MirroredPage {
         let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored(path));
         let listed = PageReading::bare(Some(id), locale, path, String::new());
-        let state = |at: &i64| SeenState {
-            state: KeptState::of_text(format!("{:064x}", id * 1_000 + at).as_bytes()).unwrap(),
-            seen: (*at).into(),
-            updated: Date::Unset,
-            redated: None,
-            author: None,
-            bytes: 10,
-            is_between: false,
+        let state = |at: &i64| {
+            let name = KeptState::of_text(format!("{:064x}", id * 1_000 + at).as_bytes());
+            SeenState::new(name.unwrap(), (*at).into(), 10)
         };
         MirroredPage {
             states: seen.iter().map(state).collect(),
@@ -257,7 +241,7 @@ mod tests {
                 is_hidden: false,
                 key: None,
             }),
-            ..MirroredPage::new(id, Date::Unset, &listed)
+            ..MirroredPage::new(id, &listed)
         }
     }
 

@@ -6,8 +6,8 @@ use time::OffsetDateTime;
 
 use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::{MirrorTime, MirroredPage, SeenState};
-use crate::audit::{AuditError, KeptState, kept_states};
+use super::pages::{MirroredPage, PageGone, SeenState};
+use crate::audit::{AuditError, kept_states};
 use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 
@@ -32,10 +32,10 @@ pub struct PageThen {
     pub id: i64,
     /// Its last path.
     pub path: PagePath,
-    /// The time at which it was first seen as it was then.
-    pub seen: Option<MirrorTime>,
+    /// The state in which it was then, if it was there and anybody saw it.
+    pub seen: Option<SeenState>,
     /// The changes to be taken back, the newest first: the page before and after each.
-    pub steps: Vec<(Option<PageState>, Option<PageState>)>,
+    pub steps: Vec<StatesThen>,
     /// The fields that nobody saw as they were, and that stay as they are.
     pub unseen: Vec<Field>,
     /// The reason for which it cannot be as it was, if the mirror has one.
@@ -45,12 +45,16 @@ pub struct PageThen {
 impl PageThen {
     /// The states of the page before and after all steps.
     pub fn states(&self) -> impl Iterator<Item = &PageState> {
-        places(&self.steps)
+        { self.steps.iter() }
+            .flat_map(|(before, after)| [before, after])
+            .flatten()
     }
 }
 
 /// A page before a change and after it.
 type StatesThen = (Option<PageState>, Option<PageState>);
+/// A state before a change and one after it.
+type SeenPair<'a> = (Option<&'a SeenState>, Option<&'a SeenState>);
 
 impl Mirror {
     /// The pages of a part that are not as they were, in order of their paths, and the number of others
@@ -69,17 +73,17 @@ impl Mirror {
     ) -> Result<(Vec<PageThen>, usize), AuditError> {
         let known = self.known().await?;
         let (scope, key) = (scope.clone(), key.map(str::to_owned));
-        on(self.store(), move |store| {
-            let back = BackAgain::of(&known, part.at);
+        on(&self.store, move |store| {
+            let is_back = back_again(&known, part.at);
             let mut told: Vec<&MirroredPage> = { known.iter() }
-                .filter(|page| is_told(page, &scope, key.as_deref()))
-                .filter(|page| !back.holds(page, part.at))
+                .filter(|page| is_told(page, &scope, key.as_deref()) && !is_back(page))
                 .collect();
-            told.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+            told.sort_by(|one, other| one.place.path.as_str().cmp(other.place.path.as_str()));
             let (mut pages, mut loaded, mut more) = (Vec::new(), 0_usize, 0_usize);
             for page in told {
                 if loaded == MOST_LOADED {
-                    more += usize::from(differs(page, &part));
+                    let is_as_it_was = changes(page, &part).is_some_and(|some| some.is_empty());
+                    more += usize::from(!is_as_it_was && part.holds(page));
                 } else if let Some(page) = page_then(store, page, (&part, &scope))? {
                     loaded += usize::from(page.hindrance.is_none());
                     pages.push(page);
@@ -97,13 +101,14 @@ fn is_told(page: &MirroredPage, scope: &ReadScope, key: Option<&str>) -> bool {
         let is_by_key = key.is_none_or(|key| gone.was_seen_by(key));
         !gone.is_hidden && is_by_key
     });
-    is_seen && page.is_admitted_by(scope)
+    is_seen && page.place.is_admitted_by(scope)
 }
 
-/// True if a page of a part is not as it was, as far as that is known without its states.
-fn differs(page: &MirroredPage, part: &PartThen) -> bool {
-    let is_here = part.prefix.holds(&page.locale, &page.path);
-    is_here && (is_unseen(page, part) || !changes(page, part).is_empty())
+impl PartThen {
+    /// True if the last place of a page is in it.
+    fn holds(&self, page: &MirroredPage) -> bool {
+        self.prefix.holds(&page.place.locale, &page.place.path)
+    }
 }
 
 /// A page as it was, if it is not so now and its states are told.
@@ -112,156 +117,95 @@ fn page_then(
     page: &MirroredPage,
     (part, scope): (&PartThen, &ReadScope),
 ) -> Result<Option<PageThen>, AuditError> {
-    let is_here = part.prefix.holds(&page.locale, &page.path);
-    let found = PageThen {
+    let mut found = PageThen {
         id: page.id,
-        path: page.path.clone(),
-        seen: before(page, part.at).map(|seen| seen.seen),
+        path: page.place.path.clone(),
+        seen: before(page, part.at).cloned(),
         steps: Vec::new(),
         unseen: Vec::new(),
         hindrance: None,
     };
-    let hindered = |hindrance| {
-        let hindrance = Some(hindrance);
-        is_here.then_some(PageThen {
-            hindrance,
-            ..found.clone()
-        })
+    let steps = match changes(page, part) {
+        Some(changes) if changes.is_empty() => return Ok(None),
+        Some(changes) => { changes.into_iter() }
+            .map(|pair| states(store, pair, &mut found.unseen))
+            .collect(),
+        None => {
+            found.hindrance = Some("nobody saw how it was");
+            Ok(Vec::new())
+        }
     };
-    if is_unseen(page, part) {
-        return Ok(hindered("nobody saw how it was"));
-    }
-    let changes = changes(page, part);
-    if changes.is_empty() {
-        return Ok(None);
-    }
-    let mut unseen = Vec::new();
-    let steps = { changes.into_iter() }
-        .map(|pair| states(store, pair, &mut unseen))
-        .collect::<Result<Vec<_>, _>>();
-    let steps = match steps {
+    match steps {
         Err(AuditError::Missing | AuditError::Damaged) => {
-            return Ok(hindered("what is kept of it is missing or damaged"));
+            found.hindrance = Some("what is kept of it is missing or damaged");
         }
-        steps => steps?,
-    };
+        steps => found.steps = steps?,
+    }
     let is_within = |state: &PageState| part.prefix.holds(&state.locale, &state.path);
-    let is_of_part = (page.gone.is_some() && is_here) || places(&steps).any(is_within);
-    let are_tags_seen = !unseen.contains(&Field::Tags) || !scope.asks_for_tags();
-    let is_told = are_tags_seen && places(&steps).all(|state| scope.admits_state(state));
-    Ok((is_told && is_of_part).then_some(PageThen {
-        steps,
-        unseen,
-        ..found
-    }))
+    let is_last_known = page.gone.is_some() || found.hindrance.is_some();
+    let is_of_part = (is_last_known && part.holds(page)) || found.states().any(is_within);
+    let are_tags_seen = !found.unseen.contains(&Field::Tags) || !scope.asks_for_tags();
+    let is_told = are_tags_seen && found.states().all(|state| scope.admits_state(state));
+    let is_told = is_told || found.hindrance.is_some();
+    Ok((is_told && is_of_part).then_some(found))
 }
 
-/// The states of all steps.
-fn places(steps: &[StatesThen]) -> impl Iterator<Item = &PageState> {
-    { steps.iter() }
-        .flat_map(|(before, after)| [before, after])
-        .flatten()
-}
-
-/// The pages that were deleted since a time and stand there again, under other ids: by their states,
-/// which say where they stand, too.
-struct BackAgain {
-    /// The states of the pages that are there.
-    there: HashSet<KeptState>,
-    /// The states that those had at the time which are gone since.
-    gone: HashSet<KeptState>,
-}
-
-impl BackAgain {
-    fn of(known: &KnownPages, at: OffsetDateTime) -> Self {
-        let (mut there, mut gone) = (HashSet::new(), HashSet::new());
-        for page in known.iter() {
-            match &page.gone {
-                None => there.extend(page.last().map(|last| last.state)),
-                Some(end) if end.missed.instant() > at => {
-                    gone.extend(before(page, at).map(|then| then.state));
-                }
-                Some(_) => {}
+/// Finds the pages that were deleted since a time and stand there again, under other ids, and those that
+/// they are now: by their states, which say where they stand, too.
+fn back_again(known: &KnownPages, at: OffsetDateTime) -> impl Fn(&MirroredPage) -> bool {
+    let (mut there, mut gone) = (HashSet::new(), HashSet::new());
+    for page in known.iter() {
+        match &page.gone {
+            None => there.extend(page.last().map(|last| last.state)),
+            Some(end) if end.missed.instant() > at => {
+                gone.extend(before(page, at).map(|then| then.state));
             }
+            Some(_) => {}
         }
-        Self { there, gone }
     }
-
-    /// True for a page that is there again, and for that which it is now.
-    fn holds(&self, page: &MirroredPage, at: OffsetDateTime) -> bool {
-        match (before(page, at), &page.gone) {
-            (Some(then), Some(_)) => self.there.contains(&then.state),
-            (None, None) => page
-                .states
-                .iter()
-                .any(|seen| self.gone.contains(&seen.state)),
-            _ => false,
-        }
+    move |page| match (before(page, at), &page.gone) {
+        (Some(then), Some(_)) => there.contains(&then.state),
+        (None, None) => page.states.iter().any(|seen| gone.contains(&seen.state)),
+        _ => false,
     }
 }
 
-/// A state before a change and one after it.
-type SeenPair<'a> = (Option<&'a SeenState>, Option<&'a SeenState>);
-
-/// The changes of a page since a time that are to be taken back, the newest first.
-fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Vec<SeenPair<'a>> {
+/// The changes of a page since a time that are to be taken back, the newest first; `None` if it was there
+/// and changed since, and no state of it is kept from before.
+fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Option<Vec<SeenPair<'a>>> {
+    let is_done = |gone: &PageGone| part.by.is_some() || gone.missed.instant() <= part.at;
+    if page.gone.as_ref().is_some_and(is_done) {
+        return Some(Vec::new());
+    }
     let then = before(page, part.at);
-    if then.is_none() && !is_new(page, part.at) {
-        return Vec::new();
-    }
-    let later: Vec<&SeenState> = { page.states.iter() }
-        .filter(|seen| seen.since() > part.at)
-        .collect();
-    let Some(by) = &part.by else {
-        let last = page.last();
-        let is_same = then.map(|seen| seen.state) == last.map(|seen| seen.state);
-        let pair = match &page.gone {
-            // What came and went since, nobody misses.
-            Some(gone) => {
-                (gone.missed.instant() > part.at && then.is_some()).then_some((then, None))
-            }
-            None => (!is_same).then_some((then, last)),
-        };
-        return pair.into_iter().collect();
+    let is_theirs = |seen: &SeenState| {
+        part.by
+            .as_ref()
+            .is_none_or(|by| seen.author.as_ref() == Some(by))
     };
-    if page.gone.is_some() {
-        return Vec::new();
+    let is_new = page.created.instant().is_some_and(|made| made > part.at);
+    if then.is_none() && !is_new {
+        let is_changed = page.gone.is_some() || page.states.iter().any(is_theirs);
+        return (!is_changed).then(Vec::new);
+    }
+    if part.by.is_none() {
+        // What came and went since, nobody misses.
+        let last = page.last().filter(|_| page.gone.is_none());
+        let is_same = then.map(|seen| seen.state) == last.map(|seen| seen.state);
+        return Some((!is_same).then_some((then, last)).into_iter().collect());
     }
     let mut pairs: Vec<SeenPair<'_>> = Vec::new();
-    let mut last = then;
-    let mut is_theirs = false;
-    for seen in later {
-        let is_own = seen.author.as_ref() == Some(by);
+    let (mut last, mut goes_on) = (then, false);
+    for seen in page.states.iter().filter(|seen| seen.since() > part.at) {
         match pairs.last_mut() {
-            Some(pair) if is_own && is_theirs => pair.1 = Some(seen),
-            _ if is_own => pairs.push((last, Some(seen))),
+            Some(pair) if is_theirs(seen) && goes_on => pair.1 = Some(seen),
+            _ if is_theirs(seen) => pairs.push((last, Some(seen))),
             _ => {}
         }
-        (last, is_theirs) = (Some(seen), is_own);
+        (last, goes_on) = (Some(seen), is_theirs(seen));
     }
     pairs.reverse();
-    pairs
-}
-
-/// True if a page was made after a time.
-fn is_new(page: &MirroredPage, at: OffsetDateTime) -> bool {
-    page.created.instant().is_some_and(|made| made > at)
-}
-
-/// True if a page was there at a time and changed since, and no state of it is kept from before.
-fn is_unseen(page: &MirroredPage, part: &PartThen) -> bool {
-    if before(page, part.at).is_some() || is_new(page, part.at) {
-        return false;
-    }
-    match (&part.by, &page.gone) {
-        (None, None) => !page.states.is_empty(),
-        (None, Some(gone)) => gone.missed.instant() > part.at,
-        (Some(_), Some(_)) => false,
-        (Some(by), None) => page
-            .states
-            .iter()
-            .any(|seen| seen.author.as_ref() == Some(by)),
-    }
+    Some(pairs)
 }
 
 /// The state of a page at a time.
@@ -275,7 +219,7 @@ fn states(
     store: &dyn Store,
     (before, after): SeenPair<'_>,
     unseen: &mut Vec<Field>,
-) -> Result<(Option<PageState>, Option<PageState>), AuditError> {
+) -> Result<StatesThen, AuditError> {
     let kept = |seen: Option<&SeenState>| {
         seen.map(|seen| kept_states::kept(store, seen.state))
             .transpose()
@@ -299,7 +243,7 @@ fn states(
 mod tests {
     use time::OffsetDateTime;
 
-    use super::{BackAgain, PartThen, changes, is_unseen};
+    use super::{PartThen, back_again, changes};
     use crate::audit::KeptState;
     use crate::mirror::known::KnownPages;
     use crate::mirror::{MirroredPage, PageGone, SeenState};
@@ -308,15 +252,16 @@ mod tests {
     /// A page whose states were seen at these seconds, by these authors.
     fn page(seen: &[(i64, &str)], gone: Option<i64>) -> MirroredPage {
         let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/a"));
-        let listed = PageReading::bare(Some(1), locale, path, String::new());
-        let state = |(at, author): &(i64, &str)| SeenState {
-            state: KeptState::of_text(format!("{at:064x}").as_bytes()).unwrap(),
-            seen: (*at * 1_000).into(),
-            updated: Date::Unset,
-            redated: None,
-            author: Some((*author).to_owned()),
-            bytes: 1,
-            is_between: false,
+        let listed = PageReading {
+            created_at: Some(Date::from("1970-01-01T00:00:02.000Z".to_owned())),
+            ..PageReading::bare(Some(1), locale, path, String::new())
+        };
+        let state = |(at, author): &(i64, &str)| {
+            let state = KeptState::of_text(format!("{at:064x}").as_bytes()).unwrap();
+            SeenState {
+                author: Some((*author).to_owned()),
+                ..SeenState::new(state, (*at * 1_000).into(), 1)
+            }
         };
         MirroredPage {
             states: seen.iter().map(state).collect(),
@@ -326,11 +271,7 @@ mod tests {
                 is_hidden: false,
                 key: None,
             }),
-            ..MirroredPage::new(
-                1,
-                Date::from("1970-01-01T00:00:02.000Z".to_owned()),
-                &listed,
-            )
+            ..MirroredPage::new(1, &listed)
         }
     }
 
@@ -346,7 +287,7 @@ mod tests {
     fn since(page: &MirroredPage, at: i64, by: Option<&str>) -> Vec<(Option<i64>, Option<i64>)> {
         let part = part(at, by);
         let second = |seen: Option<&SeenState>| seen.map(|it| it.seen.instant().unix_timestamp());
-        let pairs = changes(page, &part).into_iter();
+        let pairs = changes(page, &part).unwrap_or_default().into_iter();
         pairs
             .map(|(one, other)| (second(one), second(other)))
             .collect()
@@ -385,6 +326,7 @@ mod tests {
 
     #[test]
     fn a_page_that_changed_since_and_was_not_seen_before_is_unseen() {
+        let is_unseen = |page: &MirroredPage, part: &PartThen| changes(page, part).is_none();
         let later = page(&[(9, "a")], None);
         assert!(is_unseen(&later, &part(5, None)));
         assert!(is_unseen(&later, &part(5, Some("a"))));
@@ -413,11 +355,11 @@ mod tests {
         known.add(gone.clone());
         known.add(again.clone());
         let at = |second| part(second, None).at;
-        let back = BackAgain::of(&known, at(5));
-        assert!(back.holds(&gone, at(5)));
-        assert!(back.holds(&again, at(5)));
-        assert!(!back.holds(&page(&[(9, "b")], None), at(5)));
+        let is_back = back_again(&known, at(5));
+        assert!(is_back(&gone));
+        assert!(is_back(&again));
+        assert!(!is_back(&page(&[(9, "b")], None)));
         // It was gone by then.
-        assert!(!BackAgain::of(&known, at(6)).holds(&again, at(6)));
+        assert!(!back_again(&known, at(6))(&again));
     }
 }

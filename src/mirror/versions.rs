@@ -1,13 +1,11 @@
 //! Gives the earlier states in which an existing page was seen, to those who may read them.
 
-use std::collections::HashMap;
-
 use super::bin::Mirror;
 use super::known::KnownPages;
 use super::pages::SeenState;
-use crate::audit::{AuditError, kept_states};
-use crate::page::{Date, Field, PageReading, PageState, ReadScope};
-use crate::store::on;
+use crate::audit::AuditError;
+use crate::page::{Date, Field, PageReading, ReadScope};
+use crate::store::{Store, on};
 
 /// A state in which a page was seen, without its content.
 #[derive(Debug, Clone)]
@@ -18,103 +16,74 @@ pub struct SeenVersion {
     pub seen: SeenState,
     /// The fields that were not seen, or that the caller cannot read of the present page.
     pub unseen: Vec<Field>,
-}
-
-/// The choice among the states of a page.
-enum WantedStates {
-    /// Those before the present one.
-    Before,
-    /// Those of these ids.
-    Of(Vec<i64>),
-    /// Those before the present one of which the wiki said this time.
-    Dated(Date),
+    /// True if the page is so now.
+    pub is_present: bool,
 }
 
 impl Mirror {
-    /// The newest states in which a page was seen before the present one, the newest first. They are
-    /// within the scope by the present and the last seen place and tags and by their own.
+    /// The states in which a page was seen, the newest first, within the scope by the present and the last
+    /// seen place and tags and by their own. No state is read.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub async fn versions(
         &self,
-        within: (&PageReading, &ReadScope),
-        most: usize,
+        now: &PageReading,
+        scope: &ReadScope,
     ) -> Result<Vec<SeenVersion>, AuditError> {
-        let version = |seen: &SeenState, page: PageReading| SeenVersion {
-            id: seen.seen.into(),
-            seen: seen.clone(),
-            unseen: page.unreadable().into_keys().collect(),
-        };
-        self.each(within, (WantedStates::Before, most), version)
-            .await
-    }
-
-    /// The page as it was seen in the states of these ids, within the same bounds. What the caller cannot
-    /// read of the present page stays out of it.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub async fn pages(
-        &self,
-        within: (&PageReading, &ReadScope),
-        ids: &[i64],
-    ) -> Result<HashMap<i64, PageReading>, AuditError> {
-        if ids.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let wanted = (WantedStates::Of(ids.to_vec()), ids.len());
-        let page = |seen: &SeenState, page: PageReading| (i64::from(seen.seen), page);
-        let pages = self.each(within, wanted, page).await?;
-        Ok(pages.into_iter().collect())
-    }
-
-    /// Makes something of each of so many wanted states, the newest first. One state is in memory at a
-    /// time, besides what is made.
-    async fn each<T: Send + 'static>(
-        &self,
-        (now, scope): (&PageReading, &ReadScope),
-        (wanted, most): (WantedStates, usize),
-        make: impl Fn(&SeenState, PageReading) -> T + Send + 'static,
-    ) -> Result<Vec<T>, AuditError> {
         let Some(id) = now.id.filter(|_| scope.admits(now)) else {
             return Ok(Vec::new());
         };
-        let (now, scope) = (now.clone(), scope.clone());
-        on(self.store(), move |store| {
-            let known = KnownPages::load_beside(store, id)?;
-            // After a backup of the wiki its id may be another page's.
-            let is_same = |created: &Date| {
-                let now = now.created_at.as_ref().filter(|now| now.is_set());
-                now.is_none_or(|now| !created.is_set() || now.same(created))
-            };
-            let mut pages = known.iter().filter(|page| {
-                let is_there = page.id == id && page.gone.is_none() && is_same(&page.created);
-                is_there && page.is_admitted_by(&scope)
-            });
-            let Some(page) = pages.next() else {
-                return Ok(Vec::new());
-            };
-            let present = page.last().filter(|last| {
-                let now = now.updated_at.as_ref();
-                now.is_none_or(|date| last.is_dated(date))
-            });
-            let is_meant = |seen: &&SeenState| match &wanted {
-                WantedStates::Of(ids) => ids.contains(&i64::from(seen.seen)),
-                WantedStates::Before => Some(*seen) != present,
-                WantedStates::Dated(date) => Some(*seen) != present && seen.is_dated(date),
-            };
-            let mut found = Vec::new();
-            for seen in page.states.iter().rev().filter(is_meant).take(most) {
-                match kept_states::kept(store, seen.state) {
-                    Err(AuditError::Missing | AuditError::Damaged) => {}
-                    Ok(state) if !scope.admits_state(&state) => {}
-                    state => found.push(make(seen, told(seen, state?, &now))),
-                }
-            }
-            Ok(found)
-        })
-        .await
+        let load = move |store: &dyn Store| KnownPages::load_beside(store, id);
+        let known = on(&self.store, load).await?;
+        // After a backup of the wiki its id may be another page's.
+        let is_same = |created: &Date| {
+            let now = now.created_at.as_ref().filter(|now| now.is_set());
+            now.is_none_or(|now| !created.is_set() || now.same(created))
+        };
+        let mut pages = known.iter().filter(|page| {
+            let is_there = page.id == id && page.gone.is_none() && is_same(&page.created);
+            is_there && page.place.is_admitted_by(scope)
+        });
+        let Some(page) = pages.next() else {
+            return Ok(Vec::new());
+        };
+        let present = page.last().filter(|last| {
+            let now = now.updated_at.as_ref();
+            now.is_none_or(|date| last.is_dated(date))
+        });
+        let version = |seen: &SeenState| SeenVersion {
+            id: seen.seen.into(),
+            seen: seen.clone(),
+            unseen: { Field::ALL.into_iter() }
+                .filter(|field| seen.unknown.contains(field) || !now.knows(*field))
+                .collect(),
+            is_present: Some(seen) == present,
+        };
+        let states = page.states.iter().rev();
+        let told = states.filter(|seen| page.place_in(seen).is_admitted_by(scope));
+        Ok(told.map(version).collect())
+    }
+
+    /// The page as it was seen, without what the caller cannot read of the present one; `None` if that state
+    /// is missing or damaged.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn seen(&self, version: &SeenVersion) -> Result<Option<PageReading>, AuditError> {
+        let state = match self.state(version.seen.state).await {
+            Err(AuditError::Missing | AuditError::Damaged) => return Ok(None),
+            state => state?,
+        };
+        let mut page = PageReading {
+            author_name: version.seen.author.clone(),
+            updated_at: Some(version.seen.updated.clone()),
+            ..PageReading::from(state)
+        };
+        for field in &version.unseen {
+            page.forget(*field);
+        }
+        Ok(Some(page))
     }
 
     /// Completes an old version of a page with what was seen of it: tags, styles and scripts, which the
@@ -122,14 +91,18 @@ impl Mirror {
     pub async fn complete(
         &self,
         then: &mut PageReading,
-        within: (&PageReading, &ReadScope),
+        (now, scope): (&PageReading, &ReadScope),
     ) -> bool {
-        let Some(date) = then.updated_at.clone() else {
+        let Some(date) = then.updated_at.as_ref() else {
             return false;
         };
-        let wanted = (WantedStates::Dated(date), 1);
-        let found = self.each(within, wanted, |_, page| page).await;
-        let Some(seen) = found.ok().and_then(|mut found| found.pop()) else {
+        let versions = self.versions(now, scope).await.unwrap_or_default();
+        let mut dated =
+            { versions.iter() }.filter(|one| !one.is_present && one.seen.is_dated(date));
+        let Some(version) = dated.next() else {
+            return false;
+        };
+        let Ok(Some(seen)) = self.seen(version).await else {
             return false;
         };
         let has_more = Field::ALL
@@ -138,20 +111,4 @@ impl Mirror {
         *then = then.clone().or(seen);
         has_more
     }
-}
-
-/// A state without what the caller cannot read of the present page.
-fn told(seen: &SeenState, state: PageState, now: &PageReading) -> PageReading {
-    let fields = Field::ALL.into_iter();
-    let unknown = fields.filter(|field| !(state.knows(*field) && now.knows(*field)));
-    let unknown: Vec<Field> = unknown.collect();
-    let mut page = PageReading {
-        author_name: seen.author.clone(),
-        updated_at: Some(seen.updated.clone()),
-        ..PageReading::from(state)
-    };
-    for field in unknown {
-        page.forget(field);
-    }
-    page
 }

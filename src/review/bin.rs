@@ -13,14 +13,14 @@ use serde_json::Value;
 use super::auth::Reviewer;
 use super::fields;
 use super::form::FormFields;
-use super::markup::{self, Frame, text, when};
+use super::markup::{self, Frame, input, text, when};
 use super::queue::place;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::visitor::{Reviews, SentForm, Visitor, busy};
 use crate::audit::{AuditError, TimeArg};
 use crate::error::{Code, Failure};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
-use crate::page::{Date, Field, NewPath, PageState, Prefix};
+use crate::page::{Date, Field, NewPath, PageState, Prefix, ReadScope};
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 
 /// Number of pages that are listed at once.
@@ -38,19 +38,22 @@ pub(super) fn routes() -> Router<Arc<Reviews>> {
 async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -> BrowserResult {
     let query = FormFields::of_query(uri.query());
     let mirror = mirror(&visitor.reviewer)?;
-    let prefix = asked(&query, "path").map(Prefix::sought).transpose();
-    let since = asked(&query, "since").map(TimeArg::parse).transpose();
+    let narrowed = || {
+        let prefix = asked(&query, "path").map(Prefix::sought).transpose()?;
+        let since = asked(&query, "since").map(TimeArg::parse).transpose()?;
+        Ok::<_, String>((prefix, since))
+    };
     let (mut bin, mut wrong) = (Vec::new(), None);
-    match (prefix, since) {
-        (Ok(prefix), Ok(since)) => {
-            bin = self::bin(&reviews, &visitor.reviewer, prefix.as_ref()).await?;
+    match narrowed() {
+        Ok((prefix, since)) => {
+            bin = self::bin(&reviews, &visitor.reviewer, prefix).await?;
             let by = asked(&query, "by");
             bin.retain(|one| {
                 let is_since = since.is_none_or(|since| one.gone.missed.instant() >= since.begin());
-                is_since && by.is_none_or(|by| one.page.author.as_deref() == Some(by))
+                is_since && by.is_none_or(|by| one.page.author() == Some(by))
             });
         }
-        (Err(fault), _) | (_, Err(fault)) => wrong = Some(fault),
+        Err(fault) => wrong = Some(fault),
     }
     let from = query.number("from").unwrap_or_default();
     let next = from.saturating_add(AT_ONCE);
@@ -69,7 +72,7 @@ async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -
             (filter_form(&query, &frame))
             @if let Some(wrong) = wrong { p.news.bad role="alert" { "The path or the time " (text(&wrong)) "." } }
             @if pages.is_empty() { p.empty { "No such page is in the bin." } } @else { (rows(&pages, &frame)) }
-            @if let Some(next) = next { p.more { a.button href=(older(&query, &frame, next)) { "Show older ones" } } }
+            @if let Some(next) = next { p.more { button type="submit" form="filter" name="from" value=(next) { "Show older ones" } } }
             @if visitor.reviewer.may_decide { (part_form(&query, &visitor.session.form_token, &frame)) }
         }
     };
@@ -85,17 +88,17 @@ async fn show(
     let state = &restore.state;
     let frame = frame(&reviews, &visitor);
     let unseen: Vec<&str> = state.unknown.iter().map(|field| field.name()).collect();
-    let action = format!("/review/bin/{}{}", name(&one), frame.at_site());
     let body = html! {
         main #main.set {
             p.back { a href=(format!("/review/bin{}", frame.at_site())) { "← Bin" } }
-            h1 { (place(&one.page.locale, &one.page.path)) }
+            h1 { (place_of(&one)) }
             p.quiet { "Page " (one.page.id) ", last seen " (at(one.gone.last_seen)) ", last changed by " (author(&one)) "." }
             @if !unseen.is_empty() { p.warning { "Not seen: " (unseen.join(", ")) "." } }
+            @if !restore.seen.as_of.is_empty() { p.warning { "As seen before: " (restore.seen.seen_before()) "." } }
             @if visitor.reviewer.may_decide {
-                form.search method="post" action=(action) data-once="" {
+                form.search method="post" action=(address(&one, &frame)) data-once="" {
                     input type="hidden" name="form_token" value=(visitor.session.form_token);
-                    (input(&FormFields::default(), "to", "Bring back to (its old place if empty)", "docs/other-place"))
+                    (input("to", "Bring back to (its old place if empty)", "", "docs/other-place"))
                     div.act { button #restore type="submit" { "Restore" } }
                 }
             }
@@ -129,7 +132,7 @@ async fn restore_part(
     }
     let (at, by) = (at.begin(), asked(&form, "by").map(str::to_owned));
     let part = PartThen { prefix, at, by };
-    let (scope, key) = (reviewer.bench.wiki.scope().clone(), own_key(reviewer));
+    let (scope, key) = told_to(reviewer);
     let since = async move { mirror.since(part, &scope, key.as_deref()).await };
     let (mut pages, more) = read(&reviews, since).await?;
     pages.retain(|page| {
@@ -140,12 +143,8 @@ async fn restore_part(
         return Err(not_so("That part", "is as it was seen then"));
     }
     let pages = pages.into();
-    propose(
-        &reviews,
-        &visitor,
-        WriteRequest::RestorePart(RestorePart { pages, more }),
-    )
-    .await
+    let request = WriteRequest::RestorePart(RestorePart { pages, more });
+    propose(&reviews, &visitor, request).await
 }
 
 /// Leaves a restore to people, and redirects to the set. Goes on if the browser hangs up.
@@ -156,10 +155,9 @@ async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) ->
         ..reviewer.caller.clone()
     };
     let writer = Arc::clone(&reviewer.bench.writer);
-    let left = tokio::spawn(async move { Box::pin(writer.write(caller, request, None)).await });
-    let broke_off = |_| Err(Failure::new(Code::InternalError, "The restore broke off."));
+    let left = to_its_end(async move { Box::pin(writer.write(caller, request, None)).await });
     let frame = frame(reviews, visitor);
-    let what = match left.await.unwrap_or_else(broke_off) {
+    let what = match left.await {
         Ok(mut answer) => match answer.left_to_people() {
             Some((set, _)) => {
                 return Ok(see_other(&format!("/review/sets/{set}{}", frame.at_site())));
@@ -172,49 +170,59 @@ async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) ->
     Err(page(StatusCode::CONFLICT, markup))
 }
 
-/// The pages of the bin that a reviewer decides about; an operator's page shows those of all keys, as
-/// the command does.
+/// The pages of the bin that a reviewer decides about.
 async fn bin(
     reviews: &Reviews,
     reviewer: &Reviewer,
-    part: Option<&Prefix>,
+    part: Option<Prefix>,
 ) -> Result<Vec<BinPage>, BrowserResponse> {
     let mirror = Arc::clone(mirror(reviewer)?);
-    let (scope, key) = (reviewer.bench.wiki.scope().clone(), own_key(reviewer));
-    let part = part.cloned();
+    let (scope, key) = told_to(reviewer);
     let bin = async move { mirror.bin(&scope, key.as_deref(), part.as_ref()).await };
     let mut bin = read(reviews, bin).await?;
-    bin.retain(|one| reviewer.decides_about(&one.page.locale, &one.page.path));
+    bin.retain(|one| reviewer.decides_about(&one.page.place.locale, &one.page.place.path));
     Ok(bin)
 }
 
-/// The digest of the key by which a reviewer is told of pages that are gone; none for an operator.
-fn own_key(reviewer: &Reviewer) -> Option<String> {
-    let key = reviewer.bench.wiki.key().digest_on_record().to_string();
-    reviewer.caller.client.id.is_some().then_some(key)
+/// The scope of what a reviewer is told, and the digest of the key whose looks count; an operator is told
+/// what all keys saw, as by the command.
+fn told_to(reviewer: &Reviewer) -> (ReadScope, Option<String>) {
+    let wiki = &reviewer.bench.wiki;
+    let key = wiki.key().digest_on_record().to_string();
+    let is_client = reviewer.caller.client.id.is_some();
+    (wiki.scope().clone(), is_client.then_some(key))
 }
 
-/// Reads all of a mirror in one of a few places for readers, and holds the place to the end, also if the browser
-/// hangs up.
+/// Reads all of a mirror in one of a few places for readers.
 async fn read<T: Send + 'static>(
     reviews: &Reviews,
     reading: impl Future<Output = Result<T, AuditError>> + Send + 'static,
 ) -> Result<T, BrowserResponse> {
     let place = reviews.readers.place().await?;
-    let read = tokio::spawn(async move {
+    let read = to_its_end(async move {
         let read = reading.await;
         drop(place);
-        read
+        Ok(read?)
     });
-    let broke_off = |_| Failure::new(Code::InternalError, "The reading broke off.");
-    let read = read.await.map_err(broke_off)?;
-    Ok(read.map_err(Failure::from)?)
+    Ok(read.await?)
+}
+
+/// Works to the end, also if the browser hangs up.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    let broke_off = |_| Err(Failure::new(Code::InternalError, "It broke off."));
+    tokio::spawn(work).await.unwrap_or_else(broke_off)
 }
 
 /// The name of a page of the bin in addresses. The id alone is not enough: a page that was deleted earlier may
 /// have had the same one.
 fn name(one: &BinPage) -> String {
     format!("{}-{}", one.page.id, i64::from(one.gone.missed))
+}
+
+fn address(one: &BinPage, frame: &Frame) -> String {
+    format!("/review/bin/{}{}", name(one), frame.at_site())
 }
 
 /// A page of the bin, and its restore to a place.
@@ -231,7 +239,7 @@ async fn found(
         .ok_or_else(nothing)?;
     let to = to.map(NewPath::parse).transpose();
     let to = to.map_err(|fault| not_so("The new place", &fault))?;
-    let restore = PageRestore::of(mirror, &one, to.map(NewPath::into_path)).await?;
+    let restore = PageRestore::of(mirror, &one, to).await?;
     Ok((one, restore))
 }
 
@@ -267,22 +275,13 @@ fn asked<'a>(form: &'a FormFields, name: &'a str) -> Option<&'a str> {
     Some(form.text(name).trim()).filter(|text| !text.is_empty())
 }
 
-fn input(form: &FormFields, name: &str, label: &str, example: &str) -> Markup {
-    html! {
-        label { span { (label) }
-            input type="text" name=(name) value=(form.text(name)) placeholder=(example)
-                maxlength="255" autocomplete="off" spellcheck="false";
-        }
-    }
-}
-
 fn filter_form(query: &FormFields, frame: &Frame) -> Markup {
     html! {
-        form.search method="get" action="/review/bin" role="search" {
+        form.search #filter method="get" action="/review/bin" role="search" {
             @if let Some(site) = &frame.site { input type="hidden" name="site" value=(site); }
-            (input(query, "path", "Below", "docs or de:docs"))
-            (input(query, "by", "Last changed by", "name"))
-            (input(query, "since", "Missed since", "7d or 2030-01-31"))
+            (input("path", "Below", query.text("path"), "docs or de:docs"))
+            (input("by", "Last changed by", query.text("by"), "name"))
+            (input("since", "Missed since", query.text("since"), "7d or 2030-01-31"))
             div.act {
                 button type="submit" { "Filter" }
                 a href=(format!("/review/bin{}", frame.at_site())) { "Show all" }
@@ -298,14 +297,14 @@ fn rows(pages: &[BinPage], frame: &Frame) -> Markup {
             @for one in pages {
                 tr {
                     td {
-                        a href=(format!("/review/bin/{}{}", name(one), frame.at_site())) { (place(&one.page.locale, &one.page.path)) }
+                        a href=(address(one, frame)) { (place_of(one)) }
                         @if one.gone.is_hidden { span.quiet { " (hidden before)" } }
                         @if one.taken_by.is_some() { span.quiet { " (another page is there now)" } }
                     }
                     td { (text(&one.page.title)) }
                     td { (at(one.gone.last_seen)) }
                     td { (author(one)) }
-                    td { @match one.linked_from { Some(count) => (count), None => "?" } }
+                    td { (one.links()) }
                 }
             }
         }
@@ -318,41 +317,23 @@ fn part_form(query: &FormFields, token: &str, frame: &Frame) -> Markup {
         p.quiet { "What was changed, deleted, moved or made there since becomes one set, which people decide on." }
         form.search method="post" action=(format!("/review/bin{}", frame.at_site())) data-once="" {
             input type="hidden" name="form_token" value=(token);
-            (input(query, "path", "Below", "docs"))
-            (input(query, "at", "As it was at (UTC)", "3h or 2030-01-31 09:00"))
-            (input(query, "by", "Only what was changed by", "anybody"))
+            (input("path", "Below", query.text("path"), "docs"))
+            (input("at", "As it was at (UTC)", query.text("at"), "3h or 2030-01-31 09:00"))
+            (input("by", "Only what was changed by", query.text("by"), "anybody"))
             div.act { button type="submit" { "Propose" } }
         }
     }
-}
-
-fn older(query: &FormFields, frame: &Frame, from: usize) -> String {
-    let mut address = url::form_urlencoded::Serializer::new(String::new());
-    if let Some(site) = &frame.site {
-        address.append_pair("site", site.as_str());
-    }
-    for name in ["path", "by", "since"] {
-        if let Some(value) = asked(query, name) {
-            address.append_pair(name, value);
-        }
-    }
-    address.append_pair("from", &from.to_string());
-    format!("/review/bin?{}", address.finish())
 }
 
 /// The fields of a state that were seen, long texts as far as there is room for them.
 fn fields_of(state: &PageState) -> Markup {
     let known = Field::ALL.into_iter().filter(|field| state.knows(*field));
     let (texts, values): (Vec<_>, Vec<_>) = known.partition(|field| state.text(*field).is_some());
-    let values = values
-        .into_iter()
-        .map(|field| (field.name(), state.value(field)));
-    let values: Vec<(&str, Value)> = values.collect();
-    let values: Vec<_> = { values.iter() }
-        .map(|(name, value)| (*name, None, Some(value)))
+    let values: Vec<(&str, Value)> = { values.into_iter() }
+        .map(|field| (field.name(), state.value(field)))
         .collect();
     html! {
-        (fields::table(&values))
+        (fields::table(values.iter().map(|(name, value)| (*name, None, Some(value)))))
         @for (field, words) in texts.iter().filter_map(|field| Some((field, state.text(*field)?))) {
             @let (shown, rest) = words.split_at(words.floor_char_boundary(MOST_BYTES));
             div.text {
@@ -365,7 +346,11 @@ fn fields_of(state: &PageState) -> Markup {
 }
 
 fn author(one: &BinPage) -> String {
-    text(one.page.author.as_deref().unwrap_or("?"))
+    text(one.page.author().unwrap_or("?"))
+}
+
+fn place_of(one: &BinPage) -> String {
+    place(&one.page.place.locale, &one.page.place.path)
 }
 
 fn at(time: MirrorTime) -> Markup {
@@ -374,12 +359,12 @@ fn at(time: MirrorTime) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::{filter_form, older};
+    use super::filter_form;
     use crate::review::form::FormFields;
     use crate::review::markup::Frame;
 
     #[test]
-    fn a_filter_and_older_pages_stay_at_the_site_that_is_looked_at() {
+    fn a_filter_stays_at_the_site_that_is_looked_at() {
         let query = FormFields::of_query(Some("site=b&path=docs"));
         let frame = Frame {
             site: Some("b".parse().unwrap()),
@@ -388,7 +373,5 @@ mod tests {
         let form = filter_form(&query, &frame).into_string();
         assert!(form.contains("name=\"site\" value=\"b\""), "{form}");
         assert!(form.contains("href=\"/review/bin?site=b\""), "{form}");
-        let older = older(&query, &frame, 50);
-        assert_eq!(older, "/review/bin?site=b&path=docs&from=50");
     }
 }

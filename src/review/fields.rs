@@ -34,13 +34,13 @@ pub(super) fn differences(texts: &[FieldDiff], content: &str) -> Markup {
 }
 
 /// The fields as a table.
-pub(super) fn table(values: &[FieldChange]) -> Markup {
+pub(super) fn table<'a>(values: impl Iterator<Item = FieldChange<'a>>) -> Markup {
     html! {
         table.fields {
             @for (name, before, after) in values {
                 tr {
                     th scope="row" { (name) }
-                    td { (value(*before, *after)) }
+                    td { (value(before, after)) }
                 }
             }
         }

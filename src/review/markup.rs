@@ -56,6 +56,16 @@ impl Frame {
     }
 }
 
+/// A field of a form for one line of text.
+pub(super) fn input(name: &str, label: &str, value: &str, example: &str) -> Markup {
+    html! {
+        label { span { (label) }
+            input type="text" name=(name) value=(value) placeholder=(example)
+                maxlength="255" autocomplete="off" spellcheck="false";
+        }
+    }
+}
+
 /// A whole page.
 pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
     html! {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::form::FormFields;
-use super::markup::text;
+use super::markup::{input, text};
 use crate::audit::Proposal;
 use crate::change::Risk;
 use crate::page::Prefix;
@@ -75,10 +75,7 @@ impl QueueFilter {
         let risks = counted_each(all.iter().flat_map(Proposal::risks));
         html! {
             form.search method="get" action="/review" role="search" {
-                label { span { "Search" }
-                    input type="text" name="words" value=(self.words) placeholder="page, title, note"
-                        maxlength="200" autocomplete="off" spellcheck="false";
-                }
+                (input("words", "Search", &self.words, "page, title, note"))
                 label { span { "Agent" }
                     select name="client" {
                         option value="" { "all" }
@@ -90,10 +87,7 @@ impl QueueFilter {
                         }
                     }
                 }
-                label { span { "Below" }
-                    input type="text" name="path" value=(self.path) placeholder="docs or de:docs"
-                        maxlength="255" autocomplete="off" spellcheck="false";
-                }
+                (input("path", "Below", &self.path, "docs or de:docs"))
                 label { span { "Risk" }
                     select name="risk" {
                         option value="" { "all" }

@@ -168,7 +168,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ChangeView, is_list: bool) 
             }
             (conflict(change))
             @if proposed.undoes.is_some() { p.quiet { "takes back an earlier write" } }
-            @if !change.values.is_empty() { (fields::table(&change.values)) }
+            @if !change.values.is_empty() { (fields::table(change.values.iter().copied())) }
             @if proposed.operation == Operation::UploadAsset && is_picture(&proposed.path) {
                 img.picture loading="lazy" alt=(format!("What is uploaded as {}", text(proposed.path.as_str())))
                     src=(format!("/review/sets/{}/picture/{number}", shown.sheet.review.proposal.id));

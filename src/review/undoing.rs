@@ -242,7 +242,7 @@ fn change(
                 a.wiki href=(target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
             }
             (warnings(of_change))
-            @if !values.is_empty() { (fields::table(&values)) }
+            @if !values.is_empty() { (fields::table(values.iter().copied())) }
             (fields::differences(&texts, diff))
         }
     }

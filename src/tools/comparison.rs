@@ -221,8 +221,12 @@ pub(super) async fn seen_version(
     now: &PageReading,
     id: i64,
 ) -> Result<PageReading, Failure> {
-    let within = (now, context.wiki.scope());
-    let seen = context.mirror()?.pages(within, &[id]).await?.remove(&id);
+    let mirror = context.mirror()?;
+    let versions = mirror.versions(now, context.wiki.scope()).await?;
+    let seen = match versions.iter().find(|one| one.id == id) {
+        Some(version) => mirror.seen(version).await?,
+        None => None,
+    };
     seen.ok_or_else(|| not_found("The page has no such version, and none was seen."))
 }
 

@@ -1,7 +1,7 @@
 //! `wikijs_get_page_history`: who changed what on a page and when, how two states of it differ, or
 //! who changed what on all pages since a given time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::iter;
 
 use garde::Validate;
@@ -113,6 +113,9 @@ struct SeenEntry {
     at: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_seen: Vec<&'static str>,
+    /// The fields that no later look could read, with days.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    seen_before: String,
 }
 
 impl From<SeenVersion> for SeenEntry {
@@ -120,6 +123,7 @@ impl From<SeenVersion> for SeenEntry {
         Self {
             version_id: one.id,
             at: one.seen.seen.to_string(),
+            seen_before: one.seen.seen_before(),
             not_seen: one.unseen.into_iter().map(Field::name).collect(),
         }
     }
@@ -128,40 +132,21 @@ impl From<SeenVersion> for SeenEntry {
 /// A former state of a page, as the wiki has it or as the mirror saw it, or both.
 type PastState = (HistoryEntry, Option<SeenVersion>);
 
-/// The present page, and the states that the mirror saw before, the newest first; none where none is kept
-/// for this caller, or so many entries are skipped.
+/// The states that the mirror saw of a page before, the newest first; none where none is kept for this
+/// caller, or so many entries are skipped.
 async fn seen_versions(
     context: &ToolContext,
     id: i64,
-    (offset, limit): (usize, usize),
-) -> Result<(Option<PageReading>, Vec<SeenVersion>), Failure> {
+    offset: usize,
+) -> Result<Vec<SeenVersion>, Failure> {
     let mirror = context.mirror.as_ref();
     let Some(mirror) = mirror.filter(|_| offset <= MOST_MERGED) else {
-        return Ok((None, Vec::new()));
+        return Ok(Vec::new());
     };
     let now = context.wiki.page_by_id(id).await?;
-    let within = (&now, context.wiki.scope());
-    // One more than is shown, to compare the last shown entry with.
-    let seen = mirror.versions(within, offset + limit + 1).await?;
-    Ok((Some(now), seen))
-}
-
-/// The page in the states of these entries that the mirror saw, by their ids.
-async fn seen_pages(
-    context: &ToolContext,
-    now: Option<&PageReading>,
-    told: &[PastState],
-) -> HashMap<i64, PageReading> {
-    let (Some(mirror), Some(now)) = (&context.mirror, now) else {
-        return HashMap::new();
-    };
-    let ids = told.iter().filter_map(|(_, seen)| Some(seen.as_ref()?.id));
-    let ids: Vec<i64> = ids.collect();
-    let read = mirror.pages((now, context.wiki.scope()), &ids).await;
-    read.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the seen states of a page could not be compared");
-        HashMap::new()
-    })
+    let mut seen = mirror.versions(&now, context.wiki.scope()).await?;
+    seen.retain(|one| !one.is_present);
+    Ok(seen)
 }
 
 /// The versions of the wiki, and between them by their times the states that none of these is. Those
@@ -234,7 +219,7 @@ impl Tool for GetPageHistory {
                 ..Output::default()
             });
         }
-        let (now, seen) = seen_versions(&context, id, (offset, limit)).await?;
+        let seen = seen_versions(&context, id, offset).await?;
         let from = if seen.is_empty() { offset } else { 0 };
         let history = (context.wiki).history(id, from, offset - from + limit + 1);
         let history = history.await?;
@@ -247,7 +232,7 @@ impl Tool for GetPageHistory {
         let total = history.total + beside;
         let told = told.into_iter().skip(offset - from).take(limit + 1);
         let told: Vec<PastState> = told.collect();
-        let changed = changed(&context, (id, now.as_ref()), &told).await;
+        let changed = changed(&context, id, &told).await;
         let dates = told.iter().map(|(entry, _)| entry.version_date.clone());
         let states = dates.map(|date| (id, date));
         let ours = context.desk.past().calls_that_left(states.collect()).await;
@@ -310,34 +295,50 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
 /// without a comparison.
 async fn changed(
     context: &ToolContext,
-    (page, now): (i64, Option<&PageReading>),
+    page: i64,
     told: &[PastState],
 ) -> Vec<Option<Vec<&'static str>>> {
     let told = told.get(..=MAX_COMPARED).unwrap_or(told);
-    let is_wikis = |(entry, _): &&PastState| entry.version_id <= MAX_VERSION;
-    let wikis = told.iter().filter(is_wikis);
-    let ids: Vec<i64> = wikis.map(|(entry, _)| entry.version_id).collect();
     if told.len() < 2 {
         return Vec::new();
     }
-    let mut versions = match context.wiki.versions(page, &ids).await {
-        Ok(versions) => versions.into_iter(),
-        Err(error) => {
-            tracing::warn!(%error, "the versions of a page could not be compared");
-            return Vec::new();
+    match readings(context, page, told).await {
+        Ok(readings) => compared(&readings),
+        Err(failure) => {
+            tracing::warn!(%failure, "the versions of a page could not be compared");
+            Vec::new()
         }
-    };
-    let mut seen_pages = seen_pages(context, now, told).await;
-    let reading = |one: &PastState| {
-        let seen = one.1.as_ref();
-        let seen = seen.and_then(|seen| seen_pages.remove(&seen.id));
-        if !is_wikis(&one) {
-            return seen;
-        }
-        let version = PageReading::from(versions.next().flatten()?);
-        Some(seen.into_iter().fold(version, PageReading::or))
-    };
-    let readings: Vec<Option<PageReading>> = told.iter().map(reading).collect();
+    }
+}
+
+/// The page in these states, as far as the wiki and the mirror give them.
+async fn readings(
+    context: &ToolContext,
+    page: i64,
+    told: &[PastState],
+) -> Result<Vec<Option<PageReading>>, Failure> {
+    let is_wikis = |entry: &HistoryEntry| entry.version_id <= MAX_VERSION;
+    let wikis = told.iter().filter(|(entry, _)| is_wikis(entry));
+    let ids: Vec<i64> = wikis.map(|(entry, _)| entry.version_id).collect();
+    let mut versions = context.wiki.versions(page, &ids).await?.into_iter();
+    let mut readings = Vec::with_capacity(told.len());
+    for (entry, seen) in told {
+        let seen = match (seen, &context.mirror) {
+            (Some(seen), Some(mirror)) => mirror.seen(seen).await?,
+            _ => None,
+        };
+        readings.push(if is_wikis(entry) {
+            let version = versions.next().flatten().map(PageReading::from);
+            version.map(|version| seen.into_iter().fold(version, PageReading::or))
+        } else {
+            seen
+        });
+    }
+    Ok(readings)
+}
+
+/// The fields in which each of these differs from the one that follows it.
+fn compared(readings: &[Option<PageReading>]) -> Vec<Option<Vec<&'static str>>> {
     let neighbours = readings.iter().zip(readings.iter().skip(1));
     neighbours
         .map(|(newer, older)| {

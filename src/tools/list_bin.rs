@@ -67,14 +67,16 @@ impl From<&BinPage> for BinEntry {
     fn from(one: &BinPage) -> Self {
         Self {
             id: one.page.id,
-            locale: one.page.locale.as_str().to_owned(),
-            path: one.page.path.as_str().to_owned(),
+            locale: one.page.place.locale.as_str().to_owned(),
+            path: one.page.place.path.as_str().to_owned(),
             title: escape_hidden(&one.page.title),
-            tags: one.page.tags.iter().map(|tag| escape_hidden(tag)).collect(),
+            tags: { one.page.place.tags.iter().flatten() }
+                .map(|tag| escape_hidden(tag))
+                .collect(),
             hidden: one.gone.is_hidden,
             last_seen: one.gone.last_seen.to_string(),
             missed: one.gone.missed.to_string(),
-            last_author: one.page.author.as_deref().map(escape_hidden),
+            last_author: one.page.author().map(escape_hidden),
             taken_by: one.taken_by,
             linked_from: one.linked_from.and_then(some_count),
         }

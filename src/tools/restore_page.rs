@@ -44,7 +44,7 @@ impl WriteTool for RestorePage {
         let key = context.wiki.key().digest_on_record().to_string();
         let scope = context.wiki.scope();
         let found = mirror.find(&input.page, scope, Some(&key)).await?;
-        let restore = PageRestore::of(mirror, &found, path.map(NewPath::into_path)).await?;
+        let restore = PageRestore::of(mirror, &found, path).await?;
         let restore = WriteRequest::Restore(Box::new(restore));
         Ok(RequestedWrite::new(restore, input.confirm, input.note))
     }

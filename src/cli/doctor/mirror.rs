@@ -12,22 +12,15 @@ const LATE: u32 = 10;
 
 pub(super) async fn found(log: &AuditLog, settings: MirrorSettings) -> DoctorFinding {
     let mirror = Mirror::new(log.mirror_store(), settings);
-    let extent = match mirror.extent().await {
+    let (extent, looked) = match mirror.extent().await {
         Ok(extent) => extent,
         Err(error) => return DoctorFinding::wrong(error.to_string(), error.hint()),
     };
     let todo = "A running server looks; where it cannot, its log says why.";
-    let Some(looked) = extent.looked.map(MirrorTime::instant) else {
+    let Some(looked) = looked.map(MirrorTime::instant) else {
         return DoctorFinding::warning("nobody has looked at the wiki yet", todo);
     };
-    let seen = format!(
-        "{} pages, {} of them gone, in {} states of {} MB; looked at last: {}",
-        extent.pages,
-        extent.gone,
-        extent.states,
-        extent.bytes >> 20,
-        minute(looked)
-    );
+    let seen = format!("{extent}; looked at last: {}", minute(looked));
     if OffsetDateTime::now_utc() - looked > settings.apart * LATE {
         DoctorFinding::warning(seen, todo)
     } else {

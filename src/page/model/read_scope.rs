@@ -170,18 +170,21 @@ impl ReadScope {
 
     /// True if a page may be read. Where tags decide and are not known, it may not.
     pub fn admits(&self, page: &PageReading) -> bool {
-        self.admits_tagged(&page.locale, &page.path, page.tags.as_deref())
+        self.admits_so(&page.locale, &page.path, page.tags.as_deref())
     }
 
     /// True if a page may be read as it was. Where tags decide and are not known, it may not.
     pub fn admits_state(&self, page: &PageState) -> bool {
         let tags = page.knows(Field::Tags).then_some(&*page.tags);
-        self.admits_tagged(&page.locale, &page.path, tags)
+        self.admits_so(&page.locale, &page.path, tags)
     }
 
-    fn admits_tagged(&self, locale: &Locale, path: &PagePath, tags: Option<&[String]>) -> bool {
-        self.admits_place(locale, path)
-            && tags.map_or_else(|| !self.asks_for_tags(), |tags| self.admits_tags(tags))
+    /// True if a page may be read at this place and with these tags, if they are known. Where tags decide
+    /// and are not known, it may not.
+    pub fn admits_so(&self, locale: &Locale, path: &PagePath, tags: Option<&[String]>) -> bool {
+        let has_fit_tags =
+            tags.map_or_else(|| !self.asks_for_tags(), |tags| self.admits_tags(tags));
+        has_fit_tags && self.admits_place(locale, path)
     }
 
     /// A text that differs for every scope; empty if everything may be read.

@@ -212,7 +212,7 @@ fn records(call: &CallHistory, links: &RecordLinks) -> Markup {
 fn difference(changed: &ChangeDetails) -> Markup {
     let (values, texts) = fields::split(&changed.changes);
     html! {
-        @if !values.is_empty() { div.text { (fields::table(&values)) } }
+        @if !values.is_empty() { div.text { (fields::table(values.iter().copied())) } }
         (fields::differences(&texts, &changed.diff))
         @for note in &changed.notes { p.note { (text(note)) } }
     }

@@ -26,7 +26,16 @@ impl Wiki {
         let came = &came;
         let parts: Vec<Vec<PageReading>> = stream::iter(ids.chunks(AT_ONCE))
             .map(|ids| async move {
-                let pages = self.some_whole(ids).await?;
+                let pages = match self.some_whole(ids).await {
+                    Err(WikiError::AnswerTooLarge { .. }) => {
+                        let mut pages = Vec::with_capacity(ids.len());
+                        for id in ids {
+                            pages.extend(self.some_whole(std::slice::from_ref(id)).await?);
+                        }
+                        pages
+                    }
+                    pages => pages?,
+                };
                 came(ids.len());
                 Ok::<_, WikiError>(pages)
             })
@@ -39,7 +48,7 @@ impl Wiki {
     /// The same in one request, but for pages that no request for many gives; at most 50.
     ///
     /// # Errors
-    /// See [`WikiError`].
+    /// [`WikiError::AnswerTooLarge`] if all of them together are; see [`WikiError`].
     pub(crate) async fn some_whole(&self, ids: &[i64]) -> Result<Vec<PageReading>, WikiError> {
         let together = self
             .many::<page_single::PageSinglePagesSingle>(page_single::QUERY, ids)
@@ -48,6 +57,7 @@ impl Wiki {
         // of an answer.
         let answers = match together {
             Ok(answers) => answers.each,
+            Err(error @ WikiError::AnswerTooLarge { .. }) if ids.len() > 1 => return Err(error),
             Err(error) => vec![Err(error); ids.len()],
         };
         let mut pages = Vec::with_capacity(ids.len());

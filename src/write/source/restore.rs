@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
-use crate::mirror::{BinPage, Mirror, MirrorTime, no_state};
+use crate::mirror::{BinPage, Mirror, SeenState, no_state};
 use crate::page::{
-    Field, LeftLink, LinkedSite, Moves, PagePath, PageState, SourceFormat, escape_hidden,
+    Field, LeftLink, LinkedSite, Moves, NewPath, PagePath, PageState, SourceFormat, escape_hidden,
     mend_copied, mend_links,
 };
 use crate::wiki::Wiki;
@@ -25,8 +25,8 @@ pub struct PageRestore {
     pub state: PageState,
     /// The id that it had.
     pub id: i64,
-    /// The time at which it was seen so first.
-    pub seen: MirrorTime,
+    /// What is known of that state.
+    pub seen: SeenState,
     /// Its place, if not the old one.
     pub path: Option<PagePath>,
 }
@@ -44,14 +44,14 @@ impl PageRestore {
     pub async fn of(
         mirror: &Mirror,
         page: &BinPage,
-        path: Option<PagePath>,
+        path: Option<NewPath>,
     ) -> Result<Self, Failure> {
         let last = page.page.last().ok_or_else(no_state)?;
         Ok(Self {
             state: mirror.state(last.state).await?,
             id: page.page.id,
-            seen: last.seen,
-            path,
+            seen: last.clone(),
+            path: path.map(NewPath::into_path),
         })
     }
 
@@ -89,7 +89,7 @@ impl PageRestore {
             unknown: Vec::new(),
             ..self.state.clone()
         });
-        let warnings = lost(self.id, Some(self.seen), &self.state.unknown);
+        let warnings = lost(self.id, Some(&self.seen), &self.state.unknown);
         let set = if mends {
             self.with_links(call, change).await?
         } else {
@@ -109,11 +109,7 @@ impl PageRestore {
     /// all the same.
     async fn with_links(&self, call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure> {
         let old = Change::recreate(self.state.clone());
-        let is_taken = match new_place::look(call.wiki(), &old).await {
-            Ok(_) => false,
-            Err(failure) if failure.code == Code::PageExists => true,
-            Err(failure) => return Err(failure),
-        };
+        let is_taken = new_place::is_taken(call.wiki(), &old).await?;
         let change = if is_taken {
             self.with_own_links(call, change).await?
         } else {
@@ -167,10 +163,10 @@ pub(super) fn needed_of(unseen: &[Field]) -> Vec<&'static str> {
     needed.map(Field::name).collect()
 }
 
-/// The warnings of what does not come back of a page that had this id and was seen so since a time.
-pub(super) fn lost(id: i64, seen: Option<MirrorTime>, unseen: &[Field]) -> Vec<Warning> {
+/// The warnings of what does not come back of a page that had this id and was seen in a state.
+pub(super) fn lost(id: i64, seen: Option<&SeenState>, unseen: &[Field]) -> Vec<Warning> {
     let since = seen.map_or_else(String::new, |seen| {
-        let day = seen.instant().date();
+        let day = seen.seen.instant().date();
         format!(" Its text is as this server saw it since {day}.")
     });
     let message = format!(
@@ -185,7 +181,17 @@ pub(super) fn lost(id: i64, seen: Option<MirrorTime>, unseen: &[Field]) -> Vec<W
         );
         warnings.push(Warning::new("not_seen", message));
     }
+    warnings.extend(seen.and_then(seen_before));
     warnings
+}
+
+/// The warning of what no later look could read of a state.
+pub(super) fn seen_before(seen: &SeenState) -> Option<Warning> {
+    let message = format!(
+        "later looks could not read all of it; as seen before: {}.",
+        seen.seen_before()
+    );
+    (!seen.as_of.is_empty()).then(|| Warning::new("seen_before", message))
 }
 
 impl ChangeSource for PageRestore {

@@ -3,19 +3,16 @@
 use std::sync::Arc;
 
 use crate::change::{Change, Warning};
-use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
+use crate::error::Failure;
+use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::mirror::PageThen;
 use crate::page::PageState;
-use crate::wiki::Wiki;
 
 use super::bulk::MAX_PAGES;
 use super::order::in_order;
-use super::restore::{lost, needed_of};
-use super::undo_client::back;
+use super::restore::{lost, needed_of, seen_before};
+use super::undo_client::{back, list};
 use super::{ChangeSource, Made, WriteCall, again_if_same, checked, present};
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::undo::history::nothing;
 
 /// Pages that shall be as they were. What was written since elsewhere in a text stays; a page that was
 /// changed in the same places is left out. A set has 200 changes at most; the next one has the others.
@@ -54,12 +51,8 @@ impl RestorePart {
             }
         }
         left_out.extend(others(pages.as_slice().len().saturating_add(self.more)));
-        let Some(set) = ChangeSet::list(call.id, changes) else {
-            let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
-            let failure = nothing("Nothing of that part can be brought back.");
-            return Err(failure.detail("leftOut", told));
-        };
-        Ok(set.going_on(true).without(left_out))
+        let nothing = "Nothing of that part can be brought back.";
+        Ok(list(call, changes, left_out, nothing)?.going_on(true))
     }
 }
 
@@ -83,43 +76,37 @@ async fn change(
     if let Some(hindrance) = page.hindrance {
         return Ok(Err(hindrance));
     }
-    let now = match present::page(call.past, page.id).await {
-        Ok(now) => now,
-        Err(failure) if failure.code == Code::FieldUnreadable => {
-            return Ok(Err("this key cannot read back all of its fields"));
-        }
-        Err(failure) if failure.code == Code::PermissionDenied => {
-            return Ok(Err("this key may not write it"));
-        }
-        Err(failure) => return Err(failure),
-    };
-    let change = back(now, page.steps.clone(), false);
+    let now = present::page(call.past, page.id).await.map(Ok);
+    let now = now.or_else(|failure| present::left_out(failure).map(Err))?;
+    let change = now.and_then(|now| back(now, page.steps.clone(), false));
     Ok(change.and_then(|(change, _)| told(page, change)))
 }
 
 /// A change with the warnings of what does not come back, if it makes a deleted page again; or why that
 /// cannot be.
 fn told(page: &PageThen, change: Change) -> Result<SetChange, &'static str> {
-    let Some(made) = change.after().filter(|_| change.before().is_none()) else {
-        let stay: Vec<&str> = page.unseen.iter().map(|field| field.name()).collect();
-        let stay = (!stay.is_empty()).then(|| {
-            let fields = stay.join(", ");
-            let message = format!("nobody saw {fields} as they were then: they stay as they are.");
-            Warning::new("not_seen", message)
-        });
-        return Ok(SetChange {
-            warnings: stay.into_iter().collect(),
-            ..SetChange::from(change)
-        });
+    let made = change.after().filter(|_| change.before().is_none());
+    let (change, warnings) = match made.cloned() {
+        Some(made) if !needed_of(&made.unknown).is_empty() => {
+            return Err("the key of the mirror could not read all of it when it was there");
+        }
+        Some(made) => {
+            let lost = lost(page.id, page.seen.as_ref(), &made.unknown);
+            let unknown = Vec::new();
+            (Change::recreate(PageState { unknown, ..made }), lost)
+        }
+        None => {
+            let stay: Vec<&str> = page.unseen.iter().map(|field| field.name()).collect();
+            let stay = (!stay.is_empty()).then(|| {
+                let fields = stay.join(", ");
+                let message =
+                    format!("nobody saw {fields} as they were then: they stay as they are.");
+                Warning::new("not_seen", message)
+            });
+            let before = page.seen.as_ref().and_then(seen_before);
+            (change, stay.into_iter().chain(before).collect())
+        }
     };
-    if !needed_of(&made.unknown).is_empty() {
-        return Err("the key of the mirror could not read all of it when it was there");
-    }
-    let warnings = lost(page.id, page.seen, &made.unknown);
-    let change = Change::recreate(PageState {
-        unknown: Vec::new(),
-        ..made.clone()
-    });
     Ok(SetChange {
         warnings,
         ..SetChange::from(change)
@@ -127,15 +114,6 @@ fn told(page: &PageThen, change: Change) -> Result<SetChange, &'static str> {
 }
 
 impl ChangeSource for RestorePart {
-    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_set();
-    }
-
-    // Each of its changes takes a turn of its own.
-    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf::default()
-    }
-
     async fn made(&self, call: WriteCall<'_>) -> Made {
         Ok(checked(self.set(call).await?))
     }

@@ -122,7 +122,7 @@ async fn the_bin_is_narrowed_by_part_author_and_time_and_comes_in_pages() {
     let open = async |path: &str| browser.open(path).await.text;
     let first = open("/review/bin").await;
     assert_eq!(rows(&first), 50);
-    says(&first, "href=\"/review/bin?from=50\"");
+    says(&first, "form=\"filter\" name=\"from\" value=\"50\"");
     assert_eq!(rows(&open("/review/bin?from=50").await), 11);
     assert_eq!(rows(&open("/review/bin?path=team").await), 1);
     assert_eq!(rows(&open("/review/bin?by=Nobody").await), 0);

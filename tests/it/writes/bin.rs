@@ -10,7 +10,7 @@ use wikijs_gate::index::{IndexLoad, Pace};
 use wikijs_gate::mirror::{MirrorFault, MirrorNews};
 
 use super::key_rights::page_key;
-use super::{dressed, fields};
+use super::{dressed, fields, wiki_with};
 use crate::command::Command;
 use crate::harness::{Served, Setup, WithPage as _, id_of, members, mutations, page, said, sample};
 use crate::testkit::{
@@ -362,6 +362,49 @@ async fn what_the_mirror_could_not_see_is_said_and_not_guessed() {
     let restored = operators(&wiki, &admin, &restore).good().await.stdout;
     says(&restored, "this server could not see");
     says(&restored, "scriptCss, scriptJs");
+}
+
+/// The page as the operator's commands show it and bring it back, once it was deleted after a look with a
+/// key that reads neither styles nor scripts.
+async fn after_a_weaker_look(change: impl FnOnce(&DemoWiki, i64)) -> (DemoWiki, String, String) {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let weaker = mirrored(Setup::readonly(&wiki)).in_dir_of(&served);
+    let weaker = weaker.serve().await;
+    change(&wiki, id);
+    assert_eq!(look(&weaker).await.kept, 1);
+    they_delete(&wiki, id).await;
+    look(&weaker).await;
+    let shown = operators(&wiki, &served, &["bin", "show", "docs/dressed"]);
+    let shown = shown.good().await.stdout;
+    let restore = ["bin", "restore", "docs/dressed", "--yes"];
+    let restored = operators(&wiki, &served, &restore).good().await.stdout;
+    (wiki, shown, restored)
+}
+
+#[tokio::test]
+async fn what_a_weaker_key_cannot_read_stays_as_a_stronger_one_saw_it_and_is_dated() {
+    let (wiki, before) = wiki_with(dressed()).await;
+    let before = fields(&wiki, before);
+    let touched = after_a_weaker_look(|wiki, id| wiki.with_store(|store| store.touch(id)));
+    let (wiki, shown, restored) = touched.await;
+    says(&shown, "scriptCss: body{color:red}");
+    says(&shown, "as seen before: ");
+    says(&shown, ", scriptCss (2");
+    lacks(&shown, "not seen");
+    says(&restored, "as seen before: ");
+    says(&restored, ", scriptCss (2");
+    assert_eq!(fields(&wiki, id_of(&wiki, "docs/dressed")), before);
+}
+
+#[tokio::test]
+async fn what_a_weaker_key_cannot_read_is_not_taken_from_a_state_that_differs() {
+    let rewrite = |wiki: &DemoWiki, id: i64| {
+        wiki.with_store(|store| store.rewrite(id, |page| page.content.push_str("More\n")));
+    };
+    let (_wiki, shown, restored) = after_a_weaker_look(rewrite).await;
+    says(&shown, "scriptCss: not seen");
+    lacks(&shown, "color:red");
+    says(&restored, "this server could not see");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
 use super::bin::{look, operators_in, with_dressed};
 use super::fields;
+use crate::cli::process::Program;
 use crate::command::Ended;
 use crate::harness::{Served, Setup, WithPage as _, page};
 use crate::testkit::{DELETE, confirmed_ok, says, wiki_dir};
@@ -135,6 +136,33 @@ async fn a_disk_that_fills_during_a_look_leaves_what_the_next_look_completes() {
     says(&errors, "the wiki could not be looked at: ");
     says(&errors, "disk is full");
     says(&told, "40 pages, 0 of them gone, in 40 states");
+}
+
+#[tokio::test]
+async fn a_look_has_a_few_large_pages_in_memory_at_a_time() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let text = "word ".repeat(400_000);
+    for number in 0..100 {
+        wiki.with_page(page(&format!("docs/p{number}"), &text));
+    }
+    let (address, key) = (wiki.address(), wiki.keys().admin.clone());
+    let most = tokio::task::spawn_blocking(move || {
+        let dir = tempfile::TempDir::new().unwrap();
+        let settings = [
+            ("WIKI_MIRROR", "on"),
+            ("WIKI_INDEX", "off"),
+            ("WIKI_LOG", "debug"),
+        ];
+        let mut program = Program::writing(&address, &key, dir.path(), &settings);
+        let told = program.logged("the mirror is up to date").pop().unwrap();
+        says(&told, "kept=100");
+        let most = program.most_memory();
+        program.stopped();
+        most
+    });
+    let most = most.await.unwrap() >> 20;
+    // All of them together take 200 MB.
+    assert!(most < 190, "{most} MB");
 }
 
 /// A text that hardly becomes smaller.

@@ -225,7 +225,7 @@ async fn what_several_people_wrote_between_two_looks_is_kept_apart_and_goes_back
     write("Mallory", lines(&[(0, "SPAM")]));
     write("Bob", lines(&[(0, "SPAM"), (5, "SIX")]));
     let news = look(&served).await;
-    let mut by: Vec<&str> = news.changed_by.iter().map(|(name, _)| &**name).collect();
+    let mut by: Vec<&str> = news.changed_by.keys().map(|name| &**name).collect();
     by.sort_unstable();
     by.retain(|name| ["Bob", "Mallory"].contains(name));
     assert_eq!(by, ["Bob", "Mallory"]);
@@ -296,6 +296,44 @@ async fn to_complete_an_old_version_no_other_state_is_read() {
     let compare = json!({ "id": id, "compare": { "from": version } });
     let compared = call_ok(&served, HISTORY, compare).await;
     assert_eq!(compared["comparison"]["from"]["seenByMirror"], true);
+}
+
+/// Nobody can read the kept states of the mirror any more.
+fn made_unreadable(served: &Served) {
+    let states = wiki_dir(served.dir.path()).join("mirror/pages");
+    for entry in std::fs::read_dir(states).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_seen_states_reads_none_of_those_that_it_does_not_show() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    wiki.with_store(|store| "was/here".clone_into(&mut store.page_mut(id).unwrap().path));
+    for _ in 0..5 {
+        replaced(&wiki, id);
+        look(&served).await;
+        wiki.with_store(|store| "docs/dressed".clone_into(&mut store.page_mut(id).unwrap().path));
+        rewritten(&wiki, id, "# Ours\n");
+        look(&served).await;
+    }
+    let arguments = json!({ "id": id, "offset": 2, "limit": 1 });
+    let told = call_ok(&served, HISTORY, arguments.clone()).await;
+    made_unreadable(&served);
+    let blind = call_ok(&served, HISTORY, arguments).await;
+    assert_eq!(blind["total"], told["total"], "{blind}");
+    assert!(told["entries"][0]["seen"].is_object(), "{told}");
+    assert_eq!(blind["entries"][0]["seen"], told["entries"][0]["seen"]);
+    let denied = setup(&wiki).with("WIKI_DENIED_READ_PATH_PREFIXES", "was");
+    let denied = denied.in_dir_of(&served).serve().await;
+    let count = |told: Value| {
+        let entries = told["entries"].as_array().unwrap().iter();
+        entries.filter(|entry| entry["seen"].is_object()).count()
+    };
+    let whole = count(history(&served, id).await);
+    assert_eq!(count(history(&denied, id).await), whole - 1);
 }
 
 #[tokio::test]
