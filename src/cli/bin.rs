@@ -16,7 +16,7 @@ use crate::error::{Code, Failure};
 use crate::mirror::{BinPage, Mirror, PartThen};
 use crate::page::{Field, NewPath, Note, Prefix};
 use crate::server::App;
-use crate::tools::BinEntry;
+use crate::tools::{BinEntry, without_nulls};
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 
 /// The longest wait for a look of another server.
@@ -94,7 +94,7 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
     BinPage::count_links(&mut bin, &app.wiki).await;
     if is_json {
         let pages: Vec<BinEntry> = bin.iter().map(BinEntry::from).collect();
-        print::line(&json!({ "pages": pages }).to_string());
+        print::line(&without_nulls(json!({ "pages": pages })).to_string());
         return Ok(Exit::Done);
     }
     if bin.is_empty() {
@@ -130,7 +130,7 @@ async fn show(page: &str, is_json: bool) -> CommandResult {
     let shown = shown.map_err(|failure| print::failure(&failure, is_json))?;
     let (one, PageRestore { state, seen, .. }) = shown;
     if is_json {
-        let mut page = json!(BinEntry::from(&one));
+        let mut page = without_nulls(json!(BinEntry::from(&one)));
         let states = one.page.states.iter();
         let states = states.map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }));
         if let Some(page) = page.as_object_mut() {

@@ -6,7 +6,6 @@ mod call_metrics;
 mod clients;
 mod delegates;
 pub mod http;
-mod json;
 mod key_expiry;
 mod key_renewal;
 mod key_watch;

@@ -58,19 +58,15 @@ const TOO_FAR: &str = "further back than 50 versions; or they could not be read"
 pub(super) struct RecentChanges {
     pages: Vec<WrittenPage>,
     /// Number of pages that changed earlier and are not listed here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<i64>,
     /// The offset at which those pages, and more deletions, are listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<i64>,
     /// Number of pages that are left out because their date moved without a write.
-    #[serde(skip_serializing_if = "Option::is_none")]
     only_touched: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted: Vec<DeletedPage>,
     /// Number of deletions that are not listed here; as far as a note does not say otherwise, they
     /// are at the next offset.
-    #[serde(skip_serializing_if = "Option::is_none")]
     more_deleted: Option<i64>,
     /// Parts that are not known of every page, with the reasons.
     #[serde(skip_serializing_if = "UnreadReasons::is_empty")]
@@ -83,12 +79,10 @@ pub(super) struct RecentChanges {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenPage {
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     locale: String,
     path: String,
     title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     updated_at: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     created: bool,
@@ -98,20 +92,13 @@ struct WrittenPage {
     /// True if the last write is one of this server's, by its record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ours: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     by_call_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     writes: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<&'static str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     lines_added: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     lines_removed: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<String>,
     /// The version to compare from; of a created page its first state, if it was written again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     from_version: Option<i64>,
     /// Other fields than the content, before and after, if differences are shown.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -130,13 +117,10 @@ struct DeletedPage {
     id: i64,
     locale: String,
     path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
     /// The time at which the key or the record saw it last, if the time of the deletion is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_seen: Option<String>,
     /// The call that deleted it, which can be undone; absent if the page was merely found missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     call_id: Option<String>,
 }
 

@@ -96,9 +96,7 @@ pub(super) struct VersionComparison {
 #[serde(rename_all = "camelCase")]
 struct ComparedVersion {
     /// Absent for the page as it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     version_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     updated_at: Option<String>,
     /// True if tags, styles or scripts are as the mirror saw them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -45,11 +45,9 @@ pub(super) struct Input {
 pub(super) struct Output {
     delegate: String,
     token: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<String>,
     expires_at: String,
     tools: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     prefixes: Option<Vec<String>>,
     hint: &'static str,
 }

@@ -53,46 +53,36 @@ pub(super) struct Output {
     r#type: String,
     url: String,
     bytes: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
     created_at: String,
     updated_at: String,
     /// Its text, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// True if the text was cut.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
     /// Parts that are left out, with the reasons.
-    #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<AssetUnavailable>,
     /// The pages that name it; at most twenty.
-    #[serde(skip_serializing_if = "Option::is_none")]
     used_by: Option<Vec<User>>,
     /// Number of further pages that name it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     used_by_left: Option<i64>,
     /// Coverage of the search for them, if not all of the wiki was searched.
-    #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     /// The image, which goes out as one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<Image>,
 }
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AssetUnavailable {
-    #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     used_by: Option<&'static str>,
 }
 
 /// A page that names an asset.
 #[derive(Debug, Serialize)]
 struct User {
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     locale: String,
     path: String,

@@ -57,7 +57,6 @@ pub(super) struct DraftShown {
 pub(super) struct ChangesShown {
     #[serde(skip_serializing_if = "is_default")]
     preview: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     draft: Option<String>,
     id: String,
     #[serde(flatten)]
@@ -77,27 +76,6 @@ struct SetDecision {
     state: &'static str,
     #[serde(flatten)]
     ending: ProposalEnding,
-}
-
-impl From<Proposal> for SetDecision {
-    fn from(proposal: Proposal) -> Self {
-        Self {
-            proposal: proposal.id.to_string(),
-            state: proposal.state.as_str(),
-            ending: ProposalEnding::new(&proposal.state),
-        }
-    }
-}
-
-impl From<Draft> for DraftShown {
-    fn from(draft: Draft) -> Self {
-        Self {
-            draft: draft.name.to_string(),
-            id: draft.id.to_string(),
-            pages: count(draft.changes.len()),
-            changed_at: draft.changed.into(),
-        }
-    }
 }
 
 impl Tool for GetChangeSet {
@@ -120,7 +98,13 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let (desk, caller) = (&context.desk, &context.caller);
     let Some(id) = input.id else {
         let drafts = desk.drafts(caller).await?;
-        let drafts = drafts.into_iter().map(DraftShown::from).collect();
+        let shown = |draft: Draft| DraftShown {
+            draft: draft.name.to_string(),
+            id: draft.id.to_string(),
+            pages: count(draft.changes.len()),
+            changed_at: draft.changed.into(),
+        };
+        let drafts = drafts.into_iter().map(shown).collect();
         return Ok(Output::Drafts { drafts });
     };
     let from = input.offset.unwrap_or_default();
@@ -176,7 +160,11 @@ impl ChangesShown {
     fn left_to_people(self, proposal: Proposal) -> Self {
         Self {
             preview: !matches!(proposal.state, ProposalState::Applied { .. }),
-            decision: Some(proposal.into()),
+            decision: Some(SetDecision {
+                proposal: proposal.id.to_string(),
+                state: proposal.state.as_str(),
+                ending: ProposalEnding::new(&proposal.state),
+            }),
             ..self
         }
     }

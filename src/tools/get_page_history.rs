@@ -61,20 +61,15 @@ pub(super) struct Input {
 /// Its answer.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Output {
-    #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<Vec<VersionEntry>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
     /// The reason why some entries do not say what they changed; the oldest one, which created the
     /// page, never does.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<VersionComparison>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<RecentChanges>,
     /// Advice on finding the author of a page that has no entries.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
 }
 
@@ -83,25 +78,19 @@ pub(super) struct Output {
 struct VersionEntry {
     version_id: i64,
     version_date: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     author_id: Option<i64>,
     author_name: String,
     /// True if this server wrote it, by its record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ours: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     by_call_id: Option<String>,
     /// initial, edit or move; seen: the wiki has no such version, and this server saw it
     action: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
     /// Fields that differ from the version before, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<&'static str>>,
     /// The state as this server saw it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<SeenEntry>,
 }
 
@@ -116,17 +105,6 @@ struct SeenEntry {
     /// The fields that no later look could read, with days.
     #[serde(skip_serializing_if = "String::is_empty")]
     seen_before: String,
-}
-
-impl From<SeenVersion> for SeenEntry {
-    fn from(one: SeenVersion) -> Self {
-        Self {
-            version_id: one.id,
-            at: one.seen.seen.to_string(),
-            seen_before: one.seen.seen_before(),
-            not_seen: one.unseen.into_iter().map(Field::name).collect(),
-        }
-    }
 }
 
 /// A former state of a page, as the wiki has it or as the mirror saw it, or both.
@@ -251,7 +229,12 @@ impl Tool for GetPageHistory {
                 moved_from: entry.moved_from,
                 moved_to: entry.moved_to,
                 changed,
-                seen: seen.map(SeenEntry::from),
+                seen: seen.map(|one| SeenEntry {
+                    version_id: one.id,
+                    at: one.seen.seen.to_string(),
+                    seen_before: one.seen.seen_before(),
+                    not_seen: one.unseen.into_iter().map(Field::name).collect(),
+                }),
             })
             .collect();
         let is_oldest = |at: usize| offset + at + 1 == total;

@@ -37,7 +37,6 @@ pub(super) struct Input {
 pub(super) struct Output {
     nodes: Vec<Node>,
     /// Number of further nodes: ask for a deeper path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }
 
@@ -49,7 +48,6 @@ struct Node {
     #[serde(skip_serializing_if = "is_default")]
     is_folder: bool,
     /// Only where there is a page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
 }
 

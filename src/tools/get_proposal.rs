@@ -39,7 +39,6 @@ pub(super) struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Grouped<Warning>>,
     /// Changes on the page since, and both merged if they do not overlap.
-    #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
     #[serde(flatten)]
     effect: Effect,
@@ -54,7 +53,6 @@ enum Effect {
     One {
         changes: Map<String, Value>,
         diff: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<&'static str>,
     },
     Set(ChangesView),

@@ -31,13 +31,10 @@ pub(super) struct BrokenLink {
     /// The target of the link.
     to: String,
     /// Its line; `None` if only the link graph knows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<i64>,
     /// The link as written, if different.
-    #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
     /// `anchor`, or `image`; a page, if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<&'static str>,
 }
 

@@ -43,10 +43,8 @@ pub(super) struct Output {
     /// By name.
     assets: Vec<AssetEntry>,
     /// Number of all assets, if not all are listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
     /// Number of all folders, if not all are listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     total_folders: Option<i64>,
 }
 
@@ -60,7 +58,6 @@ struct AssetEntry {
     bytes: i64,
     updated_at: String,
     /// The reason why nobody can download it, if so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<&'static str>,
 }
 

@@ -36,7 +36,6 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// Those last found missing first.
     pages: Vec<BinEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
 }
 
@@ -55,11 +54,8 @@ pub(crate) struct BinEntry {
     hidden: bool,
     last_seen: String,
     missed: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_author: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     taken_by: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     linked_from: Option<i64>,
 }
 

@@ -44,10 +44,8 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// The newest first.
     comments: Vec<CommentEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
     /// The reason why the sources are missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<CommentsUnavailable>,
 }
 
@@ -63,16 +61,12 @@ struct CommentEntry {
     author_name: String,
     created_at: String,
     /// Only if it was changed since.
-    #[serde(skip_serializing_if = "Option::is_none")]
     updated_at: Option<String>,
     /// Its source, in Markdown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
     /// Its text without markup, where the source may not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// Its length in bytes, if it was cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<i64>,
 }
 

@@ -14,11 +14,11 @@ pub(super) use choice::Choice;
 use super::context::ToolContext;
 use super::cursor;
 use super::input::{self, rule};
-use super::output::{AUTHOR, PageSummary, some_count};
+use super::output::{AUTHOR, PageSummary, some_count, written};
 use super::page_argument;
 use super::search_pages::Indexed;
 use super::tool::{Tool, ToolKind};
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::page::PageReading;
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection, RIGHT_TO_AUTHOR, Wiki};
 
@@ -120,19 +120,15 @@ const NOWHERE: &str = "No page that the key may see is at or below this path in 
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     /// Coverage of the content index, if it was used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     pages: Vec<Map<String, Value>>,
     /// Requested members that were not read, with the reason: for all pages or for those without.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// The reason for an empty list, if no page is at the path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
     /// Number of further pages in locales other than the configured one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
 }
 
@@ -252,10 +248,6 @@ async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool, Failure> {
     Ok(wiki.list(&all, 1).await?.pages.is_empty())
 }
 
-fn unwritable(_: serde_json::Error) -> Failure {
-    Failure::new(Code::InternalError, "The answer could not be written.")
-}
-
 /// A page reduced to these members and its id.
 fn members(
     wiki: &Wiki,
@@ -263,13 +255,11 @@ fn members(
     fields: &[PageListField],
 ) -> Result<Map<String, Value>, Failure> {
     let author = page.author_name.take();
-    let Value::Object(mut members) =
-        serde_json::to_value(PageSummary::new(wiki, page)).map_err(unwritable)?
-    else {
+    let Value::Object(mut members) = written(PageSummary::new(wiki, page))? else {
         return Ok(Map::new());
     };
     members.extend(author.map(|author| (AUTHOR.to_owned(), author.into())));
-    let names = serde_json::to_value(fields).map_err(unwritable)?;
+    let names = written(fields)?;
     let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
     members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
     Ok(members)

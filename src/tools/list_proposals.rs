@@ -50,7 +50,6 @@ words! {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     proposals: Vec<ProposalView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }
 

@@ -43,7 +43,6 @@ enum TagOrder {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     tags: Vec<TagInUse>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }
 
@@ -51,15 +50,12 @@ pub(super) struct Output {
 struct TagInUse {
     tag: String,
     /// Only if it differs from the tag.
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     /// Number of pages with it that the key may see.
     pages: i64,
     /// Number of pages with it or a tag below it, if that differs from `pages`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     branch: Option<i64>,
     /// The tag above it, whether or not any page has that tag.
-    #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<String>,
 }
 

@@ -5,36 +5,54 @@
 //! member never means "unknown".
 
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::error::{Code, Failure};
 use crate::page::{Date, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 
 /// The member that says who wrote a page last.
 pub(super) const AUTHOR: &str = "lastAuthor";
 
+/// An answer as JSON, without members that have no value.
+pub(super) fn written(answer: impl Serialize) -> Result<Value, Failure> {
+    let value = serde_json::to_value(answer);
+    let unwritten = |_| Failure::new(Code::InternalError, "The answer could not be written.");
+    value.map(without_nulls).map_err(unwritten)
+}
+
+/// A value without members that are null, and so on below it.
+pub(crate) fn without_nulls(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(members) => members.retain(|_, member| {
+            *member = without_nulls(member.take());
+            !member.is_null()
+        }),
+        Value::Array(items) => {
+            for item in items {
+                *item = without_nulls(item.take());
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
 /// A page, flattened, without default values. Members that the key cannot read are absent and named
 /// in `unavailable`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PageSummary {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<i64>,
     pub(super) locale: String,
     pub(super) path: String,
     pub(super) title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tags: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) is_published: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) is_private: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) created_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) updated_at: Option<String>,
 }
 
@@ -44,19 +62,12 @@ pub(super) struct PageSummary {
 pub(super) struct WholePage {
     #[serde(flatten)]
     pub(super) page: PageSummary,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last_author: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) editor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) publish_start_date: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) publish_end_date: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) script_css: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) script_js: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<String>,
 }
 

@@ -19,23 +19,17 @@ pub(super) struct PendingAnswer {
     /// The set's id.
     proposal: String,
     /// The address where a person decides on it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<String>,
     /// Number of its changes, if there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<i64>,
     /// The reason why a person said no.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     decided_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
     hint: String,
     call_id: String,

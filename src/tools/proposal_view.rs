@@ -14,26 +14,19 @@ pub(super) struct ProposalView {
     pub(super) id: String,
     pub(super) state: &'static str,
     operation: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     page_id: Option<i64>,
     locale: String,
     path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     new_path: Option<String>,
     /// Absent if the calling key neither made the proposal nor may read the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     fields: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     lines_added: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     lines_removed: Option<i64>,
     /// The reason given, marked as the words of whoever proposed it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     created_at: String,
     call_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     decided_at: Option<String>,
     #[serde(flatten)]
     ending: ProposalEnding,
@@ -41,7 +34,6 @@ pub(super) struct ProposalView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOutOfSet>,
     /// Number of changes, if it is a set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pages: Option<i64>,
 }
 
@@ -50,15 +42,11 @@ pub(super) struct ProposalView {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProposalEnding {
     /// The call that wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     applied_by: Option<String>,
     /// The reason for the rejection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<String>,
     /// The client that took it back.
-    #[serde(skip_serializing_if = "Option::is_none")]
     withdrawn_by: Option<String>,
 }
 
@@ -88,7 +76,6 @@ impl ProposalEnding {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct LeftOutOfSet {
-    #[serde(skip_serializing_if = "Option::is_none")]
     page_id: Option<i64>,
     path: String,
 }

@@ -41,7 +41,6 @@ pub(super) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     memories: Vec<RecalledMemory>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }
 
@@ -54,27 +53,10 @@ struct RecalledMemory {
     /// From 1 to 100.
     health: u8,
     content: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<MemoryPage>,
     /// The author of its last version.
     by: String,
     changed: String,
-}
-
-impl From<Ranked> for RecalledMemory {
-    fn from(ranked: Ranked) -> Self {
-        let Ranked { memory, health } = ranked;
-        Self {
-            id: memory.id.to_string(),
-            kind: memory.kind.as_str(),
-            importance: memory.importance,
-            health,
-            content: memory.content,
-            page: memory.page,
-            by: memory.author,
-            changed: memory.changed.date(),
-        }
-    }
 }
 
 impl Tool for Recall {
@@ -96,8 +78,18 @@ impl Tool for Recall {
             limit: count(input.limit, USUAL),
         };
         let recalled = context.desk.recall(&context.caller, what).await?;
+        let shown = |Ranked { memory, health }| RecalledMemory {
+            id: memory.id.to_string(),
+            kind: memory.kind.as_str(),
+            importance: memory.importance,
+            health,
+            content: memory.content,
+            page: memory.page,
+            by: memory.author,
+            changed: memory.changed.date(),
+        };
         Ok(Output {
-            memories: recalled.memories.into_iter().map(Into::into).collect(),
+            memories: recalled.memories.into_iter().map(shown).collect(),
             not_shown: some_count(recalled.not_shown),
         })
     }

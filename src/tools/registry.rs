@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
@@ -14,6 +13,7 @@ use super::confirm_args::Completed;
 use super::context::ToolContext;
 use super::delegate::Delegate;
 use super::end_delegation::EndDelegation;
+use super::output::written;
 use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
@@ -364,7 +364,7 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
             if T::KIND.writes()
                 && let Some(left) = what_became(&context, &arguments).await?
             {
-                return value_of(left);
+                return written(left);
             }
             if context.caller.proposes
                 && let Err(failure) = propose::unconfirmed(&arguments)
@@ -408,7 +408,7 @@ fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
                     failure
                 }
             })?;
-            let output = value_of(output)?;
+            let output = written(output)?;
             let token = output.get("confirm").and_then(Value::as_str);
             if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
                 desk.keep_asked(&caller, token, asked).await;
@@ -431,11 +431,6 @@ async fn parse<T: Tool>(
     }
     let parsed = tokio::task::spawn_blocking(parse).await;
     parsed.unwrap_or_else(|_| Err(bug("The tool broke off.")))
-}
-
-fn value_of(output: impl Serialize) -> Result<Value, Failure> {
-    let value = serde_json::to_value(output);
-    value.map_err(|_| bug("The answer could not be written."))
 }
 
 fn bug(message: &str) -> Failure {

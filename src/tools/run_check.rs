@@ -61,9 +61,7 @@ pub(super) struct Output {
     passed: bool,
     runs: Vec<RunShown>,
     /// Changes in other places than the check is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     elsewhere: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<i64>,
 }
 
@@ -71,10 +69,8 @@ pub(super) struct Output {
 #[serde(rename_all = "camelCase")]
 struct RunShown {
     page: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
     /// The reason it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     stdout: String,

@@ -104,26 +104,21 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// Comes first, so that hits from an incomplete index are not taken for all hits. Absent if the
     /// index is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     hits: Vec<SearchHit>,
     searched_in: Vec<&'static str>,
     /// Number of further pages with matching lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hits_left: Option<i64>,
     /// Advice if more pages match than are shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
     /// Number of further hits in locales other than the configured one, as far as engine and index
     /// know.
-    #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
 }
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SearchHit {
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     locale: String,
     path: String,
@@ -131,20 +126,14 @@ struct SearchHit {
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     /// Set if the index is incomplete, so that better hits may be missing; such a hit has no score.
-    #[serde(skip_serializing_if = "Option::is_none")]
     provisional: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     is_published: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     snippet: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
     /// Matching lines, each preceded by its number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     lines_left: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     found_in: Vec<&'static str>,

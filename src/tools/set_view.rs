@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::output::{count, is_default, some_count};
+use super::output::{count, is_default, some_count, without_nulls};
 use crate::change::{Operation, Warning};
 use crate::error::capitalised;
 use crate::gates::{LeftOut, LinkLeft};
@@ -55,13 +55,9 @@ pub(super) struct SetShown {
     lines_removed: i64,
     #[serde(flatten)]
     changes: ChangesView,
-    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     confirm: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     confirm_expires_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<String>,
     preview_id: String,
 }
@@ -168,7 +164,7 @@ fn grouped<T: Serialize>(
     (extent, most): (Extent, usize),
     kind: impl Fn(&T) -> &str,
 ) -> Vec<Grouped<T>> {
-    let is_many = extent == Extent::Brief && json!(items).to_string().len() > most;
+    let is_many = extent == Extent::Brief && without_nulls(json!(items)).to_string().len() > most;
     let mut groups: Vec<Grouped<T>> = Vec::new();
     for first in items {
         let same = |group: &&mut Grouped<T>| is_many && kind(&group.first) == kind(&first);
@@ -203,10 +199,8 @@ pub(super) struct ChangesView {
     pages_mended: i64,
     #[serde(flatten)]
     changes: ChangeList,
-    #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<i64>,
     /// How to see what is not shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
 }
 
@@ -386,7 +380,6 @@ fn ending(text: &str, room: usize) -> Cow<'_, str> {
 pub(super) struct LinksLeft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links_left: Vec<Grouped<LinkShown>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     links_left_not_shown: Option<i64>,
 }
 
@@ -394,9 +387,7 @@ pub(super) struct LinksLeft {
 struct LinkShown {
     id: i64,
     path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
     why: Cow<'static, str>,
 }
@@ -435,7 +426,6 @@ struct ChangeShown {
     target: WriteTarget,
     changed: Vec<&'static str>,
     /// Number of links that the change mends, if it does nothing else.
-    #[serde(skip_serializing_if = "Option::is_none")]
     links_mended: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
@@ -470,9 +460,7 @@ impl From<SetLine> for ChangeShown {
 #[serde(rename_all = "camelCase")]
 pub(super) struct PageLeftOut {
     /// `None` for a page that was to be created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     why: Cow<'static, str>,
 }

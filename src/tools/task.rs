@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::get_proposal::none;
+use super::output::written;
 use super::pending_answer::{UNDECIDED, tried};
 use super::proposal_view::may_see;
 use super::write_output::WriteOutput;
@@ -71,10 +72,7 @@ pub(crate) async fn task(
         Became::Applying { .. } => TaskState::Applying,
         Became::Withdrawn(_) => TaskState::Withdrawn,
         Became::Applied(_) | Became::Rejected { .. } | Became::Replaced(_) => {
-            let answer = serde_json::to_value(WriteOutput::left_open(left, Notes::default()));
-            let unwritten =
-                |_| Failure::new(Code::InternalError, "The answer could not be written.");
-            TaskState::Ended(answer.map_err(unwritten)?)
+            TaskState::Ended(written(WriteOutput::left_open(left, Notes::default()))?)
         }
     };
     Ok(Some(WriteTask {

@@ -19,60 +19,44 @@ use crate::write::{
 pub(super) const WRITE_ANSWER: &str = "Absent: false, 0, none.";
 
 /// The effect of a write: previewed or applied.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Write {
     #[serde(skip_serializing_if = "is_default")]
     pub(super) preview: bool,
     pub(super) operation: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<&'static str>,
     pub(super) target: WriteTarget,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<Warning>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changes: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) diff: String,
     /// The headings of a content that the caller has just sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outline: Option<Vec<String>>,
     /// How to see what is not shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changed: Option<Vec<&'static str>>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) lines_added: i64,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) lines_removed: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) updated_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unverified: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) linked_from: Vec<LinkedFrom>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) conflict_check: Option<&'static str>,
     /// The reason given, marked as the words of whoever asked for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm_expires_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) replaces: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) undoes: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) draft: Option<InDraft>,
     /// The id of a preview, which no undo takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) preview_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) call_id: Option<String>,
 }
 
@@ -87,38 +71,29 @@ pub(super) struct InDraft {
     digest: String,
 }
 
-impl From<Joined> for InDraft {
-    fn from(joined: Joined) -> Self {
-        Self {
+impl Write {
+    /// The preview of one change; a set has a different shape.
+    fn preview(preview: Preview, extent: Extent) -> Self {
+        let in_draft = |joined: Joined| InDraft {
             name: joined.name.to_string(),
             id: joined.id.to_string(),
             pages: count(joined.changes),
             digest: joined.digest.to_string(),
-        }
-    }
-}
-
-impl Write {
-    /// The preview of one change; a set has a different shape.
-    fn preview(preview: Preview, extent: Extent) -> Self {
+        };
         Self {
             hint: hint(&preview, extent),
             preview: true,
             operation: preview.operation.as_str(),
-            outcome: None,
             conflict_check: compared(&preview.notes, preview.operation),
             target: preview.target,
             changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
             diff: preview.diff,
             outline: preview.outline,
-            changed: None,
             lines_added: count(preview.lines.added),
             lines_removed: count(preview.lines.removed),
-            updated_at: None,
-            unverified: Vec::new(),
             replaces: preview.notes.replaces.map(|id| id.to_string()),
             undoes: preview.notes.undoes.map(|id| id.to_string()),
-            draft: preview.notes.joined.map(InDraft::from),
+            draft: preview.notes.joined.map(in_draft),
             linked_from: preview.notes.linked_from,
             warnings: preview.notes.warnings,
             note: said(preview.notes.note),
@@ -129,7 +104,7 @@ impl Write {
             confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
             proposal: preview.proposal.map(|id| id.to_string()),
             preview_id: Some(preview.call.to_string()),
-            call_id: None,
+            ..Self::default()
         }
     }
 
@@ -137,7 +112,6 @@ impl Write {
     fn applied(applied: Applied) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
         Self {
-            preview: false,
             operation: applied.operation.as_str(),
             outcome: Some(if applied.is_unchanged {
                 "unchanged"
@@ -146,10 +120,6 @@ impl Write {
             }),
             conflict_check: compared(&applied.notes, applied.operation),
             target: applied.target,
-            changes: None,
-            diff: String::new(),
-            outline: None,
-            hint: None,
             changed: Some(names(applied.changed)).filter(|changed: &Vec<_>| !changed.is_empty()),
             lines_added: count(applied.lines.added),
             lines_removed: count(applied.lines.removed),
@@ -158,17 +128,11 @@ impl Write {
                 .into_iter()
                 .chain(applied.unreadable)
                 .collect(),
-            replaces: None,
             undoes: applied.notes.undoes.map(|id| id.to_string()),
-            draft: None,
             linked_from: applied.notes.linked_from,
             warnings: applied.notes.warnings,
-            note: None,
-            confirm: None,
-            confirm_expires_at: None,
-            proposal: None,
-            preview_id: None,
             call_id: Some(applied.call.to_string()),
+            ..Self::default()
         }
     }
 }
@@ -221,7 +185,6 @@ pub(super) struct SetDone {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
     /// The open set that a person applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<String>,
     call_id: String,
 }
@@ -230,14 +193,11 @@ pub(super) struct SetDone {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ChangeDone {
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     path: String,
     outcome: &'static str,
     call_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     not_taken_back: Option<NotTakenBack>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     stands_at: Option<String>,
 }
 

@@ -88,7 +88,7 @@ impl WriteAnswer {
 }
 
 /// The page of a write.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WriteTarget {
     /// Its id; `None` for a page that does not exist yet.

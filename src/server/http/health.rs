@@ -14,12 +14,12 @@ use tokio::time::timeout;
 use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
 use super::super::clients::tokens_fault::TokensFileError;
-use super::super::json::without_nulls;
 use super::super::metrics::SiteChecks;
 use super::super::site::Site;
 use super::refusal::respond;
 use super::state::HttpState;
 use crate::site::SiteName;
+use crate::tools::without_nulls;
 use crate::wiki::{WikiError, in_words};
 
 const JSON: &str = "application/json";

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::super::app::App;
-use super::super::json::without_nulls;
 use super::super::site::Sites;
 use super::caller::CallerContext;
 use super::resources::{ResourceReader, status_of};
@@ -20,6 +19,7 @@ use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::site::SiteName;
 use crate::wiki::{WikiError, in_words};
+use crate::tools::without_nulls;
 use crate::write::{Asker, Caller, SiteDirectory};
 
 /// The time limit for what a list says of a site.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{LinkFilter, unwritable};
+use super::LinkFilter;
 use crate::error::{Code, Failure};
 use crate::tools::context::ToolContext;
 use crate::tools::input::invalid_argument;
 use crate::tools::links::{BrokenLinks, PlaceLinks};
+use crate::tools::output::written;
 use crate::tools::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use crate::wiki::Chosen;
 
@@ -97,7 +98,7 @@ impl Choice {
             return Ok(());
         };
         let (links, left) = broken.of_page(id, shown_pages);
-        let links = serde_json::to_value(links).map_err(unwritable)?;
+        let links = written(links)?;
         page.insert("brokenLinks".to_owned(), links);
         if left > 0 {
             page.insert("brokenLinksLeft".to_owned(), left.into());

@@ -15,7 +15,6 @@ use crate::tools::output::WholePage;
 pub(in crate::tools) struct Output {
     #[serde(flatten)]
     pub(super) page: Option<PageView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pages: Option<Vec<PageResult>>,
 }
 
@@ -27,23 +26,16 @@ pub(in crate::tools) struct PageView {
     pub(super) page: WholePage,
     #[serde(flatten)]
     pub(super) metadata: Option<Metadata>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rendered: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outline: Option<PageInventory>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<Excerpt>,
     /// Fields that were requested and could not be read, with the right each needs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unavailable: BTreeMap<&'static str, &'static str>,
     /// Advice on these fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hidden_text: Option<HiddenText>,
 }
 
@@ -52,27 +44,22 @@ pub(in crate::tools) struct PageView {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Excerpt {
     /// Its selector, if one was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) section: Option<String>,
     /// Its first and last line.
     pub(super) lines: String,
     /// Number of its bytes that follow this answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes_left: Option<usize>,
     /// The offset for the next bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// The parts below it, a line each, as in an outline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<String>,
     /// Number of further parts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parts_left: Option<usize>,
     /// Fields that are left out because of their size.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<&'static str>,
     /// The renderer of the HTML, if not the wiki.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rendered_by: Option<&'static str>,
 }
 

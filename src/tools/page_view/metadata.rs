@@ -21,19 +21,16 @@ const MAX_CHARS: usize = 300;
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Metadata {
-    #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<usize>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     properties: BTreeMap<String, Property>,
     /// The places on the wiki that it links to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     links_left: Option<i64>,
     /// The pages that the wiki's link graph names as linking to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     linked_from: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     linked_from_left: Option<i64>,
     /// The pages at its path in other locales.
     #[serde(skip_serializing_if = "Vec::is_empty")]

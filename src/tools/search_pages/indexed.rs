@@ -75,7 +75,6 @@ pub(in crate::tools) struct Indexed {
     pages: usize,
     of: usize,
     /// Advice while the index is being built.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,

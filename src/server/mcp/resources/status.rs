@@ -7,7 +7,6 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::super::clients::client_record::ClientRecord;
-use super::super::super::json::without_nulls;
 use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader, ResourceText};
@@ -15,7 +14,7 @@ use crate::error::Failure;
 use crate::gates::{StandingApproval, paused};
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
-use crate::tools::Toolset;
+use crate::tools::{Toolset, without_nulls};
 use crate::wiki::{Right, in_words};
 use crate::write::Family;
 
