@@ -20,9 +20,7 @@ struct IntrospectionData {
 #[serde(rename_all = "camelCase")]
 struct IntrospectedSchema {
     query_type: Option<IntrospectedName>,
-    #[serde(default)]
     mutation_type: Option<IntrospectedName>,
-    #[serde(default)]
     subscription_type: Option<IntrospectedName>,
     types: Vec<ToldType>,
 }
@@ -37,20 +35,15 @@ struct IntrospectedName {
 struct ToldType {
     kind: String,
     name: Option<String>,
-    #[serde(default)]
     possible_types: Option<Vec<IntrospectedName>>,
-    #[serde(default)]
     fields: Option<Vec<ToldField>>,
-    #[serde(default)]
     input_fields: Option<Vec<ToldInput>>,
-    #[serde(default)]
     enum_values: Option<Vec<IntrospectedName>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct ToldField {
     name: String,
-    #[serde(default)]
     description: Option<String>,
     #[serde(default)]
     args: Vec<ToldInput>,
@@ -62,9 +55,7 @@ struct ToldField {
 #[serde(rename_all = "camelCase")]
 struct ToldInput {
     name: String,
-    #[serde(default)]
     description: Option<String>,
-    #[serde(default)]
     default_value: Option<String>,
     #[serde(rename = "type")]
     of: ToldOf,
@@ -75,7 +66,6 @@ struct ToldInput {
 struct ToldOf {
     kind: String,
     name: Option<String>,
-    #[serde(default)]
     of_type: Option<Box<ToldOf>>,
 }
 

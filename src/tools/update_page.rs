@@ -67,7 +67,7 @@ pub(super) struct Input {
     section_content: Option<String>,
     /// Default replace.
     #[garde(skip)]
-    section_mode: Option<Mode>,
+    section_mode: Option<SectionMode>,
     /// versionId to restore: content, title and description, or the section.
     #[garde(range(min = 1))]
     from_version: Option<i64>,
@@ -134,30 +134,6 @@ impl From<TextEdit> for page::TextReplacement {
         Self {
             old_text: edit.old_text,
             new_text: edit.new_text,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Mode {
-    Replace,
-    Append,
-    Prepend,
-    InsertBefore,
-    InsertAfter,
-    Remove,
-}
-
-impl From<Mode> for SectionMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Replace => Self::Replace,
-            Mode::Append => Self::Append,
-            Mode::Prepend => Self::Prepend,
-            Mode::InsertBefore => Self::InsertBefore,
-            Mode::InsertAfter => Self::InsertAfter,
-            Mode::Remove => Self::Remove,
         }
     }
 }
@@ -302,17 +278,17 @@ pub(super) fn everywhere(
 }
 
 fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
-    let mode = input.section_mode.unwrap_or(Mode::Replace);
+    let mode = input.section_mode.unwrap_or(SectionMode::Replace);
     let is_version = input.from_version.is_some();
     let fault = match (&input.section_content, mode) {
         (Some(_), _) if is_version => Some("cannot be combined with fromVersion"),
-        (None, Mode::Replace) if is_version => None,
+        (None, SectionMode::Replace) if is_version => None,
         (_, _) if is_version => {
             let fault = "must be replace, or left out, beside fromVersion";
             return Err(input::invalid_argument("sectionMode", fault));
         }
-        (Some(_), Mode::Remove) => Some("cannot be combined with sectionMode remove"),
-        (None, Mode::Remove) | (Some(_), _) => None,
+        (Some(_), SectionMode::Remove) => Some("cannot be combined with sectionMode remove"),
+        (None, SectionMode::Remove) | (Some(_), _) => None,
         (None, _) => {
             Some("is required beside section; to take the section away, use sectionMode remove")
         }

@@ -85,7 +85,6 @@ pub(in crate::audit) struct Anchor {
     #[serde(default)]
     pub(in crate::audit) removed: Vec<FileHead>,
     /// The id of the key that signed it.
-    #[serde(default)]
     pub(in crate::audit) key: Option<String>,
 }
 

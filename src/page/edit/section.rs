@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use thiserror::Error;
 
 use super::super::markdown::block::{Block, BlockKind};
@@ -12,7 +14,8 @@ use super::super::select::position::line_end;
 use super::super::select::selector::Selector;
 
 /// The way in which an edit changes a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum SectionMode {
     /// The content takes the place of the whole part, the heading included.
     Replace,
