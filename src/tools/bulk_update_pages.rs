@@ -25,30 +25,23 @@ pub(super) struct Input {
     /// From the preview.
     #[garde(skip)]
     confirm: Option<String>,
-    /// These, or all that match the next seven.
+    /// These, or all that match the next seven, as in `wikijs_list_pages`.
     #[garde(inner(length(min = 1, max = 200), inner(range(min = 1, max = 2_147_483_647))))]
     // Without this, a list is limited to 100 items.
     #[schemars(length(max = 200))]
     ids: Option<Vec<i64>>,
-    /// At or below it.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// With all (proj/*).
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
-    /// With none.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     without_tags: Option<Vec<String>>,
-    /// Path or id.
     #[garde(custom(rule::optional(rule::text)))]
     links_to: Option<String>,
-    /// As in lists.
     #[garde(skip)]
     links: Option<LinkFilter>,
-    /// status=review
     #[garde(length(chars, min = 1, max = 500))]
     property: Option<String>,
-    /// "*": all.
     #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
     /// With removeTags: renames a tag.
