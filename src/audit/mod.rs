@@ -36,7 +36,7 @@ mod verify;
 #[cfg(feature = "postgres")]
 pub use crate::store::DatabaseHome;
 pub use crate::store::{
-    CopyFault, DatabaseSettings, HeldLease, StoreCopied, StoreHealth, StoreHome, StorePassword,
+    CopyFault, DatabaseSettings, HeldLease, SecretSource, StoreCopied, StoreHealth, StoreHome,
 };
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::schedule::Anchoring;

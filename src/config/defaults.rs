@@ -120,6 +120,12 @@ settings! {
         "The file of the key that signs these lines, as `wikijs-gate audit key new` makes it.";
     "WIKI_MEMORY" (Choice(&["client", "site"]), Inherited, Nothing) = "`client`",
         "Who shares what the toolset `memory` remembers: `client` (each client has its own) or `site` (all clients of a site share theirs).";
+    "WIKI_MEMORY_PEER" (Text, Own, Nothing) = "none",
+        "The MCP address of another server, such as `https://office.example.com/mcp/docs`, with which `wikijs_sync_site` exchanges what a site remembers: https, or http on this machine; needs `site` in `WIKI_MEMORY`.";
+    "WIKI_MEMORY_PEER_TOKEN_FILE" (Path, Own, Nothing) = "none",
+        "A file that holds the token of a named client of that server, which its owner alone may read.";
+    "WIKI_MEMORY_PEER_TOKEN_COMMAND" (Command, Own, Nothing) = "none",
+        "A command that prints this token, as an array of arguments, in place of the file; in a settings file only, run without a shell for each message, for 10 s at most.";
     "WIKI_PROPOSALS_KEEP_DAYS" (Number(1, 36_500), Inherited, Nothing) = "`30`",
         "How long proposals are kept after the last thing that became of them; what is older is purged, on record.";
     "WIKI_INDEX" (Choice(&["memory", "disk", "off"]), Inherited, Index) = "`memory`",

@@ -180,11 +180,60 @@ mod tests {
 
     #[test]
     fn a_site_says_who_shares_its_memories() {
-        let mode =
-            |server: &str, own: &str| site_settings(server, own).map(|settings| settings.memory);
-        assert_eq!(mode("", ""), Ok(MemoryMode::Client));
-        assert_eq!(mode("memory = \"site\"\n", ""), Ok(MemoryMode::Site));
-        assert_eq!(mode("", "memory = \"site\""), Ok(MemoryMode::Site));
+        let mode = |server: &str, own: &str| site_settings(server, own).unwrap().memory;
+        let site = "memory = \"site\"\n";
+        assert!(matches!(mode("", ""), MemoryMode::Client));
+        assert!(matches!(mode(site, ""), MemoryMode::Site(None)));
+        assert!(matches!(mode("", site), MemoryMode::Site(None)));
+    }
+
+    #[test]
+    fn a_peer_is_a_sites_own_and_its_address_is_safe_and_holds_no_secret() {
+        let mode = |server: &str, own: &str| {
+            let settings = site_settings(server, own);
+            settings.map(|settings| format!("{:?}", settings.memory))
+        };
+        let site = "memory = \"site\"\n";
+        let peer = |address: &str| format!("memory_peer = {address:?}\n");
+        for address in [
+            "https://b.example/mcp/docs",
+            "http://127.0.0.1:8765/mcp",
+            "http://[::1]/mcp",
+        ] {
+            let found = mode(site, &peer(address)).unwrap();
+            assert!(found.contains("Some(MemoryPeer"), "{found}");
+            assert_eq!(
+                mode(&format!("{site}{}", peer(address)), "").unwrap(),
+                "Site(None)"
+            );
+        }
+        for address in [
+            "http://b.example/mcp",
+            "https://ada:sesame@b.example/mcp",
+            "https://sesame@b.example/mcp",
+            "https://b.example/mcp?token=sesame",
+            "https://b.example/mcp#sesame",
+            "ftp://b.example/sesame",
+            "sesame",
+        ] {
+            let told = mode(site, &peer(address)).unwrap_err();
+            assert!(
+                told.contains("sites.a.memory_peer must be the address"),
+                "{told}"
+            );
+            assert!(!told.contains("sesame"), "{told}");
+        }
+        let told = mode("", &peer("https://b.example/mcp")).unwrap_err();
+        assert!(
+            told.contains("sites.a.memory_peer needs memory = "),
+            "{told}"
+        );
+        let both = "memory_peer_token_file = \"x\"\nmemory_peer_token_command = [\"true\"]\n";
+        let told = mode(site, both).unwrap_err();
+        assert!(
+            told.contains("is set beside sites.a.memory_peer_token_file"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Reads the storage settings: the store, index, memory, retention.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::file_trust::read_secret;
 use super::parse::{SettingError, SettingsSource};
 use super::token_command;
-use crate::audit::{DatabaseSettings, Keep, StoreHome, StorePassword};
+use crate::audit::{DatabaseSettings, Keep, SecretSource, StoreHome};
 use crate::index::{CALLERS_BYTES, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace};
-use crate::memory::MemoryMode;
+use crate::memory::{MemoryMode, MemoryPeer};
 use crate::mirror::MirrorSettings;
 use crate::store::DatabaseAddress;
 
@@ -56,37 +57,39 @@ fn database(source: &SettingsSource<'_>) -> Result<Option<DatabaseSettings>, Set
         return Ok(None);
     };
     let address = DatabaseAddress::parse(&text).map_err(|fault| SettingError::new(STORE, fault))?;
-    let password = password(source)?;
+    let password = secret(source, PASSWORD_FILE, PASSWORD_COMMAND)?;
     Ok(Some(DatabaseSettings { address, password }))
 }
 
-/// The password of the database's user; its file is looked at now, its command is run at each connection.
-fn password(source: &SettingsSource<'_>) -> Result<Option<StorePassword>, SettingError> {
-    let command = source.values(PASSWORD_COMMAND);
-    let file = source.path(PASSWORD_FILE)?;
-    match (file, command) {
-        (Some(_), [_, ..]) => Err(SettingError::new(
-            PASSWORD_COMMAND,
-            "is set beside store_password_file; leave one of them out",
-        )),
-        (Some(file), []) => {
-            let password = password_in(file).map(Some);
-            password.map_err(|fault| SettingError::new(PASSWORD_FILE, fault))
+/// The secret of these two settings; its file is looked at now, its command is run at each use.
+fn secret(
+    source: &SettingsSource<'_>,
+    file: &'static str,
+    command: &'static str,
+) -> Result<Option<SecretSource>, SettingError> {
+    let argv = source.values(command).to_vec();
+    match source.path(file)? {
+        Some(_) if !argv.is_empty() => {
+            let beside = source.origin(file).name_of(file);
+            let fault = format!("is set beside {beside}; leave one of them out");
+            Err(SettingError::new(command, fault))
         }
-        (None, [_, ..]) => {
-            let command = command.to_vec();
-            Ok(Some(StorePassword::new(move || {
-                token_command::run(&command, token_command::LIMIT).map(Into::into)
-            })))
+        Some(path) => {
+            let secret = secret_in(path);
+            let secret = secret.map_err(|fault| SettingError::new(file, fault))?;
+            Ok(Some(secret))
         }
-        (None, []) => Ok(None),
+        None if argv.is_empty() => Ok(None),
+        None => Ok(Some(SecretSource::new(move || {
+            token_command::run(&argv, token_command::LIMIT).map(Into::into)
+        }))),
     }
 }
 
-/// The password in a file, which is looked at now and read anew each time.
-fn password_in(file: PathBuf) -> Result<StorePassword, String> {
+/// The secret in a file, which is looked at now and read anew each time.
+fn secret_in(file: PathBuf) -> Result<SecretSource, String> {
     read_secret(&file)?;
-    Ok(StorePassword::new(move || trimmed(&read_secret(&file)?)))
+    Ok(SecretSource::new(move || trimmed(&read_secret(&file)?)))
 }
 
 /// The store that a command names: a directory, or a database with the file of its password, whose indexes lie
@@ -107,17 +110,17 @@ pub fn store_at(
     }
     let database = DatabaseSettings {
         address: DatabaseAddress::parse(text).map_err(|fault| format!("the address {fault}"))?,
-        password: password_file.map(password_in).transpose()?,
+        password: password_file.map(secret_in).transpose()?,
     };
     let opened = StoreHome::open(indexes.to_owned(), Some(&database));
     opened.map_err(|fault| format!("the address {fault}"))
 }
 
-/// A password without the end of its line.
+/// A secret without the end of its line.
 fn trimmed(read: &SecretString) -> Result<SecretString, String> {
     match read.expose_secret().trim() {
         "" => Err("is empty".to_owned()),
-        password => Ok(password.into()),
+        secret => Ok(secret.into()),
     }
 }
 
@@ -172,12 +175,28 @@ pub(super) fn mirror(source: &SettingsSource<'_>) -> Result<Option<MirrorSetting
     Ok((source.choice("WIKI_MIRROR")? == Some("on")).then_some(settings))
 }
 
-/// Reads the memory mode.
+/// Reads the memory mode, and the peer with which a site's memories are exchanged.
 pub(super) fn memory(source: &SettingsSource<'_>) -> Result<MemoryMode, SettingError> {
-    Ok(match source.choice("WIKI_MEMORY")? {
-        Some("site") => MemoryMode::Site,
-        _ => MemoryMode::Client,
-    })
+    const PEER: &str = "WIKI_MEMORY_PEER";
+    let fault = |fault: &str| SettingError::new(PEER, fault);
+    let token = secret(
+        source,
+        "WIKI_MEMORY_PEER_TOKEN_FILE",
+        "WIKI_MEMORY_PEER_TOKEN_COMMAND",
+    )?;
+    let peer = source.filled(PEER)?;
+    let peer = peer.map(|address| {
+        MemoryPeer::new(&address, token)
+            .map(Arc::new)
+            .map_err(fault)
+    });
+    match (source.choice("WIKI_MEMORY")?, peer.transpose()?) {
+        (Some("site"), peer) => Ok(MemoryMode::Site(peer)),
+        (_, None) => Ok(MemoryMode::Client),
+        (_, Some(_)) => Err(fault(
+            "needs memory = \"site\": what goes to another server is shared by all clients of this one",
+        )),
+    }
 }
 
 pub(super) fn keep(source: &SettingsSource<'_>) -> Result<Keep, SettingError> {

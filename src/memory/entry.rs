@@ -75,6 +75,9 @@ pub struct Memory {
     /// The memory in its place, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
+    /// The last change that another store was known to have, too; without one, the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanged: Option<Timestamp>,
 }
 
 impl Memory {
@@ -83,6 +86,18 @@ impl Memory {
         self.changed = now.after(self.changed);
         self.forgotten = Some(self.changed);
         self.superseded_by = by;
+    }
+
+    /// The latest time in it.
+    pub(super) fn latest(&self) -> Timestamp {
+        let ended = self.forgotten.unwrap_or_default();
+        self.created.max(self.changed).max(self.used).max(ended)
+    }
+
+    /// True if this state and another say the same, whenever they became so.
+    pub(super) fn says_same(&self, other: &Self) -> bool {
+        let said = |one: &Self| (one.forgotten.is_some(), one.kind, one.importance);
+        self.content == other.content && said(self) == said(other)
     }
 
     /// Takes back its end.

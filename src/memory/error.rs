@@ -25,6 +25,9 @@ pub enum MemoryError {
         /// The fault, as the end of a sentence.
         why: String,
     },
+    /// The peer server gave no answer that can be used.
+    #[error("the peer server gave nothing: {0}")]
+    Peer(String),
     /// A file belongs to another user, is a link or no file, or can be changed by others.
     #[error("the file of the memories {0}")]
     NotOurs(&'static str),
@@ -52,6 +55,9 @@ impl MemoryError {
                 "have the operator remove those of clients that are no more: `wikijs-gate memory forget --client NAME --for-good`"
             }
             Self::BadLine { .. } => "correct this line, and import again",
+            Self::Peer(_) => {
+                "look at memory_peer and its token, and at the peer's own log; what was exchanged stays, and another call goes on from there"
+            }
             Self::NotOurs(_) | Self::Io(_) => {
                 "check the directory `memory` in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-gate doctor` names it"
             }

@@ -11,6 +11,7 @@ mod exchange;
 mod line;
 mod moment;
 mod owner;
+mod peer;
 mod rank;
 mod settings;
 mod store;
@@ -19,10 +20,13 @@ mod tests;
 
 pub use entry::{Memory, MemoryPage, MemoryType, check_content, digest};
 pub use error::MemoryError;
-pub use exchange::{Imported, MemoryImport};
+pub use exchange::{
+    ExchangeMessage, ExchangeReply, Imported, MemoryImport, MemoryStates, lines_of,
+};
 pub use line::MemoryLine;
 pub use moment::Timestamp;
 pub use owner::MemoryOwner;
+pub use peer::MemoryPeer;
 pub use rank::{Ranked, health, ranked};
 pub use settings::MemoryMode;
-pub use store::{AuditNote, KEPT_DAYS, Memories, MemoryStore};
+pub use store::{AuditNote, KEPT_DAYS, Memories, MemoryStore, purge};

@@ -42,6 +42,12 @@ impl Timestamp {
         Self(self.0.saturating_add(days.saturating_mul(DAY)))
     }
 
+    /// The moment some minutes later.
+    #[must_use]
+    pub(super) const fn plus_minutes(self, minutes: i64) -> Self {
+        Self(self.0.saturating_add(minutes.saturating_mul(60_000)))
+    }
+
     /// This moment, or the one after another if that is later.
     #[must_use]
     pub fn after(self, other: Self) -> Self {

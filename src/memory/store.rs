@@ -237,7 +237,7 @@ fn is_full(all: &[Memory]) -> bool {
 }
 
 /// Removes what was forgotten long ago, and the oldest of what is too much of it.
-pub(super) fn purge(all: &mut Vec<Memory>, now: Timestamp) {
+pub fn purge(all: &mut Vec<Memory>, now: Timestamp) {
     let old = now.plus_days(-KEPT_DAYS);
     let mut gone: Vec<Timestamp> = all.iter().filter_map(|one| one.forgotten).collect();
     gone.sort_unstable_by(|a, b| b.cmp(a));

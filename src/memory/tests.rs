@@ -11,7 +11,7 @@ use super::store::{MOST, MOST_BYTES, MOST_OWNERS, purge};
 use super::*;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, MemoryId};
 
-const NOW: Timestamp = Timestamp(1_900_000_000_000);
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 fn owner(key: &str) -> MemoryOwner {
     MemoryOwner::client(key, key)
@@ -31,6 +31,7 @@ pub(super) fn memory(content: &str, changed: Timestamp) -> Memory {
         uses: 0,
         forgotten: None,
         superseded_by: None,
+        exchanged: None,
     }
 }
 
@@ -301,7 +302,11 @@ async fn an_import_takes_what_is_newer_and_names_a_bad_line() {
     let text = format!("{older}\n\n{}\n{older}\n", line(&one));
     let done = import(&text).await.unwrap();
     assert_eq!((done.added, done.updated, done.kept), (1, 1, 1));
-    assert_eq!(own.of("a").await.unwrap(), std::slice::from_ref(&one));
+    let exchanged = Memory {
+        exchanged: Some(NOW),
+        ..one.clone()
+    };
+    assert_eq!(own.of("a").await.unwrap(), [exchanged]);
     let done = import(&text).await.unwrap();
     assert_eq!((done.added, done.updated, done.kept), (0, 0, 3));
     let fresh = line(&memory("fresh", NOW));

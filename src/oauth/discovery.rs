@@ -11,8 +11,7 @@ use serde::{Deserialize, Deserializer, de};
 use url::Url;
 
 use super::keys::KeySet;
-use super::settings::is_safe;
-use crate::wiki::{Network, http_client};
+use crate::wiki::{Network, fetch, http_client, is_safe};
 
 /// The most bytes of an answer.
 const MOST_BYTES: usize = 256 * 1024;
@@ -84,26 +83,7 @@ impl IssuerHttp {
         &self,
         request: RequestBuilder,
     ) -> Result<(StatusCode, Vec<u8>), String> {
-        let read = async {
-            let mut answer = request.timeout(self.timeout).send().await?;
-            let status = answer.status();
-            let mut body = Vec::new();
-            while let Some(part) = answer.chunk().await? {
-                body.extend_from_slice(&part);
-                if body.len() > MOST_BYTES {
-                    return Ok(None);
-                }
-            }
-            Ok(Some((status, body)))
-        };
-        let read: Result<_, reqwest::Error> = read.await;
-        match read {
-            Ok(Some(answer)) => Ok(answer),
-            Ok(None) => Err("its answer is larger than 256 kB".to_owned()),
-            Err(error) if error.is_timeout() => Err("it does not answer in time".to_owned()),
-            Err(error) if error.is_connect() => Err("it cannot be reached".to_owned()),
-            Err(_) => Err("its answer broke off".to_owned()),
-        }
+        fetch(request.timeout(self.timeout), MOST_BYTES).await
     }
 
     async fn get(&self, url: Url) -> Result<Vec<u8>, String> {

@@ -7,7 +7,7 @@ use url::Url;
 use super::claims::PersonClaims;
 use crate::audit::Role;
 use crate::gates::Grant;
-use crate::wiki::is_loopback;
+use crate::wiki::is_safe;
 
 /// The settings of people's sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,14 +140,5 @@ impl PersonGrant {
         (self.groups.is_empty() || self.groups.iter().any(|it| claims.groups.contains(it)))
             && (self.subjects.is_empty() || self.subjects.contains(&claims.subject))
             && (self.email_domains.is_empty() || domain().is_some_and(is_of_domain))
-    }
-}
-
-/// True if secrets and keys may travel by this address: by TLS, or on this machine.
-pub(super) fn is_safe(url: &Url) -> bool {
-    match url.scheme() {
-        "https" => url.has_host(),
-        "http" => is_loopback(url),
-        _ => false,
     }
 }

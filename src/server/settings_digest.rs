@@ -40,7 +40,7 @@ fn shown(mut sites: Vec<String>) -> String {
 pub fn settings_digest(sites: &[Settings]) -> String {
     let of_each = sites.iter().map(|one| {
         let (site, is_shared) = (one.site.as_ref(), one.store.is_remote());
-        let shared = (site, &*one.wiki.name, one.memory, is_shared);
+        let shared = (site, &*one.wiki.name, one.memory.clone(), is_shared);
         of_site(shared, &one.policy, &one.surface)
     });
     shown(of_each.collect())

@@ -36,14 +36,14 @@ pub struct DatabaseSettings {
     #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only checked"))]
     pub(crate) address: DatabaseAddress,
     /// The user's password, if one is set.
-    pub password: Option<StorePassword>,
+    pub password: Option<SecretSource>,
 }
 
-/// A password that is read anew for each connection, so that a changed one is taken without a restart.
+/// A secret that is read anew for each use, so that a changed one is taken without a restart.
 #[derive(Clone)]
-pub struct StorePassword(Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>);
+pub struct SecretSource(Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>);
 
-impl StorePassword {
+impl SecretSource {
     /// One that this reads.
     pub(crate) fn new(
         read: impl Fn() -> Result<SecretString, String> + Send + Sync + 'static,
@@ -60,9 +60,9 @@ impl StorePassword {
     }
 }
 
-impl fmt::Debug for StorePassword {
+impl fmt::Debug for SecretSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StorePassword").finish_non_exhaustive()
+        f.debug_struct("SecretSource").finish_non_exhaustive()
     }
 }
 

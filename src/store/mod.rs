@@ -43,7 +43,7 @@ pub(crate) use error::StoreError;
 pub use health::StoreHealth;
 #[cfg(feature = "postgres")]
 pub use home::DatabaseHome;
-pub use home::{DatabaseSettings, StoreHome, StorePassword};
+pub use home::{DatabaseSettings, SecretSource, StoreHome};
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 #[cfg(feature = "postgres")]
 pub(crate) use postgres::Database;

@@ -25,6 +25,7 @@ use traffic::Traffic;
 pub(super) mod batch;
 pub mod classify;
 pub(super) mod envelope;
+pub mod fetch;
 mod look;
 pub(super) mod network;
 pub(super) mod offload;
@@ -434,6 +435,15 @@ pub(crate) fn is_loopback(address: &Url) -> bool {
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         None => false,
+    }
+}
+
+/// True if secrets and keys may travel by this address: by TLS, or on this machine.
+pub(crate) fn is_safe(url: &Url) -> bool {
+    match url.scheme() {
+        "https" => url.has_host(),
+        "http" => is_loopback(url),
+        _ => false,
     }
 }
 

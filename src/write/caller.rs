@@ -15,6 +15,7 @@ use crate::audit::{Actor, Client, ProposalId};
 use crate::change::{BRIEF_DIFF, BRIEF_VALUE, MAX_DIFF_BYTES, MAX_VALUE_BYTES};
 use crate::error::Failure;
 use crate::gates::{ApprovalScope, Asked, ClientLimits, SessionId};
+use crate::memory::ExchangeMessage;
 use crate::page::Note;
 
 use super::delegates::delegation::{Family, denied};
@@ -111,8 +112,14 @@ pub trait SiteDirectory: fmt::Debug + Send + Sync {
         name: Option<&'a str>,
     ) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
 
-    /// Brings its content index up to date; `None` as for the status.
-    fn sync<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
+    /// Brings its content index up to date, and exchanges memories with its peer; or, with a peer's
+    /// message, only answers that. `None` as for the status.
+    fn sync<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: Option<&'a str>,
+        message: Option<ExchangeMessage>,
+    ) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
 }
 
 /// The part of a change that a caller is shown.

@@ -222,22 +222,22 @@ impl WriteContext {
         done.await.map_err(failed)
     }
 
-    fn record_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
+    pub(super) fn record_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
         let call = CallId::current_or_new()?;
         Ok(EntryBuilder::open(call, caller, self.past.key()))
     }
 
     /// The owner of a caller's memories.
-    fn owner_of(&self, caller: &Caller) -> MemoryOwner {
+    pub(super) fn owner_of(&self, caller: &Caller) -> MemoryOwner {
         match self.house.memory_mode() {
             MemoryMode::Client => owner_of(caller),
-            MemoryMode::Site => MemoryOwner::site(),
+            MemoryMode::Site(_) => MemoryOwner::site(),
         }
     }
 
     /// The reason why a caller may not remember or forget, if it may not: it may not if it may not
     /// write.
-    fn refusal_of(&self, caller: &Caller) -> Option<Failure> {
+    pub fn refusal_of(&self, caller: &Caller) -> Option<Failure> {
         let policy = self.policy_for(caller);
         if matches!(policy.writes, WritePolicy::Off) {
             let message = "A client that may not write does not remember or forget.";
@@ -247,7 +247,11 @@ impl WriteContext {
     }
 
     /// Refuses a caller who may not remember or forget.
-    async fn admit(&self, caller: &Caller, record: &EntryBuilder) -> Result<(), Failure> {
+    pub(super) async fn admit(
+        &self,
+        caller: &Caller,
+        record: &EntryBuilder,
+    ) -> Result<(), Failure> {
         let Some(failure) = self.refusal_of(caller) else {
             return Ok(());
         };
@@ -289,14 +293,26 @@ impl WriteContext {
         let read = self.house.memories.of_owner(owner).await;
         let mut all = read.map_err(|error| failure(&error, argument))?;
         all.retain(|one| one.forgotten.is_none());
-        let ids = all.iter().filter_map(|one| Some(one.page.as_ref()?.id));
+        self.hide(&mut all, |one| &mut one.page).await?;
+        Ok(all)
+    }
+
+    /// Leaves out what is about a page that may not be read; each other page is given its place.
+    pub(super) async fn hide<T>(
+        &self,
+        all: &mut Vec<T>,
+        page: impl Fn(&mut T) -> &mut Option<MemoryPage>,
+    ) -> Result<(), Failure> {
+        let ids = all
+            .iter_mut()
+            .filter_map(|one| Some(page(one).as_ref()?.id));
         let ids: HashSet<i64> = ids.collect();
         let places = if ids.is_empty() {
             HashMap::new()
         } else {
             self.wiki.places_of(&ids).await?
         };
-        all.retain_mut(|one| match &mut one.page {
+        all.retain_mut(|one| match page(one) {
             None => true,
             Some(page) => match places.get(&page.id) {
                 Some((locale, path)) => {
@@ -306,7 +322,7 @@ impl WriteContext {
                 None => false,
             },
         });
-        Ok(all)
+        Ok(())
     }
 
     /// Checks that each memory that an argument names is the owner's, and that it may know of it.
@@ -348,11 +364,15 @@ impl WriteContext {
             .unwrap_or_default();
         let ranked = ranked(all, None, Timestamp::now());
         let weakest = ranked.iter().rev().take(WEAKEST).map(|one| {
-            let begins: String = one.memory.content.chars().take(BEGINNING).collect();
-            json!({ "id": one.memory.id, "health": one.health, "begins": begins })
+            json!({ "id": one.memory.id, "health": one.health, "begins": beginning(&one.memory) })
         });
         weakest.collect()
     }
+}
+
+/// The begin of a memory's text.
+pub(super) fn beginning(memory: &Memory) -> String {
+    memory.content.chars().take(BEGINNING).collect()
 }
 
 /// The owner of a caller's memories: a named client, by its id; else, over HTTP, the name that it
@@ -454,6 +474,7 @@ fn made(
         uses: old.map_or(0, |old| old.uses),
         forgotten: None,
         superseded_by: None,
+        exchanged: old.and_then(|old| old.exchanged),
     }
 }
 
@@ -490,7 +511,7 @@ fn secret_failure(names: &[&str]) -> Failure {
 }
 
 /// The failure for a caller, about one of its arguments.
-fn failure(error: &MemoryError, argument: &str) -> Failure {
+pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
     let told = crate::wiki::sentence(&error.to_string());
     let code = match error {
         MemoryError::Audit(error) => return error.clone().into(),
@@ -504,9 +525,13 @@ fn failure(error: &MemoryError, argument: &str) -> Failure {
                 "Forget with wikijs_forget what is needed no more, such as details.weakest, or put several into one with supersedes. What people should know belongs into a page.",
             );
         }
+        MemoryError::BadLine { .. } => {
+            return Failure::new(Code::InvalidInput, told)
+                .detail("fields", json!([{ "path": argument }]));
+        }
         MemoryError::TooManyOwners => Code::TooLarge,
-        MemoryError::BadLine { .. }
-        | MemoryError::NotOurs(_)
+        MemoryError::Peer(_) => Code::NotApplied,
+        MemoryError::NotOurs(_)
         | MemoryError::Damaged
         | MemoryError::Io(_)
         | MemoryError::BrokenOff => Code::AuditUnavailable,

@@ -11,6 +11,7 @@ mod caller;
 mod context;
 mod delegates;
 mod drafts;
+mod exchange;
 mod faults;
 mod interactive;
 mod lacking;

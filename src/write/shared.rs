@@ -76,7 +76,7 @@ impl WriterShared {
     }
 
     pub(super) fn memory_mode(&self) -> MemoryMode {
-        *self.memory_mode.read()
+        self.memory_mode.read().clone()
     }
 
     /// Sets the sharing mode of memories from now on.

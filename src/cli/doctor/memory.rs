@@ -21,7 +21,7 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode) -> DoctorFinding {
     let gone = forgotten.count();
     let whose = match mode {
         MemoryMode::Client => "each client has its own",
-        MemoryMode::Site => "all clients of the site share theirs",
+        MemoryMode::Site(_) => "all clients of the site share theirs",
     };
     DoctorFinding::good(format!(
         "{whose}; {} memories of {} owners, {gone} can be restored",

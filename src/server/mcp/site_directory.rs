@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::{BoxFuture, join, join_all};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -17,13 +17,16 @@ use super::resources::{ResourceReader, status_of};
 use super::session_rules::IndexState;
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
+use crate::memory::ExchangeMessage;
 use crate::site::SiteName;
-use crate::wiki::{WikiError, in_words};
 use crate::tools::without_nulls;
+use crate::wiki::{WikiError, in_words};
 use crate::write::{Asker, Caller, SiteDirectory};
 
 /// The time limit for what a list says of a site.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The tool without which a caller exchanges no memories.
+const REMEMBER: &str = "wikijs_remember";
 /// The time for which a call waits for an index.
 const SYNCING: Duration = Duration::from_secs(50);
 
@@ -94,8 +97,22 @@ impl<T: VisibleSites> SiteDirectory for T {
         .boxed()
     }
 
-    fn sync<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, Option<Result<Value, Failure>>> {
-        async move { Some(sync(&find(self, name)?).await) }.boxed()
+    fn sync<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: Option<&'a str>,
+        message: Option<ExchangeMessage>,
+    ) -> BoxFuture<'a, Option<Result<Value, Failure>>> {
+        async move {
+            let visit = find(self, name)?;
+            let caller = at(&visit, caller);
+            let answered = match message {
+                Some(message) => answer_peer(&visit, &caller, message).await,
+                None => Box::pin(sync(&visit, &caller)).await,
+            };
+            Some(answered)
+        }
+        .boxed()
     }
 }
 
@@ -137,7 +154,7 @@ async fn overview(visit: &CallerContext, caller: &Caller) -> Value {
     };
     let open = visit.open_proposals(&at(visit, caller)).await.ok();
     without_nulls(json!({
-        "name": visit.app.desk.audit().site().map(SiteName::to_string),
+        "name": name_of(visit),
         "address": wiki.settings().base_url.as_str(),
         "answers": fault.is_none(),
         "fault": fault,
@@ -149,7 +166,56 @@ async fn overview(visit: &CallerContext, caller: &Caller) -> Value {
     }))
 }
 
-async fn sync(visit: &CallerContext) -> Result<Value, Failure> {
+/// The reason a caller exchanges no memories, if there is one: it must be offered to remember.
+fn may_not_exchange(visit: &CallerContext) -> Option<Failure> {
+    let message = "Memories are exchanged by clients that may remember: with wikijs_remember.";
+    let may = visit.offered().has(REMEMBER);
+    (!may).then(|| Failure::new(Code::NotApplied, message))
+}
+
+async fn answer_peer(
+    visit: &CallerContext,
+    caller: &Caller,
+    message: ExchangeMessage,
+) -> Result<Value, Failure> {
+    may_not_exchange(visit).map_or(Ok(()), Err)?;
+    let reply = visit.app.desk.answer_peer(caller, message).await?;
+    Ok(json!({ "memories": reply }))
+}
+
+/// Brings the index up to date, then exchanges memories; what is known of the index is told with
+/// the failure of an exchange.
+async fn sync(visit: &CallerContext, caller: &Caller) -> Result<Value, Failure> {
+    let desk = &visit.app.desk;
+    let peer = desk.memory_peer();
+    let exchanged = async {
+        let peer = peer.as_ref()?;
+        let refused = may_not_exchange(visit).or_else(|| desk.refusal_of(caller));
+        Some(match refused {
+            Some(failure) => Ok(json!({ "fault": failure.message })),
+            None => desk.exchange(caller, peer).await,
+        })
+    };
+    let (synced, exchanged) = join(sync_index(visit), exchanged).await;
+    let mut synced = match synced {
+        Err(failure) if peer.is_none() || visit.app.index.is_on() => return Err(failure),
+        synced => synced.unwrap_or_else(|_| json!({ "name": name_of(visit) })),
+    };
+    if let Some(exchanged) = exchanged {
+        let failed = |failure: Failure| failure.detail("index", without_nulls(synced.clone()));
+        let exchanged = exchanged.map_err(failed)?;
+        if let Some(members) = synced.as_object_mut() {
+            members.insert("memories".to_owned(), exchanged);
+        }
+    }
+    Ok(without_nulls(synced))
+}
+
+fn name_of(visit: &CallerContext) -> Option<String> {
+    visit.app.desk.audit().site().map(SiteName::to_string)
+}
+
+async fn sync_index(visit: &CallerContext) -> Result<Value, Failure> {
     let index = &visit.app.index;
     if !index.is_on() {
         let message = "This site has no content index: WIKI_INDEX is off.";
@@ -167,10 +233,10 @@ async fn sync(visit: &CallerContext) -> Result<Value, Failure> {
         return Err(error.into());
     }
     let (now, _) = index.now();
-    Ok(without_nulls(json!({
-        "name": visit.app.desk.audit().site().map(SiteName::to_string),
+    Ok(json!({
+        "name": name_of(visit),
         "pages": now.pages,
         "of": now.of,
         "isComplete": now.is_complete,
-    })))
+    }))
 }

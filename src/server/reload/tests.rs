@@ -75,6 +75,8 @@ fn samples() -> Vec<Sample<'static>> {
         ..sample
     };
     let person = [("confirm", "\"person\"")];
+    let by_site = [("memory", "\"site\"")];
+    let with_peer = [by_site[0], ("memory_peer", "\"https://a.example/mcp\"")];
     vec![
         restart(
             "base_url",
@@ -157,6 +159,19 @@ fn samples() -> Vec<Sample<'static>> {
             &[("audit_anchors", "\"anchors\"")],
         ),
         of("memory", "\"client\"", "\"site\""),
+        beside(
+            of(
+                "memory_peer",
+                "\"https://a.example/mcp\"",
+                "\"https://b.example/mcp\"",
+            ),
+            &by_site,
+        ),
+        beside(of("memory_peer_token_file", "", "\"key1\""), &with_peer),
+        beside(
+            of("memory_peer_token_command", "", "[\"echo\", \"one\"]"),
+            &with_peer,
+        ),
         of("proposals_keep_days", "10", "20"),
         of("index", "\"memory\"", "\"off\""),
         of("index_load", "20", "30"),
@@ -483,6 +498,9 @@ fn is_felt(wikis: Wikis, at: At, name: &str) -> bool {
         "client_cert_file",
         "client_key_file",
         "upload_dir",
+        "memory_peer",
+        "memory_peer_token_file",
+        "memory_peer_token_command",
     ];
     !(at == At::Top && wikis == Wikis::Named && of_sites.contains(&name))
 }

@@ -2,6 +2,7 @@
 
 mod as_tools;
 mod key_changes;
+mod peers;
 mod site_commands;
 
 use std::fs;
