@@ -97,10 +97,8 @@ impl InitFile {
             environment(name).filter(|_| !name.starts_with("WIKI_"))
         };
         let source = SettingsSource {
-            flags: &[],
-            get: &home_alone,
             file: Some(&file),
-            site: None,
+            ..SettingsSource::new(&home_alone)
         };
         log_settings(&source, None).map_err(|fault| fault.to_string())?;
         Settings::read(&source).map_err(|fault| fault.to_string())

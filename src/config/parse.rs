@@ -123,10 +123,8 @@ impl<'a> SettingsSource<'a> {
     /// The server's own settings, without those of the site.
     pub(super) const fn of_server(&self) -> Self {
         Self {
-            flags: self.flags,
-            get: self.get,
-            file: self.file,
             site: None,
+            ..*self
         }
     }
 
@@ -259,17 +257,10 @@ impl<'a> SettingsSource<'a> {
     /// Of alternative settings, those set in the topmost layer that sets any. Lower layers are
     /// ignored.
     pub(super) fn topmost(&self, names: &[&'static str]) -> Vec<&'static str> {
-        let origins: Vec<_> = names
-            .iter()
-            .map(|name| (*name, self.rank(name)))
-            .filter(|(_, rank)| *rank > 0)
-            .collect();
-        let top = origins.iter().map(|(_, rank)| *rank).max();
-        origins
-            .into_iter()
-            .filter(|(_, rank)| Some(*rank) == top)
-            .map(|(name, _)| name)
-            .collect()
+        let top = names.iter().map(|name| self.rank(name)).max();
+        let top = top.filter(|rank| *rank > 0);
+        let set = names.iter().filter(|name| Some(self.rank(name)) == top);
+        set.copied().collect()
     }
 
     fn rank(&self, name: &str) -> u8 {

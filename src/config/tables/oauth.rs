@@ -145,7 +145,7 @@ fn members<'a>(schema: &'a Value, place: &str) -> Vec<&'a str> {
 
 fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes {
     let usual = OauthScopes::default();
-    let Some(scopes) = table_of(own.table(), "scopes", faults) else {
+    let Some(scopes) = table_of(own.table, "scopes", faults) else {
         return usual;
     };
     faults.extend(scopes.unknown(&members(&schema(), "/properties/scopes")));
@@ -170,7 +170,7 @@ fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes
 
 fn grants(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> Vec<PersonGrant> {
     let mut grants = Vec::new();
-    for row in rows(own.table(), "grants", faults) {
+    for row in rows(own.table, "grants", faults) {
         match grant(&row) {
             Ok(grant) => grants.push(grant),
             Err(found) => faults.extend(found),

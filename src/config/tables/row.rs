@@ -14,7 +14,7 @@ pub(in crate::config) type TableFault = (Option<Range<usize>>, String);
 /// One table of an array of tables.
 pub(super) struct ArrayTable<'a, 'b> {
     pub(super) what: &'static str,
-    table: &'a DeTable<'b>,
+    pub(super) table: &'a DeTable<'b>,
     at: Range<usize>,
 }
 
@@ -26,26 +26,20 @@ pub(super) fn rows<'a, 'b>(
     let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else {
         return Vec::new();
     };
-    let mut rows = Vec::new();
-    let is_read = value.get_ref().as_array().is_some_and(|items| {
-        items.iter().all(|item| {
-            let table = item.get_ref().as_table();
-            rows.extend(table.map(|table| ArrayTable {
-                what: name.trim_end_matches('s'),
-                table,
-                at: item.span(),
-            }));
-            table.is_some()
+    let row = |item: &'a Spanned<DeValue<'b>>| {
+        Some(ArrayTable {
+            what: name.trim_end_matches('s'),
+            table: item.get_ref().as_table()?,
+            at: item.span(),
         })
-    });
-    if !is_read {
-        faults.push((
-            Some(key.span()),
-            format!("{name} must be tables, each under a line [[{name}]]"),
-        ));
-        return Vec::new();
-    }
-    rows
+    };
+    let items = value.get_ref().as_array();
+    let rows: Option<Vec<_>> = items.and_then(|items| items.iter().map(row).collect());
+    rows.unwrap_or_else(|| {
+        let fault = format!("{name} must be tables, each under a line [[{name}]]");
+        faults.push((Some(key.span()), fault));
+        Vec::new()
+    })
 }
 
 /// One table of a name.
@@ -64,12 +58,6 @@ pub(super) fn table_of<'a, 'b>(
         table: found?,
         at: key.span(),
     })
-}
-
-impl<'a, 'b> ArrayTable<'a, 'b> {
-    pub(super) const fn table(&self) -> &'a DeTable<'b> {
-        self.table
-    }
 }
 
 impl ArrayTable<'_, '_> {
