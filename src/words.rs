@@ -1,4 +1,5 @@
-//! Makes enums whose variants are words: the word stands beside its variant, once.
+//! Makes enums whose variants are words: the word stands beside its variant, once. Joins words for a
+//! sentence.
 
 /// Makes an enum and the method that gives a variant's word: `enum Name: as_str { Variant = "word", }`.
 /// `enum Name: as_str, ALL { … }` has the list of all variants, too.
@@ -51,4 +52,15 @@ pub(crate) fn one_of<T: Copy>(
 /// The words of these values.
 pub(crate) fn words_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().copied().map(word).collect()
+}
+
+/// Joins words for a sentence: `a`, `a or b`, `a, b or c`, with this word before the last.
+pub(crate) fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &str) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+    match words.as_slice() {
+        [others @ .., last] if !others.is_empty() => {
+            format!("{} {before} {last}", others.join(", "))
+        }
+        words => words.concat(),
+    }
 }

@@ -10,6 +10,7 @@ use crate::audit::MAX_WHY;
 use crate::change::Operation;
 use crate::page::{Note, Whose, is_invisible};
 use crate::tools::{Registry, ToolSelection, Toolset};
+use crate::words::joined;
 
 /// Takes one of some words.
 #[derive(Clone)]
@@ -61,11 +62,7 @@ pub(super) fn operation(word: &str) -> Result<Operation, String> {
     Operation::ALL
         .into_iter()
         .find(|operation| operation.as_str() == word)
-        .ok_or_else(|| {
-            "must be create, update, move, delete, add-comment, change-comment, delete-comment, \
-             upload-asset, rename-asset or delete-asset"
-                .to_owned()
-        })
+        .ok_or_else(|| format!("must be {}", joined(operations(), "or")))
 }
 
 /// Accepts any text: whoever uses it reports faults.

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::file::{File, FileSetting, SiteEntries};
-use super::setting::{InSite, Setting, SettingKind, either};
+use super::setting::{InSite, Setting, SettingKind};
 use super::tables::Tables;
 use crate::checks::CheckCommand;
 use crate::notify::NotifyTo;
 use crate::page::Prefix;
 use crate::site::SiteName;
+use crate::words::joined;
 
 /// An error in a setting that stops the start: one line that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -366,5 +367,5 @@ pub(super) fn choose(name: &'static str, text: &str) -> Result<&'static str, Set
         .iter()
         .find(|word| **word == text)
         .copied()
-        .ok_or_else(|| SettingError::new(name, format!("must be {}", either(words))))
+        .ok_or_else(|| SettingError::new(name, format!("must be {}", joined(words, "or"))))
 }

@@ -123,11 +123,3 @@ impl Setting {
         (!value.contains('`')).then_some(value)
     }
 }
-
-/// Joins words for a sentence: `a`, `a or b`, `a, b or c`.
-pub(super) fn either(words: &[&str]) -> String {
-    match words {
-        [head @ .., last] if !head.is_empty() => format!("{} or {last}", head.join(", ")),
-        _ => words.join(""),
-    }
-}

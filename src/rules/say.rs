@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::rule::{Rule, RuleCondition, Then};
+use crate::words::joined;
 
 impl Then {
     /// The consequence for a change, as the end of a sentence.
@@ -44,31 +45,34 @@ impl fmt::Display for RuleCondition {
                 let words = operations
                     .iter()
                     .map(|one| format!("a {one}").replace("a update", "an update"));
-                f.write_str(&either(words))?;
+                f.write_str(&joined(words, "or"))?;
             }
         }
         let mut parts: Vec<String> = Vec::new();
         if let Some(paths) = &self.paths {
-            parts.push(format!("of pages at or below {}", either(paths)));
+            parts.push(format!("of pages at or below {}", joined(paths, "or")));
         }
         if let Some(operations) = self.operations.as_ref().filter(|_| counts_set) {
-            parts.push(format!("of changes of the kind {}", either(operations)));
+            parts.push(format!(
+                "of changes of the kind {}",
+                joined(operations, "or")
+            ));
         }
         if let Some(tags) = &self.tags {
             let tags = tags.iter().map(|tag| format!("{:?}", tag.as_str()));
-            parts.push(format!("of pages with the tag {}", either(tags)));
+            parts.push(format!("of pages with the tag {}", joined(tags, "or")));
         }
         if let Some(fields) = &self.fields {
-            parts.push(format!("in {}", either(fields)));
+            parts.push(format!("in {}", joined(fields, "or")));
         }
         if let Some(clients) = &self.clients {
-            parts.push(format!("by {}", either(clients)));
+            parts.push(format!("by {}", joined(clients, "or")));
         }
         if let Some(people) = &self.people {
-            parts.push(format!("by the person {}", either(people)));
+            parts.push(format!("by the person {}", joined(people, "or")));
         }
         if let Some(warnings) = &self.warnings {
-            parts.push(format!("with the warning {}", either(warnings)));
+            parts.push(format!("with the warning {}", joined(warnings, "or")));
         }
         if self.grave_secret {
             parts.push("that adds a private key or a key or token of this wiki".to_owned());
@@ -106,16 +110,6 @@ impl Rule {
         let why = Some(self.why.clone()).filter(|why| !why.is_empty());
         let limits = self.when.limits().chain(why);
         limits.collect::<Vec<_>>().join("; ")
-    }
-}
-
-/// `a`, `a or b`, `a, b or c`.
-fn either<T: ToString>(words: impl IntoIterator<Item = T>) -> String {
-    let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
-    match words.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::cli::level::Levels;
 use crate::gates::{Fallback, Policy, WritePolicy};
 use crate::page::{Locale, PagePath, Prefix, ReadRule};
 use crate::tools::ToolSelection;
+use crate::words::joined;
 
 pub(super) fn found(policy: &Policy, surface: &ToolSelection) -> Vec<DoctorFinding> {
     let mut found = vec![
@@ -94,7 +95,7 @@ fn reads(rule: &ReadRule) -> String {
         .map_or_else(|| "everywhere".to_owned(), below);
     let not_below = (!rule.denied().is_empty()).then(|| below(rule.denied()));
     let tags: Vec<String> = rule.tags().map(str::to_owned).collect();
-    let not_tagged = (!tags.is_empty()).then(|| format!("tagged {}", listed(&tags)));
+    let not_tagged = (!tags.is_empty()).then(|| format!("tagged {}", joined(&tags, "and")));
     let but: Vec<String> = [not_below, not_tagged].into_iter().flatten().collect();
     let but = if but.is_empty() {
         String::new()
@@ -122,20 +123,11 @@ fn below(prefixes: &[Prefix]) -> String {
         if locales.is_empty() {
             format!("below {path}/")
         } else {
-            format!("below {path}/ in {}", listed(&locales))
+            format!("below {path}/ in {}", joined(&locales, "and"))
         }
     };
     let places: Vec<String> = places.iter().map(place).collect();
-    listed(&places)
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn listed(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    joined(&places, "and")
 }
 
 #[cfg(test)]
