@@ -291,7 +291,7 @@ pub(super) fn layers_of(site: &SiteName) -> Result<Layers, (Exit, String)> {
 }
 
 /// A start ends with one line.
-fn first(faults: &[impl ToString]) -> (Exit, String) {
+pub(super) fn first(faults: &[impl ToString]) -> (Exit, String) {
     let told = faults.first().map_or_else(String::new, ToString::to_string);
     Exit::usage(told)
 }

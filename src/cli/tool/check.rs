@@ -83,10 +83,7 @@ async fn checked(
 
 /// Asks the wiki for its schema.
 pub(super) async fn ask(layers: &Layers) -> Result<crate::custom::Schema, String> {
-    let settings = Settings::load(layers).map_err(|faults| {
-        let first = faults.first();
-        first.map_or_else(String::new, ToString::to_string)
-    })?;
+    let settings = Settings::load(layers).map_err(|faults| start::first(&faults).1)?;
     let wiki = Wiki::quiet(settings.wiki, "tool check")?;
     let asked = print::in_progress("the wiki's schema", Box::pin(wiki.schema())).await;
     asked.map_err(|no| format!("{}; or put it there as schema.graphql", no.why))
