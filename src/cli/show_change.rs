@@ -59,17 +59,17 @@ pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
 
 /// True if a person agrees to what is shown, or said so before (`yes`); then it is printed, but for
 /// programs.
-pub(super) fn agrees(
-    preview: &PreviewToConfirm,
-    question: &str,
-    (yes, is_json): (bool, bool),
-) -> bool {
-    let lines = shown(preview);
+pub(super) fn agrees(preview: &PreviewToConfirm, question: &str, said: (bool, bool)) -> bool {
+    agrees_to(&shown(preview), question, said)
+}
+
+/// The same of what is shown in these lines.
+pub(super) fn agrees_to(lines: &[String], question: &str, (yes, is_json): (bool, bool)) -> bool {
     if !yes {
-        return pager::agrees(&lines, question);
+        return pager::agrees(lines, question);
     }
     if !is_json {
-        print::lines(&lines);
+        print::lines(lines);
     }
     true
 }

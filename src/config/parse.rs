@@ -193,30 +193,24 @@ impl<'a> SettingsSource<'a> {
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {
-        let is_none_of_its =
-            Setting::named(name).is_some_and(|setting| !setting.is_in_environment());
-        if is_none_of_its {
-            return None;
-        }
-        (self.get)(name)
+        let is_its = Setting::named(name).is_none_or(Setting::is_in_environment);
+        is_its.then(|| (self.get)(name)).flatten()
     }
 
     /// A value, if it is set at all.
     pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, SettingError> {
+        let in_file = || self.entry(name).map(|entry| entry.values.join(","));
         if self.is_sites_alone(name) || self.of_site(name).is_some() {
-            return Ok(self.entry(name).map(|entry| entry.values.join(",")));
+            return Ok(in_file());
         }
         if let Some((_, value)) = self.flags.iter().find(|(flag, _)| *flag == name) {
             return Ok(Some(value.clone()));
         }
         if let Some(value) = self.variable(name) {
-            return match value.into_string() {
-                Ok(value) => Ok(Some(value)),
-                Err(_) => Err(SettingError::new(name, "must be UTF-8 text")),
-            };
+            let text = value.into_string().map(Some);
+            return text.map_err(|_| SettingError::new(name, "must be UTF-8 text"));
         }
-        let entry = self.entry(name);
-        Ok(entry.map(|entry| entry.values.join(",")))
+        Ok(in_file())
     }
 
     /// The parts of a list or command of the settings file.
@@ -343,17 +337,13 @@ impl<'a> SettingsSource<'a> {
     }
 
     pub(super) fn prefixes(&self, name: &'static str) -> Result<Option<Vec<Prefix>>, SettingError> {
-        let Some(text) = self.filled(name)? else {
-            return Ok(None);
+        let parse = |part: &str| {
+            let prefix = Prefix::parse(part);
+            prefix.map_err(|fault| format!("has {:?}, which {fault}", part.trim()))
         };
-        text.split(',')
-            .map(|part| {
-                Prefix::parse(part).map_err(|fault| {
-                    SettingError::new(name, format!("has {:?}, which {fault}", part.trim()))
-                })
-            })
-            .collect::<Result<_, _>>()
-            .map(Some)
+        self.parsed(name, |text| {
+            text.split(',').map(parse).collect::<Result<_, _>>()
+        })
     }
 }
 

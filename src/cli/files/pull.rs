@@ -23,15 +23,11 @@ pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     dir: Dir,
     /// Only pages at and below this path; said once, when the folder is begun
-    #[arg(long, value_name = "PREFIX", value_parser = path)]
+    #[arg(long, value_name = "PREFIX", value_parser = NewPath::parse)]
     path: Option<NewPath>,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
-}
-
-fn path(text: &str) -> Result<NewPath, String> {
-    NewPath::parse(text)
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::advice::advice;
-use super::super::{CommandResult, pager, print, progress, show_change, start};
+use super::super::{CommandResult, print, progress, show_change, start};
 use super::{Exit, ProposalSelection, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
@@ -123,18 +123,12 @@ async fn apply_one(
             let named = print::painted("proposal", print::Paint::Bold);
             let mut shown = vec![format!("{named} {id}:")];
             shown.extend(show_change::shown(preview));
-            if arguments.yes {
-                if !arguments.json {
-                    print::lines(&shown);
-                }
-                return true;
-            }
             let question = if merge {
                 "Apply it merged with that?"
             } else {
                 "Apply it?"
             };
-            pager::agrees(&shown, question)
+            show_change::agrees_to(&shown, question, (arguments.yes, arguments.json))
         };
         let plan = WriteRequest::Proposal(Apply {
             merge,
