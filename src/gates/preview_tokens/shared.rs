@@ -4,7 +4,6 @@
 //! document too, and whoever removes that document has used the token up: nobody else can then.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
