@@ -6,7 +6,7 @@
 //! time every operation that wants a right answers `Unauthorized`, the view that readers see a
 //! status 500, and the views of source and editor do not answer at all.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use graphql_client::GraphQLQuery as _;
 
@@ -35,7 +35,8 @@ impl Wiki {
             return Some(known);
         }
         // Another client of the same wiki may have asked about this key.
-        if self.traffic().strangers.has(&keyed.key.digest()) {
+        let strangers = &self.traffic().strangers;
+        if strangers.has(Instant::now(), &keyed.key.digest()) {
             return Some(KeyStatus::Guest);
         }
         let _turn = keyed.asking.lock().await;
@@ -77,7 +78,8 @@ impl Wiki {
                 Some(KeyStatus::Expired)
             }
             Err(WikiError::Guest) => {
-                self.traffic().strangers.note(keyed.key.digest());
+                let strangers = &self.traffic().strangers;
+                strangers.note(Instant::now(), keyed.key.digest());
                 Some(KeyStatus::Guest)
             }
             Err(WikiError::Unauthorized) => Some(KeyStatus::Expired),

@@ -18,23 +18,15 @@ pub(in crate::wiki) struct UnknownKeys(Mutex<HashMap<Digest, Instant>>);
 
 impl UnknownKeys {
     /// True if the wiki lately did not know a key.
-    pub(in crate::wiki) fn has(&self, key: &Digest) -> bool {
-        self.has_at(Instant::now(), key)
-    }
-
-    /// The wiki does not know a key.
-    pub(in crate::wiki) fn note(&self, key: Digest) {
-        self.note_at(Instant::now(), key);
-    }
-
-    fn has_at(&self, now: Instant, key: &Digest) -> bool {
+    pub(in crate::wiki) fn has(&self, now: Instant, key: &Digest) -> bool {
         self.0
             .lock()
             .get(key)
             .is_some_and(|told| now.saturating_duration_since(*told) < MEMORY)
     }
 
-    fn note_at(&self, now: Instant, key: Digest) {
+    /// The wiki does not know a key.
+    pub(in crate::wiki) fn note(&self, now: Instant, key: Digest) {
         let mut told = self.0.lock();
         told.retain(|_, told| now.saturating_duration_since(*told) < MEMORY);
         if told.len() >= MANY {
@@ -55,9 +47,9 @@ mod tests {
     #[test]
     fn a_key_is_unknown_for_a_minute() {
         let (strangers, now) = (UnknownKeys::default(), Instant::now());
-        strangers.note_at(now, [1; 32]);
-        assert!(strangers.has_at(now, &[1; 32]) && !strangers.has_at(now, &[2; 32]));
-        assert!(!strangers.has_at(now + MEMORY, &[1; 32]));
+        strangers.note(now, [1; 32]);
+        assert!(strangers.has(now, &[1; 32]) && !strangers.has(now, &[2; 32]));
+        assert!(!strangers.has(now + MEMORY, &[1; 32]));
     }
 
     #[test]
@@ -66,10 +58,10 @@ mod tests {
         for n in 0..2 * MANY {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&n.to_be_bytes());
-            strangers.note_at(now, key);
+            strangers.note(now, key);
         }
         assert_eq!(strangers.0.lock().len(), MANY);
-        strangers.note_at(now + MEMORY, [9; 32]);
+        strangers.note(now + MEMORY, [9; 32]);
         assert_eq!(strangers.0.lock().len(), 1);
     }
 }
