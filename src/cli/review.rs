@@ -18,9 +18,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
-use parking_lot::Mutex;
-use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
+use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -28,11 +26,12 @@ use super::exit::Exit;
 use super::proposals::named;
 use super::signals::Signals;
 use super::{CommandResult, level, print, start};
+use crate::audit::ClientId;
 use crate::gates::PolicyLevel;
 use crate::hex;
 use crate::private_files;
 use crate::review::{
-    Authenticator, ReviewOrigin, Reviewer, Reviews, SignInBy, SignInId, SignedOut, WikiHandle,
+    Authenticator, ReviewOrigin, Reviewer, Reviews, SignInRecord, SignIns, SignedOut, WikiHandle,
     router,
 };
 use crate::server::http::serve_routes;
@@ -56,43 +55,22 @@ pub(super) struct Arguments {
     no_browser: bool,
 }
 
-/// Lets the operator in, once by the link of this run.
+/// Lets the operator in, by the link of this run.
 #[derive(Debug)]
 struct OperatorsDoor {
-    link: Mutex<Option<[u8; 32]>>,
+    /// This run, as a client that nobody else has.
+    run: ClientId,
     operator: Reviewer,
 }
 
-impl OperatorsDoor {
-    fn is_link(&self, secret: &str, is_used: bool) -> bool {
-        let mut link = self.link.lock();
-        let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
-        let is_it = link.is_some_and(|own| bool::from(own.ct_eq(&digest)));
-        if is_it && is_used {
-            *link = None;
-        }
-        is_it
-    }
-}
-
 impl Authenticator for OperatorsDoor {
-    fn of_link(&self, secret: &str) -> Option<Reviewer> {
-        let is_link = self.is_link(secret, false);
-        is_link.then(|| self.operator.clone())
-    }
-
-    fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>> {
-        let is_link = self.is_link(secret, true);
-        ready(is_link.then(|| self.operator.clone())).boxed()
-    }
-
     fn still<'a>(
         &'a self,
-        of: &'a SignInId,
+        (_, record): (&'a str, &'a SignInRecord),
         _: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
-        let is_operator = *of == self.operator.id;
-        let still = is_operator.then(|| self.operator.clone());
+        let is_own = record.client() == Some(self.run);
+        let still = is_own.then(|| self.operator.clone());
         ready(still.ok_or(SignedOut::Over)).boxed()
     }
 }
@@ -121,14 +99,10 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let listener = listener
         .map_err(|error| Exit::failed(format!("{address} cannot be listened at: {error}")))?;
     let port = listener.local_addr().map_err(Exit::failed)?;
-    let (name, secret) = (random::<8>()?, random::<32>()?);
+    let (name, run) = (random()?, ClientId::new().map_err(Exit::failed)?);
     let host = format!("{name}.localhost:{}", port.port());
     let caller = start::operator("review");
     let operator = Reviewer {
-        id: SignInId {
-            person: "operator".to_owned(),
-            by: SignInBy::Link(1),
-        },
         name: caller
             .actor
             .as_ref()
@@ -149,15 +123,15 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         },
         caller,
     };
-    let doors = OperatorsDoor {
-        link: Mutex::new(Some(Sha256::digest(secret.as_bytes()).into())),
-        operator,
-    };
+    let sign_ins = SignIns::new(app.desk.audit().home());
+    let secret = sign_ins.invite(run, &operator.name).map_err(Exit::failed)?;
+    let doors = OperatorsDoor { run, operator };
     let place = ReviewOrigin {
         host: Some(host.clone()),
         ..ReviewOrigin::default()
     };
     let then = first.map_or_else(String::new, |id| format!("&then={id}"));
+    let secret = secret.expose_secret();
     let link = format!("http://{host}/review/sign-in?link={secret}{then}");
     print::line(&link);
     print::note("the link works once, in one browser; Ctrl-C ends the page");
@@ -166,18 +140,19 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     } else {
         open(&link)
     };
-    let reviews = Reviews::new(Arc::new(doors), place);
+    let reviews = Reviews::new(Arc::new(doors), sign_ins.clone(), place);
     serve_routes(listener, router(Arc::new(reviews)), stop).await;
     if let Some(file) = file {
         let _ = std::fs::remove_file(file);
     }
     app.writer.finish().await;
+    sign_ins.end_of(run).map_err(Exit::failed)?;
     Ok(signals.exit().unwrap_or(Exit::Done))
 }
 
 /// Random bits in hex.
-fn random<const N: usize>() -> Result<String, (Exit, String)> {
-    let mut bits = [0_u8; N];
+fn random() -> Result<String, (Exit, String)> {
+    let mut bits = [0_u8; 8];
     getrandom::fill(&mut bits).map_err(Exit::failed)?;
     Ok(hex::encode(&bits))
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
+use super::sign_ins::SignInRecord;
 use crate::error::Failure;
 use crate::mirror::Mirror;
 use crate::page::{Locale, PagePath, Prefix};
@@ -17,17 +18,11 @@ use crate::write::{Caller, WriteContext, Writer};
 /// Lets reviewers in. The operator's command lets its operator in; a server over HTTP lets in
 /// reviewers by their links, and people for whom an issuer vouches.
 pub trait Authenticator: Debug + Send + Sync {
-    /// The reviewer of a sign-in link, without using it up.
-    fn of_link(&self, secret: &str) -> Option<Reviewer>;
-
-    /// Uses a sign-in link up, once across all processes.
-    fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>>;
-
-    /// The reviewer of a session as they are now; nobody once they may not decide any more, or got
-    /// another link. They work on the site of this name, or on the first that they see.
+    /// The reviewer of a sign-in, by the name under which it is kept, as they are now; nobody once they may
+    /// not decide any more. They work on the site of this name, or on the first that they see.
     fn still<'a>(
         &'a self,
-        of: &'a SignInId,
+        of: (&'a str, &'a SignInRecord),
         site: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Reviewer, SignedOut>>;
 
@@ -55,11 +50,8 @@ pub trait IssuerDoor: Debug + Send + Sync {
         answer: IssuerAnswer<'a>,
     ) -> BoxFuture<'a, Result<FinishedSignIn, IssuerRefusal>>;
 
-    /// The sign-in of a cookie that this process has not seen yet.
-    fn resumed(&self, cookie: &str) -> Option<SignInId>;
-
-    /// Ends a session; gives the address at the issuer where the person signs out there, too.
-    fn leave<'a>(&'a self, of: &'a SignInId) -> BoxFuture<'a, Option<String>>;
+    /// Ends the session of a name; gives the address at the issuer where the person signs out there, too.
+    fn leave<'a>(&'a self, of: &'a str) -> BoxFuture<'a, Option<String>>;
 }
 
 /// A sign-in that has begun.
@@ -91,8 +83,6 @@ pub struct IssuerAnswer<'a> {
 /// A sign-in that came to its end.
 #[derive(Debug)]
 pub struct FinishedSignIn {
-    /// The sign-in.
-    pub id: SignInId,
     /// The person's name.
     pub name: String,
     /// The secret of the session.
@@ -120,24 +110,6 @@ pub enum SignedOut {
     Because(String),
 }
 
-/// The sign-in to which a session belongs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignInId {
-    /// The identifier of the person, for as long as they may decide.
-    pub person: String,
-    /// The way in which they signed in.
-    pub by: SignInBy,
-}
-
-/// The way of a sign-in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SignInBy {
-    /// The link of this number; another link ends the session.
-    Link(u32),
-    /// The issuer; the name under which the sign-in is kept.
-    Issuer(String),
-}
-
 /// A person who decides.
 #[derive(Debug, Clone)]
 #[expect(
@@ -145,8 +117,6 @@ pub enum SignInBy {
     reason = "each is a right of its own, given by another setting"
 )]
 pub struct Reviewer {
-    /// Their sign-in.
-    pub id: SignInId,
     /// Their name, as it is on record.
     pub name: String,
     /// The site that they work on, where there are several.

@@ -61,7 +61,7 @@ async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -
     let mut pages: Vec<BinPage> = bin.into_iter().skip(from).take(AT_ONCE).collect();
     BinPage::count_links(&mut pages, &visitor.reviewer.bench.wiki).await;
     let looked = mirror.last_looked().await.map_err(Failure::from)?;
-    let frame = frame(&reviews, &visitor);
+    let frame = frame(&reviews, &visitor).await;
     let body = html! {
         main #main {
             h1 { "Bin" }
@@ -86,7 +86,7 @@ async fn show(
 ) -> BrowserResult {
     let (one, restore) = found(&reviews, &visitor, &id, None).await?;
     let state = &restore.state;
-    let frame = frame(&reviews, &visitor);
+    let frame = frame(&reviews, &visitor).await;
     let unseen: Vec<&str> = state.unknown.iter().map(|field| field.name()).collect();
     let body = html! {
         main #main.set {
@@ -156,7 +156,7 @@ async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) ->
     };
     let writer = Arc::clone(&reviewer.bench.writer);
     let left = to_its_end(async move { Box::pin(writer.write(caller, request, None)).await });
-    let frame = frame(reviews, visitor);
+    let frame = frame(reviews, visitor).await;
     let what = match left.await {
         Ok(mut answer) => match answer.left_to_people() {
             Some((set, _)) => {
@@ -264,10 +264,10 @@ fn not_so(what: &str, fault: &str) -> BrowserResponse {
     trouble(status, "Not so", &text(&told), "Nothing was proposed.")
 }
 
-fn frame(reviews: &Reviews, visitor: &Visitor) -> Frame {
+async fn frame(reviews: &Reviews, visitor: &Visitor) -> Frame {
     Frame {
         is_bin: true,
-        ..reviews.frame(visitor)
+        ..reviews.frame(visitor).await
     }
 }
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
+use super::browser_state::BrowserState;
 use super::decision::{self, Came, ReviewDecision, ReviewedSet};
 use super::deletion;
 use super::form::FormFields;
 use super::markup::{self, News};
 use super::part;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
-use super::session::SignedIn;
 use super::set_page::names_links;
 use super::set_view::{ReviewerInput, SetView};
 use super::visitor::{Reviews, SentForm, Visitor, busy};
@@ -46,7 +46,7 @@ pub(super) async fn decide(
     };
     let decision = match sent.asked_about_links(sent.wanted()).await? {
         Ok(decision) => decision,
-        Err(stop) => return Ok(sent.reply(&stop)),
+        Err(stop) => return Ok(sent.reply(&stop).await),
     };
     let proposal = let_go(seen);
     let Some(failure) = carry_out(&reviews, &visitor, &proposal, decision).await? else {
@@ -57,8 +57,8 @@ pub(super) async fn decide(
         wrong: Some(&failure),
         ..ReviewerInput::new(&left_out)
     };
-    let frame = reviews.frame(&visitor);
-    let markup = reviews.set(&visitor, &seen, 0, given, &frame);
+    let frame = reviews.frame(&visitor).await;
+    let markup = reviews.set(&visitor, &seen, 0, given, &frame).await;
     Ok(page(StatusCode::CONFLICT, markup))
 }
 
@@ -87,8 +87,8 @@ struct SentDecision<'a> {
 
 impl SentDecision<'_> {
     /// The page that says why it decides nothing.
-    fn reply(&self, stop: &Undecided) -> BrowserResponse {
-        let frame = self.reviews.frame(self.visitor);
+    async fn reply(&self, stop: &Undecided) -> BrowserResponse {
+        let frame = self.reviews.frame(self.visitor).await;
         let told;
         let (status, wrong, reason) = match stop {
             Undecided::Looks => {
@@ -123,8 +123,9 @@ impl SentDecision<'_> {
             },
             ..ReviewerInput::new(self.left_out)
         };
-        let markup = self.reviews.set(self.visitor, self.seen, 0, given, &frame);
-        page(status, markup)
+        let reviews = self.reviews;
+        let markup = reviews.set(self.visitor, self.seen, 0, given, &frame);
+        page(status, markup.await)
     }
 
     /// The decision that a form makes.
@@ -193,8 +194,8 @@ impl SentDecision<'_> {
         let (review, session) = (&seen.review, &self.visitor.session);
         let wrong = |what| Err(Undecided::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
         let sheet = SetView::new(review);
-        let sessions = &self.reviews.sessions;
-        let shown = sessions.seen(session, review.proposal.id, &review.digest);
+        let state = &session.kept.state;
+        let shown = state.seen(review.proposal.id, &review.digest);
         let unseen = part::unseen(&sheet.parts, &shown);
         let is_counted = form.number("unseen") == Some(unseen.lines);
         if unseen.first.is_some() && unseen.lines > 0 && !is_counted {
@@ -261,21 +262,21 @@ pub(super) async fn carry_out(
     } else if let Ok(ended) = tokio::time::timeout(PATIENCE, &mut work).await {
         decision::ended(ended)
     } else {
-        let (reviews, session) = (Arc::clone(reviews), visitor.session.clone());
-        tokio::spawn(async move { tell(&reviews, &session, decision::ended(work.await)) });
+        let (reviews, session) = (Arc::clone(reviews), visitor.session.name.clone());
+        tokio::spawn(async move { tell(&reviews, &session, decision::ended(work.await)).await });
         return Ok(None);
     };
     match came {
         Err(failure) => busy(&failure).map_or_else(|| Ok(Some(failure.to_string())), Err),
         came => {
-            tell(reviews, &visitor.session, came);
+            tell(reviews, &visitor.session.name, came).await;
             Ok(None)
         }
     }
 }
 
 /// Keeps what came of a decision for the next page.
-fn tell(reviews: &Reviews, session: &SignedIn, came: Came) {
+async fn tell(reviews: &Reviews, session: &str, came: Came) {
     let news = came.unwrap_or_else(|failure| {
         Some(News {
             is_good: false,
@@ -284,6 +285,7 @@ fn tell(reviews: &Reviews, session: &SignedIn, came: Came) {
         })
     });
     if let Some(news) = news {
-        reviews.sessions.tell(session, news);
+        let keep = |state: &mut BrowserState| state.news = Some(news);
+        reviews.sessions.change(session, keep).await;
     }
 }

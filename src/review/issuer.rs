@@ -10,7 +10,7 @@ use super::base_url::ReviewOrigin;
 use super::form::FormFields;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::sign_in;
-use super::visitor::{Reviews, broken, cookie};
+use super::visitor::{Reviews, cookie};
 
 /// `GET /review/sign-in/issuer`
 pub(super) async fn begin(State(reviews): State<Arc<Reviews>>, request: Request) -> BrowserResult {
@@ -48,8 +48,6 @@ pub(super) async fn finish(State(reviews): State<Arc<Reviews>>, request: Request
             return Ok(reply);
         }
     };
-    let opened = reviews.sessions.open_as(&done.cookie, &done.id);
-    opened.map_err(|error| broken(&error.to_string()))?;
     tracing::info!(reviewer = %done.name, "signed in to the review page at the issuer");
     let then = sign_in::leads_to(&done.then);
     let mut reply = page(StatusCode::OK, sign_in::signed_in(&done.name, &then));

@@ -1,6 +1,7 @@
 //! Renders the frame of all pages, and small pieces that several pages use.
 
 use maud::{DOCTYPE, Markup, Render, html};
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::audit::{CallId, Client};
@@ -8,7 +9,7 @@ use crate::page::{Date, escape_hidden};
 use crate::site::SiteName;
 
 /// Says what came of a decision, in a sentence that names its pages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct News {
     /// True if all of it is as it was decided.
     pub is_good: bool,

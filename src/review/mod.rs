@@ -7,6 +7,7 @@
 mod auth;
 mod base_url;
 mod bin;
+mod browser_state;
 mod deciding;
 mod decision;
 mod deletion;
@@ -27,6 +28,7 @@ mod session;
 mod set_page;
 mod set_view;
 mod sign_in;
+mod sign_ins;
 mod standing;
 mod under_way;
 mod undoing;
@@ -34,10 +36,12 @@ mod visitor;
 
 pub use auth::{
     Authenticator, BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, Reviewer,
-    SignInBy, SignInId, SignedOut, WikiHandle,
+    SignedOut, WikiHandle,
 };
 pub use base_url::ReviewOrigin;
 pub use record::{NoReport, ReadReport, ReportCounts, ReportRequest};
 pub use routes::router;
 pub(crate) use sign_in::AT_ISSUER;
+pub use sign_ins::{LINK_PREFIX, SignInRecord, SignIns};
+pub(crate) use sign_ins::{SignInBy, digest, random};
 pub use visitor::Reviews;

@@ -9,9 +9,10 @@ use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{get, post};
 
-use super::auth::{IssuerDoor, SignInBy};
+use super::auth::IssuerDoor;
 use super::base_url::ReviewOrigin;
 use super::bin;
+use super::browser_state::BrowserState;
 use super::deciding::{self, DECIDED};
 use super::decision;
 use super::form::FormFields;
@@ -26,6 +27,7 @@ use super::reply::{
 };
 use super::set_view::{self, ReviewerInput};
 use super::sign_in::{self, SignInWays};
+use super::sign_ins::SignInRecord;
 use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
 use crate::audit::ProposalId;
@@ -82,7 +84,7 @@ async fn show_queue(
     // An open page asks every few seconds.
     queue.standing = proposals.standing(queue.shown(), a_moment_ago()).await;
     if query.text("part") != "list" {
-        let frame = reviews.frame(&visitor);
+        let frame = reviews.frame(&visitor).await;
         return Ok(page(
             StatusCode::OK,
             queue::page(&queue, &form, &narrowing, &frame),
@@ -107,10 +109,10 @@ async fn show_set(
 ) -> BrowserResult {
     let query = FormFields::of_query(uri.query());
     if let view @ ("one" | "two") = query.text("view") {
-        visitor.session.is_side_by_side = view == "two";
-        reviews
-            .sessions
-            .show_side_by_side(&visitor.session, view == "two");
+        let session = &mut visitor.session;
+        session.kept.state.is_side_by_side = view == "two";
+        let show = |state: &mut BrowserState| state.is_side_by_side = view == "two";
+        reviews.sessions.change(&session.name, show).await;
     }
     if query.text("part") == "state" {
         let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
@@ -122,7 +124,7 @@ async fn show_set(
         });
     }
     let seen = reviews.found(&visitor, &id).await?;
-    let mut frame = reviews.frame(&visitor);
+    let mut frame = reviews.frame(&visitor).await;
     let is_under_way = reviews.under_way.is(seen.review.proposal.id);
     if is_under_way || set_view::is_being_decided(&seen.review) {
         frame.again_in = Some(1);
@@ -137,7 +139,7 @@ async fn show_set(
         after: after.as_ref(),
         ..ReviewerInput::new(&left_out)
     };
-    let markup = reviews.set(&visitor, &seen, from, given, &frame);
+    let markup = reviews.set(&visitor, &seen, from, given, &frame).await;
     Ok(page(StatusCode::OK, markup))
 }
 
@@ -157,7 +159,7 @@ async fn show_new_text(
     let shown = shown
         .await
         .map_err(|_| broken("The text could not be rendered."))?;
-    let frame = reviews.frame(&visitor);
+    let frame = reviews.frame(&visitor).await;
     Ok(page(
         StatusCode::OK,
         rendered::page((&id, &one, &address), &shown, &frame),
@@ -187,11 +189,8 @@ async fn ask_sign_in(State(reviews): ReviewRouteState, uri: Uri) -> BrowserResul
         };
         return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed(&ways)));
     }
-    let reviewer = reviews
-        .doors
-        .of_link(secret)
-        .ok_or_else(|| wrong_link(&reviews))?;
-    let markup = sign_in::ask(&reviewer.name, secret, query.text("then"));
+    let link = of_link(&reviews, secret).await?;
+    let markup = sign_in::ask(link.name(), secret, query.text("then"));
     Ok(page(StatusCode::OK, markup))
 }
 
@@ -199,15 +198,12 @@ async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserR
     let (request, body) = request.into_parts();
     let is_own = ReviewOrigin::is_own(&request.headers);
     let form = FormFields::read(body).await?;
-    let reviewer = if is_own {
-        reviews.doors.take_link(form.text("link")).await
-    } else {
-        None
-    };
-    let reviewer = reviewer.ok_or_else(|| wrong_link(&reviews))?;
-    let opened = reviews.sessions.open(&reviewer.id);
-    let opened = opened.map_err(|error| broken(&error.to_string()))?;
-    tracing::info!(reviewer = %reviewer.name, "signed in to the review page");
+    let secret = form.text("link");
+    of_link(&reviews, if is_own { secret } else { "" }).await?;
+    let opened = reviews.sessions.take_link(secret).await;
+    let opened = opened.map_err(|error| broken(&error))?;
+    let (opened, session) = opened.ok_or_else(|| wrong_link(&reviews))?;
+    tracing::info!(reviewer = %session.name(), "signed in to the review page");
     let mut reply = see_other(&sign_in::leads_to(form.text("then")));
     let is_secure = reviews.place.is_secure_for(&request.extensions);
     let cookie = sign_in::cookie(&opened, is_secure);
@@ -221,16 +217,17 @@ async fn sign_out(
     SentForm { visitor, .. }: SentForm,
 ) -> BrowserResult {
     let is_secure = reviews.place.is_secure_for(&extensions);
-    reviews.sessions.close(&visitor.session);
     let mut reply = see_other("/review/sign-in");
-    let of = &visitor.session.reviewer;
+    let session = &visitor.session;
     let issuer = reviews.doors.issuer();
-    let issuer = issuer.filter(|_| matches!(of.by, SignInBy::Issuer(_)));
-    if let Some(issuer) = issuer
-        && let Some(there) = issuer.leave(of).await
-    {
-        // A form must not lead to another site, and a link may.
-        reply = page(StatusCode::OK, sign_in::signed_out(&issuer.name(), &there));
+    if let Some(issuer) = issuer.filter(|_| session.kept.client().is_none()) {
+        if let Some(there) = issuer.leave(&session.name).await {
+            // A form must not lead to another site, and a link may.
+            reply = page(StatusCode::OK, sign_in::signed_out(&issuer.name(), &there));
+        }
+    } else {
+        let ended = reviews.sessions.sign_out(&session.name).await;
+        ended.map_err(|error| broken(&error))?;
     }
     let cookie = sign_in::no_cookie(is_secure);
     set(&mut reply, header::SET_COOKIE, &cookie);
@@ -239,6 +236,16 @@ async fn sign_out(
 
 async fn asset(Path(name): Path<String>) -> BrowserResult {
     reply::asset(&name)
+}
+
+/// The link of a secret, if it still signs in somebody who may come in. It is not used up.
+async fn of_link(reviews: &Reviews, secret: &str) -> Result<SignInRecord, BrowserResponse> {
+    let found = reviews.sessions.of_link(secret);
+    let found = found.map_err(|error| broken(&error))?;
+    let link = found.ok_or_else(|| wrong_link(reviews))?;
+    let may = reviews.doors.still(("", &link), None).await;
+    may.map_err(|_| wrong_link(reviews))?;
+    Ok(link)
 }
 
 fn wrong_link(reviews: &Reviews) -> BrowserResponse {

@@ -107,7 +107,7 @@ fn changes(shown: &SetPageModel) -> Markup {
         @if !sheet.parts.is_empty() {
             p.views {
                 "Differences: "
-                @if shown.session.is_side_by_side {
+                @if shown.session.kept.state.is_side_by_side {
                     a href="?view=one" { "one column" } " · " b { "two columns" }
                 } @else {
                     b { "one column" } " · " a href="?view=two" { "two columns" }
@@ -188,7 +188,7 @@ fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): Field
             @for (number, part) in own {
                 @if shown.parts.contains(&number) {
                     @let rows: Vec<_> = rows(diff, part.rows.clone()).collect();
-                    (table(&rows, shown.session.is_side_by_side))
+                    (table(&rows, shown.session.kept.state.is_side_by_side))
                 } @else {
                     p.folded {
                         a href=(format!("?from={number}#change-{change}")) data-part=(number) {

@@ -70,11 +70,6 @@ pub(super) fn needed(ways: &SignInWays) -> Markup {
     how_to("Sign in to review changes", why, ways)
 }
 
-/// Says that a session counts no more, and why.
-pub(super) fn put_out(why: &str, ways: &SignInWays) -> Markup {
-    how_to("You are signed out", why, ways)
-}
-
 /// Says that a session is over, and how to begin another one.
 pub(super) fn ended(ways: &SignInWays) -> Markup {
     let why = if ways.issuer.is_some() {
@@ -82,9 +77,9 @@ pub(super) fn ended(ways: &SignInWays) -> Markup {
          be asked about you again, and when the operator ends it. What was decided before stays \
          decided."
     } else {
-        "It ends after twelve hours without use, after seven days, when the server is started anew, \
-         when the operator makes another link, and when they take the right to review away. What was \
-         decided before stays decided."
+        "It ends after twelve hours without use, after seven days, when the operator ends it or makes \
+         another link, and when they take the right to review away. What was decided before stays \
+         decided."
     };
     how_to("Your session has ended", why, ways)
 }
@@ -114,7 +109,8 @@ pub(super) fn signed_in(name: &str, then: &str) -> Markup {
     markup::page("Signed in", &Frame::none(), &body)
 }
 
-fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
+/// Says why nobody is signed in, and how to sign in.
+pub(super) fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
     let body = html! {
         main #main.narrow {
             h1 { (title) }

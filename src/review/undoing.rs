@@ -128,7 +128,7 @@ async fn shown(
     let writer = &reviewer.bench.writer;
     let looked = Box::pin(writer.confirmed(&reviewer.caller, plan, looks)).await;
     let id = seen.review.proposal.id;
-    let frame = reviews.frame(visitor);
+    let frame = reviews.frame(visitor).await;
     Ok(match (looked, shown) {
         (Ok(_), Some(preview)) => {
             let token = visitor.session.token_for(&words(id, call, &preview.digest));

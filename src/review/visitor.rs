@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use super::auth::{Authenticator, IssuerDoor, Reviewer, SignedOut};
 use super::base_url::ReviewOrigin;
+use super::browser_state::BrowserState;
 use super::decision::{self, ReviewedSet};
 use super::form::FormFields;
 use super::markup::{self, Frame};
@@ -18,10 +19,11 @@ use super::part;
 use super::queue::ReviewQueue;
 use super::record::{Checks, Readers};
 use super::reply::{BrowserResponse, page, set, trouble};
-use super::session::{BrowserSessions, SignedIn};
+use super::session::SignedIn;
 use super::set_page;
 use super::set_view::{ReviewerInput, SetPageModel, SetView};
 use super::sign_in::{self, SignInWays, WrongLinks};
+use super::sign_ins::{SignIns, digest};
 use super::under_way::RunningSets;
 use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
@@ -37,7 +39,7 @@ const AGAIN: &str = "own";
 pub struct Reviews {
     pub(super) doors: Arc<dyn Authenticator>,
     pub(super) place: ReviewOrigin,
-    pub(super) sessions: BrowserSessions,
+    pub(super) sessions: SignIns,
     pub(super) wrong_links: WrongLinks,
     /// The sets that are being applied now.
     pub(super) under_way: RunningSets,
@@ -94,12 +96,12 @@ impl FromRequest<Arc<Reviews>> for SentForm {
 }
 
 impl Reviews {
-    /// A page at a place, for those whom the doors let in.
-    pub fn new(doors: Arc<dyn Authenticator>, place: ReviewOrigin) -> Self {
+    /// A page at a place, for those of these sign-ins whom the doors let in.
+    pub fn new(doors: Arc<dyn Authenticator>, sessions: SignIns, place: ReviewOrigin) -> Self {
         Self {
             doors,
             place,
-            sessions: BrowserSessions::default(),
+            sessions,
             wrong_links: WrongLinks::default(),
             under_way: RunningSets::default(),
             readers: Readers::default(),
@@ -112,16 +114,17 @@ impl Reviews {
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
         let query = FormFields::of_query(request.uri.query());
-        let session = match cookie.map(|cookie| self.session(cookie)).transpose() {
-            Ok(session) => session.flatten(),
-            Err(error) => return Err(broken(&error.to_string())),
-        };
-        if let Some(session) = session {
+        let kept = cookie.map(|cookie| self.sessions.session(&digest(cookie)));
+        let kept = kept
+            .transpose()
+            .map_err(|error| broken(&error.to_string()))?;
+        if let Some((cookie, kept)) = cookie.zip(kept.flatten()) {
+            let session = SignedIn::new(cookie, kept);
             let asked = Some(query.text("site")).filter(|site| !site.is_empty());
-            let site = asked.or(session.site.as_deref());
-            let still = self.doors.still(&session.reviewer, site).await;
+            let before = session.kept.state.site.as_deref();
+            let of = (&*session.name, &session.kept);
+            let still = self.doors.still(of, asked.or(before)).await;
             let reviewer = still.map_err(|signed_out| {
-                self.sessions.close(&session);
                 let (status, markup) = match signed_out {
                     SignedOut::Over => (
                         StatusCode::UNAUTHORIZED,
@@ -129,7 +132,7 @@ impl Reviews {
                     ),
                     SignedOut::Because(why) => (
                         StatusCode::FORBIDDEN,
-                        sign_in::put_out(&why, &self.ways(request)),
+                        sign_in::how_to("You are signed out", &why, &self.ways(request)),
                     ),
                 };
                 page(status, markup)
@@ -137,8 +140,11 @@ impl Reviews {
             let own = reviewer.site.as_ref().map(SiteName::as_str);
             if let Some(asked) = asked.filter(|_| request.method == Method::GET)
                 && own == Some(asked)
+                && before != own
             {
-                self.sessions.look_at(&session, asked);
+                let site = Some(asked.to_owned());
+                let look = |state: &mut BrowserState| state.site = site;
+                self.sessions.change(&session.name, look).await;
             }
             return Ok(Visitor { session, reviewer });
         }
@@ -151,17 +157,6 @@ impl Reviews {
             None => sign_in::needed(&self.ways(request)),
         };
         Err(page(StatusCode::UNAUTHORIZED, markup))
-    }
-
-    /// The session of a cookie: one that this process has open, or that is kept.
-    fn session(&self, cookie: &str) -> Result<Option<SignedIn>, getrandom::Error> {
-        if let Some(session) = self.sessions.find(cookie) {
-            return Ok(Some(session));
-        }
-        let issuer = self.doors.issuer();
-        let resumed = issuer.and_then(|issuer| issuer.resumed(cookie));
-        let opened = resumed.map(|of| self.sessions.open_as(cookie, &of));
-        opened.transpose()
     }
 
     /// The ways to sign in, for whoever asked for this page.
@@ -187,14 +182,18 @@ impl Reviews {
         ))
     }
 
-    pub(super) fn frame(&self, visitor: &Visitor) -> Frame {
+    pub(super) async fn frame(&self, visitor: &Visitor) -> Frame {
+        let session = &visitor.session;
+        let news = session.kept.state.news.clone();
+        if news.is_some() {
+            // They are told once.
+            let told = |state: &mut BrowserState| state.news = None;
+            self.sessions.change(&session.name, told).await;
+        }
         Frame {
-            signed_in: Some((
-                visitor.reviewer.name.clone(),
-                visitor.session.form_token.clone(),
-            )),
+            signed_in: Some((visitor.reviewer.name.clone(), session.form_token.clone())),
             wiki: Some(visitor.reviewer.bench.desk.audit().wiki().to_owned()),
-            news: self.sessions.take_news(&visitor.session),
+            news,
             notice: visitor.reviewer.notice.clone(),
             again_in: None,
             is_record: false,
@@ -236,8 +235,8 @@ impl Reviews {
         Ok(ReviewQueue::new(all))
     }
 
-    /// A set as a page, from one of its parts on.
-    pub(super) fn set(
+    /// A set as a page, from one of its parts on, which the session has seen then.
+    pub(super) async fn set(
         &self,
         visitor: &Visitor,
         seen: &ReviewedSet,
@@ -245,27 +244,33 @@ impl Reviews {
         given: ReviewerInput<'_>,
         frame: &Frame,
     ) -> maud::Markup {
-        aside(seen.review.bytes(), || {
-            let review = &seen.review;
+        let review = &seen.review;
+        let (id, digest) = (review.proposal.id, &review.digest);
+        let mut state = visitor.session.kept.state.clone();
+        let (markup, parts, is_news) = aside(review.bytes(), || {
             let sheet = SetView::new(review);
-            let id = review.proposal.id;
             let parts = part::of_page(&sheet.parts, from);
-            let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
-            self.sessions.saw(&visitor.session, shown);
-            let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
+            let is_news = state.saw(id, digest, parts.clone());
             let shown = SetPageModel {
-                unseen: part::unseen(&sheet.parts, &shown_parts),
+                unseen: part::unseen(&sheet.parts, &state.seen(id, digest)),
                 warnings: &seen.warnings,
                 sheet: &sheet,
-                parts,
+                parts: parts.clone(),
                 session: &visitor.session,
                 reviewer: &visitor.reviewer,
                 given,
                 is_under_way: self.under_way.is(id),
                 far: self.under_way.progress(id),
             };
-            set_page::page(&shown, frame)
-        })
+            (set_page::page(&shown, frame), parts, is_news)
+        });
+        if is_news {
+            let saw = |state: &mut BrowserState| {
+                state.saw(id, digest, parts);
+            };
+            self.sessions.change(&visitor.session.name, saw).await;
+        }
+        markup
     }
 }
 

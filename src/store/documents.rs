@@ -19,7 +19,7 @@ words! {
         Memories = "memories",
         /// A person's yes for several writes, by its id. Nobody else may be able to change it.
         Approval = "approval",
-        /// A person's sign-in at the review page, by the digest of its secret. Nobody else may be able to
+        /// A link to the review page or a session there, by the digest of its secret. Nobody else may be able to
         /// change it.
         SignIn = "sign-in",
         /// A client that another one made for a task, by the digest of its token. Nobody else may be able to
@@ -54,7 +54,7 @@ impl DocumentKind {
             Self::Draft | Self::Memories | Self::Mirror => 32 << 20,
             Self::Preview => 64 << 20,
             Self::Pause | Self::AnchorFault | Self::Approval | Self::LastUse => 16 << 10,
-            // Groups, and a refresh token.
+            // Groups, a refresh token, and what a session has seen.
             Self::SignIn | Self::McpSession | Self::Delegate | Self::Server => 128 << 10,
         }
     }

@@ -1,12 +1,14 @@
 //! `wikijs-gate token link`: another link with which a person signs in.
 
+use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::super::exit::Exit;
 use super::super::{CommandResult, print};
-use super::{failed, no_randomness};
+use super::{client, failed};
 use crate::config::ServeSettings;
-use crate::server::http::{LinkSecret, TokensFile};
+use crate::review::SignIns;
+use crate::server::http::{NamedClient, TokensFile, TokensFileError};
 
 /// Arguments of `token link`.
 #[derive(Debug, clap::Args)]
@@ -33,11 +35,18 @@ pub(super) struct At {
 }
 
 impl TokenLinkArgs {
-    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
+    pub(super) fn make(
+        self,
+        file: &TokensFile,
+        settings: &ServeSettings,
+        sign_ins: &SignIns,
+    ) -> CommandResult {
         let address = self.at.address(settings)?;
-        let secret = LinkSecret::new().map_err(no_randomness)?;
-        file.give_link(&self.name, &secret).map_err(failed(file))?;
-        let link = link(&address, &secret);
+        let client = client(file, &self.name)?;
+        if !client.role().signs_in() {
+            return Err(failed(file)(TokensFileError::HasNoLink));
+        }
+        let link = link(&address, sign_ins, &client)?;
         if self.json {
             print::line(&json!({ "name": self.name, "signInLink": link }).to_string());
         } else {
@@ -78,9 +87,22 @@ impl At {
     }
 }
 
-/// A link that signs in whoever opens it first.
-pub(super) fn link(address: &str, secret: &LinkSecret) -> String {
-    format!("{address}/review/sign-in?link={}", secret.reveal())
+/// Makes a link that signs in whoever opens it first, as this client.
+pub(super) fn link(
+    address: &str,
+    sign_ins: &SignIns,
+    client: &NamedClient,
+) -> Result<String, (Exit, String)> {
+    let name = &client.name;
+    let secret = sign_ins.invite(client.id(), name).map_err(|fault| {
+        Exit::failed(format!(
+            "no link was made: {fault}; `wikijs-gate token link {name}` tries again"
+        ))
+    })?;
+    Ok(format!(
+        "{address}/review/sign-in?link={}",
+        secret.expose_secret()
+    ))
 }
 
 /// Shows a link, once.

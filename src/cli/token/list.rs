@@ -15,9 +15,9 @@ use super::super::when::{from_now, minute};
 use super::failed;
 use crate::audit::{ClientId, StoreHome};
 use crate::gates::ends_soon;
+use crate::review::{SignInRecord, SignIns};
 use crate::server::http::{
-    ClientConfirm, DelegateRecord, Grant, KeptDelegates, LastUses, NamedClient, SignInRecord,
-    SignIns, TokensFile,
+    ClientConfirm, DelegateRecord, Grant, KeptDelegates, LastUses, NamedClient, TokensFile,
 };
 
 pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> CommandResult {
@@ -108,7 +108,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
     Ok(Exit::Done)
 }
 
-/// The sessions of people at the review page, by the names that `token revoke` takes, the newest first.
+/// The sessions of people at the review page, and links that wait to be used, by the names that `token revoke` takes, the newest first.
 fn sessions(sign_ins: &SignIns) -> Vec<(String, SignInRecord)> {
     let all = sign_ins.all().unwrap_or_else(|error| {
         print::note(&format!("The sessions of people cannot be read: {error}."));
@@ -131,7 +131,12 @@ fn session_row((name, record): &(String, SignInRecord)) -> Vec<Cell> {
     let created = record.opened().and_then(|at| at.format(&Rfc3339).ok());
     vec![
         print::harmless(name).into(),
-        "session".into(),
+        if record.is_unused() {
+            "link"
+        } else {
+            "session"
+        }
+        .into(),
         "".into(),
         created.unwrap_or_default().into(),
         told(record.used()).into(),
@@ -144,6 +149,7 @@ fn session_as_json((name, record): &(String, SignInRecord)) -> Value {
     let shown = |at: Option<OffsetDateTime>| at.and_then(|at| at.format(&Rfc3339).ok());
     json!({
         "name": name,
+        "isUnusedLink": record.is_unused(),
         "created": shown(record.opened()),
         "lastUse": shown(record.used()),
         "ends": shown(record.ends()),

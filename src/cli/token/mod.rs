@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::{CommandResult, file_faults, print, start};
-use crate::config::{ServeSettings, allowed_prefixes, store_home};
-use crate::server::http::{KeptDelegates, SignIns, TokensFile, TokensFileError};
+use crate::config::{ServeSettings, SettingsSource, allowed_prefixes, store_home};
+use crate::review::SignIns;
+use crate::server::http::{KeptDelegates, NamedClient, TokensFile, TokensFileError};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum TokenCommand {
@@ -58,32 +59,41 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
         TokenCommand::New(new) => {
             let allowed = allowed_prefixes(&source).map_err(Exit::usage)?;
             let vain = new.in_vain(settings.rate, allowed.as_deref());
-            let exit = new.make(&file, &settings)?;
+            let exit = new.make(&file, &settings, || sign_ins(&source))?;
             for note in &vain {
                 print::note(note);
             }
             Ok(exit)
         }
-        TokenCommand::Link(link) => link.make(&file, &settings),
-        TokenCommand::Rotate(rotate) => rotate.make(&file, &settings),
+        TokenCommand::Link(link) => link.make(&file, &settings, &sign_ins(&source)?),
+        TokenCommand::Rotate(rotate) => rotate.make(&file, &settings, || sign_ins(&source)),
         TokenCommand::List { json } => {
             let home = store_home(&source).map_err(Exit::usage)?;
             list::list(&file, &home, json)
         }
         TokenCommand::Revoke { name, json } => {
-            let home = || store_home(&source).map_err(Exit::usage);
-            // The names of people have an @, and no client's has.
-            let sessions = if name.contains('@') {
-                SignIns::new(&home()?).revoke(&name).map_err(Exit::failed)?
+            let end = || sign_ins(&source)?.revoke(&name).map_err(Exit::failed);
+            // The names of people have an @, and no client's has. One session has a slash in its name, and so has
+            // a delegate.
+            if name.contains(['@', '/']) {
+                match end()? {
+                    0 if name.contains('/') => {
+                        let home = store_home(&source).map_err(Exit::usage)?;
+                        let delegates = KeptDelegates::new(&home);
+                        delegates.revoke(&name).map_err(Exit::failed)?;
+                    }
+                    0 => return Err(failed(&file)(TokensFileError::Unknown)),
+                    _ => {}
+                }
             } else {
-                0
-            };
-            if sessions == 0 && name.contains('/') {
-                // The name of a delegate begins with its maker's.
-                let delegates = KeptDelegates::new(&home()?);
-                delegates.revoke(&name).map_err(Exit::failed)?;
-            } else if sessions == 0 {
+                let signs_in = client(&file, &name).is_ok_and(|client| client.role().signs_in());
                 file.remove(&name).map_err(failed(&file))?;
+                // The client is out, whatever becomes of the list of its sessions.
+                if let Some(Err((_, fault))) = signs_in.then(end) {
+                    print::note(&format!(
+                        "Its sessions stay listed until they end: {fault}."
+                    ));
+                }
             }
             print::line(&if json {
                 json!({ "revoked": name }).to_string()
@@ -93,6 +103,19 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
             Ok(Exit::Done)
         }
     }
+}
+
+/// The sign-ins of the store that the settings name.
+fn sign_ins(source: &SettingsSource<'_>) -> Result<SignIns, (Exit, String)> {
+    let home = store_home(source).map_err(Exit::usage)?;
+    Ok(SignIns::new(&home))
+}
+
+/// The client of a name.
+fn client(file: &TokensFile, name: &str) -> Result<NamedClient, (Exit, String)> {
+    let clients = file.read().map_err(failed(file))?;
+    let found = clients.into_iter().find(|client| client.name == name);
+    found.ok_or_else(|| failed(file)(TokensFileError::Unknown))
 }
 
 fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {

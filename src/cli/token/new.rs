@@ -13,7 +13,8 @@ use crate::audit::Role;
 use crate::config::ServeSettings;
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
-use crate::server::http::{ClientConfirm, ClientToken, Grant, LinkSecret, NamedClient, TokensFile};
+use crate::review::SignIns;
+use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, TokensFile};
 use crate::tools::{Registry, ToolSelection, Toolset};
 
 /// Arguments of `token new`.
@@ -135,26 +136,30 @@ impl New {
         })
     }
 
-    pub(super) fn make(&self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
+    pub(super) fn make(
+        &self,
+        file: &TokensFile,
+        settings: &ServeSettings,
+        sign_ins: impl FnOnce() -> Result<SignIns, (Exit, String)>,
+    ) -> CommandResult {
         let (role, may) = (self.role(), self.grant().map_err(Exit::usage)?);
-        // The client, its token or link (shown once), and how to present it.
-        let (client, shown, is_link) = if role.signs_in() {
-            let address = self.at.address(settings)?;
-            let secret = LinkSecret::new().map_err(no_randomness)?;
-            let client = NamedClient::with_link(&self.name, role, &secret, may);
-            (client.map_err(Exit::usage)?, link(&address, &secret), true)
+        let is_link = role.signs_in();
+        // The client, and its token or link, which is shown once.
+        let (client, shown) = if is_link {
+            let (address, sign_ins) = (self.at.address(settings)?, sign_ins()?);
+            let client = NamedClient::signing_in(&self.name, role, may).map_err(Exit::usage)?;
+            file.add(client.clone()).map_err(failed(file))?;
+            let link = link(&address, &sign_ins, &client)?;
+            (client, link)
         } else {
             let token = ClientToken::new().map_err(no_randomness)?;
             let client = NamedClient::with_token(&self.name, role, &token, may);
-            (
-                client.map_err(Exit::usage)?,
-                token.reveal().to_owned(),
-                false,
-            )
+            let client = client.map_err(Exit::usage)?;
+            file.add(client.clone()).map_err(failed(file))?;
+            (client, token.reveal().to_owned())
         };
         let (id, ends) = (client.id(), client.expires().ok().flatten());
-        let expires = client.may.expires.clone();
-        file.add(client).map_err(failed(file))?;
+        let expires = client.may.expires;
         if self.json {
             let word = if is_link { "signInLink" } else { "token" };
             let mut answer =

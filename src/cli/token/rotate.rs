@@ -11,11 +11,10 @@ use super::super::when::{from_now, minute};
 use super::super::{CommandResult, print};
 use super::ending::{DEFAULT, end, length};
 use super::link::{At, link, tell};
-use super::{failed, no_randomness};
+use super::{client, failed, no_randomness};
 use crate::config::ServeSettings;
-use crate::server::http::{
-    ClientToken, Credential, LinkSecret, NamedClient, Rotation, TokensFile, TokensFileError,
-};
+use crate::review::SignIns;
+use crate::server::http::{ClientToken, NamedClient, Rotation, TokensFile};
 
 /// The default time for which the previous token remains valid.
 const KEPT: &str = "24h";
@@ -44,12 +43,18 @@ pub(in crate::cli) struct Rotate {
 }
 
 impl Rotate {
-    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
-        let before = self.client(file)?;
+    pub(super) fn make(
+        self,
+        file: &TokensFile,
+        settings: &ServeSettings,
+        sign_ins: impl FnOnce() -> Result<SignIns, (Exit, String)>,
+    ) -> CommandResult {
+        let before = client(file, &self.name)?;
         let ends = before.expires().map_err(Exit::failed)?;
         let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(Exit::usage)?;
         if before.role().signs_in() {
-            return self.sign_in_anew(file, settings, expires);
+            let address = self.at.address(settings)?;
+            return self.sign_in_anew(file, (&before, &address), &sign_ins()?, expires);
         }
         let keep = match self.keep_old.as_deref().unwrap_or(KEPT) {
             "0" => Some(Duration::ZERO),
@@ -59,7 +64,7 @@ impl Rotate {
             .ok_or_else(|| Exit::usage("--keep-old must be a time such as 30m, 1h or 2d, or 0"))?;
         let token = ClientToken::new().map_err(no_randomness)?;
         let rotation = Rotation {
-            to: Credential::Token(&token),
+            token: Some(&token),
             keep,
             expires: expires.clone(),
         };
@@ -92,7 +97,8 @@ impl Rotate {
     fn sign_in_anew(
         self,
         file: &TokensFile,
-        settings: &ServeSettings,
+        (client, address): (&NamedClient, &str),
+        sign_ins: &SignIns,
         expires: Option<String>,
     ) -> CommandResult {
         if self.keep_old.is_some() {
@@ -100,15 +106,13 @@ impl Rotate {
                 "--keep-old: reviewers and auditors have no token; they sign in with a link",
             ));
         }
-        let address = self.at.address(settings)?;
-        let secret = LinkSecret::new().map_err(no_randomness)?;
         let rotation = Rotation {
-            to: Credential::Link(&secret),
+            token: None,
             keep: Duration::ZERO,
             expires,
         };
         file.rotate(&self.name, &rotation).map_err(failed(file))?;
-        let link = link(&address, &secret);
+        let link = link(address, sign_ins, client)?;
         if self.json {
             let answer =
                 json!({ "name": self.name, "signInLink": link, "expires": rotation.expires });
@@ -120,16 +124,9 @@ impl Rotate {
         Ok(Exit::Done)
     }
 
-    fn client(&self, file: &TokensFile) -> Result<NamedClient, (Exit, String)> {
-        let clients = file.read().map_err(failed(file))?;
-        let mut clients = clients.into_iter();
-        let found = clients.find(|client| client.name == self.name);
-        found.ok_or_else(|| failed(file)(TokensFileError::Unknown))
-    }
-
     /// Says when the client expires, from the present file.
     fn tell_end(&self, file: &TokensFile) {
-        let client = self.client(file).ok();
+        let client = client(file, &self.name).ok();
         let end = client.and_then(|client| client.expires().ok().flatten());
         if let Some(end) = end {
             let (name, away, at) = (&self.name, from_now(end), minute(end));

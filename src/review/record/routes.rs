@@ -35,7 +35,7 @@ async fn list(State(reviews): RecordRouteState, visitor: Visitor, uri: Uri) -> B
         "" => None,
         text => Some(text.parse::<CallId>().map_err(|_| nothing())?),
     };
-    let frame = frame(&reviews, &visitor);
+    let frame = frame(&reviews, &visitor).await;
     let mut listed = reader::CallListPage::default();
     if selection.wrong.is_empty() {
         let reviewer = &visitor.reviewer;
@@ -76,14 +76,14 @@ async fn one(
         is_served: true,
         wiki: &wiki,
     };
-    let frame = frame(&reviews, &visitor);
+    let frame = frame(&reviews, &visitor).await;
     let body = call::group(&group, &changed, &links);
     Ok(page(StatusCode::OK, list_page::one(&group, &body, &frame)))
 }
 
 async fn show_check(State(reviews): RecordRouteState, visitor: Visitor) -> BrowserResult {
     let heads = heads_for(&visitor).await?;
-    let frame = frame(&reviews, &visitor);
+    let frame = frame(&reviews, &visitor).await;
     let token = &visitor.session.form_token;
     let markup = check::page(&reviews.checks(&visitor).now(), &heads, token, frame);
     Ok(page(StatusCode::OK, markup))
@@ -120,10 +120,10 @@ async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, Bro
 }
 
 /// The frame of a page of the record.
-fn frame(reviews: &Reviews, visitor: &Visitor) -> Frame {
+async fn frame(reviews: &Reviews, visitor: &Visitor) -> Frame {
     Frame {
         is_record: true,
-        ..reviews.frame(visitor)
+        ..reviews.frame(visitor).await
     }
 }
 

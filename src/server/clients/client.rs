@@ -1,4 +1,4 @@
-//! A named client as in the tokens file, which holds only the digest of its token or link.
+//! A named client as in the tokens file, which holds only the digest of its token.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,32 +8,21 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::client_record::{CallerRights, ClientRecord};
-use super::secret::{ClientToken, Dated, LinkSecret, digest, is_digest};
+use super::secret::{ClientToken, Dated, is_digest};
 use super::tokens_fault::TokensFileError;
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
+use crate::review::digest;
 
-/// Time for which a sign-in link is valid.
-pub(in crate::server) const LINK_COUNTS: time::Duration = time::Duration::DAY;
-
-/// The replacement of a client's present token or link.
+/// The replacement of a client's present token, and its new end.
 #[derive(Debug)]
 pub struct Rotation<'a> {
-    /// The new token or link.
-    pub to: Credential<'a>,
+    /// The new token; `None` for a person who signs in.
+    pub token: Option<&'a ClientToken>,
     /// Time for which its token before stays valid.
     pub keep: Duration,
     /// Time at which the client ends, in RFC 3339; never if there is none.
     pub expires: Option<String>,
-}
-
-/// The secret that a client presents.
-#[derive(Debug)]
-pub enum Credential<'a> {
-    /// A token, with each request.
-    Token(&'a ClientToken),
-    /// The secret of a link, once.
-    Link(&'a LinkSecret),
 }
 
 /// A client as the tokens file has it: one line of JSON.
@@ -56,24 +45,10 @@ pub struct NamedClient {
     /// The previous token, while it is still valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     old: Option<Dated>,
-    /// The link with which a person signs in next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    link: Option<Dated>,
-    /// Number of links that a person got; another link ends the sessions of the ones before.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    links: u32,
     /// Time of its creation, in RFC 3339.
     pub created: String,
     /// Its grant, which only takes away from the server's rights.
     pub may: Grant,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes what it may skip by reference"
-)]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl NamedClient {
@@ -95,21 +70,15 @@ impl NamedClient {
         token: &ClientToken,
         may: Grant,
     ) -> Result<Self, String> {
-        let sha256 = Some(digest(token.reveal()));
-        Self::made(name, role, may, |client| Self { sha256, ..client })
+        Self::made(name, role, may, Some(digest(token.reveal())))
     }
 
-    /// A person who signs in, first with this link.
+    /// A person who signs in.
     ///
     /// # Errors
     /// One sentence about the name, the role, or what is granted.
-    pub fn with_link(
-        name: &str,
-        role: Role,
-        link: &LinkSecret,
-        may: Grant,
-    ) -> Result<Self, String> {
-        Self::made(name, role, may, |client| client.signing_in_with(link))
+    pub fn signing_in(name: &str, role: Role, may: Grant) -> Result<Self, String> {
+        Self::made(name, role, may, None)
     }
 
     /// A delegate of a client, whose token this is.
@@ -151,16 +120,12 @@ impl NamedClient {
         self.parent
     }
 
-    fn made(
-        name: &str,
-        role: Role,
-        may: Grant,
-        with: impl FnOnce(Self) -> Self,
-    ) -> Result<Self, String> {
-        let client = with(Self {
+    fn made(name: &str, role: Role, may: Grant, sha256: Option<String>) -> Result<Self, String> {
+        let client = Self {
             name: name.to_owned(),
+            sha256,
             ..Self::fresh(role, may)?
-        });
+        };
         client.checked(Duration::ZERO)?;
         Ok(client)
     }
@@ -177,24 +142,12 @@ impl NamedClient {
             parent: None,
             sha256: None,
             old: None,
-            link: None,
-            links: 0,
             created: now.format(&Rfc3339).unwrap_or_default(),
             may,
         })
     }
 
-    /// The same with a link that is valid for a day and replaces the previous one.
-    pub(in crate::server) fn signing_in_with(self, link: &LinkSecret) -> Self {
-        let ends = OffsetDateTime::now_utc() + LINK_COUNTS;
-        Self {
-            link: Some(Dated::new(digest(link.reveal()), ends)),
-            links: self.links.saturating_add(1),
-            ..self
-        }
-    }
-
-    /// The same client, with the same id and its new token or link.
+    /// The same client, with the same id and its new token.
     pub(in crate::server) fn rotated(
         self,
         rotation: &Rotation<'_>,
@@ -207,9 +160,9 @@ impl NamedClient {
             ..self.may.clone()
         };
         let same = Self { may, ..self };
-        match (&rotation.to, same.role.signs_in()) {
-            (Credential::Link(link), true) => Ok(same.signing_in_with(link)),
-            (Credential::Token(token), false) => {
+        match (rotation.token, same.role.signs_in()) {
+            (None, true) => Ok(same),
+            (Some(token), false) => {
                 let until = OffsetDateTime::now_utc() + rotation.keep;
                 let until = ended.map_or(until, |end| end.min(until));
                 let old = same.sha256.filter(|_| until > OffsetDateTime::now_utc());
@@ -219,17 +172,11 @@ impl NamedClient {
                     ..same
                 })
             }
-            (Credential::Link(_), false) => Err(TokensFileError::HasNoLink),
-            (Credential::Token(_), true) => Err(wrong(
+            (None, false) => Err(TokensFileError::HasNoLink),
+            (Some(_), true) => Err(wrong(
                 "reviewers and auditors have no token; they sign in with a link",
             )),
         }
-    }
-
-    /// The same without its link, if the link has this digest and is still valid.
-    pub(in crate::server) fn signed_in(self, digest: &str) -> Option<Self> {
-        let is_it = self.link.as_ref()?.counts_for(digest);
-        is_it.then_some(Self { link: None, ..self })
     }
 
     /// Its role.
@@ -276,8 +223,7 @@ impl NamedClient {
             return Err("sha256 must be 64 hex characters".to_owned());
         }
         self.fits_its_role()?;
-        let checked = |dated: &Option<Dated>| dated.as_ref().map(Dated::checked).transpose();
-        let (old, link) = (checked(&self.old)?, checked(&self.link)?);
+        let old = self.old.as_ref().map(Dated::checked).transpose()?;
         Ok(ClientRecord {
             id: self.id(),
             name: self.name.clone(),
@@ -286,8 +232,6 @@ impl NamedClient {
             identity: format!("{}#{}", self.name, self.id()),
             sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
             old,
-            link,
-            links: self.links,
             expires: self.expires()?,
             sites: self.may.own_sites()?,
             may: self.may.clone(),
@@ -301,15 +245,12 @@ impl NamedClient {
     }
 
     fn fits_its_role(&self) -> Result<(), String> {
-        let has = (
-            self.sha256.is_some() || self.old.is_some(),
-            self.link.is_some(),
-        );
+        let has_token = self.sha256.is_some() || self.old.is_some();
         let role = self.role.as_str();
-        match (self.role.signs_in(), has) {
-            (false, (true, false)) | (true, (false, _)) => {}
-            (false, _) => return Err(format!("the role {role} has a token and no link")),
-            (true, _) => return Err(format!("the role {role} has no token")),
+        match (self.role.signs_in(), has_token) {
+            (false, true) | (true, false) => {}
+            (false, false) => return Err(format!("the role {role} has a token")),
+            (true, true) => return Err(format!("the role {role} has no token")),
         }
         self.may.fits(self.role)
     }
@@ -320,9 +261,8 @@ mod tests {
     use std::time::Duration;
 
     use super::NamedClient;
-    use crate::audit::Role;
     use crate::gates::Grant;
-    use crate::server::http::{ClientToken, LinkSecret};
+    use crate::server::http::ClientToken;
 
     #[test]
     fn what_a_client_shows_is_not_in_its_line() {
@@ -331,12 +271,6 @@ mod tests {
         let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
         let line = serde_json::to_string(&client).expect("JSON");
         assert!(!(shown + &line).contains(token.reveal()));
-        let secret = LinkSecret::new().expect("bits");
-        let client = NamedClient::with_link("ann", Role::Reviewer, &secret, Grant::default());
-        let client = client.expect("a client");
-        let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
-        let line = serde_json::to_string(&client).expect("JSON");
-        assert!(!(shown + &line).contains(secret.reveal()));
     }
 
     #[test]
@@ -358,8 +292,6 @@ mod tests {
     #[test]
     fn a_line_fits_its_role_or_is_refused() {
         let sha256 = "a".repeat(64);
-        let link =
-            format!(",\"link\":{{\"sha256\":\"{sha256}\",\"ends\":\"2030-01-01T00:00:00Z\"}}");
         let is_taken = |more: &str| {
             let text = format!("{{\"name\":\"x\",\"created\":\"\",\"may\":{{}}{more}}}");
             let client = serde_json::from_str::<NamedClient>(&text);
@@ -372,12 +304,10 @@ mod tests {
             (format!("{id}{token}"), true),
             (token.clone(), false),
             (id.clone(), false),
-            (format!("{id}{token}{link}"), false),
             (role("metrics") + &id + &token, true),
-            (role("metrics") + &id + &link, false),
+            (role("metrics") + &id, false),
             (role("reviewer") + &id, true),
-            (role("reviewer") + &id + &link, true),
-            (role("reviewer") + &link, false),
+            (role("reviewer"), false),
             (role("auditor") + &id + &token, false),
             (
                 format!("{id}{token},\"parent\":\"0123456789abcdef\""),

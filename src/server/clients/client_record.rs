@@ -23,10 +23,6 @@ pub struct ClientRecord {
     pub(in crate::server) sha256: Option<String>,
     /// Of the token before, and until when that counts.
     pub(in crate::server) old: Option<(String, OffsetDateTime)>,
-    /// Of the link with which a person signs in next, and its end.
-    pub(in crate::server) link: Option<(String, OffsetDateTime)>,
-    /// Number of links that person got.
-    pub(in crate::server) links: u32,
     pub(in crate::server) expires: Option<OffsetDateTime>,
     /// The only sites that it sees; without them, the one that is meant where none is named.
     pub(in crate::server) sites: Option<Vec<SiteName>>,
@@ -210,14 +206,6 @@ impl ClientRecord {
             Err(Unwelcome::Ended)
         } else {
             Ok(())
-        })
-    }
-
-    /// True if its link is the one with this digest, and both are still valid.
-    pub(in crate::server) fn signs_in_with(&self, digest: &str) -> bool {
-        let own = self.link.as_ref();
-        own.is_some_and(|(own, ends)| {
-            is_same(own, digest) && *ends > OffsetDateTime::now_utc() && !self.has_ended()
         })
     }
 }

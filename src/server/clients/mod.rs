@@ -13,6 +13,5 @@ pub(in crate::server) mod lines_file;
 pub(in crate::server) mod person;
 pub(in crate::server) mod registry;
 pub(in crate::server) mod secret;
-pub(in crate::server) mod sign_ins;
 pub(in crate::server) mod tokens_fault;
 pub(in crate::server) mod tokens_file;

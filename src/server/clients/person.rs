@@ -47,8 +47,6 @@ fn record(
         identity: format!("person#{id}"),
         sha256: None,
         old: None,
-        link: None,
-        links: 0,
         expires: Some(claims.expires),
         sites: may.own_sites()?,
         rights: CallerRights {

@@ -1,6 +1,5 @@
 //! The current named clients: the file is checked again while the server runs.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -15,12 +14,13 @@ use super::super::site::{Site, Sites};
 use super::client_record::{ClientRecord, Unwelcome};
 use super::last_uses::LastUses;
 use super::person::PresentPeople;
-use super::secret::{ClientToken, LinkSecret, digest};
+use super::secret::{ClientToken, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
 use crate::audit::{ClientId, StoreHome};
 use crate::config::{FileStamp, stamp_of};
 use crate::oauth::{NoGrant, OauthSettings, PersonClaims};
+use crate::review::SignIns;
 use crate::wiki::in_words;
 
 /// The least time between two looks at the file for tokens that are nobody's.
@@ -47,8 +47,6 @@ struct ClientsState {
     /// The delegates of all servers, as they were looked at last, and the faults that were told.
     family: Arc<[Arc<DelegateRecord>]>,
     family_faults: Vec<DelegatesError>,
-    /// The digests of the delegates that the store had when a token that was nobody's was looked for last.
-    listed: HashSet<String>,
     /// The sites of the server, whose bounds those made over stdio are held to.
     sites: Weak<Sites>,
     /// Time at which clients that expire soon were last logged.
@@ -63,6 +61,8 @@ pub struct ClientRegistry {
     fresh: Duration,
     state: Mutex<ClientsState>,
     uses: LastUses,
+    /// The sign-ins of people at the review page.
+    pub(in crate::server) sign_ins: SignIns,
     /// Time of the last look at the file for a token that is nobody's.
     looked_for_unknown: tokio::sync::Mutex<Option<Instant>>,
 }
@@ -83,7 +83,6 @@ impl ClientRegistry {
             people: PresentPeople::default(),
             family: Arc::default(),
             family_faults: Vec::new(),
-            listed: HashSet::new(),
             sites: Weak::new(),
             clients: known(&file, thinking)?,
             looked: Instant::now(),
@@ -98,6 +97,7 @@ impl ClientRegistry {
             fresh,
             state: Mutex::new(state),
             uses: LastUses::new(home),
+            sign_ins: SignIns::new(home),
             looked_for_unknown: tokio::sync::Mutex::default(),
         })
     }
@@ -180,12 +180,8 @@ impl ClientRegistry {
     async fn find(&self, digest: &str) -> Option<Result<Arc<ClientRecord>, Unwelcome>> {
         let (clients, is_listed) = {
             let now = self.now();
-            let mut family = now.family.iter();
-            let is_known = family.any(|member| member.digest() == digest);
-            (
-                Arc::clone(&now.clients),
-                is_known || now.listed.contains(digest),
-            )
+            let is_listed = now.family.iter().any(|member| member.digest() == digest);
+            (Arc::clone(&now.clients), is_listed)
         };
         let found = clients
             .iter()
@@ -223,12 +219,8 @@ impl ClientRegistry {
             tokio::time::sleep_until((last + UNKNOWN_APART).into()).await;
         }
         *last = Some(Instant::now());
-        // Under the lock: whoever waits for this look finds it done. Nobody makes it read the delegates.
-        let listed = self.delegates.on(KeptDelegates::digests).await;
-        let mut state = self.within(Duration::ZERO);
-        if let Ok(listed) = listed {
-            state.listed = listed;
-        }
+        // Under the lock: whoever waits for this look finds it done.
+        self.family().await;
     }
 
     /// Takes over how long people have to think.
@@ -330,38 +322,6 @@ impl ClientRegistry {
             people.find(|client| client.id == id).cloned()
         });
         client.as_ref().map(|client| self.came(client))
-    }
-
-    /// The client that the secret of a link belongs to; the link is not used up.
-    #[must_use]
-    pub fn of_link(&self, secret: &str) -> Option<Arc<ClientRecord>> {
-        if !LinkSecret::is_like(secret) {
-            return None;
-        }
-        let digest = digest(secret);
-        self.anew()
-            .into_iter()
-            .find(|client| client.signs_in_with(&digest))
-    }
-
-    /// Signs in the client that the secret of a link belongs to, and uses the link up: of all who
-    /// come with one, to any server of this file, the first alone is let in.
-    pub async fn sign_in(&self, secret: &str) -> Option<Arc<ClientRecord>> {
-        // Nobody waits for a lock, and no file is written, for a secret that is nobody's.
-        let client = self.of_link(secret)?;
-        let digest = digest(secret);
-        let file = self.file.clone();
-        let used = tokio::task::spawn_blocking(move || file.use_up_link(&digest)).await;
-        match used {
-            Ok(Ok(whose)) => whose
-                .filter(|id| *id == client.id)
-                .map(|_| self.came(&client)),
-            Ok(Err(error)) => {
-                tracing::error!(%error, "a sign-in link could not be used up, so nobody was let in");
-                None
-            }
-            Err(_) => None,
-        }
     }
 
     /// All clients valid now, however recently the file was read.

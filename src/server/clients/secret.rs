@@ -1,76 +1,48 @@
-//! Makes and checks the secrets of clients: a token with each request, or once the secret of a
-//! link.
+//! Makes and checks the tokens of clients.
 
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::hex;
+pub(in crate::server) use crate::review::digest;
+use crate::review::random;
 
 /// The prefix of every token, so that a leaked one can be recognized.
 pub const TOKEN_PREFIX: &str = "wjs_";
-/// Prefix of the secret of every sign-in link.
-pub const LINK_PREFIX: &str = "wjl_";
-/// Length of both.
+/// Its length.
 const LENGTH: usize = 47;
 
-macro_rules! secrets {
-    ($($(#[$doc:meta])* $name:ident $prefix:ident shown as $shown:literal;)*) => {$(
-        $(#[$doc])*
-        pub struct $name(String);
+/// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
+pub struct ClientToken(String);
 
-        impl $name {
-            /// A new one.
-            ///
-            /// # Errors
-            /// If the system gives no random numbers.
-            pub fn new() -> Result<Self, getrandom::Error> {
-                random($prefix).map(Self)
-            }
+impl ClientToken {
+    /// A new one.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub fn new() -> Result<Self, getrandom::Error> {
+        random(TOKEN_PREFIX).map(Self)
+    }
 
-            /// True if a text has the form of one.
-            pub(in crate::server) fn is_like(text: &str) -> bool {
-                text.len() == LENGTH && text.starts_with($prefix)
-            }
+    /// True if a text has the form of one.
+    pub(in crate::server) fn is_like(text: &str) -> bool {
+        text.len() == LENGTH && text.starts_with(TOKEN_PREFIX)
+    }
 
-            /// Its text, for the one time that it is shown.
-            #[must_use]
-            pub fn reveal(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($shown)
-            }
-        }
-    )*};
+    /// Its text, for the one time that it is shown.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
 }
 
-secrets! {
-    /// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
-    ClientToken TOKEN_PREFIX shown as "Token";
-    /// The secret of a link that signs a person in once: 256 random bits.
-    LinkSecret LINK_PREFIX shown as "LinkSecret";
-}
-
-/// 256 random bits as text behind a prefix.
-pub(in crate::server) fn random(prefix: &str) -> Result<String, getrandom::Error> {
-    let mut bits = [0u8; 32];
-    getrandom::fill(&mut bits)?;
-    Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bits)))
-}
-
-/// SHA-256 in hex. Digests are compared, which have one length, in constant time.
-pub(in crate::server) fn digest(secret: &str) -> String {
-    hex::encode(&Sha256::digest(secret.as_bytes()))
+impl fmt::Debug for ClientToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientToken")
+    }
 }
 
 /// Compares two digests in constant time.
@@ -111,44 +83,21 @@ impl Dated {
         }
         Ok((self.sha256.to_lowercase(), ends))
     }
-
-    /// True if it is of the secret with this digest, and still valid.
-    pub(in crate::server) fn counts_for(&self, digest: &str) -> bool {
-        self.checked()
-            .is_ok_and(|(own, ends)| is_same(&own, digest) && ends > OffsetDateTime::now_utc())
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use time::{Duration, OffsetDateTime};
-
-    use super::{ClientToken, Dated, LinkSecret, digest};
+    use super::ClientToken;
 
     #[test]
-    fn secrets_have_256_bits_tell_their_kind_and_never_show() {
+    fn a_token_has_256_bits_and_never_shows() {
         let (token, other) = (
             ClientToken::new().expect("bits"),
             ClientToken::new().expect("bits"),
         );
-        let link = LinkSecret::new().expect("bits");
         assert_ne!(token.reveal(), other.reveal());
-        assert_eq!(
-            (token.reveal().len(), link.reveal().len()),
-            (4 + 43, 4 + 43)
-        );
-        assert!(LinkSecret::is_like(link.reveal()) && !LinkSecret::is_like(token.reveal()));
-        assert!(ClientToken::is_like(token.reveal()) && !ClientToken::is_like(link.reveal()));
-        let shown = format!("{token:?} {link:?}");
-        assert_eq!(shown, "Token LinkSecret");
-    }
-
-    #[test]
-    fn what_is_dated_counts_for_its_own_secret_until_its_end() {
-        let now = OffsetDateTime::now_utc();
-        let until = |ends| Dated::new(digest("secret"), ends);
-        assert!(until(now + Duration::MINUTE).counts_for(&digest("secret")));
-        assert!(!until(now + Duration::MINUTE).counts_for(&digest("other")));
-        assert!(!until(now - Duration::MINUTE).counts_for(&digest("secret")));
+        assert_eq!(token.reveal().len(), 4 + 43);
+        assert!(ClientToken::is_like(token.reveal()) && !ClientToken::is_like("wjs_guess"));
+        assert_eq!(format!("{token:?}"), "ClientToken");
     }
 }

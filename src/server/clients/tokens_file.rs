@@ -9,9 +9,7 @@ use serde_json::Value;
 
 use super::client::{NamedClient, Rotation};
 use super::lines_file::{LinesFile, read_lines};
-use super::secret::LinkSecret;
 use super::tokens_fault::TokensFileError;
-use crate::audit::ClientId;
 
 /// The file of named clients.
 #[derive(Debug, Clone)]
@@ -87,71 +85,21 @@ impl TokensFile {
         })
     }
 
-    /// Gives a person another link to sign in with, in place of the one before.
-    ///
-    /// # Errors
-    /// [`TokensFileError`].
-    pub fn give_link(&self, name: &str, link: &LinkSecret) -> Result<(), TokensFileError> {
-        self.change_one(
-            |client| client.name == name,
-            |client| {
-                if client.role().signs_in() {
-                    Ok(client.signing_in_with(link))
-                } else {
-                    Err(TokensFileError::HasNoLink)
-                }
-            },
-        )
-    }
-
-    /// Gives a client another token, or a person another link, and another end. The token before
+    /// Gives a client another token and another end, or a person another end. The token before
     /// counts on for `keep`, but not beyond the end that it had.
     ///
     /// # Errors
     /// [`TokensFileError`].
     pub fn rotate(&self, name: &str, rotation: &Rotation<'_>) -> Result<(), TokensFileError> {
-        self.change_one(
-            |client| client.name == name,
-            |client| client.rotated(rotation),
-        )
-    }
-
-    /// Uses up the link with this digest and returns its client. Across all processes, only the
-    /// first caller gets it.
-    pub(in crate::server) fn use_up_link(
-        &self,
-        digest: &str,
-    ) -> Result<Option<ClientId>, TokensFileError> {
-        let mut whose = None;
-        let used = self.change_one(
-            |client| client.clone().signed_in(digest).is_some(),
-            |client| {
-                whose = Some(client.id());
-                client.signed_in(digest).ok_or(TokensFileError::Unknown)
-            },
-        );
-        match used {
-            Ok(()) => Ok(whose),
-            Err(TokensFileError::Unknown) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Changes the line of one client; all other lines stay as they are.
-    fn change_one(
-        &self,
-        is_meant: impl Fn(&NamedClient) -> bool,
-        change: impl FnOnce(NamedClient) -> Result<NamedClient, TokensFileError>,
-    ) -> Result<(), TokensFileError> {
-        self.0.change(move |text| {
+        self.0.change(|text| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            let client_of = |line: &String| serde_json::from_str::<NamedClient>(line).ok();
             let found = lines.iter_mut().find_map(|line| {
-                let client = client_of(line).filter(&is_meant)?;
-                Some((line, client))
+                let client: Option<NamedClient> = serde_json::from_str(line).ok();
+                Some((line, client.filter(|client| client.name == name)?))
             });
             let (line, client) = found.ok_or(TokensFileError::Unknown)?;
-            *line = serde_json::to_string(&change(client)?).map_err(io::Error::from)?;
+            let rotated = client.rotated(rotation)?;
+            *line = serde_json::to_string(&rotated).map_err(io::Error::from)?;
             Ok((lines, ()))
         })
     }

@@ -73,8 +73,6 @@ pub(in crate::server) fn stdio_client(id: ClientId, site: Option<SiteName>) -> C
         identity: format!("{STDIO}#{id}"),
         sha256: None,
         old: None,
-        link: None,
-        links: 0,
         expires: None,
         sites: site.map(|site| vec![site]),
         rights: CallerRights::default(),

@@ -29,12 +29,11 @@ mod stall;
 mod state;
 mod token;
 
-pub use super::clients::client::{Credential, NamedClient, Rotation};
+pub use super::clients::client::{NamedClient, Rotation};
 pub use super::clients::client_record::ClientRecord;
 pub use super::clients::last_uses::LastUses;
 pub use super::clients::registry::ClientRegistry;
-pub use super::clients::secret::{ClientToken, LINK_PREFIX, LinkSecret, TOKEN_PREFIX};
-pub use super::clients::sign_ins::{SignInRecord, SignIns};
+pub use super::clients::secret::{ClientToken, TOKEN_PREFIX};
 pub use super::clients::tokens_fault::TokensFileError;
 pub use super::clients::tokens_file::TokensFile;
 pub use super::delegates::delegate::{DelegateEndReason, DelegateRecord};

@@ -1,4 +1,4 @@
-//! Signs people in to the review page at their issuer, and asks about them again.
+//! Signs people in to the review page at their issuer, and asks about whoever signed in again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,14 +13,13 @@ use tokio::sync::Semaphore;
 
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::person::person_at_page;
-use super::super::clients::secret::{digest, random};
-use super::super::clients::sign_ins::{SignInRecord, SignIns};
+use super::super::clients::registry::ClientRegistry;
 use super::seal::{Seal, page_secret};
 use super::state::HttpState;
-use crate::audit::Role;
 use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClient};
 use crate::review::{
-    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInId, SignedOut,
+    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInRecord, SignIns,
+    SignedOut, digest, random,
 };
 use crate::store::Fence;
 
@@ -54,7 +53,8 @@ struct BegunRecord {
 #[derive(Clone)]
 pub(super) struct People {
     state: Arc<HttpState>,
-    sign_ins: Option<SignIns>,
+    clients: Arc<ClientRegistry>,
+    sign_ins: SignIns,
     /// Seals until the end of the process, where no file holds a key.
     own: SecretString,
     places: Arc<Semaphore>,
@@ -70,14 +70,6 @@ pub(super) struct SignedInClient {
     pub(super) notice: Option<String>,
 }
 
-/// The sign-in of a person by the secret of their session.
-pub(super) fn sign_in_id(client: &ClientRecord, cookie: &str) -> SignInId {
-    SignInId {
-        person: client.id().to_string(),
-        by: SignInBy::Issuer(digest(cookie)),
-    }
-}
-
 fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
@@ -87,11 +79,13 @@ impl People {
     ///
     /// # Errors
     /// If the system gives no random numbers.
-    pub(super) fn new(state: Arc<HttpState>) -> Result<Self, getrandom::Error> {
-        // All sites keep their state in one place.
-        let app = state.sites.all().first().map(|site| site.app());
-        let sign_ins = app.map(|app| SignIns::new(app.desk.audit().home()));
+    pub(super) fn new(
+        state: Arc<HttpState>,
+        clients: Arc<ClientRegistry>,
+        sign_ins: SignIns,
+    ) -> Result<Self, getrandom::Error> {
         Ok(Self {
+            clients,
             sign_ins,
             own: random("")?.into(),
             places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
@@ -200,17 +194,21 @@ impl People {
         let IssuedClaims::Of(claims) = issued.claims else {
             return Err(refusal("The issuer did not say who you are."));
         };
-        let mut record = SignInRecord::new(*claims, seal.id.clone(), now());
+        let (claims, key) = (*claims, seal.id.clone());
+        let mut record = SignInRecord::new(SignInBy::Issuer { claims, key }, now());
         if let Some(refresh) = &issued.refresh {
             let sealed = seal.seal(OF_REFRESH, refresh.expose_secret());
             record.refresh = Some(sealed.map_err(away)?);
         }
-        let signed_in = self.client(&record, &client.settings);
-        let signed_in = signed_in.map_err(|why| refusal(&why))?;
+        let signed_in = self
+            .client(&record)
+            .map_err(|signed_out| match signed_out {
+                SignedOut::Over => over(),
+                SignedOut::Because(why) => refusal(&why),
+            })?;
         let cookie = random("").map_err(|error| away(&error.to_string()))?;
-        let none = || "no file names who may call".to_owned();
         let (kept, name) = (self.sign_ins.clone(), digest(&cookie));
-        let keep = move || kept.ok_or_else(none)?.begin(&name, &record);
+        let keep = move || kept.begin(&name, &record);
         let kept = tokio::task::spawn_blocking(keep).await;
         let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
         kept.map_err(|fault| {
@@ -218,7 +216,6 @@ impl People {
             away("The sign-in could not be kept; the server's log says more.")
         })?;
         Ok(FinishedSignIn {
-            id: sign_in_id(&signed_in, &cookie),
             name: signed_in.name().to_owned(),
             cookie,
             then: begun.then,
@@ -238,43 +235,48 @@ impl People {
         true
     }
 
-    /// The client of a person who may come in.
-    fn client(
-        &self,
-        record: &SignInRecord,
-        settings: &OauthSettings,
-    ) -> Result<Arc<ClientRecord>, String> {
-        let limit = self.state.settings().person_limit;
-        let client = person_at_page(&record.claims(), settings, limit);
-        let client = client.map_err(|none| format!("You may not come in: {}.", none.message()))?;
-        match client.role() {
-            Role::Reviewer | Role::Auditor => Ok(Arc::new(client)),
-            Role::Agent | Role::Metrics => {
-                Err("Your grant is for a client at /mcp, and opens no review page.".to_owned())
-            }
-        }
+    /// The client of a sign-in, if it may come in: of a link's, as this server has it.
+    fn client(&self, record: &SignInRecord) -> Result<Arc<ClientRecord>, SignedOut> {
+        let Some(claims) = record.claims() else {
+            let client = record.client().and_then(|id| self.clients.by_id(id));
+            return client.ok_or(SignedOut::Over);
+        };
+        let settings = self.settings().ok_or(SignedOut::Over)?;
+        let client = person_at_page(&claims, &settings, self.state.settings().person_limit);
+        let why = match client {
+            Err(none) => format!("You may not come in: {}.", none.message()),
+            Ok(client) if client.role().signs_in() => return Ok(Arc::new(client)),
+            Ok(_) => "Your grant is for a client at /mcp, and opens no review page.".to_owned(),
+        };
+        Err(SignedOut::Because(why))
     }
 
-    /// A sign-in that is kept and not over, and that this key sealed.
+    /// True if a sign-in counts here: one at an issuer, if the issuer is ours and our key sealed it.
+    fn counts(&self, record: &SignInRecord) -> bool {
+        let SignInBy::Issuer { claims, key } = &record.by else {
+            return true;
+        };
+        self.settings().is_some_and(|settings| {
+            claims.issuer == settings.issuer
+                && self.seal(&settings).is_ok_and(|seal| seal.id == *key)
+        })
+    }
+
+    /// A session that is kept and counts here.
     fn kept(&self, name: &str) -> Option<SignInRecord> {
-        let settings = self.settings()?;
-        let record = self.sign_ins.as_ref()?.get(name)?;
-        let is_over = record.is_over(OffsetDateTime::now_utc());
-        let is_sealed = self.seal(&settings).is_ok_and(|seal| seal.id == record.key);
-        let is_of_issuer = record.claims().issuer == settings.issuer;
-        (!is_over && is_sealed && is_of_issuer).then_some(record)
-    }
-
-    /// The client of a cookie that this process has not seen yet.
-    pub(super) fn resumed(&self, cookie: &str) -> Option<Arc<ClientRecord>> {
-        let record = self.kept(&digest(cookie))?;
-        self.client(&record, &*self.settings()?).ok()
+        let found = self.sign_ins.session(name).ok()?;
+        found.filter(|record| self.counts(record))
     }
 
     /// The client of a sign-in as it is now; asks the issuer first, if that is due.
-    pub(super) async fn standing(&self, name: &str) -> Result<SignedInClient, SignedOut> {
-        let mut record = self.kept(name).ok_or(SignedOut::Over)?;
-        let settings = self.settings().ok_or(SignedOut::Over)?;
+    pub(super) async fn standing(
+        &self,
+        (name, record): (&str, &SignInRecord),
+    ) -> Result<SignedInClient, SignedOut> {
+        if !self.counts(record) {
+            return Err(SignedOut::Over);
+        }
+        let mut record = record.clone();
         if self.is_due(&record) {
             let (own, of) = (self.clone(), name.to_owned());
             // Whoever hangs up must not lose the token that comes in place of the one that is used up.
@@ -290,9 +292,11 @@ impl People {
             let why = "The issuer could not be asked about you for an hour. You come in again as soon as it answers.";
             return Err(SignedOut::Because(why.to_owned()));
         }
-        let client = self.client(&record, &settings).map_err(|why| {
-            self.end(name, Fence::default());
-            SignedOut::Because(why)
+        let client = self.client(&record).inspect_err(|signed_out| {
+            // A server whose file has the client not yet ends nothing.
+            if matches!(signed_out, SignedOut::Because(_)) {
+                self.end(name, Fence::default());
+            }
         })?;
         let notice = is_away.then(|| {
             let until = OffsetDateTime::from_unix_timestamp(until).ok();
@@ -312,13 +316,14 @@ impl People {
             passed if passed < 0 => pace,
             passed => passed,
         };
-        since(record.asked.max(record.used)) >= pace
-            || (record.tried > record.asked && since(record.tried) >= pace.min(TRIED_AGAIN))
+        let is_late = since(record.asked.max(record.used)) >= pace
+            || (record.tried > record.asked && since(record.tried) >= pace.min(TRIED_AGAIN));
+        is_late && !record.is_unused()
     }
 
     /// Asks the issuer again, and keeps what it says.
     async fn ask_again(&self, name: &str) -> Result<SignInRecord, SignedOut> {
-        let kept = self.sign_ins.as_ref().ok_or(SignedOut::Over)?;
+        let kept = &self.sign_ins;
         let turn = kept.turn(name).await;
         let record = self.kept(name).ok_or(SignedOut::Over)?;
         let Ok(turn) = turn else {
@@ -342,7 +347,7 @@ impl People {
             }
         };
         // Whoever signed out meanwhile, without waiting for this turn, stays out.
-        if kept.is_gone(name) {
+        if matches!(kept.get(name), Ok(None)) {
             if let Ok(client) = self.page_client() {
                 self.take_back(&Arc::new(client), renewed.refresh);
             }
@@ -375,7 +380,11 @@ impl People {
                 used.refresh = None;
                 used
             }
-            IssuedClaims::Of(claims) if claims.subject == record.claims().subject => {
+            IssuedClaims::Of(claims)
+                if record
+                    .claims()
+                    .is_some_and(|own| own.subject == claims.subject) =>
+            {
                 record.renewed(*claims, now())
             }
             IssuedClaims::Of(_) => {
@@ -391,7 +400,7 @@ impl People {
 
     /// Ends a session; the address at the issuer where the person signs out there, too.
     pub(super) async fn leave(&self, name: &str) -> Option<String> {
-        let turn = self.sign_ins.as_ref()?.turn(name).await;
+        let turn = self.sign_ins.turn(name).await;
         let record = self.kept(name);
         // Whoever signs out is out, whoever else is at it.
         self.end(name, Fence::default());
@@ -416,8 +425,7 @@ impl People {
     }
 
     fn end(&self, name: &str, turn: Fence) {
-        let ended = self.sign_ins.as_ref().map(|kept| kept.end(name, turn));
-        if let Some(Err(fault)) = ended {
+        if let Err(fault) = self.sign_ins.end(name, turn) {
             tracing::error!("a sign-in cannot be ended: {fault}");
         }
     }

@@ -13,13 +13,13 @@ use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
 use super::super::site::Site;
-use super::people::{People, sign_in_id};
+use super::people::People;
 use super::state::HttpState;
-use crate::audit::{Actor, Client, ClientId, Role};
+use crate::audit::{Actor, Client, Role};
 use crate::gates::{PolicyLevel, SessionId};
 use crate::review::{
     Authenticator, BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, Reviewer,
-    SignInBy, SignInId, SignedOut, WikiHandle,
+    SignInRecord, SignIns, SignedOut, WikiHandle,
 };
 use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
@@ -33,7 +33,6 @@ type ReviewerAccess = (Arc<ClientRecord>, Arc<App>, WikiHandle);
 /// The doors of a server's review page.
 pub(super) struct Reviewers {
     state: Arc<HttpState>,
-    clients: Arc<ClientRegistry>,
     people: People,
     /// The handles for decisions, the one used last at the end; a client that was read anew has
     /// another, and so has a site whose settings changed.
@@ -54,22 +53,17 @@ impl Reviewers {
     pub(super) fn new(
         state: Arc<HttpState>,
         clients: Arc<ClientRegistry>,
+        sign_ins: SignIns,
     ) -> Result<Self, getrandom::Error> {
         Ok(Self {
-            people: People::new(Arc::clone(&state))?,
+            people: People::new(Arc::clone(&state), clients, sign_ins)?,
             state,
-            clients,
             benches: Mutex::new(Vec::new()),
         })
     }
 
     /// A client as a reviewer of the site of this name, or of the first that they see.
-    fn reviewer(
-        &self,
-        client: &Arc<ClientRecord>,
-        by: SignInBy,
-        site: Option<&str>,
-    ) -> Option<Reviewer> {
+    fn reviewer(&self, client: &Arc<ClientRecord>, site: Option<&str>) -> Option<Reviewer> {
         let may_decide = match client.role() {
             Role::Reviewer => true,
             Role::Auditor => false,
@@ -85,10 +79,6 @@ impl Reviewers {
         let bench = self.bench(client, &app);
         let is_dry_run = bench.desk.policy().writes().level() == PolicyLevel::DryRun;
         Some(Reviewer {
-            id: SignInId {
-                person: client.id().to_string(),
-                by,
-            },
             name: client.name().to_owned(),
             site: site.name().cloned(),
             sites: seen().filter_map(|site| site.name().cloned()).collect(),
@@ -134,40 +124,18 @@ fn is_same(one: &Arc<ClientRecord>, other: &Arc<ClientRecord>) -> bool {
 }
 
 impl Authenticator for Reviewers {
-    fn of_link(&self, secret: &str) -> Option<Reviewer> {
-        let client = self.clients.of_link(secret)?;
-        self.reviewer(&client, SignInBy::Link(client.links), None)
-    }
-
-    fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>> {
-        async {
-            let client = self.clients.sign_in(secret).await?;
-            self.reviewer(&client, SignInBy::Link(client.links), None)
-        }
-        .boxed()
-    }
-
     fn still<'a>(
         &'a self,
-        of: &'a SignInId,
+        of: (&'a str, &'a SignInRecord),
         site: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
         async move {
-            let (client, notice) = match &of.by {
-                SignInBy::Link(link) => {
-                    let id: Option<ClientId> = of.person.parse().ok();
-                    let client = id.and_then(|id| self.clients.by_id(id));
-                    let client = client.filter(|client| client.links == *link);
-                    (client.ok_or(SignedOut::Over)?, None)
-                }
-                SignInBy::Issuer(name) => {
-                    let standing = self.people.standing(name).await?;
-                    (standing.client, standing.notice)
-                }
-            };
-            let reviewer = self.reviewer(&client, of.by.clone(), site);
-            let reviewer = reviewer.ok_or(SignedOut::Over)?;
-            Ok(Reviewer { notice, ..reviewer })
+            let standing = self.people.standing(of).await?;
+            let reviewer = self.reviewer(&standing.client, site);
+            Ok(Reviewer {
+                notice: standing.notice,
+                ..reviewer.ok_or(SignedOut::Over)?
+            })
         }
         .boxed()
     }
@@ -201,19 +169,8 @@ impl IssuerDoor for Reviewers {
         self.people.finish(answer).boxed()
     }
 
-    fn resumed(&self, cookie: &str) -> Option<SignInId> {
-        let client = self.people.resumed(cookie)?;
-        Some(sign_in_id(&client, cookie))
-    }
-
-    fn leave<'a>(&'a self, of: &'a SignInId) -> BoxFuture<'a, Option<String>> {
-        async {
-            match &of.by {
-                SignInBy::Issuer(name) => self.people.leave(name).await,
-                SignInBy::Link(_) => None,
-            }
-        }
-        .boxed()
+    fn leave<'a>(&'a self, of: &'a str) -> BoxFuture<'a, Option<String>> {
+        self.people.leave(of).boxed()
     }
 }
 

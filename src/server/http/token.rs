@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::super::clients::client_record::{ClientRecord, Unwelcome};
-use super::super::clients::secret::LINK_PREFIX;
 use super::refusal::{Challenge, HttpRefusal};
 use super::state::HttpState;
 use crate::oauth::{NoGrant, TokenFault};
+use crate::review::LINK_PREFIX;
 
 /// The client whose token a request carries: a named client, a delegate or a person who signed in;
 /// `None` if no names are needed.

@@ -10,9 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::{
-    ClientConfirm, ClientToken, Credential, Grant, HttpLimits, Rotation,
-};
+use wikijs_gate::server::http::{ClientConfirm, ClientToken, Grant, HttpLimits, Rotation};
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, sample_wiki};
@@ -65,7 +63,7 @@ async fn a_client_is_known_at_its_first_request() {
     // So is one whose token was replaced.
     let token = ClientToken::new().unwrap();
     let rotation = Rotation {
-        to: Credential::Token(&token),
+        token: Some(&token),
         keep: Duration::ZERO,
         expires: None,
     };

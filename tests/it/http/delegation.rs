@@ -924,15 +924,8 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
     let line: Value = serde_json::from_str(line.trim()).unwrap();
     names.file().remove("anna").unwrap();
     let url = format!("http://{}", server.address);
-    let tokens = names.path().to_str().unwrap().to_owned();
-    let anna = tokio::task::spawn_blocking(move || {
-        let new = ["token", "new", "anna", "--reviewer", "--url", &url];
-        Command::new(&new)
-            .with("WIKI_SERVE_TOKENS_FILE", &tokens)
-            .run()
-    });
-    let anna = anna.await.unwrap();
-    assert_eq!(anna.code, 0, "{}", anna.told);
+    let new = ["token", "new", "anna", "--reviewer", "--url", &url];
+    server.command(&names, &new).good().await;
     let text = fs::read_to_string(names.path()).unwrap();
     let lines = text.lines().map(|text| {
         let mut own: Value = serde_json::from_str(text).unwrap();
@@ -942,6 +935,8 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
         format!("{own}\n")
     });
     fs::write(names.path(), lines.collect::<String>()).unwrap();
+    let another = ["token", "link", "anna", "--url", &url];
+    let anna = server.command(&names, &another).good().await;
     let (mut own, path) = Browser::led(anna.stdout.trim()).await;
     own.sign_in(&path).await;
     let shown = own.open(&format!("/review/sets/{set}")).await;

@@ -20,6 +20,7 @@ use wikijs_gate::server::http::{
     ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile,
 };
 
+use crate::command::Command;
 use crate::harness::{Setup, read, records};
 
 /// Bounds as they are, with nothing remembered for a second that a test has just changed.
@@ -130,6 +131,17 @@ impl Caller {
 }
 
 impl Hosted {
+    /// A command on the file of clients and the store of this server.
+    pub(crate) fn command(&self, names: &Names, arguments: &[&str]) -> Command {
+        // A server of several sites has it below the directory of its settings file.
+        let below = self.dir.path().join("audit");
+        let dir = Some(&*below).filter(|dir| dir.is_dir());
+        let dir = dir.unwrap_or(self.dir.path());
+        Command::new(arguments)
+            .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+    }
+
     /// One request on a connection of its own.
     pub(crate) async fn send(
         &self,

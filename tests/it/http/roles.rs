@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wikijs_gate::audit::{ClientId, Role};
+use wikijs_gate::review::SignIns;
 use wikijs_gate::server::http::{
-    ClientRecord, ClientRegistry, ClientToken, Grant, LastUses, LinkSecret, NamedClient, TokensFile,
+    ClientRecord, ClientRegistry, ClientToken, Grant, LastUses, NamedClient, TokensFile,
 };
 
 use crate::command::{Command, Ended};
@@ -51,17 +52,27 @@ fn reviewer(names: &Names) -> String {
     secret(&token(names, &arguments))
 }
 
+fn sign_ins(names: &Names) -> SignIns {
+    SignIns::new(&names.dir.path().into())
+}
+
 #[tokio::test]
 async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     let names = Names::new();
     let secret = reviewer(&names);
     lacks(&std::fs::read_to_string(names.path()).unwrap(), &secret);
-    let clients = clients(&names);
-    assert!(clients.sign_in("").await.is_none());
-    assert!(clients.sign_in(&format!("{secret}x")).await.is_none());
-    let other = LinkSecret::new().unwrap();
-    assert!(clients.sign_in(other.reveal()).await.is_none());
-    let anna = clients.sign_in(&secret).await.unwrap();
+    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    let link = &listed["sessions"][0];
+    assert_eq!(
+        (&link["isUnusedLink"], &link["lastUse"]),
+        (&json!(true), &Value::Null)
+    );
+    let sign_ins = sign_ins(&names);
+    let before = std::fs::read(names.path()).unwrap();
+    let (_, session) = sign_ins.take_link(&secret).await.unwrap().unwrap();
+    // No server writes the file of clients.
+    assert_eq!(std::fs::read(names.path()).unwrap(), before);
+    let anna = clients(&names).by_id(session.client().unwrap()).unwrap();
     assert_eq!((anna.name(), anna.role()), ("anna", Role::Reviewer));
     assert_eq!(
         anna.narrowing().prefixes.as_ref().unwrap()[0].to_string(),
@@ -69,57 +80,18 @@ async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     );
     assert!(!anna.may_apply_in_dry_run());
     assert_eq!(anna.id(), names.file().read().unwrap()[0].id());
-    assert!(clients.sign_in(&secret).await.is_none());
-    assert!(clients.by_id(anna.id()).is_some());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_come_with_one_link_to_several_servers_one_is_let_in() {
-    let names = Names::new();
-    let secret = reviewer(&names);
-    let servers: Vec<_> = (0..8).map(|_| clients(&names)).collect();
-    let mut coming = tokio::task::JoinSet::new();
-    for server in servers {
-        let secret = secret.clone();
-        coming.spawn(async move { server.sign_in(&secret).await.is_some() });
-    }
-    let let_in = coming.join_all().await;
-    assert_eq!(let_in.iter().filter(|is_in| **is_in).count(), 1);
 }
 
 #[tokio::test]
-async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
+async fn whoever_signed_in_is_out_as_soon_as_the_client_ends_or_is_taken_out() {
     let names = Names::new();
-    let first = reviewer(&names);
+    reviewer(&names);
     let clients = clients(&names);
-    let second = secret(&token(&names, &["link", "anna", "--url", URL]));
-    assert!(clients.sign_in(&first).await.is_none());
-    let line: Value =
-        serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
-    let end = |text: &Value| {
-        let format = &time::format_description::well_known::Rfc3339;
-        time::OffsetDateTime::parse(text.as_str().unwrap(), format).unwrap()
-    };
-    let counts = end(&line["link"]["ends"]) - time::OffsetDateTime::now_utc();
-    let day = time::Duration::DAY;
-    assert!(
-        counts <= day && counts > day - time::Duration::MINUTE,
-        "{counts}"
-    );
-    let past = json!("2020-01-01T00:00:00Z");
-    for member in ["/link/ends", "/may/expires"] {
-        let before = std::fs::read_to_string(names.path()).unwrap();
-        rewrite(&names.path(), |line| {
-            *line.pointer_mut(member).unwrap() = past.clone();
-        });
-        assert!(clients.sign_in(&second).await.is_none(), "{member}");
-        std::fs::write(names.path(), before).unwrap();
-    }
-    let anna = clients.sign_in(&second).await.unwrap();
-    // Who signed in is out in the moment in which the client ends, or is taken out.
-    let still = || clients.by_id(anna.id()).is_some();
+    let anna = names.file().read().unwrap()[0].id();
+    let still = || clients.by_id(anna).is_some();
     assert!(still());
     let before = std::fs::read_to_string(names.path()).unwrap();
+    let past = json!("2020-01-01T00:00:00Z");
     rewrite(&names.path(), |line| line["may"]["expires"] = past.clone());
     assert!(!still());
     std::fs::write(names.path(), format!("{before}nonsense\n")).unwrap();
@@ -130,27 +102,11 @@ async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
     std::fs::write(names.path(), before).unwrap();
     assert!(still());
     let other = names.add("other", Grant::default());
-    names.file().remove("anna").unwrap();
+    // With the client go its links.
+    assert_eq!(token(&names, &["revoke", "anna"]).code, 0);
     assert!(!still());
+    assert_eq!(sign_ins(&names).all(), Ok(Vec::new()));
     drop(other);
-}
-
-#[tokio::test]
-async fn a_sign_in_leaves_all_other_lines_as_they_are() {
-    let names = Names::new();
-    names.add("first", Grant::default());
-    let secret = reviewer(&names);
-    names.add("last", Grant::default());
-    let clients = clients(&names);
-    let before: Vec<_> = names.file().read().unwrap();
-    assert!(clients.sign_in(&secret).await.is_some());
-    let after = names.file().read().unwrap();
-    assert_eq!((&before[0], &before[2]), (&after[0], &after[2]));
-    assert_eq!(
-        (before[1].id(), before[1].role()),
-        (after[1].id(), after[1].role())
-    );
-    assert_ne!(before[1], after[1]);
 }
 
 #[test]
@@ -207,7 +163,8 @@ fn a_link_leads_to_where_the_server_is_reached() {
         let path = names.path();
         let name = format!("p{}", names.file().read().unwrap().len());
         let mut command = Command::new(&["token", "new", &name, "--auditor", "--json"])
-            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap());
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", names.dir.path().to_str().unwrap());
         for (name, value) in settings {
             command = command.with(name, value);
         }
@@ -265,7 +222,7 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
         assert_eq!(answer.status, at_metrics, "{answer:?}");
     }
     // What was shown at a wrong door is not used up.
-    assert!(clients(&names).sign_in(&secret).await.is_some());
+    assert!(sign_ins(&names).take_link(&secret).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -417,14 +374,13 @@ fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
 }
 
 #[tokio::test]
-async fn a_rotated_person_gets_another_link_and_another_end_and_stays_signed_in() {
+async fn a_rotated_person_gets_another_link_and_another_end() {
     let names = Names::new();
-    let first = reviewer(&names);
-    let clients = clients(&names);
+    reviewer(&names);
     rewrite(&names.path(), |line| {
         line["may"]["expires"] = in_days(3).expires.into();
     });
-    let anna = clients.sign_in(&first).await.unwrap();
+    let anna = names.file().read().unwrap().remove(0);
     let kept = token(
         &names,
         &["rotate", "anna", "--keep-old", "1h", "--url", URL],
@@ -436,8 +392,8 @@ async fn a_rotated_person_gets_another_link_and_another_end_and_stays_signed_in(
     assert_eq!(client.may.prefixes, Some(vec!["docs".to_owned()]));
     let left = client.expires().unwrap().unwrap() - time::OffsetDateTime::now_utc();
     assert!(left > time::Duration::days(89), "{left}");
-    assert!(clients.by_id(anna.id()).is_some());
-    assert_eq!(clients.sign_in(&second).await.unwrap().id(), anna.id());
+    let (_, session) = sign_ins(&names).take_link(&second).await.unwrap().unwrap();
+    assert_eq!(session.client(), Some(anna.id()));
 }
 
 #[tokio::test]

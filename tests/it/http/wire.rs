@@ -226,8 +226,8 @@ async fn by_own_tls_the_review_page_has_https_links_and_a_cookie_for_tls_alone()
         |setup, (name, path)| setup.with(name, &path),
     );
     let server = setup.host().await;
-    let made = Command::new(&["token", "new", "anna", "--reviewer"])
-        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+    let made = server
+        .command(&names, &["token", "new", "anna", "--reviewer"])
         .with("WIKI_SERVE_ADDRESS", &server.address.to_string());
     let made = files
         .variables()

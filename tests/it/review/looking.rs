@@ -405,6 +405,7 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     let url = format!("http://{}", server.address());
     let made = Command::new(&["token", "new", "anna", "--reviewer", "--url", &url])
         .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
         .end()
         .await;
     let (mut browser, path) = Browser::led(made.stdout.trim()).await;

@@ -24,7 +24,6 @@ use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::Grant;
 
 use crate::cli::process::Program;
-use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
 use crate::http::hosted::{Caller, Hosted, Names};
 use crate::testkit::{BULK, DELETE, LIST_PROPOSALS, UPDATE, begins, lacks, says};
@@ -615,8 +614,7 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 4] {
 pub(crate) async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str]) -> Browser {
     let url = format!("http://{}", hosted.address);
     let arguments = [&["token", "new"], arguments, &["--url", &url]].concat();
-    let made =
-        Command::new(&arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let made = hosted.command(names, &arguments);
     let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
     assert_eq!(made.code, 0, "{}", made.told);
     let (mut browser, path) = Browser::led(made.stdout.trim()).await;
@@ -696,10 +694,8 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     let actor = outcome.and_then(|one| one.actor.clone()).unwrap();
     begins(&actor.as_str(), "reviewer:anna/client:");
     // Who may decide no more is out with the next request.
-    Command::new(&["token", "revoke", "anna"])
-        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
-        .good()
-        .await;
+    let revoked = hosted.command(&names, &["token", "revoke", "anna"]);
+    revoked.good().await;
     assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -755,11 +751,94 @@ async fn a_page_that_changed_since_is_shown_with_both_together_and_applied_so() 
 }
 
 /// Runs a command on the file of named clients.
-async fn with_tokens(names: &Names, arguments: &[&str]) -> String {
-    let command =
-        Command::new(arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
-    let ended = command.good().await;
+async fn with_tokens(hosted: &Hosted, names: &Names, arguments: &[&str]) -> String {
+    let ended = hosted.command(names, arguments).good().await;
     ended.stdout.trim().to_owned()
+}
+
+/// A server's page in the browser that signed in at another one.
+async fn moved(browser: &Browser, hosted: &Hosted) -> Browser {
+    let (there, _) = Browser::led(&format!("http://{}/review", hosted.address)).await;
+    let cookie = browser.cookie.clone();
+    Browser { cookie, ..there }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_server_goes_on_with_a_session_by_a_link_until_one_ends_it() {
+    let wiki = wiki_of(PAGES).await;
+    let setup = || Setup::scripter(&wiki).dry().toolsets("pages,proposals");
+    let (agent, names) = (setup().serve().await, Names::new());
+    let server = || setup().in_dir_of(&agent).naming(&names).host();
+    let (one, other) = (server().await, server().await);
+    let edit = json!({ "oldText": "old", "newText": "new" });
+    let edit = json!({ "id": id_of(&wiki, "docs/a"), "edits": [edit] });
+    let preview = agent.call(UPDATE, edit).await.unwrap();
+    let set = preview["proposal"].as_str().unwrap().to_owned();
+    let ann = ["ann", "--reviewer", "--may-apply-in-dry-run"];
+    let at_one = reviewer(&one, &names, &ann).await;
+    let at_other = moved(&at_one, &other).await;
+    // The form is of one server, and so are the lines that were seen; the decision is of the other.
+    let shown = at_one.open(&format!("/review/sets/{set}?view=two")).await;
+    let decided = at_other.decide_on(&set, &shown, "apply", &[]).await;
+    assert_eq!(decided.status, StatusCode::SEE_OTHER, "{}", decided.text);
+    let id = id_of(&wiki, "docs/a");
+    let content = wiki.with_store(|store| store.page(id).unwrap().content.clone());
+    assert_eq!(content, "The new word.\n");
+    // A restart puts nobody out.
+    one.stop.cancel();
+    one.ended.await.unwrap();
+    let again = server().await;
+    let at_again = moved(&at_one, &again).await;
+    let shown = at_again.open(&format!("/review/sets/{set}")).await;
+    assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
+    says(&shown.text, "<b>two columns</b>");
+    // It is listed, and ended everywhere by the name that the list has.
+    let listed = with_tokens(&other, &names, &["token", "list", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let session = listed["sessions"][0]["name"].as_str().unwrap();
+    begins(&session, "ann/");
+    with_tokens(&other, &names, &["token", "revoke", session]).await;
+    for browser in [&at_other, &at_again] {
+        let over = browser.open("/review").await;
+        assert_eq!(over.status, StatusCode::UNAUTHORIZED, "{}", over.text);
+    }
+    // So is one whose person signs out.
+    let ben = reviewer(&other, &names, &["ben", "--reviewer"]).await;
+    let there = moved(&ben, &again).await;
+    let form = [(
+        "form_token",
+        &*there.open("/review").await.hidden("form_token"),
+    )];
+    let out = there.send("/review/sign-out", &form).await;
+    assert_eq!(out.status, StatusCode::SEE_OTHER, "{}", out.text);
+    assert_eq!(ben.open("/review").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_by_a_link_ends_after_twelve_hours_and_after_seven_days() {
+    let (wiki, names) = (wiki_of(PAGES).await, Names::new());
+    let hosted = Setup::scripter(&wiki).naming(&names).host().await;
+    let ann = reviewer(&hosted, &names, &["ann", "--reviewer"]).await;
+    let kept = std::fs::read_dir(hosted.dir.path().join("sessions")).unwrap();
+    let kept = kept.last().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&kept).unwrap();
+    let (_, secret) = ann.cookie.split_once('=').unwrap();
+    lacks(&text, secret);
+    let hour = 60 * 60;
+    for (opened, used, status) in [
+        (12 * hour - 60, 12 * hour - 60, StatusCode::OK),
+        (12 * hour, 12 * hour, StatusCode::UNAUTHORIZED),
+        (7 * 24 * hour - 60, 0, StatusCode::OK),
+        (7 * 24 * hour, 0, StatusCode::UNAUTHORIZED),
+    ] {
+        let mut record: Value = serde_json::from_str(&text).unwrap();
+        for (name, earlier) in [("opened", opened), ("used", used), ("asked", used)] {
+            record[name] = json!(record[name].as_i64().unwrap() - earlier);
+        }
+        std::fs::write(&kept, record.to_string()).unwrap();
+        let got = ann.open("/review").await;
+        assert_eq!(got.status, status, "{opened} {used}: {}", got.text);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -773,7 +852,7 @@ async fn another_link_ends_the_sessions_of_the_one_before() {
     let ben = reviewer(&hosted, &names, &["ben", "--reviewer"]).await;
     for command in ["link", "rotate"] {
         assert_eq!(anna.open("/review").await.status, StatusCode::OK);
-        let link = with_tokens(&names, &["token", command, "anna", "--url", &url]).await;
+        let link = with_tokens(&hosted, &names, &["token", command, "anna", "--url", &url]).await;
         let over = anna.open("/review").await;
         assert_eq!(over.status, StatusCode::UNAUTHORIZED, "{command}");
         assert!(over.text.contains("another link"), "{}", over.text);
@@ -791,7 +870,7 @@ async fn another_link_ends_the_sessions_of_the_one_before() {
 async fn cookie_of(hosted: &Hosted, names: &Names, name: &str, headers: &[(&str, &str)]) -> String {
     let url = format!("http://{}", hosted.address);
     let new = ["token", "new", name, "--reviewer", "--url", &url];
-    let link = with_tokens(names, &new).await;
+    let link = with_tokens(hosted, names, &new).await;
     let (_, secret) = link.split_once("link=").unwrap();
     let mut caller = Caller::default().with("content-type", "application/x-www-form-urlencoded");
     for (header, value) in headers {

@@ -9,7 +9,7 @@ use crate::audit::Role;
 use crate::gates::Grant;
 use crate::server::clients::secret::{ClientToken, digest};
 use crate::server::delegates::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
-use crate::server::http::{LinkSecret, NamedClient};
+use crate::server::http::NamedClient;
 
 struct Pair {
     maker: NamedClient,
@@ -75,8 +75,7 @@ fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
     let mut other = line.clone();
     other["sha256"] = "0".repeat(64).into();
     let other: NamedClient = serde_json::from_value(other).unwrap();
-    let secret = LinkSecret::new().unwrap();
-    let person = NamedClient::with_link("ci", Role::Reviewer, &secret, Grant::default()).unwrap();
+    let person = NamedClient::signing_in("ci", Role::Reviewer, Grant::default()).unwrap();
     let mut person = serde_json::to_value(&person).unwrap();
     person["id"] = line["id"].clone();
     let person: NamedClient = serde_json::from_value(person).unwrap();
