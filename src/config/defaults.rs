@@ -105,7 +105,7 @@ settings! {
     "WIKI_AUDIT_DIR" (Path, Server, Restart) = "`wikijs-gate/audit` in the user's state directory",
         "Where the audit log and the kept pages lie.";
     "WIKI_STORE" (Text, Server, Restart) = "`local`",
-        "What keeps records, kept pages, proposals and the rest: `local` (files in `WIKI_AUDIT_DIR`) or a database that servers share, such as `postgres://user@host/database`, whose address holds no password.";
+        "What keeps records, kept pages, proposals and the rest: `local` (files in `WIKI_AUDIT_DIR`) or a database that servers share, such as `postgres://user@host/database`, whose address holds no password; `?sslrootcert=FILE` in it names the authorities that vouch for it.";
     "WIKI_STORE_PASSWORD_FILE" (Path, Server, Restart) = "none",
         "A file that holds the password of the database's user, which its owner alone may read.";
     "WIKI_STORE_PASSWORD_COMMAND" (Command, Server, Restart) = "none",

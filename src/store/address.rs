@@ -23,6 +23,8 @@ pub(crate) struct DatabaseAddress {
     pub(super) schema: String,
     /// True if nothing is encrypted.
     pub(super) is_plain: bool,
+    /// The file of the authorities that vouch for the server, in place of the system's.
+    pub(super) authorities: Option<PathBuf>,
 }
 
 /// The server of a database.
@@ -53,8 +55,8 @@ impl fmt::Display for DatabaseAddress {
 
 impl DatabaseAddress {
     /// Parses `postgres://user@host:port/database`, and repeats none of it in a fault, which is a sentence's end.
-    /// Parameters: `sslmode`, which is `verify-full` or, on this machine, `disable`; `schema`; `host`, the directory
-    /// of a socket.
+    /// Parameters: `sslmode`, which is `verify-full` or, on this machine, `disable`; `sslrootcert`, the file of the
+    /// authorities that vouch for the server; `schema`; `host`, the directory of a socket.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         const FORM: &str =
             "must be local or have the form postgres://user@host/database, with a port or without";
@@ -71,7 +73,7 @@ impl DatabaseAddress {
             percent_decoded_whole(text).filter(|text| !text.is_empty() && !text.contains('\0'))
         };
         let mut host = url.host_str().and_then(decoded);
-        let (mut schema, mut mode) = (SCHEMA.to_owned(), None);
+        let (mut schema, mut mode, mut authorities) = (SCHEMA.to_owned(), None, None);
         for (name, value) in url.query_pairs() {
             let value = value.into_owned();
             match &*name {
@@ -83,7 +85,11 @@ impl DatabaseAddress {
                     );
                 }
                 "sslmode" => mode = Some(value),
-                _ => return Err("has a parameter other than host, schema and sslmode"),
+                "sslrootcert" if value.starts_with('/') => authorities = Some(value.into()),
+                "sslrootcert" => return Err("has an sslrootcert that is no path from the root on"),
+                _ => {
+                    return Err("has a parameter other than host, schema, sslmode and sslrootcert");
+                }
             }
         }
         let host = host.ok_or(FORM)?;
@@ -96,15 +102,20 @@ impl DatabaseAddress {
             // An IPv6 address stands in brackets.
             ServerPlace::Host(host.trim_matches(['[', ']']).to_owned(), port)
         };
+        let is_plain = is_plain(&place, mode.as_deref())?;
+        if is_plain && authorities.is_some() {
+            return Err("has an sslrootcert, and nothing is encrypted; leave one of them out");
+        }
         Ok(Self {
             user: decoded(url.username()).ok_or("must name a user")?,
             database: { url.path().strip_prefix('/') }
                 .filter(|name| !name.contains('/'))
                 .and_then(decoded)
                 .ok_or("must name a database")?,
-            is_plain: is_plain(&place, mode.as_deref())?,
+            is_plain,
             place,
             schema,
+            authorities,
         })
     }
 }
@@ -149,6 +160,10 @@ mod tests {
         assert_eq!((address.place, address.is_plain), (host, false));
         assert_eq!((&*address.user, &*address.database), ("us@er", "wi ki"));
         assert_eq!(address.schema, "wikijs_gate");
+        assert_eq!(address.authorities, None);
+        let address = DatabaseAddress::parse("postgres://u@h/d?sslrootcert=/etc/my%20ca.pem");
+        let authorities = address.unwrap().authorities;
+        assert_eq!(authorities, Some("/etc/my ca.pem".into()));
         let text = "postgresql://u@[::1]:6432/d?sslmode=disable&schema=gate_2";
         let address = DatabaseAddress::parse(text).unwrap();
         let host = ServerPlace::Host("::1".to_owned(), 6432);
@@ -187,6 +202,15 @@ mod tests {
                 "sslmode=disable",
             ),
             ("postgres://u@h/d?host=/run&sslmode=verify-full", "a socket"),
+            (
+                "postgres://u@h/d?sslrootcert=secret.pem",
+                "from the root on",
+            ),
+            ("postgres://u@h/d?sslrootcert=system", "from the root on"),
+            (
+                "postgres://u@h/d?host=/run&sslrootcert=/secret",
+                "encrypted",
+            ),
         ] {
             let refused = DatabaseAddress::parse(text).unwrap_err();
             assert!(refused.contains(fault), "{text}: {refused}");

@@ -3,13 +3,15 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustls::ClientConfig;
 use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -26,6 +28,7 @@ use super::schema;
 use super::statement::Statement;
 use crate::store::StoreError;
 use crate::store::address::{DatabaseAddress, ServerPlace};
+use crate::store::local::fs::read_at_most;
 
 /// The most connections at a time.
 const MOST: usize = 8;
@@ -35,6 +38,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The time between two tries to reach one that is away for longer.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
+/// The most bytes of a file of authorities.
+const MOST_OF_AUTHORITIES: u64 = 1 << 20;
 /// The end of taking back a question.
 const CANCEL: Duration = Duration::from_secs(1);
 /// The first message of a connection that is to be encrypted: its length and a code.
@@ -81,18 +86,16 @@ impl Drop for DatabaseConnection {
 }
 
 impl ConnectionPool {
-    /// Connects to nothing yet. The authorities are those that may vouch for the server beside this system's. The
-    /// fault is a sentence's end.
+    /// Connects to nothing yet. The fault is a sentence's end.
     pub(super) fn new(
         address: DatabaseAddress,
         password: Option<ReadPassword>,
-        authorities: Vec<CertificateDer<'static>>,
     ) -> Result<Self, &'static str> {
         let tls = match &address.place {
             ServerPlace::Host(host, _) if !address.is_plain => {
                 let name = ServerName::try_from(host.clone())
                     .map_err(|_| "names a host that no certificate can be for")?;
-                Some((encryption(authorities)?, name))
+                Some((encryption(address.authorities.as_deref())?, name))
             }
             _ => None,
         };
@@ -335,30 +338,98 @@ enum Wire {
     Encrypted(Box<tokio_rustls::client::TlsStream<TcpStream>>),
 }
 
-/// Encryption with a server that an authority of this system, or one of these, vouches for.
-fn encryption(authorities: Vec<CertificateDer<'static>>) -> Result<TlsConnector, &'static str> {
+/// Encryption with a server that an authority of this file vouches for, or without it one of this system.
+fn encryption(authorities: Option<&Path>) -> Result<TlsConnector, &'static str> {
     let provider = Arc::new(default_provider());
-    let verifier = Verifier::new_with_extra_roots(authorities, Arc::clone(&provider)).map_err(
-        |_| "needs certificate authorities that could vouch for the server; install this system's trust store (ca-certificates)",
-    )?;
-    let config = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|_| "cannot be encrypted by this program")?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
+        .map_err(|_| "cannot be encrypted by this program")?;
+    let config = if let Some(file) = authorities {
+        config.with_root_certificates(authorities_in(file)?)
+    } else {
+        let verifier = Verifier::new(provider).map_err(
+            |_| "needs certificate authorities that could vouch for the server; name their file as ?sslrootcert=FILE, or install this system's trust store (ca-certificates)",
+        )?;
+        config
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+    };
+    Ok(TlsConnector::from(Arc::new(config.with_no_client_auth())))
+}
+
+/// The authorities in a file, which may be a link: containers get their files so.
+#[expect(
+    clippy::disallowed_types,
+    reason = "the address of the database names it"
+)]
+fn authorities_in(file: &Path) -> Result<RootCertStore, &'static str> {
+    let read = std::fs::File::open(file).and_then(|file| read_at_most(&file, MOST_OF_AUTHORITIES));
+    let pem = match read {
+        Ok(Some(pem)) => pem,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err("has an sslrootcert that is not there; name the file of the authority");
+        }
+        Ok(None) | Err(_) => return Err("has an sslrootcert that cannot be read, or is too large"),
+    };
+    let mut roots = RootCertStore::empty();
+    for one in CertificateDer::pem_slice_iter(&pem) {
+        let added = one.ok().and_then(|one| roots.add(one).ok());
+        added.ok_or(
+            "has an sslrootcert with something that is no certificate; write it anew in PEM",
+        )?;
+    }
+    if roots.is_empty() {
+        return Err(
+            "has an sslrootcert that holds no certificate in PEM (-----BEGIN CERTIFICATE-----)",
+        );
+    }
+    Ok(roots)
 }
 
 /// The reason why a server that answers cannot be used, if there is one that an operator can mend.
 fn unfit(error: &io::Error) -> Option<&'static str> {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-    if matches!(inner, Some(rustls::Error::InvalidCertificate(_))) {
-        return Some(
-            "has a certificate that is not trusted here, or of another name: name the file of its authority in SSL_CERT_FILE, or correct the host in WIKI_STORE",
-        );
+    if let Some(rustls::Error::InvalidCertificate(why)) = inner {
+        return Some(if format!("{why:?}").contains("CaUsedAsEndEntity") {
+            "shows the certificate of an authority as its own: give it one with basicConstraints CA:FALSE"
+        } else {
+            "has a certificate that is not trusted here, or of another name: name the file of its authority in WIKI_STORE as ?sslrootcert=FILE, or correct the host there"
+        });
     }
     (error.kind() == io::ErrorKind::Unsupported).then_some(
         "does not encrypt: switch its TLS on, or, on this machine alone, add ?sslmode=disable to WIKI_STORE",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_OF_AUTHORITIES, encryption};
+
+    #[test]
+    fn a_file_of_authorities_that_cannot_be_used_is_named_with_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ca.pem");
+        let of = |text: &[u8]| {
+            std::fs::write(&path, text).unwrap();
+            encryption(Some(&path)).err()
+        };
+        assert!(encryption(Some(&path)).err().unwrap().contains("not there"));
+        assert!(of(b"").unwrap().contains("holds no certificate"));
+        assert!(of(b"nonsense").unwrap().contains("holds no certificate"));
+        let broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        assert!(of(broken).unwrap().contains("no certificate; write"));
+        let large = vec![b'\n'; usize::try_from(MOST_OF_AUTHORITIES).unwrap() + 1];
+        assert!(of(&large).unwrap().contains("too large"));
+        let name = vec!["db.example.com".to_owned()];
+        let good = rcgen::generate_simple_self_signed(name).unwrap();
+        assert_eq!(of(good.cert.pem().as_bytes()), None);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(
+            encryption(Some(&path))
+                .err()
+                .unwrap()
+                .contains("cannot be read")
+        );
+    }
 }

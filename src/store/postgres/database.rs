@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustls::pki_types::CertificateDer;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::block_in_place;
 use tokio_postgres::Row;
@@ -70,26 +69,23 @@ impl Database {
         if let Some(found) = { found }.find(|found| *found.pool.address() == address) {
             return Ok(found);
         }
-        let new = Arc::new(Self::new(address, password, Vec::new())?);
+        let new = Arc::new(Self::new(address, password)?);
         open.push(Arc::downgrade(&new));
         Ok(new)
     }
 
-    /// Connects to nothing yet. The authorities are those that may vouch for the server beside this system's. The
-    /// fault is a sentence's end.
+    /// Connects to nothing yet. The fault is a sentence's end.
     pub(crate) fn new(
         address: DatabaseAddress,
         password: Option<ReadPassword>,
-        authorities: Vec<CertificateDer<'static>>,
     ) -> Result<Self, &'static str> {
-        Self::with_times(address, password, authorities, HolderTimes::USUAL)
+        Self::with_times(address, password, HolderTimes::USUAL)
     }
 
     /// Like [`Self::new`], with leases that last for another time.
     pub(super) fn with_times(
         address: DatabaseAddress,
         password: Option<ReadPassword>,
-        authorities: Vec<CertificateDer<'static>>,
         times: HolderTimes,
     ) -> Result<Self, &'static str> {
         let runtime = Builder::new_multi_thread()
@@ -99,7 +95,7 @@ impl Database {
             .build()
             .map_err(|_| "cannot be used, since no thread can be started")?;
         Ok(Self {
-            pool: Arc::new(ConnectionPool::new(address, password, authorities)?),
+            pool: Arc::new(ConnectionPool::new(address, password)?),
             runtime: Some(runtime),
             times,
             holder: Mutex::default(),

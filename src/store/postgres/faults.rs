@@ -7,6 +7,10 @@ use tokio_postgres::error::SqlState;
 
 use crate::store::StoreError;
 
+/// Our tables are not there.
+pub(super) const NO_TABLES: StoreError =
+    StoreError::NotReady("has no tables of ours: run `wikijs-gate store migrate`");
+
 /// The reason why a question has no answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AskFault {
@@ -68,9 +72,7 @@ impl AskFault {
             "57014" | "55P03" => lasting(ErrorKind::TimedOut),
             "23505" => lasting(ErrorKind::AlreadyExists),
             "22021" | "22P05" => lasting(ErrorKind::InvalidInput),
-            "3F000" | "42P01" | "42883" | "42703" => Self::lasting(StoreError::NotReady(
-                "has no tables of ours: run `wikijs-gate store migrate`",
-            )),
+            "3F000" | "42P01" | "42883" | "42703" => Self::lasting(NO_TABLES),
             "3D000" => Self::lasting(StoreError::NotReady(
                 "does not exist: make it by createdb, or correct its name in WIKI_STORE",
             )),

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::faults::AskFault;
+use super::faults::{AskFault, NO_TABLES};
 use super::statement::column;
 use crate::store::StoreError;
 
@@ -49,8 +49,6 @@ pub(super) const ASYNCHRONOUS_STANDBYS: &str = "
 
 const FOREIGN: StoreError =
     StoreError::NotReady("has tables of somebody else under our names: give us another schema");
-const MISSING: StoreError =
-    StoreError::NotReady("has no tables of ours: run `wikijs-gate store migrate`");
 
 /// The version of the tables, before and now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +70,7 @@ pub(super) async fn check(client: &Client, schema: &str) -> Result<(), AskFault>
     let applied = applied(client, schema).await?;
     let known = known_of(&applied).map_err(AskFault::lasting)?;
     match known {
-        0 => Err(AskFault::lasting(MISSING)),
+        0 => Err(AskFault::lasting(NO_TABLES)),
         known if known < MIGRATIONS.len() => Err(AskFault::lasting(StoreError::NotReady(
             "has tables of an older version: run `wikijs-gate store migrate`",
         ))),

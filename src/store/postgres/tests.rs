@@ -189,11 +189,7 @@ fn a_process_that_ends_gives_everything_back_at_once() {
             .unwrap()
             .is_some()
     );
-    let two = Database::new(
-        SHARED.address("postgres", "postgres", &schema),
-        None,
-        Vec::new(),
-    );
+    let two = Database::new(SHARED.address("postgres", "postgres", &schema), None);
     drop(two);
     until(|| SHARED.sql(&format!("SELECT count(*) FROM {schema}.lease")) == "0");
 }

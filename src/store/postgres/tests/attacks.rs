@@ -24,7 +24,7 @@ fn behind(proxy: &ChaosProxy, schema: &str, times: HolderTimes) -> PostgresStore
 
 /// The store of a process that connects to this address.
 fn store_at(address: DatabaseAddress, times: HolderTimes) -> PostgresStore {
-    let database = Database::with_times(address, None, Vec::new(), times).unwrap();
+    let database = Database::with_times(address, None, times).unwrap();
     PostgresStore::new(Arc::new(database), "docs")
 }
 
@@ -376,7 +376,7 @@ fn a_full_table_of_connections_is_waited_for() {
         "CREATE ROLE {role} LOGIN CONNECTION LIMIT 2; GRANT ALL ON SCHEMA {schema} TO {role};
         GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}"
     ));
-    let database = Database::new(SHARED.address(&role, "postgres", &schema), None, Vec::new());
+    let database = Database::new(SHARED.address(&role, "postgres", &schema), None);
     let store = PostgresStore::new(Arc::new(database.unwrap()), "docs");
     std::thread::scope(|scope| {
         for name in 0..16 {
@@ -404,7 +404,7 @@ fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
     SHARED.sql(&format!(
         "CREATE ROLE {role} LOGIN SUPERUSER; ALTER ROLE {role} SET default_transaction_read_only = on"
     ));
-    let database = Database::new(SHARED.address(&role, "postgres", &schema), None, Vec::new());
+    let database = Database::new(SHARED.address(&role, "postgres", &schema), None);
     let reads = PostgresStore::new(Arc::new(database.unwrap()), "docs");
     assert_eq!(read(&reads, "a", 4096), b"line\n");
     assert_eq!(reads.runs().unwrap()[0].is_held, Ok(true));

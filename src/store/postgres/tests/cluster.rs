@@ -147,11 +147,7 @@ impl Cluster {
     /// A schema with our tables, by its name.
     pub(super) fn schema(&self) -> String {
         let name = Self::name();
-        let database = Database::new(
-            self.address("postgres", "postgres", &name),
-            None,
-            Vec::new(),
-        );
+        let database = Database::new(self.address("postgres", "postgres", &name), None);
         database.unwrap().migrate().unwrap();
         name
     }
@@ -159,7 +155,7 @@ impl Cluster {
     /// Another process, so to say, that works on a schema.
     pub(super) fn process(&self, schema: &str, times: HolderTimes) -> Database {
         let address = self.address("postgres", "postgres", schema);
-        Database::with_times(address, None, Vec::new(), times).unwrap()
+        Database::with_times(address, None, times).unwrap()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::store::postgres::{Database, Migrated, PostgresStore};
 use crate::store::{Blobs as _, StoreError};
 
 fn database(user: &str, database: &str, schema: &str) -> Arc<Database> {
-    Arc::new(Database::new(SHARED.address(user, database, schema), None, Vec::new()).unwrap())
+    Arc::new(Database::new(SHARED.address(user, database, schema), None).unwrap())
 }
 
 /// The answer of a database to a question.

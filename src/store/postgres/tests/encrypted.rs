@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, UnixStream};
 use tokio_rustls::TlsAcceptor;
@@ -17,20 +17,26 @@ use crate::store::{Blobs as _, DatabaseAddress, StoreError};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TlsOffer {
     Encryption,
+    AsAuthority,
     None,
 }
 
-/// A way to the shared server that encrypts as one would; gives its port and its certificate.
-async fn server(names: &[&str], offer: TlsOffer) -> (u16, CertificateDer<'static>) {
+/// A way to the shared server that encrypts as one would; gives its port and its certificate in PEM.
+async fn server(names: &[&str], offer: TlsOffer) -> (u16, String) {
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let made = rcgen::generate_simple_self_signed(names).unwrap();
-    let certificate = made.cert.der().clone();
-    let key = PrivateKeyDer::try_from(made.key_pair.serialize_der()).unwrap();
+    let mut form = rcgen::CertificateParams::new(names).unwrap();
+    if offer == TlsOffer::AsAuthority {
+        form.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    }
+    let pair = rcgen::KeyPair::generate().unwrap();
+    let made = form.self_signed(&pair).unwrap();
+    let (certificate, pem) = (made.der().clone(), made.pem());
+    let key = PrivateKeyDer::try_from(pair.serialize_der()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone()], key)
+        .with_single_cert(vec![certificate], key)
         .unwrap();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -57,15 +63,18 @@ async fn server(names: &[&str], offer: TlsOffer) -> (u16, CertificateDer<'static
             });
         }
     });
-    (port, certificate)
+    (port, pem)
 }
 
-async fn asked(port: u16, authorities: Vec<CertificateDer<'static>>) -> Result<u64, StoreError> {
+async fn asked(port: u16, authority: String) -> Result<u64, StoreError> {
     tokio::task::spawn_blocking(move || {
-        let schema = SHARED.schema();
+        let (schema, dir) = (SHARED.schema(), tempfile::tempdir().unwrap());
+        let file = dir.path().join("authority");
+        std::fs::write(&file, authority).unwrap();
+        let file = file.to_str().unwrap();
         let text = format!("postgres://postgres@127.0.0.1:{port}/postgres?schema={schema}");
-        let address = DatabaseAddress::parse(&text).unwrap();
-        let database = Database::new(address, None, authorities).unwrap();
+        let address = DatabaseAddress::parse(&format!("{text}&sslrootcert={file}")).unwrap();
+        let database = Database::new(address, None).unwrap();
         PostgresStore::new(Arc::new(database), "docs").put_blob("a", b"x")
     })
     .await
@@ -82,11 +91,16 @@ fn says(asked: Result<u64, StoreError>, fault: &str) {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_server_is_trusted_by_its_certificate_alone() {
     let (port, certificate) = server(&["127.0.0.1"], TlsOffer::Encryption).await;
-    assert_eq!(asked(port, vec![certificate]).await, Ok(1));
     let (_, unknown) = server(&["127.0.0.1"], TlsOffer::Encryption).await;
-    says(asked(port, vec![unknown]).await, "has a certificate");
+    assert_eq!(asked(port, unknown.clone() + &certificate).await, Ok(1));
+    says(asked(port, unknown).await, "has a certificate");
     let (port, of_other_name) = server(&["db.example.com"], TlsOffer::Encryption).await;
-    says(asked(port, vec![of_other_name]).await, "has a certificate");
+    says(asked(port, of_other_name).await, "has a certificate");
+    let (port, own) = server(&["127.0.0.1"], TlsOffer::AsAuthority).await;
+    says(
+        asked(port, own).await,
+        "shows the certificate of an authority",
+    );
     let (port, certificate) = server(&["127.0.0.1"], TlsOffer::None).await;
-    says(asked(port, vec![certificate]).await, "does not encrypt");
+    says(asked(port, certificate).await, "does not encrypt");
 }

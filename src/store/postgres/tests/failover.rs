@@ -96,7 +96,7 @@ impl StandbyPair {
     }
 
     fn risk(&self) -> Option<String> {
-        let database = Database::new(self.address.clone(), None, Vec::new()).unwrap();
+        let database = Database::new(self.address.clone(), None).unwrap();
         database.failover_risk().unwrap()
     }
 
@@ -224,7 +224,7 @@ fn a_role_without_rights_sees_that_a_standby_is_asynchronous() {
     primary.sql("CREATE ROLE gate LOGIN");
     let risk = || {
         let address = primary.address("gate", "postgres", "gate");
-        Database::new(address, None, Vec::new())
+        Database::new(address, None)
             .unwrap()
             .failover_risk()
             .unwrap()
@@ -235,9 +235,7 @@ fn a_role_without_rights_sees_that_a_standby_is_asynchronous() {
     assert!(risk().is_some());
     // A standby tells nothing of itself.
     let address = standby.address("gate", "postgres", "gate");
-    let of_standby = Database::new(address, None, Vec::new())
-        .unwrap()
-        .failover_risk();
+    let of_standby = Database::new(address, None).unwrap().failover_risk();
     assert_eq!(of_standby, Ok(None));
     set(&primary, "synchronous_standby_names = '*'");
     until(|| risk().is_none());

@@ -50,7 +50,7 @@ impl Pooler {
         let text =
             format!("postgres://postgres@localhost/postgres?host={directory}&schema={schema}");
         let address = DatabaseAddress::parse(&text).unwrap();
-        let database = Database::with_times(address, None, Vec::new(), HolderTimes::USUAL);
+        let database = Database::with_times(address, None, HolderTimes::USUAL);
         Arc::new(PostgresStore::new(Arc::new(database.unwrap()), "docs"))
     }
 }
