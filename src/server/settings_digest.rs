@@ -1,6 +1,8 @@
 //! Digests the settings that all replicas of a server must share: sites, policies with their rules, tools, who
 //! shares memories, and whether the store is a database.
 
+use std::sync::Arc;
+
 use super::site::{Site, Sites};
 use crate::audit::{KeyDigest, LineHash};
 use crate::config::Settings;
@@ -51,12 +53,23 @@ impl Site {
     /// read, and the key.
     pub(super) fn bounds(&self) -> String {
         let app = self.app();
+        let registry = app.registry();
+        let of = (Arc::downgrade(&app), Arc::downgrade(&registry));
+        let mut known = self.bounds.lock();
+        if let Some((of_app, of_registry, bounds)) = &*known
+            && of_app.ptr_eq(&of.0)
+            && of_registry.ptr_eq(&of.1)
+        {
+            return bounds.clone();
+        }
         let key = app.wiki.key().digest_on_record();
         let policy = app.desk.policy().digest(self.name(), key);
-        let tools: Vec<&str> = app.registry().definitions().map(|tool| tool.name).collect();
+        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         let wiki = app.desk.audit().wiki();
         let all = format!("{wiki:?} {policy} {tools:?} {:?}", app.wiki.scope());
-        LineHash::new(all.as_bytes()).to_string()
+        let bounds = LineHash::new(all.as_bytes()).to_string();
+        *known = Some((of.0, of.1, bounds.clone()));
+        bounds
     }
 }
 

@@ -13,6 +13,7 @@ use super::mirroring;
 use super::own_tools::Unasked;
 use crate::gates::SessionId;
 use crate::site::SiteName;
+use crate::tools::Registry;
 
 /// The most sessions and requests of one site that are told of changed tools.
 const MOST_TOLD: usize = 1_024;
@@ -25,9 +26,14 @@ pub struct Site {
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
     told: Mutex<Vec<ToolListener>>,
+    /// The digest of what bounds a caller, and of which app and tools it is.
+    pub(super) bounds: Mutex<Option<KnownBounds>>,
     /// True once its work in the background has begun.
     has_begun: AtomicBool,
 }
+
+/// The digest of what bounds a caller under an app with these tools.
+type KnownBounds = (Weak<App>, Weak<Registry>, String);
 
 /// A listener to changes of its tools.
 #[derive(Debug)]
@@ -87,6 +93,7 @@ impl Site {
             name,
             app: RwLock::new(app),
             told: Mutex::default(),
+            bounds: Mutex::default(),
             has_begun: AtomicBool::default(),
         })
     }

@@ -34,6 +34,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use sha2::{Digest as _, Sha256};
+
+use crate::hex;
+use crate::share::evict_index;
+
 pub(crate) use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
 pub use copy::{CopyFault, StoreCopied};
@@ -50,8 +55,6 @@ pub(crate) use postgres::Database;
 pub use queue::HeldLease;
 pub(crate) use queue::{LeaseQueue, wait_for};
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
-
-use crate::share::evict_index;
 
 /// The name of the store of a wiki's mirror, below the name of the wiki's own.
 pub(crate) const MIRROR: &str = "mirror";
@@ -104,6 +107,8 @@ pub(crate) struct Listed {
     pub(crate) length: u64,
     /// When it was written or renewed last.
     pub(crate) changed: SystemTime,
+    /// Another one after each change, of its rights, too.
+    pub(crate) version: u128,
 }
 
 impl Listed {
@@ -113,24 +118,42 @@ impl Listed {
     }
 }
 
-/// Makes room for a newcomer's document: removes those of the kind that are older than this and, where
-/// there are so many, the oldest of the owner who holds the most. `owner` reads the owner in a name.
+/// The word for an owner in names of documents, which end with it and a digest.
+pub(crate) fn owner_in_name(owner: &str) -> String {
+    let digest = hex::encode(&Sha256::digest(owner.as_bytes()));
+    digest.chars().take(16).collect()
+}
+
+/// Makes room for one more document of an owner, whose word this is, or which is empty where there are none: those that
+/// are older than this go, and of more than so many the oldest of whoever has most. So nobody gives way to somebody who
+/// has more. One owner has a tenth at most.
 pub(crate) fn make_room(
     store: &dyn Store,
     kind: DocumentKind,
+    owner: &str,
     (most, oldest): (usize, Duration),
-    (newcomer, owner): (&str, fn(&str) -> &str),
 ) -> Result<(), StoreError> {
+    let share = if owner.is_empty() { most } else { most / 10 };
     let mut all = store.documents(kind)?;
     all.sort_by_key(|one| one.changed);
-    let old = all.partition_point(|one| one.age() > oldest);
-    for one in all.drain(..old) {
-        store.remove_document(kind, &one.name)?;
+    let (mut gone, mut kept): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|one| one.age() > oldest);
+    loop {
+        let owners = kept.iter().map(|one| one.name.rsplit('.').nth(1));
+        let held: Vec<_> = owners.map(|of| (of.unwrap_or_default(), 1)).collect();
+        let is_own = |(of, _): &(&str, usize)| *of == owner;
+        let place = if held.iter().copied().filter(is_own).count() >= share {
+            held.iter().position(is_own)
+        } else if held.len() >= most {
+            evict_index(&held, (owner, 1))
+        } else {
+            break;
+        };
+        let Some(place) = place else { break };
+        gone.push(kept.remove(place));
     }
-    while all.len() >= most {
-        let held: Vec<_> = all.iter().map(|one| (owner(&one.name), 1)).collect();
-        let place = evict_index(&held, (newcomer, 1)).unwrap_or_default();
-        store.remove_document(kind, &all.remove(place).name)?;
+    for one in &gone {
+        store.remove_document(kind, &one.name)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! document too, and whoever removes that document has used the token up: nobody else can then.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -14,7 +15,7 @@ use super::token::has_form;
 use super::{Asked, PreviewEntry, Previews};
 use crate::audit::{CallId, LineHash};
 use crate::error::{Code, Failure};
-use crate::store::{DocumentKind, Store, StoreError, make_room, on};
+use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
 
 /// Raised with every change of the form; a preview of another version counts for nothing.
 const VERSION: u32 = 1;
@@ -22,8 +23,6 @@ const VERSION: u32 = 1;
 const KIND: DocumentKind = DocumentKind::Preview;
 /// The most previews of all servers together.
 const MOST: usize = 1_000;
-/// The number of characters by which a document's name tells its owner.
-const OWNER_CHARS: usize = 16;
 
 /// The store of previews, and the gates under which they are given: under others they do not count.
 #[derive(Debug, Clone)]
@@ -38,6 +37,8 @@ pub(crate) struct PreviewStore {
 #[derive(Debug, Serialize, Deserialize)]
 struct SharedPreview {
     v: u32,
+    /// Milliseconds for which it counts from the time of the document on.
+    life: u64,
     session: LineHash,
     gates: LineHash,
     tool: String,
@@ -53,6 +54,12 @@ impl PreviewStore {
             gates: gates(),
             most: MOST,
         })
+    }
+
+    /// The place of the questions to people, none of which counts as a preview.
+    pub(crate) fn of_questions(self) -> Self {
+        let gates = LineHash::new(format!("questions under {}", self.gates).as_bytes());
+        Self { gates, ..self }
     }
 
     async fn on<T: Send + 'static>(
@@ -77,10 +84,10 @@ impl Previews {
         };
         // Others may find it from now on, whatever the answer is.
         self.change(token, |preview| preview.is_shared = true);
-        let (life, most) = (self.life, place.most);
+        let room = (place.most, self.life.saturating_mul(2));
+        let owner = owner_in_name(session.owner());
         let kept = place.on(move |store| {
-            let bounds = (most, life.saturating_mul(2));
-            make_room(store, KIND, bounds, (owner(&name), owner))?;
+            make_room(store, KIND, &owner, room)?;
             store.write_document(KIND, &name, &preview)
         });
         if let Err(failure) = kept.await {
@@ -97,8 +104,10 @@ impl Previews {
         let kept = self.kept.lock();
         let preview = kept.get(token)?;
         let asked = preview.asked.as_ref()?;
+        let left = preview.expires.saturating_duration_since(Instant::now());
         let shared = SharedPreview {
             v: VERSION,
+            life: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             session: session.fingerprint(),
             gates: place.gates,
             tool: asked.tool.to_string(),
@@ -157,22 +166,22 @@ impl Previews {
         session: &SessionId,
         is_it: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<Option<PreviewEntry>, Failure> {
-        let life = self.life;
         let found = place.on(move |store| {
             let all = store.documents(KIND)?;
             let Some(one) = all.into_iter().find(|one| is_it(&one.name)) else {
                 return Ok(None);
             };
             let found = store.document(KIND, &one.name)?;
-            Ok(found.map(|bytes| (bytes, life.saturating_sub(one.age()))))
+            Ok(found.map(|bytes| (bytes, one.age())))
         });
-        let Some((bytes, left)) = found.await? else {
+        let Some((bytes, age)) = found.await? else {
             return Ok(None);
         };
         let Ok(shared) = serde_json::from_slice::<SharedPreview>(&bytes) else {
             tracing::warn!("a preview of another server cannot be read");
             return Ok(None);
         };
+        let left = Duration::from_millis(shared.life).saturating_sub(age);
         let counts = shared.v == VERSION
             && shared.session == session.fingerprint()
             && shared.gates == place.gates
@@ -208,20 +217,13 @@ impl SessionId {
     }
 }
 
-/// The name of a preview's document: its set, its owner and its token, of which nobody who reads it learns
-/// the last two.
+/// The name of a preview's document: nobody who reads it learns the token.
 fn document(preview: &PreviewEntry, token: &str) -> String {
-    let mut owner = LineHash::new(preview.session.owner().as_bytes()).to_string();
-    owner.truncate(OWNER_CHARS);
+    let owner = owner_in_name(preview.session.owner());
     format!("{}.{owner}{}", preview.set.id(), ending(token))
 }
 
-/// The end of the name of a token's document.
+/// The end of that name.
 fn ending(token: &str) -> String {
     format!(".{}", LineHash::new(token.as_bytes()))
-}
-
-/// The owner that a document's name tells.
-fn owner(name: &str) -> &str {
-    name.split('.').nth(1).unwrap_or_default()
 }

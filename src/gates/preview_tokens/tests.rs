@@ -268,7 +268,7 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     let dir = tempfile::tempdir().expect("a directory");
     let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote());
     let mut place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
-    place.most = 10;
+    place.most = 100;
     let servers = [(); 3].map(|()| Previews::new(Previews::LIFE));
     let asked = || Asked::new("wikijs_delete_page", serde_json::Map::new());
     let offer = async |server: &Previews, session: &SessionId| {
@@ -283,7 +283,8 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     for number in 0..40 {
         tokens.push(offer(&servers[number % 2], &session).await);
         let documents = store.documents(DocumentKind::Preview).expect("documents");
-        assert!(documents.len() <= place.most, "{}", documents.len());
+        // A tenth of all at most is one client's.
+        assert!(documents.len() <= 11, "{}", documents.len());
     }
     // A server that showed none of them finds those that are left.
     let mut found = Vec::new();
@@ -297,6 +298,6 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
         found.push(spent.is_ok());
     }
     assert!(found[0], "the other client's counts everywhere");
-    assert_eq!(found.iter().filter(|found| **found).count(), place.most);
+    assert_eq!(found.iter().filter(|found| **found).count(), 11);
     assert!(!found[1] && found[40], "{found:?}");
 }

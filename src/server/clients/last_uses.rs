@@ -64,7 +64,7 @@ impl LastUses {
     fn write(&self, id: ClientId) {
         let name = id.to_string();
         let write = || -> Result<(), StoreError> {
-            make_room(&*self.store, KIND, (MOST, OLDEST), ("", |_| ""))?;
+            make_room(&*self.store, KIND, "", (MOST, OLDEST))?;
             self.store.write_document(KIND, &name, b"")
         };
         if let Err(error) = write() {

@@ -1,10 +1,11 @@
 //! Keeps delegates in the store: a document each, named by the digest of its token, so that every server of
 //! the store knows the same delegates.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use super::delegate::{DelegateEndReason, DelegateRecord};
@@ -27,7 +28,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct KeptDelegates {
     store: Arc<dyn Store>,
+    /// The delegates as they were read last, by their names and versions.
+    read: Arc<Mutex<DelegatesRead>>,
 }
+
+/// Delegates by the names and versions of their documents.
+type DelegatesRead = HashMap<(String, u128), Arc<DelegateRecord>>;
 
 /// An error of the delegates in a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +75,7 @@ impl KeptDelegates {
     pub fn new(home: &StoreHome) -> Self {
         Self {
             store: home.shared(),
+            read: Arc::default(),
         }
     }
 
@@ -86,32 +93,30 @@ impl KeptDelegates {
         blocking(move || work(&own)).await
     }
 
-    /// All delegates, and the faults of damaged documents. Blocks.
+    /// All delegates, and the faults of damaged documents. Reads those alone that changed. Blocks.
     ///
     /// # Errors
     /// [`DelegatesError::Store`].
     pub fn all(&self) -> Result<(Vec<Arc<DelegateRecord>>, Vec<DelegatesError>), DelegatesError> {
         let (mut all, mut faults) = (Vec::new(), Vec::new());
+        let (before, mut read) = (self.read.lock().clone(), HashMap::new());
         for listed in self.store.documents(KIND)? {
-            match self.find(&listed.name) {
-                Ok(one) => all.push(one),
+            let key = (listed.name, listed.version);
+            let known = before.get(&key).map(|one| Ok(Arc::clone(one)));
+            match known.unwrap_or_else(|| self.find(&key.0)) {
+                Ok(one) => {
+                    read.insert(key, Arc::clone(&one));
+                    all.push(one);
+                }
                 Err(error @ DelegatesError::Store(_)) => return Err(error),
                 // It was removed meanwhile.
                 Err(DelegatesError::Unknown) => {}
                 Err(fault) => faults.push(fault),
             }
         }
+        *self.read.lock() = read;
         all.sort_by_cached_key(|one| (one.created().to_owned(), one.id().to_string()));
         Ok((all, faults))
-    }
-
-    /// The digests of the tokens of all delegates, none of which is read. Blocks.
-    ///
-    /// # Errors
-    /// [`DelegatesError::Store`].
-    pub(in crate::server) fn digests(&self) -> Result<HashSet<String>, DelegatesError> {
-        let listed = self.store.documents(KIND)?.into_iter();
-        Ok(listed.map(|one| one.name).collect())
     }
 
     /// The delegate whose token has this digest, as it is at this moment. Blocks.
@@ -154,7 +159,7 @@ impl KeptDelegates {
         if own.filter(|one| one.lasts(now)).count() >= MOST_AT_ONCE {
             return Err(DelegatesError::TooMany);
         }
-        make_room(&*self.store, KIND, (MOST, OLDEST), ("", |_| ""))?;
+        make_room(&*self.store, KIND, "", (MOST, OLDEST))?;
         self.write(&turn, delegate)
     }
 

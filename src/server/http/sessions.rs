@@ -227,6 +227,7 @@ impl McpSessions {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
 
     use axum::body::Body;
     use axum::http::Response;
@@ -294,6 +295,21 @@ mod tests {
             assert!(!server.is_of("id", "ci").await);
             assert_eq!(server.owners.lock().len(), 0);
         }
+    }
+
+    /// What ended elsewhere is refused at once, so no answer is kept.
+    #[tokio::test]
+    async fn a_request_of_a_session_asks_the_store_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = LocalStore::new(dir.path(), "").remote();
+        let read = Arc::clone(&store.documents_read);
+        let store: Arc<dyn Store> = Arc::new(store);
+        let [one, _] = two(&store).await;
+        let before = read.load(Ordering::Relaxed);
+        for _ in 0..5 {
+            assert!(one.is_of("id", "ci").await);
+        }
+        assert_eq!(read.load(Ordering::Relaxed) - before, 5);
     }
 
     #[tokio::test]

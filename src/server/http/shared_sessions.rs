@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::super::clients::secret::digest;
-use crate::store::{DocumentKind, Store, StoreError, make_room, on};
+use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::McpSession;
@@ -74,9 +74,9 @@ impl SharedSessions {
             tracing::warn!("a session whose beginning is too large is known to this server alone");
             return false;
         }
-        let name = digest(id);
+        let (own, name) = (owner_in_name(owner), name(id, owner));
         let kept = on(&self.store, move |store| {
-            make_room(store, KIND, (MOST, LIFE), ("", |_| ""))?;
+            make_room(store, KIND, &own, (MOST, LIFE))?;
             store.write_document(KIND, &name, &json)
         });
         let kept = kept.await;
@@ -88,12 +88,19 @@ impl SharedSessions {
 
     /// True if a session that has not ended has this owner.
     pub(super) async fn is_of(&self, id: &str, owner: &str) -> Result<bool, StoreError> {
-        let found = self.read(id).await?;
+        let found = self.read(name(id, owner)).await?;
         Ok(found.is_some_and(|found| found.owner == digest(owner)))
     }
 
-    async fn read(&self, id: &str) -> Result<Option<SessionDocument>, StoreError> {
-        let name = digest(id);
+    /// The name of a session's document, whoever owns it.
+    async fn find(&self, id: &str) -> Result<Option<String>, StoreError> {
+        let ending = format!(".{}", digest(id));
+        let all = on(&self.store, |store| store.documents(KIND)).await?;
+        let mut names = all.into_iter().map(|one| one.name);
+        Ok(names.find(|name| name.ends_with(&ending)))
+    }
+
+    async fn read(&self, name: String) -> Result<Option<SessionDocument>, StoreError> {
         let found = on(&self.store, move |store| store.document(KIND, &name)).await?;
         let found = found.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let now = OffsetDateTime::now_utc().unix_timestamp();
@@ -103,6 +110,11 @@ impl SharedSessions {
         };
         Ok(found.filter(lives))
     }
+}
+
+/// The name of a session's document.
+fn name(id: &str, owner: &str) -> String {
+    format!("{}.{}", owner_in_name(owner), digest(id))
 }
 
 /// For rmcp. The layer `session` has checked the owner before.
@@ -116,7 +128,13 @@ impl SessionStore for SharedSessions {
         'b: 'c,
         Self: 'c,
     {
-        async move { Ok(self.read(id).await?.map(|found| found.state)) }.boxed()
+        async move {
+            let Some(name) = self.find(id).await? else {
+                return Ok(None);
+            };
+            Ok(self.read(name).await?.map(|found| found.state))
+        }
+        .boxed()
     }
 
     fn store<'a, 'b, 'd, 'c>(
@@ -141,9 +159,10 @@ impl SessionStore for SharedSessions {
         'b: 'c,
         Self: 'c,
     {
-        let name = digest(id);
         async move {
-            on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
+            if let Some(name) = self.find(id).await? {
+                on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
+            }
             Ok(())
         }
         .boxed()

@@ -46,6 +46,9 @@ impl LocalStore {
 
 impl Documents for LocalStore {
     fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        #[cfg(test)]
+        self.documents_read
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let path = self.document_path(kind, name);
         let failed = |error: &io::Error| StoreError::at(&path, "read a document", error);
         // Mostly there is no pause, and this is all that is done about one.

@@ -153,18 +153,28 @@ pub(crate) fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreE
         }
         match entry
             .metadata()
-            .and_then(|found| Ok((found.len(), found.modified()?)))
+            .and_then(|found| Ok((found.modified()?, found)))
         {
-            Ok((length, changed)) => listed.push(Listed {
+            Ok((changed, found)) => listed.push(Listed {
                 name: name.to_owned(),
-                length,
+                length: found.len(),
                 changed,
+                version: version(&found),
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
     }
     Ok(listed)
+}
+
+/// Another number after each change of a file, of its mode and owner, too, and for each file in its place.
+fn version(found: &Metadata) -> u128 {
+    let [seconds, nanoseconds] = [found.ctime(), found.ctime_nsec()].map(i64::unsigned_abs);
+    let time = seconds
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(nanoseconds);
+    (u128::from(found.ino()) << 64) | u128::from(time)
 }
 
 /// The offset of a file's last line end, read from the end of the file; `None` if none is within the

@@ -55,8 +55,9 @@ use super::{MIRROR, Store, StoreError, StoreHealth};
 pub(crate) struct LocalStore {
     root: PathBuf,
     wiki: PathBuf,
+    /// The number of documents that were read.
     #[cfg(test)]
-    is_remote: bool,
+    pub(crate) documents_read: std::sync::Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl LocalStore {
@@ -67,7 +68,7 @@ impl LocalStore {
             root: root.to_owned(),
             wiki: root.join(wiki),
             #[cfg(test)]
-            is_remote: false,
+            documents_read: std::sync::Arc::default(),
         }
     }
 
@@ -77,17 +78,15 @@ impl LocalStore {
             wiki: self.wiki.join(MIRROR),
             root: self.root.clone(),
             #[cfg(test)]
-            is_remote: self.is_remote,
+            documents_read: std::sync::Arc::clone(&self.documents_read),
         }
     }
 
-    /// The same, as if other servers reached it from elsewhere.
+    /// The same, as if other servers reached it and all that lies in its root from elsewhere.
     #[cfg(test)]
     pub(crate) fn remote(self) -> Self {
-        Self {
-            is_remote: true,
-            ..self
-        }
+        std::fs::write(self.root.join("remote"), "").unwrap();
+        self
     }
 
     /// The names of the directories of a root that hold runs, in order.
@@ -109,7 +108,7 @@ impl Store for LocalStore {
 
     #[cfg(test)]
     fn is_remote(&self) -> bool {
-        self.is_remote
+        self.root.join("remote").exists()
     }
 
     fn is_there(&self) -> bool {

@@ -2,12 +2,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use super::LocalStore;
 use crate::store::LeaseMode::Alone;
 use crate::store::suite::{Two, store_suite};
 use crate::store::{
-    Blobs as _, DocumentKind, Documents as _, LeaseName, Leases as _, Store, StoreError,
+    Blobs as _, DocumentKind, Documents as _, LeaseName, Leases as _, Listed, Store, StoreError,
+    make_room,
 };
 
 fn two() -> (Two, tempfile::TempDir) {
@@ -123,4 +125,38 @@ fn what_a_killed_process_left_of_its_leases_is_removed_and_what_is_held_stays() 
     assert_eq!(names(&turns), ["7.lock"]);
     drop(held);
     assert_eq!(names(&turns), [""; 0]);
+}
+
+#[test]
+fn of_too_many_documents_the_oldest_of_whoever_has_most_goes() {
+    const KIND: DocumentKind = DocumentKind::Preview;
+    let dir = tempfile::tempdir().unwrap();
+    let store = LocalStore::new(dir.path(), "");
+    let begun = SystemTime::now() - Duration::from_mins(1);
+    let mut seconds = 0;
+    let mut add = |most: usize, owner: &str| {
+        make_room(&store, KIND, owner, (most, Duration::from_hours(1))).unwrap();
+        seconds += 1;
+        let name = format!("set.{owner}.{seconds}");
+        store.write_document(KIND, &name, b"x").unwrap();
+        let file = std::fs::File::open(store.document_path(KIND, &name)).unwrap();
+        file.set_modified(begun + Duration::from_secs(seconds))
+            .unwrap();
+        let mut all = store.documents(KIND).unwrap();
+        all.sort_by_key(|one| one.changed);
+        let of = |one: Listed| one.name.trim_start_matches("set.").to_owned();
+        all.into_iter().map(of).collect::<Vec<_>>().join(" ")
+    };
+    add(30, "small");
+    add(30, "large");
+    add(30, "large");
+    assert_eq!(add(30, "large"), "small.1 large.2 large.3 large.4");
+    // A client's own go first: it has its share.
+    assert_eq!(add(30, "large"), "small.1 large.3 large.4 large.5");
+    // There is no room for more: whoever has most gives way.
+    for owner in ["a", "b", "c", "d", "e", "f"] {
+        add(30, owner);
+    }
+    let left = add(10, "other");
+    assert!(left.starts_with("small.1 large.4 large.5 a.6"), "{left}");
 }

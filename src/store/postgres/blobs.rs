@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::PostgresStore;
-use super::statement::{Statement, column, listed, synced, whole};
+use super::statement::{Statement, column, listed, listing, synced, whole};
 use crate::store::{Blobs, Listed, StoreError};
 
 /// Seconds for which a question may be under way: what was renewed so much before a time counts as renewed
@@ -56,9 +56,7 @@ impl Blobs for PostgresStore {
     }
 
     fn blobs(&self) -> Result<Vec<Listed>, StoreError> {
-        let sql = "SELECT name, octet_length(bytes)::bigint,
-                extract(epoch FROM clock_timestamp() - changed)::float8
-            FROM @.blob WHERE wiki = $1";
+        let sql = concat!("SELECT ", listing!(), " FROM @.blob WHERE wiki = $1");
         let rows = self
             .database
             .ask(Statement::new(sql).text(&self.wiki).long())?;

@@ -1,7 +1,7 @@
 //! Keeps documents as rows.
 
 use super::PostgresStore;
-use super::statement::{Statement, column, listed, synced, whole};
+use super::statement::{Statement, column, listed, listing, synced, whole};
 use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError};
 
 impl PostgresStore {
@@ -110,11 +110,11 @@ impl Documents for PostgresStore {
     }
 
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
-        let asked = self.about(
-            "SELECT name, octet_length(bytes)::bigint, extract(epoch FROM clock_timestamp() - changed)::float8
-            FROM @.document WHERE wiki = $1 AND kind = $2",
-            kind,
+        let sql = concat!(
+            "SELECT ",
+            listing!(),
+            " FROM @.document WHERE wiki = $1 AND kind = $2"
         );
-        listed(&self.database.ask(asked.long())?)
+        listed(&self.database.ask(self.about(sql, kind).long())?)
     }
 }

@@ -28,7 +28,15 @@ macro_rules! unsynced {
     };
 }
 
-pub(super) use {synced, unsynced};
+/// Stands in statements for what [`listed`] reads of a row.
+macro_rules! listing {
+    () => {
+        "name, octet_length(bytes)::bigint, extract(epoch FROM clock_timestamp() - changed)::float8,
+            (extract(epoch FROM changed) * 1000000)::bigint"
+    };
+}
+
+pub(super) use {listing, synced, unsynced};
 
 /// One statement, done whole or not at all. Doing it twice does no more than once.
 #[derive(Debug)]
@@ -152,13 +160,14 @@ pub(super) fn time_before_now(seconds: f64) -> SystemTime {
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Rows of name, length and seconds since the last change.
+/// Rows of [`listing`].
 pub(super) fn listed(rows: &[Row]) -> Result<Vec<Listed>, StoreError> {
     let listed = rows.iter().map(|row| {
         Ok(Listed {
             name: column(row, 0)?,
             length: unsigned(row, 1)?,
             changed: time_before_now(column(row, 2)?),
+            version: unsigned(row, 3)?.into(),
         })
     });
     listed.collect()

@@ -1,6 +1,8 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tempfile::TempDir;
 use time::OffsetDateTime;
@@ -11,10 +13,37 @@ use crate::audit::ClientId;
 use crate::gates::Grant;
 use crate::server::clients::secret::{ClientToken, digest};
 use crate::server::delegates::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
+use crate::store::local::LocalStore;
 
 /// Those of one server.
 fn kept(dir: &TempDir) -> KeptDelegates {
     KeptDelegates::new(&dir.path().into())
+}
+
+#[test]
+fn a_look_reads_the_delegates_that_changed_and_no_other() {
+    let dir = TempDir::new().unwrap();
+    let store = LocalStore::new(dir.path(), "");
+    let read = Arc::clone(&store.documents_read);
+    let kept = KeptDelegates {
+        store: Arc::new(store),
+        read: Arc::default(),
+    };
+    let all = ["a", "b", "c"].map(delegate);
+    for one in &all {
+        kept.add(one).unwrap();
+    }
+    let looked = || {
+        let before = read.load(Ordering::Relaxed);
+        assert_eq!(kept.all().unwrap().0.len(), 3);
+        read.load(Ordering::Relaxed) - before
+    };
+    looked();
+    assert_eq!(looked(), 0);
+    kept.take(all[1].digest(), 1).unwrap();
+    assert_eq!(looked(), 1);
+    let used = |one: &Arc<DelegateRecord>| one.writes().0;
+    assert_eq!(kept.all().unwrap().0.iter().map(used).sum::<u32>(), 1);
 }
 
 fn path(dir: &TempDir, one: &DelegateRecord) -> PathBuf {
