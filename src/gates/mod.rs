@@ -43,7 +43,7 @@ pub use permit::{Permit, Step, SureStep};
 pub use places::WriteScope;
 pub use policy::Policy;
 pub use preview_tokens::{Asked, Previewed};
-pub(crate) use preview_tokens::{PreviewStore, Previews};
+pub(crate) use preview_tokens::{PreviewStore, Previews, SpentToken};
 pub use refusal::{Gate, Refusal};
 pub(crate) use rules::{Cleared, Decided, Ruled, rules};
 pub use session::SessionId;

@@ -109,10 +109,23 @@ impl Previews {
     /// `TOO_LARGE` if only previews of lighter owners could be evicted; `INTERNAL_ERROR` if the
     /// system gives no randomness.
     pub(crate) fn offer(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure> {
+        self.offer_for(self.life, session, set)
+    }
+
+    /// The same for another time than usual.
+    ///
+    /// # Errors
+    /// As for [`Self::offer`].
+    pub(crate) fn offer_for(
+        &self,
+        life: Duration,
+        session: &SessionId,
+        set: ChangeSet,
+    ) -> Result<Previewed, Failure> {
         let token = token::new()?;
-        let expires = Instant::now() + self.life;
+        let expires = Instant::now() + life;
         let expires_at = OffsetDateTime::now_utc()
-            .saturating_add(self.life.try_into().unwrap_or_default())
+            .saturating_add(life.try_into().unwrap_or_default())
             .replace_nanosecond(0)
             .ok()
             .and_then(|at| at.format(&Rfc3339).ok())
@@ -230,7 +243,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(crate) fn take(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
+    pub(super) fn take(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
         let mut kept = self.kept.lock();
         if !kept
             .get(token)

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use parking_lot::RwLock;
-use rmcp::model::RequestStateCodec;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -39,8 +38,6 @@ pub struct App {
     pub writer: Arc<Writer>,
     /// The context of writes, for tools and commands.
     pub desk: Arc<WriteContext>,
-    /// Seals what a client must bring back unchanged.
-    pub(super) codec: Arc<RequestStateCodec>,
     /// The content index of the wiki's pages.
     pub index: Arc<ContentIndex>,
     /// The mirror of the wiki, if it is on; a caller's own key has none.
@@ -101,7 +98,6 @@ impl App {
             wiki,
             writer: Arc::new(writer),
             desk,
-            codec: Arc::new(codec()?),
             metrics: Arc::default(),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
@@ -155,7 +151,6 @@ impl App {
             index,
             mirror,
             wiki,
-            codec: Arc::clone(&self.codec),
             metrics: Arc::clone(&self.metrics),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
@@ -191,14 +186,12 @@ impl App {
     /// # Errors
     /// One sentence about the key.
     pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
-        self.apart(Arc::new(self.wiki.with_key(key)?), None, None)
+        Ok(self.apart(Arc::new(self.wiki.with_key(key)?), None, None))
     }
 
     /// The same server with the same key, for callers who may read only within a rule.
-    ///
-    /// # Errors
-    /// One sentence.
-    pub fn within(&self, rule: &ReadRule) -> Result<Self, String> {
+    #[must_use]
+    pub fn within(&self, rule: &ReadRule) -> Self {
         let (watch, mirror) = (self.key_watch.clone(), self.mirror.clone());
         self.apart(Arc::new(self.wiki.within(rule)), watch, mirror)
     }
@@ -231,24 +224,23 @@ impl App {
         wiki: Arc<Wiki>,
         key_watch: Option<Arc<KeyWatch>>,
         mirror: Option<Arc<Mirror>>,
-    ) -> Result<Self, String> {
+    ) -> Self {
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
         let writer = Arc::new(self.writer.for_key(&index));
-        Ok(Self {
+        Self {
             desk: Arc::clone(writer.desk()),
             writer,
             index,
             mirror,
             watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
-            codec: Arc::new(codec()?),
             metrics: Arc::clone(&self.metrics),
             indent: self.indent,
             registry: Arc::clone(&self.registry),
             own_tools: Arc::clone(&self.own_tools),
             gates: self.gates,
             key_watch,
-        })
+        }
     }
 
     /// Notes where this server has the review page.
@@ -473,10 +465,4 @@ const fn may_be_a_guests(code: Code) -> bool {
         code,
         Code::PageNotFound | Code::AmbiguousPage | Code::VersionNotFound
     )
-}
-
-fn codec() -> Result<RequestStateCodec, String> {
-    let mut key = [0u8; RequestStateCodec::MIN_KEY_LENGTH];
-    getrandom::fill(&mut key).map_err(|_| "the system gave no random numbers".to_owned())?;
-    RequestStateCodec::try_new(key).map_err(|error| error.to_string())
 }

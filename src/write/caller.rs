@@ -163,13 +163,20 @@ pub enum Asker {
     /// The client asks while the call waits.
     Within(Arc<dyn AskPerson>),
     /// The client asks after the call has ended, and calls again with the answer.
-    Between(Handout),
+    Between {
+        /// Takes the question.
+        handout: Handout,
+        /// The call, which must come again.
+        asked: Asked,
+    },
     /// The call brings the answer to a question that was handed out.
     Answered {
         /// The question's name, as it was handed out; empty if it is unknown.
         question: String,
         /// The answer.
         reply: PersonReply,
+        /// The call, which must be the one that asked.
+        asked: Asked,
     },
 }
 

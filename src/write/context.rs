@@ -3,12 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, LineHash, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Approver, Asked, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
-    StandingApproval, WritePolicy,
+    self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
+    SpentToken, StandingApproval, WritePolicy,
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
@@ -51,7 +52,7 @@ impl WriteContext {
         keep: Keep,
     ) -> Self {
         let house = WriterShared::new(index.wiki(), audit, &policy, patience, keep);
-        let memory = Arc::new(SessionMemory::new(&policy));
+        let memory = Arc::new(SessionMemory::default());
         Self::with(index, Arc::new(house), policy, memory)
     }
 
@@ -64,7 +65,7 @@ impl WriteContext {
         gates_changed: bool,
     ) -> Self {
         let memory = if gates_changed {
-            Arc::new(self.memory.under(&policy))
+            Arc::new(self.memory.under_other_gates())
         } else {
             Arc::clone(&self.memory)
         };
@@ -74,7 +75,7 @@ impl WriteContext {
     /// A context with another key or within other bounds: the same log, but its own previews
     /// and remembered reads.
     pub(super) fn for_reader(&self, index: Arc<ContentIndex>, policy: Policy) -> Self {
-        let memory = Arc::new(SessionMemory::new(&policy));
+        let memory = Arc::new(SessionMemory::default());
         Self::with(index, Arc::clone(&self.house), policy, memory)
     }
 
@@ -348,6 +349,44 @@ impl WriteContext {
     /// The place of the previews that this caller's servers share, if they share any.
     pub(super) fn preview_store(&self, caller: &Caller) -> Option<PreviewStore> {
         PreviewStore::new(self.audit.store(), || self.gates_of(caller))
+    }
+
+    /// Keeps a set about which a person is asked for so long, with the call that asked; gives the question's name.
+    pub(super) async fn keep_question(
+        &self,
+        caller: &Caller,
+        (set, asked): (ChangeSet, Asked),
+        limit: Duration,
+    ) -> Result<String, Failure> {
+        let (questions, session) = (&self.memory.questions, &caller.session);
+        let name = questions.offer_for(limit, session, set)?.token;
+        questions.keep_asked(session, &name, asked);
+        if let Some(place) = self.preview_store(caller) {
+            questions.share(&place.of_questions(), session, &name).await;
+        }
+        Ok(name)
+    }
+
+    /// Uses up the question of a name, at whichever server it was asked; `None` if there is none for this call.
+    pub(super) async fn take_question(
+        &self,
+        caller: &Caller,
+        name: &str,
+        asked: &Asked,
+    ) -> Result<Option<SpentToken>, Failure> {
+        let (questions, session) = (&self.memory.questions, &caller.session);
+        let place = self.preview_store(caller).map(PreviewStore::of_questions);
+        if let Some(place) = &place {
+            questions.fetch(place, session, name).await?;
+        }
+        let is_own = |kept: Option<Asked>| kept.is_some_and(|kept| kept.is_same(asked));
+        if !questions.asked(session, name).is_ok_and(is_own) {
+            return Ok(None);
+        }
+        match questions.spend(place.as_ref(), session, name).await {
+            Err(failure) if failure.code == Code::AuditUnavailable => Err(failure),
+            spent => Ok(spent.ok()),
+        }
     }
 
     /// The call for which this token was given; `None` if previews' tokens do not confirm here, or

@@ -22,6 +22,7 @@ use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
 use crate::page::testing::page;
 use crate::page::{Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
+use crate::store::local::LocalStore;
 use crate::wiki::{ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiSettings};
 
 const TOKEN: &str = "open sesame, please";
@@ -29,13 +30,22 @@ const TOKEN: &str = "open sesame, please";
 /// A desk and the directory of its log.
 pub(super) struct Office {
     pub(super) desk: Arc<WriteContext>,
-    dir: TempDir,
+    dir: Arc<TempDir>,
 }
 
 impl Office {
     /// A desk whose writes do not wait for others.
     pub(super) fn new(policy: Policy) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::within(Arc::new(tempfile::tempdir().unwrap()), policy)
+    }
+
+    /// The desk of another server, which shares all that lies in the store.
+    pub(super) fn beside(&self, policy: Policy) -> Self {
+        let _ = LocalStore::new(self.dir.path(), "docs").remote();
+        Self::within(Arc::clone(&self.dir), policy)
+    }
+
+    fn within(dir: Arc<TempDir>, policy: Policy) -> Self {
         let audit = Arc::new(AuditLog::new(dir.path(), "docs"));
         let wiki = Arc::new(Wiki::new(wiki_settings(), "test").unwrap());
         let index = ContentIndex::new(

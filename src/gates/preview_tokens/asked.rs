@@ -36,6 +36,12 @@ impl Asked {
         self.arguments.contains_key("content")
     }
 
+    /// True if it is the same call, whatever the order of its arguments.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.tool == other.tool && self.arguments == other.arguments
+    }
+
     /// The digest of each argument, but for those that confirm and that say why.
     #[must_use]
     pub fn digests(&self) -> BTreeMap<String, ArgumentDigest> {

@@ -80,7 +80,7 @@ impl Apps {
         });
         narrower.retain_mut(|one| {
             let of = followed.iter().find(|(old, _)| Arc::ptr_eq(old, &one.of));
-            let fresh = of.and_then(|(_, of)| Some((of, of.within(&one.rule).ok()?)));
+            let fresh = of.map(|(_, of)| (of, of.within(&one.rule)));
             let Some((of, fresh)) = fresh else {
                 return false;
             };
@@ -93,14 +93,9 @@ impl Apps {
 
     /// The app of a client that may read only within a rule. A client that makes ever more of them,
     /// by its delegates, pushes its own out.
-    pub(super) fn within(
-        &self,
-        client: &str,
-        of: Arc<App>,
-        rule: &ReadRule,
-    ) -> Result<Arc<App>, String> {
+    pub(super) fn within(&self, client: &str, of: Arc<App>, rule: &ReadRule) -> Arc<App> {
         if rule.is_open() {
-            return Ok(of);
+            return of;
         }
         let mut known = self.narrower.lock();
         let place = known
@@ -109,7 +104,7 @@ impl Apps {
         let found = match place {
             Some(place) => known.remove(place),
             None => Narrower {
-                app: Arc::new(of.within(rule)?),
+                app: Arc::new(of.within(rule)),
                 client: client.to_owned(),
                 rule: rule.clone(),
                 of,
@@ -118,7 +113,7 @@ impl Apps {
         self.make_room(&mut known, client, |other| &other.client);
         let app = Arc::clone(&found.app);
         known.push(found);
-        Ok(app)
+        app
     }
 
     /// Evicts an entry of the client that holds the most, if there are too many.

@@ -167,10 +167,7 @@ impl Callers {
             Some(client) => {
                 let reads = &client.rights.narrowing.reads;
                 let counted = &client.counted().identity;
-                apps.within(counted, app, reads).map_err(|fault| {
-                    tracing::error!("what answers a client could not be made: {fault}");
-                    HttpRefusal::BROKE_OFF
-                })?
+                apps.within(counted, app, reads)
             }
         };
         // A delegate of a caller with a key of its own would need that key. One that was made before
@@ -255,22 +252,22 @@ impl fmt::Debug for SeenSites {
 
 impl SeenSites {
     /// The same caller on another site.
-    fn at(&self, site: &Arc<Site>) -> Option<CallerContext> {
+    fn at(&self, site: &Arc<Site>) -> CallerContext {
         let client = self.own.client.as_deref();
         let (apps, mut app) = self.callers.apps(site);
         if let Some(client) = client {
             let reads = &client.rights.narrowing.reads;
-            app = apps.within(&client.counted().identity, app, reads).ok()?;
+            app = apps.within(&client.counted().identity, app, reads);
         }
         let name = client.map_or(UNNAMED, |client| &client.identity);
         let owner = format!("{}:{name}", site.number());
         let family = self.delegations.as_ref().map(|own| own.on(site));
-        Some(CallerContext {
+        CallerContext {
             app,
             session: session_id(&owner, self.session.as_deref(), client),
             family: family.map(|own| -> Arc<dyn Family> { Arc::new(own) }),
             ..self.own.clone()
-        })
+        }
     }
 }
 
@@ -282,7 +279,7 @@ impl VisibleSites for SeenSites {
             sees && site.number() != self.site && !self.has_own_key
         };
         let others = all.all().to_vec().into_iter().filter(is_other);
-        let others = others.filter_map(|site| self.at(&site));
+        let others = others.map(|site| self.at(&site));
         std::iter::once(self.own.clone()).chain(others)
     }
 }

@@ -1,8 +1,8 @@
 //! Has a client ask its person, on both generations of the protocol.
 //!
 //! Up to 2025-11-25 the server sends the client a request while the call waits. From
-//! 2026-07-28 on the call is answered with the question and a sealed state, and the client
-//! calls again with the answer and that state.
+//! 2026-07-28 on the call is answered with the question and a state, and the client calls again with the answer
+//! and that state.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -13,16 +13,16 @@ use rmcp::model::{
     CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult,
     ConstTitle, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationSchema, EnumSchema, InputRequest, InputRequiredResult, LegacyEnumSchema,
-    PrimitiveSchemaDefinition, ProtocolVersion, RequestId, RequestStateCodec, RequestStateError,
-    SealOptions, ServerRequest, SingleSelectEnumSchema, TitledSingleSelectEnumSchema,
+    PrimitiveSchemaDefinition, ProtocolVersion, RequestId, ServerRequest, SingleSelectEnumSchema,
+    TitledSingleSelectEnumSchema,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::gates::ApprovalScope;
+use crate::gates::{ApprovalScope, Asked};
 use crate::notice::Invitation;
 use crate::write::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 
@@ -47,17 +47,12 @@ pub(in crate::server) fn can_ask(context: &RequestContext<RoleServer>, has_sessi
 /// Chooses how to ask the person behind a call's client, and makes the receiver of questions that
 /// outlive the call.
 pub(in crate::server) fn asker(
-    codec: &RequestStateCodec,
     request: &CallToolRequestParams,
     arguments: &Map<String, Value>,
     context: &RequestContext<RoleServer>,
     has_session: bool,
-) -> (Asker, Questions) {
+) -> (Asker, mpsc::Receiver<HandedOut>) {
     let (handout, handed_out) = Handout::new();
-    let mut questions = Questions {
-        handed_out,
-        bound_to: Vec::new(),
-    };
     let version = context.protocol_version().unwrap_or_default();
     let asker = if !can_ask(context, has_session) {
         Asker::Nobody
@@ -67,113 +62,49 @@ pub(in crate::server) fn asker(
             version,
         }))
     } else {
-        questions.bound_to = bound_to(&request.name, arguments);
+        let asked = Asked::new(request.name.clone(), arguments.clone());
         match &request.request_state {
-            Some(state) => brought(codec, request, &questions.bound_to, state),
-            None => Asker::Between(handout),
+            Some(state) => brought(request, asked, state),
+            None => Asker::Between { handout, asked },
         }
     };
-    (asker, questions)
+    (asker, handed_out)
 }
 
-/// The receiver of questions that outlive their call.
-pub(in crate::server) struct Questions {
-    handed_out: mpsc::Receiver<HandedOut>,
-    /// The tool and arguments to which their states are bound.
-    bound_to: Vec<u8>,
-}
-
-impl Questions {
-    /// The answer to a call that must be repeated with a person's answer, if the call ends so.
-    pub(in crate::server) async fn input_required(
-        &mut self,
-        codec: &RequestStateCodec,
-    ) -> Option<InputRequiredResult> {
-        let question = self.handed_out.recv().await?;
-        Some(input_required(codec, &self.bound_to, &question))
-    }
-}
-
-fn input_required(
-    codec: &RequestStateCodec,
-    bound_to: &[u8],
-    handed_out: &HandedOut,
-) -> InputRequiredResult {
+/// The answer to a call that must be repeated with a person's answer. Its state is the question's name, which
+/// nobody can guess and which counts for its session and its call alone, and the time at which it ends.
+pub(in crate::server) fn input_required(handed_out: &HandedOut) -> InputRequiredResult {
     let form = form(&handed_out.question, &ProtocolVersion::V_2026_07_28);
     let ask = InputRequest::Elicitation(ElicitRequest::new(form));
-    let options = SealOptions::new()
-        .associated_data(bound_to)
-        .ttl(handed_out.limit);
-    let state = codec.seal_with(handed_out.name.as_bytes(), &options);
+    let end = OffsetDateTime::now_utc() + handed_out.limit;
+    let state = format!("{}.{}", handed_out.name, end.unix_timestamp_nanos());
     InputRequiredResult::new(Some([(ANSWER.to_owned(), ask)].into()), Some(state))
 }
 
 /// The answer that a repeated call brings.
-fn brought(
-    codec: &RequestStateCodec,
-    request: &CallToolRequestParams,
-    bound_to: &[u8],
-    state: &str,
-) -> Asker {
-    let responses = request.input_responses.as_ref();
-    let response = responses.and_then(|all| all.get(ANSWER)).cloned();
-    let answered = |question, reply| Asker::Answered { question, reply };
-    match codec.open_with(state, bound_to) {
-        Ok(name) => {
+fn brought(request: &CallToolRequestParams, asked: Asked, state: &str) -> Asker {
+    let parsed = state.split_once('.');
+    let parsed = parsed.and_then(|(name, end)| Some((name, end.parse::<i128>().ok()?)));
+    let (question, reply) = match parsed {
+        None => ("", PersonReply::NotOurs),
+        // The name itself ends by then; this tells why.
+        Some((_, end)) if end <= OffsetDateTime::now_utc().unix_timestamp_nanos() => {
+            ("", PersonReply::TimedOut)
+        }
+        Some((name, _)) => {
+            let responses = request.input_responses.as_ref();
+            let response = responses.and_then(|all| all.get(ANSWER)).cloned();
             let result = response.and_then(|answer| serde_json::from_value(answer).ok());
-            answered(
-                String::from_utf8(name).unwrap_or_default(),
-                result.map_or(PersonReply::Failed, |result| reply(&result)),
+            (
+                name,
+                result.map_or(PersonReply::Failed, |result| reply_of(&result)),
             )
         }
-        Err(RequestStateError::Expired) => answered(String::new(), PersonReply::TimedOut),
-        Err(_) => answered(String::new(), PersonReply::NotOurs),
-    }
-}
-
-/// The bytes that bind a state to this tool and these arguments, in any order.
-fn bound_to(name: &str, arguments: &Map<String, Value>) -> Vec<u8> {
-    let mut digest = Sha256::new();
-    digest_of_text(&mut digest, name);
-    digest_of_members(&mut digest, arguments);
-    digest.finalize().to_vec()
-}
-
-fn digest_of_text(digest: &mut Sha256, text: &str) {
-    digest.update(text.len().to_string());
-    digest.update(":");
-    digest.update(text);
-}
-
-fn digest_of_members(digest: &mut Sha256, members: &Map<String, Value>) {
-    let mut members: Vec<_> = members.iter().collect();
-    members.sort_unstable_by_key(|(name, _)| *name);
-    digest.update("{");
-    for (name, value) in members {
-        digest_of_text(digest, name);
-        digest_of(digest, value);
-    }
-    digest.update("}");
-}
-
-fn digest_of(digest: &mut Sha256, value: &Value) {
-    match value {
-        Value::Object(members) => digest_of_members(digest, members),
-        Value::Array(items) => {
-            digest.update("[");
-            for item in items {
-                digest_of(digest, item);
-            }
-            digest.update("]");
-        }
-        Value::String(text) => {
-            digest.update("s");
-            digest_of_text(digest, text);
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {
-            digest.update("v");
-            digest_of_text(digest, &value.to_string());
-        }
+    };
+    Asker::Answered {
+        question: question.to_owned(),
+        reply,
+        asked,
     }
 }
 
@@ -189,7 +120,7 @@ impl AskPerson for ElicitationPeer {
         Box::pin(async move {
             let form = form(&question, &self.version);
             match answer_to(&self.peer, form).await {
-                Some(ClientResult::ElicitResult(result)) => reply(&result),
+                Some(ClientResult::ElicitResult(result)) => reply_of(&result),
                 _ => PersonReply::Failed,
             }
         })
@@ -271,7 +202,7 @@ impl Drop for PendingElicitation {
 }
 
 /// The meaning of a client's result. Only an explicit yes is a yes.
-fn reply(result: &ElicitResult) -> PersonReply {
+fn reply_of(result: &ElicitResult) -> PersonReply {
     match result.action {
         ElicitationAction::Accept => {}
         ElicitationAction::Decline => return PersonReply::No,

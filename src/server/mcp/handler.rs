@@ -144,10 +144,8 @@ impl Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let codec = &visit.app.codec;
         let arguments = methods::arguments(&mut request, &context).await?;
         let (asker, mut questions) = elicit::asker(
-            codec,
             &request,
             arguments.members(),
             &context,
@@ -170,7 +168,7 @@ impl Handler {
             },
             never = elicit::invite(&context.peer, invitations) => match never {},
             // The call ends with a question, and is repeated with the answer.
-            Some(question) = questions.input_required(codec) => Ok(question.into()),
+            Some(question) = questions.recv() => Ok(elicit::input_required(&question).into()),
             never = progress::pass_on(&context, said) => match never {},
             // A read stops here; a write that was begun continues in its own task.
             () = context.ct.cancelled() => {

@@ -5,20 +5,15 @@ mod reads;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::audit::CallId;
-use crate::gates::{Policy, Previews, SessionId, WritePolicy};
+use crate::gates::{Previews, SessionId};
 use crate::share::evict_index;
 
 pub use reads::ReadExtent;
 pub(super) use reads::{Concerns, Knowing, PageRead, Reads};
-
-/// Time for which a question is kept if only a client's own limits demanded it. Longer than the
-/// longest time that a person can be given.
-const LONGEST_QUESTION: Duration = Duration::from_secs(601);
 
 /// What is remembered of sessions: bounded, and lost when the process ends.
 #[derive(Debug)]
@@ -32,40 +27,28 @@ pub(super) struct SessionMemory {
     pub(super) applied: Arc<AppliedSets>,
 }
 
-impl SessionMemory {
+impl Default for SessionMemory {
     /// Nothing yet.
-    pub(super) fn new(policy: &Policy) -> Self {
-        Self::with(policy, Arc::default(), Arc::default(), Arc::default())
+    fn default() -> Self {
+        Self {
+            reads: Arc::default(),
+            previews: Previews::new(Previews::LIFE),
+            questions: Previews::new(Previews::LIFE),
+            own_writes: Arc::default(),
+            applied: Arc::default(),
+        }
     }
+}
 
+impl SessionMemory {
     /// The same reads and writes of sessions, without previews and questions: for the same server
     /// under other gates.
-    pub(super) fn under(&self, policy: &Policy) -> Self {
-        let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.own_writes));
-        Self::with(policy, reads, writes, Arc::clone(&self.applied))
-    }
-
-    fn with(
-        policy: &Policy,
-        reads: Arc<Reads>,
-        own_writes: Arc<OwnWrites>,
-        applied: Arc<AppliedSets>,
-    ) -> Self {
-        // A question is kept longer than an answer may take.
-        let questions = match policy.writes {
-            WritePolicy::Person { limit, .. } => limit + Duration::from_secs(1),
-            WritePolicy::Preview => LONGEST_QUESTION,
-            WritePolicy::Off
-            | WritePolicy::DryRun
-            | WritePolicy::Review { .. }
-            | WritePolicy::Token(_) => Duration::ZERO,
-        };
+    pub(super) fn under_other_gates(&self) -> Self {
         Self {
-            reads,
-            previews: Previews::new(Previews::LIFE),
-            questions: Previews::new(questions),
-            own_writes,
-            applied,
+            reads: Arc::clone(&self.reads),
+            own_writes: Arc::clone(&self.own_writes),
+            applied: Arc::clone(&self.applied),
+            ..Self::default()
         }
     }
 }

@@ -65,11 +65,19 @@ impl Asking<'_> {
         &self,
         record: &mut EntryBuilder,
     ) -> Result<Brought, Refusal> {
-        let Asker::Answered { question, reply } = &self.caller.asker else {
+        let Asker::Answered {
+            question,
+            reply,
+            asked,
+        } = &self.caller.asker
+        else {
             return Ok(Brought::Nothing);
         };
-        let questions = &self.context.memory.questions;
-        let Ok(spent) = questions.take(record.session(), question) else {
+        let spent = self.context.take_question(self.caller, question, asked);
+        let spent = spent
+            .await
+            .map_err(|failure| Refusal::at(Gate::Record, failure))?;
+        let Some(spent) = spent else {
             let reply = match reply {
                 PersonReply::TimedOut => PersonReply::TimedOut,
                 _ => PersonReply::NotOurs,
@@ -129,12 +137,11 @@ impl Asking<'_> {
                 let reply = reply.unwrap_or(PersonReply::TimedOut);
                 self.answered(record, by, asked.set, reply).await
             }
-            Asker::Between(handout) => {
+            Asker::Between { handout, asked: call } => {
                 let entry = record.approval("asked", None);
                 context.audit.record(entry).await?;
-                let kept = context.memory.questions.offer(record.session(), asked.set);
-                let kept = kept.map_err(|failure| Refusal::at(Gate::Record, failure))?;
-                let name = kept.token;
+                let kept = context.keep_question(self.caller, (asked.set, call.clone()), limit);
+                let name = kept.await.map_err(|failure| Refusal::at(Gate::Record, failure))?;
                 match handout.give(HandedOut { question, name, limit }).await {}
             }
             // A brought answer was already handled in `brought`.

@@ -6,11 +6,15 @@ use std::time::Duration;
 use super::{Asking, ToAsk};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ApprovalScope, Approved, ChangeSet, Fallback, Gate, Refusal, WritePolicy};
+use crate::gates::{
+    ApprovalScope, Approved, Asked, ChangeSet, Fallback, Gate, Refusal, WritePolicy,
+};
 use crate::page::testing::page;
 use crate::write::caller::{AskPerson, Asker, Caller, Handout, PersonReply, Question};
 use crate::write::route::Brought;
-use crate::write::testing::{Office, caller, checked, person, policy, record, set, update};
+use crate::write::testing::{
+    Office, caller, checked, person, policy, record, session, set, update,
+};
 
 const LONG: Duration = Duration::from_mins(1);
 
@@ -72,11 +76,21 @@ fn questions<'a>(office: &'a Office, caller: &'a Caller) -> Asking<'a> {
     }
 }
 
+/// The call that the tests make.
+fn call(note: &str) -> Asked {
+    let arguments = serde_json::json!({ "id": 1, "note": note });
+    Asked::new(
+        "wikijs_update_page",
+        arguments.as_object().cloned().unwrap(),
+    )
+}
+
 /// Brings an answer to a question that was handed out.
 async fn answer(office: &Office, question: &str, reply: PersonReply) -> Result<Brought, Refusal> {
     let asker = Asker::Answered {
         question: question.to_owned(),
         reply,
+        asked: call("why"),
     };
     let mut record = record(&set(update(1)));
     let caller = caller(asker);
@@ -172,18 +186,25 @@ async fn a_question_whose_call_ends_is_on_record_as_cancelled() {
     assert_eq!(office.words("decision"), ["cancelled"]);
 }
 
+/// Has a question handed out; its name.
+async fn handed_out(office: &Office, set: &ChangeSet, note: &str) -> String {
+    let (handout, mut questions) = Handout::new();
+    let asked_by = Asker::Between {
+        handout,
+        asked: call(note),
+    };
+    let asking = asked(office, asked_by, set, LONG);
+    tokio::select! {
+        _ = asking => panic!("the receiver ends the call"),
+        handed_out = questions.recv() => handed_out.unwrap().name,
+    }
+}
+
 #[tokio::test]
 async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
     let office = office();
     let update = set(update(1));
-    let (handout, mut questions) = Handout::new();
-    let name = {
-        let asking = asked(&office, Asker::Between(handout), &update, LONG);
-        tokio::select! {
-            _ = asking => panic!("the receiver ends the call"),
-            handed_out = questions.recv() => handed_out.unwrap().name,
-        }
-    };
+    let name = handed_out(&office, &update, "why").await;
     assert_eq!(office.words("decision"), ["asked"]);
     let yes = PersonReply::Yes(ApprovalScope::Once);
     let Ok(Brought::Yes(approved)) = answer(&office, &name, yes).await else {
@@ -198,6 +219,34 @@ async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
     assert_eq!(office.words("confirms"), ["", asked.as_str(), ""]);
     assert_eq!(office.words("call")[0], asked);
     assert_ne!(office.words("call")[1], asked);
+}
+
+#[tokio::test]
+async fn any_server_takes_the_answer_to_a_question_once_and_for_its_call_alone() {
+    let one = office();
+    let other = one.beside(policy(person()));
+    let yes = PersonReply::Yes(ApprovalScope::Once);
+    let update = set(update(1));
+    let name = handed_out(&one, &update, "why").await;
+    // Its name confirms no preview.
+    let session = session();
+    let place = other.desk.preview_store(&caller(Asker::Nobody)).unwrap();
+    let previews = &other.desk.memory.previews;
+    previews.fetch(&place, &session, &name).await.unwrap();
+    assert!(previews.look(&session, &name).is_err());
+    let Ok(Brought::Yes(approved)) = answer(&other, &name, yes).await else {
+        panic!("a yes");
+    };
+    assert!(approved.set().is_same_write(&update));
+    for server in [&one, &other] {
+        let again = answer(server, &name, yes).await.err().unwrap();
+        assert_eq!(reason(again), "not_ours");
+    }
+    let of_another_call = handed_out(&one, &update, "another").await;
+    for server in [&one, &other] {
+        let refused = answer(server, &of_another_call, yes).await.err().unwrap();
+        assert_eq!(reason(refused), "not_ours");
+    }
 }
 
 #[tokio::test]
