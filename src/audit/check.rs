@@ -12,7 +12,7 @@ use crate::store::{self, CopyFault, LeaseName, StoreCopied, StoreError};
 /// The longest wait for a purge that is under way.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
-/// What a check of the store found.
+/// The findings of a check of the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreCheck {
     /// Repairs, a sentence each.

@@ -72,7 +72,7 @@ pub struct LogParts {
     pub proposals: ProposalStore,
     /// The drafts.
     pub drafts: DraftStore,
-    /// What of this process is not settled.
+    /// The writes of this process that are not settled.
     pub unsettled: UnsettledWrites,
     /// The anchors of this run, if heads are anchored.
     pub anchoring: Arc<Anchoring>,
@@ -405,7 +405,7 @@ impl LogParts {
         self.place.mirror()
     }
 
-    /// Where all lies that belongs to this wiki.
+    /// The place of all that belongs to this wiki.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.place.store
     }

@@ -33,7 +33,7 @@ const _: () = assert!(VERSION == 1, "raise the version of the index, too");
 /// Number of bytes before a place that show whether a run is still the one that was read.
 const WITNESS: u64 = 96;
 
-/// What lines are about.
+/// The subjects of lines.
 #[derive(Debug, Clone)]
 pub(in crate::audit) enum Subject<'a> {
     /// A call, or a write that spent its approval.
@@ -293,7 +293,7 @@ pub(in crate::audit) fn remove_if_wrong(place: &AuditLayout) -> Result<bool, Aud
     Ok(is_wrong)
 }
 
-/// What came of bringing an index up to the runs.
+/// The result of bringing an index up to the runs.
 enum CatchUp {
     /// It is.
     Up(LineIndex),
@@ -480,7 +480,7 @@ fn number_of(id: &str) -> Option<i64> {
     Some(id.parse::<CallId>().ok()?.as_number())
 }
 
-/// What a line is about.
+/// The subject of a line.
 fn keys(record: &Record, position: i64) -> Vec<LineKey> {
     let confirms = record.confirms.map(ApprovalId::call);
     let is_applied = record.outcome == Some(Outcome::Applied);

@@ -309,7 +309,7 @@ impl HammerWriter {
     }
 }
 
-/// What every event has.
+/// The members of every event.
 fn entry(event: AuditEvent, number: u32) -> Result<AuditEntry, AuditError> {
     let (id, locale, path) = place(number);
     Ok(AuditEntry {

@@ -624,7 +624,7 @@ async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
 }
 
 /// What asks the wiki and gives no page away that was not looked at before, or only to the writer.
-const ASKS_FOR_NO_PAGE: [(&str, &str); 14] = [
+const ASKS_FOR_NO_PAGE: [(&str, &str); 15] = [
     ("pages/authors", "adds to pages that were read"),
     ("client", "sends, and understands nothing"),
     (
@@ -636,6 +636,7 @@ const ASKS_FOR_NO_PAGE: [(&str, &str); 14] = [
         "one layer of a page; page.rs looks at the whole",
     ),
     ("transport/batch", "sends for content.rs"),
+    ("transport/classify", "the source is an error's"),
     ("operations/mutate", "the writer's"),
     ("attached/upload", "the writer's"),
     ("transport/reach", "asks whose wiki it is"),

@@ -240,7 +240,7 @@ async fn more_than_one_message_holds_goes_over_whole() {
         let shown = shown.as_array().unwrap().len();
         assert_eq!(
             u64::try_from(shown).unwrap() + more.as_u64().unwrap_or(0),
-            50
+            100
         );
     }
 }
