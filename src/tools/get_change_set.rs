@@ -124,7 +124,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
             let pages = proposal.changes().count();
             let changes = ChangesView::new(lines, (from, pages), caller.extent);
             let shown = ChangesShown::new(id, None, changes);
-            return Ok(Output::Changes(shown.left_to_people(proposal)));
+            return Ok(Output::Changes(shown.left_to_people(&proposal)));
         }
     }
     let draft = desk.draft(caller, input::draft(&id)?).await;
@@ -157,7 +157,7 @@ impl ChangesShown {
         }
     }
 
-    fn left_to_people(self, proposal: Proposal) -> Self {
+    fn left_to_people(self, proposal: &Proposal) -> Self {
         Self {
             preview: !matches!(proposal.state, ProposalState::Applied { .. }),
             decision: Some(SetDecision {

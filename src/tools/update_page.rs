@@ -298,7 +298,7 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
     }
     Ok(NewContent::Section {
         selector: input::part(section)?,
-        mode: mode.into(),
+        mode,
         content: input.section_content.clone().unwrap_or_default(),
     })
 }

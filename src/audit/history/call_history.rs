@@ -64,7 +64,9 @@ impl CallHistory {
     /// Reads the records of a call, which are in order.
     pub(super) fn new(call: CallId, records: Vec<Record>, is_cut: bool) -> Self {
         let mut steps = StepOutcomes::default();
-        records.iter().for_each(|record| steps.tell(record));
+        for record in &records {
+            steps.tell(record);
+        }
         let outcome = steps.outcome().filter(|_| !is_cut);
         let of = |event| move |record: &&Record| record.event == event;
         let (first, last) = (|| records.iter(), || records.iter().rev());

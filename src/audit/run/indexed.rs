@@ -421,11 +421,14 @@ fn calls(
     Ok(Some(calls.collect()))
 }
 
+/// Records of a run, each with the number of its line.
+type NumberedRecords = Vec<(u64, Record)>;
+
 /// The next lines of a run, at most a batch of them, with their records, and how far it is read then.
 fn next_lines(
     run: &RunFile,
     before: Option<&IndexedRun>,
-) -> Result<(IndexedRun, IndexedBatch, Vec<(u64, Record)>), AuditError> {
+) -> Result<(IndexedRun, IndexedBatch, NumberedRecords), AuditError> {
     let none = IndexedRun {
         length: 0,
         hash: Vec::new(),

@@ -34,7 +34,7 @@ impl LogUpkeep {
     /// # Errors
     /// If the runs cannot be listed or read.
     pub async fn health(&self) -> Result<Health, AuditError> {
-        self.place.on(move |place| health(place)).await
+        self.place.on(health).await
     }
 
     /// The directories that others than their owner may write, from the audit directory down. With

@@ -32,7 +32,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         print::line(&json!(Heads { runs }).to_string());
         return Ok(Exit::Done);
     }
-    runs.iter().for_each(|head| print::line(&head.to_string()));
+    for head in &runs {
+        print::line(&head.to_string());
+    }
     Ok(Exit::Done)
 }
 

@@ -221,7 +221,7 @@ fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
         }
     }
     some_of(&checked.wrong, |wrong| {
-        say("wrong", Paint::Red, &wrong.to_string())
+        say("wrong", Paint::Red, &wrong.to_string());
     });
     print::line(&if checked.wrong.is_empty() && checked.runs.is_empty() {
         print::painted("nothing is on record yet", Paint::Yellow)
