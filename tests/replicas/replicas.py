@@ -463,6 +463,8 @@ def run(given, directory, wiki, database, processes, replicas):
         f'base_url = "{wiki.address}"', f'api_token_file = "{directory}/key"', f'audit_dir = "{state}"',
         "mutations_enabled = true", "mutation_dry_run = false", 'confirm = "preview"', 'index = "off"',
         'toolsets = "pages,undo,proposals,drafts"', f'serve_tokens_file = "{directory}/tokens"',
+        # Else each server leads browsers to a name of its own.
+        'serve_trusted_proxies = "127.0.0.1"',
     ]
     if database:
         (directory / "password").write_text("a password of the tests\n")
@@ -483,6 +485,7 @@ def run(given, directory, wiki, database, processes, replicas):
         command("store", "migrate")
     token = re.search(r"wjs_\S+", command("token", "new", "load").stdout).group(0)
     careful = re.search(r"wjs_\S+", command("token", "new", "careful", "--dry-run").stdout).group(0)
+    asking = re.search(r"wjs_\S+", command("token", "new", "asking").stdout).group(0)
     replicas += [Replica(number, given.program, config, directory) for number in range(given.replicas)]
     for replica in replicas:
         replica.start()
@@ -500,8 +503,10 @@ def run(given, directory, wiki, database, processes, replicas):
 
     until("nginx", is_served)
     pages = [f"load/page-{number}" for number in range(given.pages)]
+    # Nobody else writes there, so what is proposed is not outdated.
+    own = [f"decided/page-{number}" for number in range(10)]
     ids = {}
-    for path in pages:
+    for path in [*pages, *own]:
         arguments = {"path": path, "title": path, "content": f"# Load\n\n{LAST}\n"}
         preview = client.call("wikijs_create_page", arguments)
         client.call("wikijs_create_page", {**arguments, "confirm": preview["confirm"]})
@@ -519,9 +524,10 @@ def run(given, directory, wiki, database, processes, replicas):
     else:
         reviewer = None
         if database and chromium():
-            link = re.search(r"https?://\S+", command("token", "new", "ann", "--reviewer").stdout).group(0)
-            reviewer = Reviewer(re.sub("^https?://[^/]+", f"http://127.0.0.1:{port}", link), directory / "reviewer.log")
-        deciding = Deciding(command, Client(port, careful), client, reviewer, ids, decided)
+            told = command("token", "new", "ann", "--reviewer", "--url", f"http://127.0.0.1:{port}").stdout
+            reviewer = Reviewer(re.search(r"http://\S+", told).group(0), directory / "reviewer.log")
+        own_ids = {path: ids[path] for path in own}
+        deciding = Deciding(command, Client(port, careful), Client(port, asking), reviewer, own_ids, decided)
         disturb(given, replicas, database, command, wiki, deciding)
         if reviewer:
             reviewer.end()
@@ -541,7 +547,7 @@ def run(given, directory, wiki, database, processes, replicas):
         took = sorted(load.took.get(name, []))
         median = f", median {took[len(took) // 2] * 1000:.0f} ms" if took else ""
         say(f"{count:6} {name}{median}")
-    judge(load, wiki, began_sending, pages, command, decided, given)
+    judge(load, wiki, began_sending, [*pages, *own], command, decided)
 
 
 def stopped_at_attempts(given, directory, database, replicas, token, client, load, wiki):
@@ -660,7 +666,7 @@ def disturb(given, replicas, database, command, wiki, deciding):
         replica.process.send_signal(signal.SIGCONT)
 
 
-def judge(load, wiki, began_sending, pages, command, decided, given):
+def judge(load, wiki, began_sending, pages, command, decided):
     step("every client came to its end", None if not any(t.is_alive() for t in load.threads) else "some hang")
     step("no answer was odd", "; ".join(load.odd[:3]) or None)
     # What is still open of killed replicas is settled by the next command that needs the page, or by a start.
