@@ -225,9 +225,9 @@ async fn sign_out(
             // A form must not lead to another site, and a link may.
             reply = page(StatusCode::OK, sign_in::signed_out(&issuer.name(), &there));
         }
-    } else {
-        let ended = reviews.sessions.sign_out(&session.name).await;
-        ended.map_err(|error| broken(&error))?;
+    } else if let Err(error) = reviews.sessions.sign_out(&session.name).await {
+        // The browser forgets it all the same.
+        reply = broken(&error);
     }
     let cookie = sign_in::no_cookie(is_secure);
     set(&mut reply, header::SET_COOKIE, &cookie);

@@ -31,6 +31,8 @@ const IDLE: i64 = 12 * 60 * 60;
 const LONGEST: i64 = 7 * 24 * 60 * 60;
 /// The longest that one counts without the issuer being asked again.
 const UNASKED: i64 = 60 * 60;
+/// The number of looks for those that are to be ended.
+const ROUNDS: usize = 8;
 /// The most sign-ins at a time, and of one person; the one used longest ago gives way.
 const MOST: usize = 1_000;
 const MOST_OF_ONE: usize = 20;
@@ -287,15 +289,19 @@ impl SignIns {
             let Some(link) = own.of_link(&secret)? else {
                 return Ok(None);
             };
-            // The removal decides.
-            let is_first = own.end(&digest(&secret), Fence::default())?;
-            let Some(client) = link.client().filter(|_| is_first) else {
+            let Some(client) = link.client() else {
                 return Ok(None);
             };
             let cookie = random("").map_err(|error| error.to_string())?;
             let session = SignInRecord::by_link(client, link.name(), true);
+            // Whoever ends all of the client's finds the link or the session.
             own.begin(&digest(&cookie), &session)?;
-            Ok(Some((cookie, session)))
+            // The removal decides.
+            let is_first = own.end(&digest(&secret), Fence::default());
+            if is_first != Ok(true) {
+                own.end(&digest(&cookie), Fence::default())?;
+            }
+            Ok(is_first?.then_some((cookie, session)))
         };
         let taken = tokio::task::spawn_blocking(work).await;
         taken.unwrap_or_else(|_| Err(StoreError::BrokenOff.to_string()))
@@ -325,6 +331,7 @@ impl SignIns {
                 return Ok(());
             };
             change(&mut record.state);
+            record.used = now();
             self.write(name, &record, turn.fence())
         };
         let changed: Result<(), String> = changed.await;
@@ -345,12 +352,12 @@ impl SignIns {
     /// Why they cannot be listed.
     pub fn all(&self) -> Result<Vec<(String, SignInRecord)>, String> {
         let listed = self.store.documents(KIND);
-        let listed = listed.map_err(|error| error.to_string())?.into_iter();
-        let read = listed.filter_map(|it| {
-            let record = self.get(&it.name).ok()??;
-            Some((it.name, record))
-        });
-        Ok(read.collect())
+        let mut all = Vec::new();
+        for it in listed.map_err(|error| error.to_string())? {
+            let found = self.get(&it.name).map_err(|error| error.to_string())?;
+            all.extend(found.map(|record| (it.name, record)));
+        }
+        Ok(all)
     }
 
     /// The part of a name by which operators know a sign-in.
@@ -421,15 +428,22 @@ impl SignIns {
     }
 
     fn end_all(&self, is_meant: impl Fn(&str, &SignInRecord) -> bool) -> Result<usize, String> {
-        let mut all = self.all()?;
-        all.retain(|(name, record)| is_meant(name, record));
-        for (name, _) in &all {
-            let lease = LeaseName::document(KIND, name);
-            let turn = wait_for(&*self.store, &lease, PATIENCE);
-            let turn = turn.map_err(|error| error.to_string())?;
-            self.end(name, turn.fence())?;
+        let mut ended = 0_usize;
+        // A link may become a session meanwhile.
+        for _ in 0..ROUNDS {
+            let mut all = self.all()?;
+            all.retain(|(name, record)| is_meant(name, record));
+            if all.is_empty() {
+                return Ok(ended);
+            }
+            for (name, _) in &all {
+                let lease = LeaseName::document(KIND, name);
+                let turn = wait_for(&*self.store, &lease, PATIENCE);
+                let turn = turn.map_err(|error| error.to_string())?;
+                ended += usize::from(self.end(name, turn.fence())?);
+            }
         }
-        Ok(all.len())
+        Err("new ones begin all the time".to_owned())
     }
 }
 
