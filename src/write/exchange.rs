@@ -22,6 +22,10 @@ use super::memories::{beginning, failure};
 const LONGEST: Duration = Duration::from_secs(50);
 /// The most messages of one; a peer with all that an owner may have takes half of them.
 const MOST_MESSAGES: usize = 200;
+/// The most states that a peer tells; an owner has a fifth of them at most.
+const MOST_STATES: usize = 10_000;
+/// The most characters of a name, so that none pushes out from whom it came.
+const MOST_OF_NAME: usize = 35;
 /// The argument and the member of answers.
 const MEMORIES: &str = "memories";
 
@@ -134,6 +138,10 @@ impl WriteContext {
             joins: true,
         };
         let (done, states, left_out) = self.take(record.clone(), owner, said).await?;
+        if so_far.seen.len().saturating_add(states.len()) > MOST_STATES {
+            let error = MemoryError::Peer("it has more than anybody remembers".to_owned());
+            return Err(failure(&error, MEMORIES));
+        }
         let is_new = |(id, at): (&MemoryId, &Timestamp)| so_far.seen.get(id) != Some(at);
         let is_new = states.iter().any(is_new);
         so_far.left_out = so_far
@@ -221,17 +229,20 @@ impl WriteContext {
         for (_, one) in &mut import.all {
             // The other side vouches for the name.
             let author = one.author.split(" via ").next().unwrap_or_default();
-            one.author = MemoryOwner::client("", &format!("{author} via {}", said.from)).name;
+            let author: String = author.trim().chars().take(MOST_OF_NAME).collect();
+            let from: String = said.from.chars().take(MOST_OF_NAME).collect();
+            one.author = MemoryOwner::client("", &format!("{author} via {from}")).name;
         }
         // A memory that this caller may not know of is not its to change.
         let known = self.exchanged(owner).await?;
         let known: BTreeSet<MemoryId> = known.iter().map(|one| one.id).collect();
         let sha = digest(said.lines);
-        let (owner, joins, same) = (owner.clone(), said.joins, said.states);
+        let (owner, joins, mut same) = (owner.clone(), said.joins, said.states);
         let done = self.house.memories.change(&self.audit, record, move |memories| {
             let own = memories.of(&owner)?;
             let is_hidden = |id| !known.contains(&id) && own.iter().any(|one| one.id == id);
             import.all.retain(|(_, one)| !is_hidden(one.id));
+            same.retain(|id, _| !is_hidden(*id));
             let done = import.apply(memories)?;
             let joined = if joins { memories.join_same(&owner)? } else { 0 };
             memories.note_exchanged(&owner, &same)?;
