@@ -550,6 +550,18 @@ def run(given, directory, wiki, database, processes, replicas):
     judge(load, wiki, began_sending, [*pages, *own], command, decided)
 
 
+def preview(client, arguments):
+    """A preview of a replica that has just been woken, and may still look for its database."""
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return client.call("wikijs_update_page", arguments)
+        except Refused:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
 def stopped_at_attempts(given, directory, database, replicas, token, client, load, wiki):
     """A replica of its own is stopped right when it records an attempt, or shortly after, until others have its lease."""
     trap = Trap(database.port)
@@ -564,7 +576,7 @@ def stopped_at_attempts(given, directory, database, replicas, token, client, loa
     for turn, delay in enumerate([None, 0, 0.001, 0.002, 0.004, 0.008]):
         marks = [f"mark-{who}-{turn}" for who in (997, 998)]
         arguments = {"id": load.pages_by[path], "edits": [{"oldText": LAST, "newText": f"{marks[0]}\n{LAST}"}]}
-        confirmed = {**arguments, "confirm": trapped.call("wikijs_update_page", arguments)["confirm"]}
+        confirmed = {**arguments, "confirm": preview(trapped, arguments)["confirm"]}
         trap.set(replica.process, delay)
         sent_before = len(wiki.sent)
         thread = threading.Thread(
