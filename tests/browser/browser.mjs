@@ -52,9 +52,14 @@ export class Browser {
   }
 
   // Opens a page and waits until it is loaded.
-  async open(address) {
+  open(address) {
+    return this.gone(() => this.ask('Page.navigate', { url: address }));
+  }
+
+  // Does what loads another page, and waits for that.
+  async gone(act) {
     const loaded = new Promise((done) => { this.loaded = done; });
-    await this.ask('Page.navigate', { url: address });
+    await act();
     await loaded;
   }
 

@@ -12,12 +12,7 @@ const looker = new Looker(browser, folder);
 const see = (expression) => browser.see(expression);
 const open = (path) => browser.open(`${origin}${path}`);
 const said = () => see('document.body.textContent');
-/** Does what loads another page, and waits for that. */
-const gone = async (act) => {
-  const loaded = new Promise((done) => { browser.loaded = done; });
-  await act();
-  await loaded;
-};
+const gone = (act) => browser.gone(act);
 const press = (key, how) => browser.press(key, how);
 
 const stories = {

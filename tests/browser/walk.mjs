@@ -10,11 +10,7 @@ const [program, link, set, folder, part] = process.argv.slice(2);
 const { origin } = new URL(link);
 const browser = await Browser.start(program);
 const see = (expression) => browser.see(expression);
-const gone = async (act) => {
-  const loaded = new Promise((done) => { browser.loaded = done; });
-  await act();
-  await loaded;
-};
+const gone = (act) => browser.gone(act);
 /** A picture in which ids, times and the user are the same in every run. */
 const picture = async (name, width, height, theme = 'light') => {
   await see(`(() => {

@@ -2,8 +2,8 @@
 
 A counting proxy stands before the embedded wiki. Every change adds a line of its own to a page, so that at the end
 can be told what was sent, how often, and what became of it. Prints `passed STEP` and `failed STEP: why`; the rest of
-what it saw goes to standard error. Needs Python alone, nginx and, for the store in a database, PostgreSQL's programs; a reviewer decides
-in a browser where there are Node and Chromium.
+what it saw goes to standard error. Needs Python alone, nginx and, for the store in a database, PostgreSQL's programs;
+a reviewer decides in a browser where there are Node and Chromium.
 """
 
 import argparse

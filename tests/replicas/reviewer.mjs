@@ -7,11 +7,7 @@ const [program, link] = process.argv.slice(2);
 const { origin } = new URL(link);
 const browser = await Browser.start(program);
 const see = (expression) => browser.see(expression);
-const gone = async (act) => {
-  const loaded = new Promise((done) => { browser.loaded = done; });
-  await act();
-  await loaded;
-};
+const gone = (act) => browser.gone(act);
 const click = (selector) => gone(() => see(`document.querySelector(${JSON.stringify(selector)}).click()`));
 const is = (selector) => see(`document.querySelector(${JSON.stringify(selector)}) !== null`);
 const said = () => see('document.body.innerText.slice(0, 600)');
