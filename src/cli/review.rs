@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, ready};
+use futures_util::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -61,17 +61,23 @@ struct OperatorsDoor {
     /// This run, as a client that nobody else has.
     run: ClientId,
     operator: Reviewer,
+    sign_ins: SignIns,
 }
 
 impl Authenticator for OperatorsDoor {
     fn still<'a>(
         &'a self,
-        (_, record): (&'a str, &'a SignInRecord),
+        (name, record): (&'a str, &'a SignInRecord),
         _: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
-        let is_own = record.client() == Some(self.run);
-        let still = is_own.then(|| self.operator.clone());
-        ready(still.ok_or(SignedOut::Over)).boxed()
+        let still = async move {
+            if record.client() != Some(self.run) {
+                return Err(SignedOut::Over);
+            }
+            self.sign_ins.note_use(name, record).await;
+            Ok(self.operator.clone())
+        };
+        still.boxed()
     }
 }
 
@@ -125,7 +131,11 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     };
     let sign_ins = SignIns::new(app.desk.audit().home());
     let secret = sign_ins.invite(run, &operator.name).map_err(Exit::failed)?;
-    let doors = OperatorsDoor { run, operator };
+    let doors = OperatorsDoor {
+        run,
+        operator,
+        sign_ins: sign_ins.clone(),
+    };
     let place = ReviewOrigin {
         host: Some(host.clone()),
         ..ReviewOrigin::default()

@@ -31,6 +31,8 @@ const IDLE: i64 = 12 * 60 * 60;
 const LONGEST: i64 = 7 * 24 * 60 * 60;
 /// The longest that one counts without the issuer being asked again.
 const UNASKED: i64 = 60 * 60;
+/// The time after which the use of a session is noted again, in seconds.
+const NOTED: i64 = 5 * 60;
 /// The number of looks for those that are to be ended.
 const ROUNDS: usize = 8;
 /// The most sign-ins at a time, and of one person; the one used longest ago gives way.
@@ -324,20 +326,35 @@ impl SignIns {
 
     /// Changes what the pages of a session leave for the next one. A session that ended meanwhile stays so.
     pub(super) async fn change(&self, name: &str, change: impl FnOnce(&mut BrowserState)) {
-        let changed = async {
-            let turn = self.turn(name).await?;
-            let found = self.session(name).map_err(|error| error.to_string())?;
-            let Some(mut record) = found else {
-                return Ok(());
-            };
-            change(&mut record.state);
-            record.used = now();
-            self.write(name, &record, turn.fence())
-        };
-        let changed: Result<(), String> = changed.await;
-        if let Err(error) = changed {
+        let changed = self.rewrite(name, |record| change(&mut record.state));
+        if let Err(error) = changed.await {
             tracing::warn!(%error, "a session at the review page was not told what a page showed");
         }
+    }
+
+    /// Notes that a session is used, where nobody asks an issuer at its pace, which does the same.
+    pub(crate) async fn note_use(&self, name: &str, record: &SignInRecord) {
+        let is_due = now().saturating_sub(record.used) >= NOTED;
+        if is_due && !record.is_unused() {
+            let noted = self.rewrite(name, |record| record.used = now());
+            if let Err(error) = noted.await {
+                tracing::warn!(%error, "the use of a session at the review page was not noted");
+            }
+        }
+    }
+
+    async fn rewrite(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut SignInRecord),
+    ) -> Result<(), String> {
+        let turn = self.turn(name).await?;
+        let found = self.session(name).map_err(|error| error.to_string())?;
+        let Some(mut record) = found else {
+            return Ok(());
+        };
+        change(&mut record);
+        self.write(name, &record, turn.fence())
     }
 
     /// Ends a session, which whoever is about to change it then leaves as it is.
@@ -472,8 +489,33 @@ mod tests {
     use secrecy::ExposeSecret as _;
     use time::{Duration, OffsetDateTime};
 
-    use super::{Fence, LINK_COUNTS, SignInRecord, SignIns, digest};
+    use super::{Fence, LINK_COUNTS, NOTED, SignInRecord, SignIns, digest};
     use crate::audit::ClientId;
+
+    #[tokio::test]
+    async fn a_use_is_noted_and_what_pages_leave_is_no_use() {
+        let dir = tempfile::tempdir().unwrap();
+        let sign_ins = SignIns::new(&dir.path().into());
+        let link = sign_ins.invite(ClientId::new().unwrap(), "anna").unwrap();
+        let opened = sign_ins.take_link(link.expose_secret()).await.unwrap();
+        let (cookie, session) = opened.unwrap();
+        let name = digest(&cookie);
+        let used = async |ago: i64| {
+            let of_before = SignInRecord {
+                used: session.used - ago,
+                ..session.clone()
+            };
+            sign_ins.write(&name, &of_before, Fence::default()).unwrap();
+            // The issuer is asked again by the last use.
+            sign_ins.change(&name, |_| ()).await;
+            let changed = sign_ins.get(&name).unwrap().unwrap();
+            assert_eq!(changed.used, of_before.used);
+            sign_ins.note_use(&name, &of_before).await;
+            sign_ins.get(&name).unwrap().unwrap().used
+        };
+        assert!(used(NOTED).await >= session.used);
+        assert!(used(NOTED - 60).await < session.used);
+    }
 
     #[tokio::test]
     async fn a_link_opens_one_session_and_is_none_itself() {
