@@ -135,6 +135,7 @@ fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingErr
         "WIKI_SERVE_TOKENS_FILE",
         "WIKI_AUDIT_SIGNING_KEY",
         "WIKI_EXTRA_HEADERS_FILE",
+        storage::PEER_TOKEN_FILE,
         storage::PASSWORD_FILE,
     ] {
         places.extend(source.path(name)?);

@@ -33,6 +33,7 @@ const STORE: &str = "WIKI_STORE";
 /// The word for files in `WIKI_AUDIT_DIR`.
 const LOCAL: &str = "local";
 pub(super) const PASSWORD_FILE: &str = "WIKI_STORE_PASSWORD_FILE";
+pub(super) const PEER_TOKEN_FILE: &str = "WIKI_MEMORY_PEER_TOKEN_FILE";
 const PASSWORD_COMMAND: &str = "WIKI_STORE_PASSWORD_COMMAND";
 
 /// The place of all state: the directory, or the database that is set.
@@ -178,22 +179,14 @@ pub(super) fn mirror(source: &SettingsSource<'_>) -> Result<Option<MirrorSetting
 /// Reads the memory mode, and the peer with which a site's memories are exchanged.
 pub(super) fn memory(source: &SettingsSource<'_>) -> Result<MemoryMode, SettingError> {
     const PEER: &str = "WIKI_MEMORY_PEER";
-    let fault = |fault: &str| SettingError::new(PEER, fault);
-    let token = secret(
-        source,
-        "WIKI_MEMORY_PEER_TOKEN_FILE",
-        "WIKI_MEMORY_PEER_TOKEN_COMMAND",
-    )?;
-    let peer = source.filled(PEER)?;
-    let peer = peer.map(|address| {
-        MemoryPeer::new(&address, token)
-            .map(Arc::new)
-            .map_err(fault)
-    });
-    match (source.choice("WIKI_MEMORY")?, peer.transpose()?) {
-        (Some("site"), peer) => Ok(MemoryMode::Site(peer)),
+    let token = secret(source, PEER_TOKEN_FILE, "WIKI_MEMORY_PEER_TOKEN_COMMAND")?;
+    let mode = source.choice("WIKI_MEMORY")?;
+    let peer = source.parsed(PEER, |address| MemoryPeer::new(address, token))?;
+    match (mode, peer) {
+        (Some("site"), peer) => Ok(MemoryMode::Site(peer.map(Arc::new))),
         (_, None) => Ok(MemoryMode::Client),
-        (_, Some(_)) => Err(fault(
+        (_, Some(_)) => Err(SettingError::new(
+            PEER,
             "needs memory = \"site\": what goes to another server is shared by all clients of this one",
         )),
     }

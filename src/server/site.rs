@@ -26,14 +26,14 @@ pub struct Site {
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
     told: Mutex<Vec<ToolListener>>,
-    /// The digest of what bounds a caller, and of which app and tools it is.
+    /// The digest of what bounds a caller, and of which app, tools and key it is.
     pub(super) bounds: Mutex<Option<KnownBounds>>,
     /// True once its work in the background has begun.
     has_begun: AtomicBool,
 }
 
-/// The digest of what bounds a caller under an app with these tools.
-type KnownBounds = (Weak<App>, Weak<Registry>, String);
+/// The digest of what bounds a caller under an app with these tools and the key of this generation.
+type KnownBounds = (Weak<App>, Weak<Registry>, u64, String);
 
 /// A listener to changes of its tools.
 #[derive(Debug)]

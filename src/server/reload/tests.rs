@@ -16,6 +16,7 @@ use crate::gates::Policy;
 use crate::notify::ReviewAddress;
 use crate::server::http::{ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile};
 use crate::server::{App, Site, Sites};
+use crate::wiki::ApiKey;
 use crate::write::Timeouts;
 
 mod pauses;
@@ -587,4 +588,42 @@ async fn tables_and_files_that_are_named_hold_at_once_too() {
     fs::write(place.0.path().join("headers1"), "X-Three: 3\n").unwrap();
     assert_eq!(running.look().await, None);
     assert!(running.in_force()[0].contains("x-three"));
+}
+
+#[tokio::test]
+async fn a_new_key_in_the_same_app_has_other_bounds() {
+    let place = Place::new();
+    place.put(&file(Wikis::Unnamed, At::Top, &Lines::new(), &[]));
+    let running = Running::start(&place.given()).await.unwrap();
+    let sites = running.sites.all();
+    let site = sites.first().unwrap();
+    let before = site.bounds();
+    assert_eq!(site.bounds(), before);
+    let app = site.app();
+    app.wiki.take_key(ApiKey::new("another".into())).unwrap();
+    assert_ne!(site.bounds(), before);
+}
+
+#[test]
+fn a_directory_with_the_token_for_a_peer_is_none_for_uploads() {
+    let place = Place::new();
+    let own = vec![
+        ("upload_dir", "\"up1\""),
+        ("memory", "\"site\""),
+        ("memory_peer", "\"https://office.example.com/mcp\""),
+        ("memory_peer_token_file", "\"up1/token\""),
+    ];
+    fs::rename(
+        place.0.path().join("key2"),
+        place.0.path().join("up1/token"),
+    )
+    .unwrap();
+    place.put(&file(Wikis::Unnamed, At::Top, &own, &[]));
+    let layers = Layers::load(&place.given()).unwrap();
+    let faults = Settings::load_every(&layers).unwrap_err();
+    let fault = faults[0].to_string();
+    assert!(
+        fault.contains("up1/token, which nobody may upload"),
+        "{fault}"
+    );
 }
