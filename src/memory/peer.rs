@@ -10,7 +10,7 @@ use url::Url;
 use super::error::MemoryError;
 use super::exchange::{ExchangeMessage, ExchangeReply};
 use crate::store::{SecretSource, blocking};
-use crate::wiki::{Network, fetch, http_client, is_safe};
+use crate::wiki::{Network, fetch, http_client, is_safe_place};
 
 /// The tool that exchanges memories, there as here.
 const TOOL: &str = "wikijs_sync_site";
@@ -34,11 +34,7 @@ impl MemoryPeer {
     /// # Errors
     /// The fault of the address, as the end of a sentence that repeats nothing of it.
     pub fn new(address: &str, token: Option<SecretSource>) -> Result<Self, &'static str> {
-        let is_bare = |url: &Url| {
-            let has_secret = !url.username().is_empty() || url.password().is_some();
-            is_safe(url) && !has_secret && url.query().is_none() && url.fragment().is_none()
-        };
-        let address = Url::parse(address).ok().filter(is_bare).ok_or(
+        let address = Url::parse(address).ok().filter(is_safe_place).ok_or(
             "must be the address of a server's MCP, such as https://office.example.com/mcp/docs, by https or on this machine, without a user, a password or a query",
         )?;
         Ok(Self { address, token })

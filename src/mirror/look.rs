@@ -274,8 +274,7 @@ impl MirrorLook<'_> {
 /// True if the wiki is to be asked for a page that the list lacks.
 fn is_asked(known: &KnownPages, key: &PageKey, now: MirrorTime) -> bool {
     let asked = known.get(key).and_then(|page| page.hidden);
-    // A time to come was written by a clock that is wrong.
-    asked.is_none_or(|asked| asked > now || now.instant() - asked.instant() > ASKED_AGAIN)
+    asked.is_none_or(|asked| asked.is_over(ASKED_AGAIN, now))
 }
 
 /// A page that was read, and the versions that it had since it was seen last, the oldest first.

@@ -36,6 +36,11 @@ impl MirrorTime {
     pub(super) fn later(self, millis: i64) -> Self {
         i64::from(self).saturating_add(millis).into()
     }
+
+    /// True if it is longer ago than this, or yet to come: a clock that is wrong wrote that.
+    pub(super) fn is_over(self, apart: time::Duration, now: Self) -> bool {
+        self > now || now.0 - self.0 > apart
+    }
 }
 
 /// As RFC 3339 has it.

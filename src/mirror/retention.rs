@@ -90,8 +90,7 @@ pub(super) fn purge(
     (settings, now): (&MirrorSettings, MirrorTime),
 ) -> Result<Option<MirrorTime>, AuditError> {
     let last = known.look.as_ref().and_then(|look| look.purged);
-    let is_due = |last: MirrorTime| last > now || now.instant() - last.instant() > APART;
-    if !last.is_none_or(is_due) {
+    if !last.is_none_or(|last| last.is_over(APART, now)) {
         return Ok(last);
     }
     let days = time::Duration::days(settings.keep_days.into());

@@ -7,7 +7,7 @@ use url::Url;
 use super::claims::PersonClaims;
 use crate::audit::Role;
 use crate::gates::Grant;
-use crate::wiki::is_safe;
+use crate::wiki::is_safe_place;
 
 /// The settings of people's sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,11 +100,7 @@ impl OauthSettings {
     pub fn issuer_url(issuer: &str) -> Result<Url, String> {
         let fault = "must be an https address without a query, or an http address on loopback";
         let url = Url::parse(issuer).map_err(|_| fault.to_owned())?;
-        let is_bare = url.query().is_none()
-            && url.fragment().is_none()
-            && url.username().is_empty()
-            && url.password().is_none();
-        (is_bare && is_safe(&url))
+        is_safe_place(&url)
             .then_some(url)
             .ok_or_else(|| fault.to_owned())
     }

@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(50);
 const MOST_MESSAGES: usize = 200;
 /// The most states that a peer tells; an owner has a fifth of them at most.
 const MOST_STATES: usize = 10_000;
-/// The most characters of a name, so that none pushes out from whom it came.
+/// The most characters of a name, so that no author's name pushes out the name of the other side.
 const MOST_OF_NAME: usize = 35;
 /// The argument and the member of answers.
 const MEMORIES: &str = "memories";
@@ -102,9 +102,11 @@ impl WriteContext {
         let owner = self.owner_of(caller);
         let record = self.record_of(caller)?.memory(None);
         let mut so_far = Exchanged::default();
+        let mut own = self.exchanged(&owner).await?;
         for _ in 0..MOST_MESSAGES {
-            let is_new = self.message(peer, (&record, &owner), &mut so_far).await?;
-            let own = self.exchanged(&owner).await?;
+            let message = self.message(peer, (&record, &owner), &own, &mut so_far);
+            let is_new = message.await?;
+            own = self.exchanged(&owner).await?;
             if !is_new && !own.iter().any(|one| so_far.is_due(one)) {
                 return Ok(so_far.told(&own));
             }
@@ -113,14 +115,14 @@ impl WriteContext {
         Err(failure(&error, MEMORIES))
     }
 
-    /// Sends one message and takes over its answer; true if that tells anything new.
+    /// Sends one message of what is there and takes over its answer; true if that tells anything new.
     async fn message(
         &self,
         peer: &MemoryPeer,
         (record, owner): (&AuditEntry, &MemoryOwner),
+        own: &[Memory],
         so_far: &mut Exchanged,
     ) -> Result<bool, Failure> {
-        let own = self.exchanged(owner).await?;
         let mut have = so_far.seen.clone();
         have.extend(own.iter().map(|one| (one.id, one.changed)));
         let (lines, ids) = self.lines(own.iter().filter(|one| so_far.is_due(one)))?;
@@ -239,10 +241,10 @@ impl WriteContext {
         let sha = digest(said.lines);
         let (owner, joins, mut same) = (owner.clone(), said.joins, said.states);
         let done = self.house.memories.change(&self.audit, record, move |memories| {
-            let own = memories.of(&owner)?;
-            let is_hidden = |id| !known.contains(&id) && own.iter().any(|one| one.id == id);
-            import.all.retain(|(_, one)| !is_hidden(one.id));
-            same.retain(|id, _| !is_hidden(*id));
+            let own = memories.of(&owner)?.iter().map(|one| one.id);
+            let hidden: BTreeSet<MemoryId> = own.filter(|id| !known.contains(id)).collect();
+            import.all.retain(|(_, one)| !hidden.contains(&one.id));
+            same.retain(|id, _| !hidden.contains(id));
             let done = import.apply(memories)?;
             let joined = if joins { memories.join_same(&owner)? } else { 0 };
             memories.note_exchanged(&owner, &same)?;
