@@ -97,7 +97,7 @@ impl LocalFolder {
                 }
             };
             let known = PulledPage {
-                place: (base.page.locale.clone(), base.page.path.clone()),
+                place: base.page.place(),
                 updated_at: base.page.updated_at.clone(),
                 name: base.name,
                 is_marked: base.is_marked,

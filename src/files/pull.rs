@@ -202,7 +202,7 @@ impl Pull<'_> {
 
     /// Handles a page that is new or changed in the wiki.
     fn page(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
-        let place = (page.locale.clone(), page.path.clone());
+        let place = page.place();
         let Some(known) = self.here.pages.remove(&id) else {
             return self.come(page, &encode(&place));
         };
@@ -290,7 +290,7 @@ impl Pull<'_> {
     /// A page that was not pulled before.
     fn come(&mut self, page: PageState, plain: &str) -> Result<(), FilesError> {
         let theirs = written(&page);
-        let place = (page.locale.clone(), page.path.clone());
+        let place = page.place();
         let name = if self.here.new.contains_key(plain) {
             plain.to_owned()
         } else {
@@ -353,7 +353,7 @@ impl Pull<'_> {
 
 /// True if the texts mean this page.
 fn is_said(texts: &Texts, page: &PageState, base: Option<&PageState>) -> bool {
-    let place = (page.locale.clone(), page.path.clone());
+    let place = page.place();
     read(texts, &place, base).is_ok_and(|own| own.difference(page).is_empty())
 }
 

@@ -93,7 +93,7 @@ impl FolderStatus {
             }
         }
         for (id, page) in &there.changed {
-            let place = (page.locale.clone(), page.path.clone());
+            let place = page.place();
             standing.behind.push(match here.pages.get(id) {
                 None => {
                     let name = encode(&place);

@@ -220,9 +220,11 @@ impl Tool for ListPages {
             }
         }
         let shown = pages.len();
+        let names = written(fields)?;
+        let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
         let page = |page: PageReading| {
             let id = page.id.unwrap_or_default();
-            let mut members = members(&context.wiki, page, fields)?;
+            let mut members = members(&context.wiki, page, names)?;
             choice.add_broken(&mut members, id, shown)?;
             Ok(members)
         };
@@ -252,15 +254,13 @@ async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool, Failure> {
 fn members(
     wiki: &Wiki,
     mut page: PageReading,
-    fields: &[PageListField],
+    names: &[Value],
 ) -> Result<Map<String, Value>, Failure> {
     let author = page.author_name.take();
     let Value::Object(mut members) = written(PageSummary::new(wiki, page))? else {
         return Ok(Map::new());
     };
     members.extend(author.map(|author| (AUTHOR.to_owned(), author.into())));
-    let names = written(fields)?;
-    let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
     members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
     Ok(members)
 }

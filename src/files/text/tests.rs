@@ -1,13 +1,9 @@
 use proptest::prelude::*;
 
 use super::{FileFormat, PageFileKind, Texts, read, written};
-use crate::page::{Date, PagePlace, PageState, testing};
+use crate::page::{Date, PageState, testing};
 
 const MD: PageFileKind = PageFileKind::Source(FileFormat::Markdown);
-
-fn place(page: &PageState) -> PagePlace {
-    (page.locale.clone(), page.path.clone())
-}
 
 fn markdown(text: &str) -> Texts {
     [(MD, text.to_owned())].into()
@@ -53,7 +49,7 @@ fn formats_without_a_place_for_fields_have_them_in_a_file_beside() {
 
 #[test]
 fn a_new_file_needs_no_fields() {
-    let place = place(&testing::page());
+    let place = testing::page().place();
     let page = read(&markdown("# Hello\n"), &place, None).unwrap();
     assert_eq!(page.title, place.1.last_segment());
     assert_eq!(page.content, "# Hello\n");
@@ -100,7 +96,7 @@ fn faults_name_their_lines() {
             "date",
         ),
     ] {
-        let fault = read(&markdown(&text), &place(&base), Some(&base)).unwrap_err();
+        let fault = read(&markdown(&text), &base.place(), Some(&base)).unwrap_err();
         assert_eq!(fault.line, line, "{text}: {fault:?}");
         assert!(fault.message.contains(message), "{text}: {fault:?}");
     }
@@ -108,7 +104,7 @@ fn faults_name_their_lines() {
 
 #[test]
 fn a_page_without_its_source_or_with_two_is_a_fault() {
-    let place = place(&testing::page());
+    let place = testing::page().place();
     let styles = [(PageFileKind::Styles, "a{}".to_owned())].into();
     assert!(read(&styles, &place, None).is_err());
     let both = [
@@ -155,7 +151,7 @@ proptest! {
     #[test]
     fn every_page_comes_back_from_its_files_to_the_letter(page in pages()) {
         let texts = written(&page);
-        let again = read(&texts, &place(&page), Some(&page));
+        let again = read(&texts, &page.place(), Some(&page));
         let again = again.map(|again| PageState { updated_at: page.updated_at.clone(), ..again });
         prop_assert_eq!(again, Ok(page));
     }
@@ -163,7 +159,7 @@ proptest! {
     #[test]
     fn no_text_makes_reading_panic(text in "(---\n|<!--\n)?([a-z]{0,8}( \\(json\\))?: ?\\PC{0,8}\n){0,4}(---|-->)?\\PC{0,20}") {
         let page = testing::page();
-        let _ = read(&markdown(&text), &place(&page), None);
+        let _ = read(&markdown(&text), &page.place(), None);
         prop_assert_eq!(FileFormat::of_editor("x"), FileFormat::Other);
     }
 }

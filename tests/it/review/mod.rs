@@ -614,9 +614,7 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 4] {
 pub(crate) async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str]) -> Browser {
     let url = format!("http://{}", hosted.address);
     let arguments = [&["token", "new"], arguments, &["--url", &url]].concat();
-    let made = hosted.command(names, &arguments);
-    let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
-    assert_eq!(made.code, 0, "{}", made.told);
+    let made = hosted.command(names, &arguments).good().await;
     let (mut browser, path) = Browser::led(made.stdout.trim()).await;
     let signed_in = browser.sign_in(&path).await;
     assert_eq!(

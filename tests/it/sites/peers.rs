@@ -88,9 +88,8 @@ impl Pair {
             let ended = Command::new(&["memory", "list", "--forgotten", "--json"])
                 .log_of(&self.wiki.address(), hosted.dir.path())
                 .quiet()
-                .end()
-                .await
-                .good();
+                .good()
+                .await;
             let mut told: Value = serde_json::from_str(&ended.stdout).unwrap();
             both.push(contents(&told["memories"].take()));
         }
