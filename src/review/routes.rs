@@ -110,9 +110,13 @@ async fn show_set(
     let query = FormFields::of_query(uri.query());
     if let view @ ("one" | "two") = query.text("view") {
         let session = &mut visitor.session;
-        session.kept.state.is_side_by_side = view == "two";
-        let show = |state: &mut BrowserState| state.is_side_by_side = view == "two";
-        reviews.sessions.change(&session.name, show).await;
+        let is_two = view == "two";
+        // The address stays as it is while the page is loaded again and again.
+        if session.kept.state.is_side_by_side != is_two {
+            session.kept.state.is_side_by_side = is_two;
+            let show = |state: &mut BrowserState| state.is_side_by_side = is_two;
+            reviews.sessions.change(&session.name, show).await;
+        }
     }
     if query.text("part") == "state" {
         let id = id.parse::<ProposalId>().map_err(|_| no_set())?;

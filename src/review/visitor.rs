@@ -96,7 +96,7 @@ impl FromRequest<Arc<Reviews>> for SentForm {
 }
 
 impl Reviews {
-    /// A page at a place, for those of these sign-ins whom the doors let in.
+    /// A page at a place. Whoever has one of these sign-ins may enter, if the doors let them in.
     pub fn new(doors: Arc<dyn Authenticator>, sessions: SignIns, place: ReviewOrigin) -> Self {
         Self {
             doors,

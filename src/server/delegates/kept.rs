@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct KeptDelegates {
     store: Arc<dyn Store>,
     /// The delegates as they were read last, by their names and versions.
-    read: Arc<Mutex<DelegatesRead>>,
+    read: Arc<Mutex<Arc<DelegatesRead>>>,
 }
 
 /// Delegates by the names and versions of their documents.
@@ -99,7 +99,7 @@ impl KeptDelegates {
     /// [`DelegatesError::Store`].
     pub fn all(&self) -> Result<(Vec<Arc<DelegateRecord>>, Vec<DelegatesError>), DelegatesError> {
         let (mut all, mut faults) = (Vec::new(), Vec::new());
-        let (before, mut read) = (self.read.lock().clone(), HashMap::new());
+        let (before, mut read) = (Arc::clone(&self.read.lock()), HashMap::new());
         for listed in self.store.documents(KIND)? {
             let key = (listed.name, listed.version);
             let known = before.get(&key).map(|one| Ok(Arc::clone(one)));
@@ -114,7 +114,7 @@ impl KeptDelegates {
                 Err(fault) => faults.push(fault),
             }
         }
-        *self.read.lock() = read;
+        *self.read.lock() = Arc::new(read);
         all.sort_by_cached_key(|one| (one.created().to_owned(), one.id().to_string()));
         Ok((all, faults))
     }

@@ -18,8 +18,8 @@ use super::seal::{Seal, page_secret};
 use super::state::HttpState;
 use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClient};
 use crate::review::{
-    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInRecord, SignIns,
-    SignedOut, digest, random,
+    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInRecord, SignedOut,
+    digest, random,
 };
 use crate::store::Fence;
 
@@ -54,7 +54,6 @@ struct BegunRecord {
 pub(super) struct People {
     state: Arc<HttpState>,
     clients: Arc<ClientRegistry>,
-    sign_ins: SignIns,
     /// Seals until the end of the process, where no file holds a key.
     own: SecretString,
     places: Arc<Semaphore>,
@@ -82,11 +81,9 @@ impl People {
     pub(super) fn new(
         state: Arc<HttpState>,
         clients: Arc<ClientRegistry>,
-        sign_ins: SignIns,
     ) -> Result<Self, getrandom::Error> {
         Ok(Self {
             clients,
-            sign_ins,
             own: random("")?.into(),
             places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
             ended: Arc::default(),
@@ -207,7 +204,7 @@ impl People {
                 SignedOut::Because(why) => refusal(&why),
             })?;
         let cookie = random("").map_err(|error| away(&error.to_string()))?;
-        let (kept, name) = (self.sign_ins.clone(), digest(&cookie));
+        let (kept, name) = (self.clients.sign_ins.clone(), digest(&cookie));
         let keep = move || kept.begin(&name, &record);
         let kept = tokio::task::spawn_blocking(keep).await;
         let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
@@ -264,7 +261,7 @@ impl People {
 
     /// A session that is kept and counts here.
     fn kept(&self, name: &str) -> Option<SignInRecord> {
-        let found = self.sign_ins.session(name).ok()?;
+        let found = self.clients.sign_ins.session(name).ok()?;
         found.filter(|record| self.counts(record))
     }
 
@@ -323,7 +320,7 @@ impl People {
 
     /// Asks the issuer again, and keeps what it says.
     async fn ask_again(&self, name: &str) -> Result<SignInRecord, SignedOut> {
-        let kept = &self.sign_ins;
+        let kept = &self.clients.sign_ins;
         let turn = kept.turn(name).await;
         let record = self.kept(name).ok_or(SignedOut::Over)?;
         let Ok(turn) = turn else {
@@ -400,7 +397,7 @@ impl People {
 
     /// Ends a session; the address at the issuer where the person signs out there, too.
     pub(super) async fn leave(&self, name: &str) -> Option<String> {
-        let turn = self.sign_ins.turn(name).await;
+        let turn = self.clients.sign_ins.turn(name).await;
         let record = self.kept(name);
         // Whoever signs out is out, whoever else is at it.
         self.end(name, Fence::default());
@@ -425,7 +422,7 @@ impl People {
     }
 
     fn end(&self, name: &str, turn: Fence) {
-        if let Err(fault) = self.sign_ins.end(name, turn) {
+        if let Err(fault) = self.clients.sign_ins.end(name, turn) {
             tracing::error!("a sign-in cannot be ended: {fault}");
         }
     }

@@ -19,7 +19,7 @@ use crate::audit::{Actor, Client, Role};
 use crate::gates::{PolicyLevel, SessionId};
 use crate::review::{
     Authenticator, BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, Reviewer,
-    SignInRecord, SignIns, SignedOut, WikiHandle,
+    SignInRecord, SignedOut, WikiHandle,
 };
 use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
@@ -53,10 +53,9 @@ impl Reviewers {
     pub(super) fn new(
         state: Arc<HttpState>,
         clients: Arc<ClientRegistry>,
-        sign_ins: SignIns,
     ) -> Result<Self, getrandom::Error> {
         Ok(Self {
-            people: People::new(Arc::clone(&state), clients, sign_ins)?,
+            people: People::new(Arc::clone(&state), clients)?,
             state,
             benches: Mutex::new(Vec::new()),
         })

@@ -99,8 +99,8 @@ fn review_page(state: &Arc<HttpState>) -> Result<Option<Router>, getrandom::Erro
     let Some(clients) = &state.clients else {
         return Ok(None);
     };
+    let reviewers = Reviewers::new(Arc::clone(state), Arc::clone(clients))?;
     let sign_ins = clients.sign_ins.clone();
-    let reviewers = Reviewers::new(Arc::clone(state), Arc::clone(clients), sign_ins.clone())?;
     let reviews = Reviews::new(Arc::new(reviewers), sign_ins, ReviewOrigin::default());
     let host = PageHost::new(Arc::clone(state))?;
     let layer = from_fn_with_state(host, page_host::check);

@@ -33,8 +33,8 @@ pub(super) const MISSING_RIGHTS: &str = "
         AND NOT has_function_privilege(oid, 'EXECUTE')
     ORDER BY 1";
 
-/// The number of standby servers, if none of them is synchronous: servers that are connected, and servers that a
-/// slot waits for. A role without `pg_read_all_stats` sees of a connection only that it is there.
+/// The number of standby servers that are connected or that a slot waits for; no row if one of them is synchronous.
+/// A role without `pg_read_all_stats` sees of a connection only that it is there.
 pub(super) const ASYNCHRONOUS_STANDBYS: &str = "
     SELECT count(*)::text FROM (
         SELECT 1 FROM pg_stat_replication AS sender WHERE state IS DISTINCT FROM 'backup'
