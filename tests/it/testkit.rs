@@ -216,7 +216,7 @@ pub(crate) fn begins(text: &(impl Text + ?Sized), part: &str) {
 /// The directory of the one wiki in an audit directory.
 pub(crate) fn wiki_dir(audit: &Path) -> PathBuf {
     // Beside it may lie what is of the servers.
-    let of_servers = ["delegates", "last-uses", "servers", "sessions"];
+    let of_servers = ["delegates", "last-uses", "servers", "sessions", "turns"];
     let entries = std::fs::read_dir(audit).unwrap().flatten();
     let mut dirs = entries.filter(|entry| {
         let name = entry.file_name();
