@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::code::Rows;
 use super::elements;
@@ -26,9 +26,7 @@ pub(super) fn may_hide(text: &str, sheet: &HidingStyles) -> bool {
 
 /// Adds what a page in Markdown hides.
 pub(super) fn walk(text: &str, sheet: HidingStyles, hidden: &mut HiddenText) {
-    // Attributes of headings are read as those in braces elsewhere.
-    let options = options().difference(Options::ENABLE_HEADING_ATTRIBUTES);
-    let parser = Parser::new_ext(text, options);
+    let parser = Parser::new_ext(text, options());
     let definitions = parser.reference_definitions().iter();
     let definitions = definitions.map(|(label, definition)| {
         let says = says(label, &definition.dest, definition.title.as_deref());

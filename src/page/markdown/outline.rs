@@ -78,17 +78,18 @@ impl<'a> Outline<'a> {
         outline.body = start;
         let body = text.get(start..).unwrap_or_default();
         // How many blocks and spans are open, and the heading that is being read.
-        let (mut depth, mut open) = (0_usize, None);
+        let (mut depth, mut open) = (0_usize, None::<OpenHeading>);
         // The links and images that are open.
         let mut targets: Vec<usize> = Vec::new();
         for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
             let range = range.start + start..range.end + start;
+            let is_text = matches!(event, Event::Text(_));
             match event {
                 Event::Start(tag) => {
                     let is_image = matches!(tag, Tag::Image { .. });
                     match tag {
                         Tag::Heading { level, .. } if depth == 0 => {
-                            open = Some((number(level), String::new()));
+                            open = Some(OpenHeading::new(number(level)));
                         }
                         Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                             targets.push(outline.targets.len());
@@ -111,14 +112,14 @@ impl<'a> Outline<'a> {
                     }
                     if depth == 0
                         && matches!(end, TagEnd::Heading(_))
-                        && let Some((level, heading)) = open.take()
+                        && let Some(heading) = open.take()
                     {
-                        outline.add(level, heading.trim(), range);
+                        outline.add(heading.level, heading.title(), range);
                     }
                 }
                 Event::Text(text) | Event::Code(text) => {
-                    if let Some((_, heading)) = &mut open {
-                        heading.push_str(&text);
+                    if let Some(heading) = &mut open {
+                        heading.text.push_str(&text);
                     }
                     if let Some(target) = targets.last().and_then(|at| outline.targets.get_mut(*at))
                     {
@@ -126,11 +127,14 @@ impl<'a> Outline<'a> {
                     }
                 }
                 Event::SoftBreak | Event::HardBreak => {
-                    if let Some((_, heading)) = &mut open {
-                        heading.push(' ');
+                    if let Some(heading) = &mut open {
+                        heading.text.push(' ');
                     }
                 }
                 _ => {}
+            }
+            if let Some(heading) = open.as_mut().filter(|_| !is_text) {
+                heading.last_run = heading.text.len();
             }
         }
         outline.close_sections();
@@ -288,6 +292,44 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// A heading that is being read.
+struct OpenHeading {
+    level: u8,
+    text: String,
+    /// Where its last run of plain text begins.
+    last_run: usize,
+}
+
+impl OpenHeading {
+    const fn new(level: u8) -> Self {
+        Self {
+            level,
+            text: String::new(),
+            last_run: 0,
+        }
+    }
+
+    /// Its text, trimmed, without the attributes that end its last run of plain text, as Wiki.js
+    /// reads them: an escaped brace opens them, too. (The parser can read them itself, but at some
+    /// quoted headings of several lines a debug build of it breaks off.)
+    fn title(&self) -> &str {
+        let last = self.text.get(self.last_run..).unwrap_or_default();
+        let braces = last.trim_end().strip_suffix('}');
+        match braces.and_then(|braces| braces.rsplit_once('{')) {
+            Some((shown, attributes)) if is_attributes(attributes) => {
+                let end = self.last_run + shown.len();
+                self.text.get(..end).unwrap_or_default().trim()
+            }
+            _ => self.text.trim(),
+        }
+    }
+}
+
+/// True if what stands in braces are attributes: no empty class or id, and no other brace.
+fn is_attributes(text: &str) -> bool {
+    !matches!(text, "" | "." | "#") && !text.contains('}')
+}
+
 const fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
     Some(match tag {
         Tag::Paragraph => BlockKind::Paragraph,
@@ -323,7 +365,6 @@ pub(in crate::page) fn options() -> Options {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_HEADING_ATTRIBUTES
 }
 
 /// End of the front matter at the start of the page; 0 if there is none.

@@ -29,6 +29,38 @@ fn a_headings_text_is_plain() {
     );
 }
 
+/// What Wiki.js' own renderer (markdown-it 11 with markdown-it-attrs) left of each.
+#[test]
+fn attributes_behind_a_heading_are_those_that_wiki_js_reads() {
+    for (text, title) in [
+        ("## T {.x}", "T"),
+        ("## T{.x}  ", "T"),
+        ("## T {.x} #", "T"),
+        ("## T # {.x}", "T #"),
+        ("## T \\{.x\\}", "T"),
+        ("## T &#123;.x}", "T"),
+        ("## T *a* {foo=1}", "T a"),
+        ("## T {a{b}", "T {a"),
+        ("## T {.x} {.y}", "T {.x}"),
+        ("## {.x}", ""),
+        ("A\nb {.c}\n---", "A b"),
+        ("A\n{.c}\n===", "A"),
+        ("## T `{.x}`", "T {.x}"),
+        ("## T *{.x}*", "T {.x}"),
+        ("## T {}", "T {}"),
+        ("## T {.}", "T {.}"),
+        ("## T {#}", "T {#}"),
+        ("## T {{v}}", "T {{v}}"),
+        ("## T {a b} c}", "T {a b} c}"),
+        ("## {#", "{#"),
+    ] {
+        let found = headings(text);
+        let titles: Vec<&str> = found.iter().map(|(_, title, _)| &**title).collect();
+        assert_eq!(titles, [title], "{text}");
+    }
+    assert_eq!(headings(">-a\n>  {.c}\n>-"), []);
+}
+
 #[test]
 fn what_only_looks_like_a_heading_is_none() {
     for text in [
