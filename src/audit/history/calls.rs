@@ -26,6 +26,9 @@ use crate::store::local::line_index::CallRange;
 /// A call counts as complete after this many more lines of its run.
 const AT_REST: u64 = 4096;
 
+/// Number of calls whose lines are read at once.
+const AT_ONCE: usize = 256;
+
 /// The newest of some calls, as many as there is room for.
 #[derive(Debug)]
 pub struct Latest {
@@ -253,10 +256,10 @@ impl CallReader {
                 calls.extend(call.filter(|call| known.insert(*call)));
             })?;
         }
-        for call in calls {
-            if let Some(call) = history_of(&runs, call, &undone)? {
-                each(call);
-            }
+        for some in calls.chunks(AT_ONCE) {
+            histories_of(&runs, some, &undone)?
+                .into_iter()
+                .for_each(&mut each);
         }
         Ok(unreadable)
     }
@@ -274,35 +277,49 @@ fn latest_indexed(
     };
     let undone = UndoIndex::read(runs)?;
     let mut latest = Latest::new(room);
-    for (began, call) in newest {
-        let call = CallId::from_number(call);
-        let is_so = |call: &CallHistory| nanoseconds(call.began) == began;
-        let Some(call) = history_of(runs, call, &undone)?.filter(is_so) else {
-            tracing::warn!(%call, "audit: the index does not say what the log says");
-            return Ok(None);
+    for some in newest.chunks(AT_ONCE) {
+        let calls = some.iter().map(|(_, call)| CallId::from_number(*call));
+        let calls: Vec<CallId> = calls.collect();
+        let told = histories_of(runs, &calls, &undone)?;
+        let is_so = |(call, (began, id)): (&CallHistory, &(i64, i64))| {
+            let is_of = range.page.is_none() || call.id == range.page;
+            is_of && call.call.as_number() == *id && nanoseconds(call.began) == *began
         };
-        latest.add(call);
+        if told.len() < some.len() || !told.iter().zip(some).all(is_so) {
+            tracing::warn!("audit: the index does not say what the log says");
+            return Ok(None);
+        }
+        told.into_iter().for_each(|call| latest.add(call));
     }
     let shown = u64::try_from(latest.calls.len()).unwrap_or(u64::MAX);
     latest.older = count.saturating_sub(shown);
     Ok(Some((latest, unreadable)))
 }
 
-/// A call by its lines, as [`CallReader`] gives it; `None` if no line is of it.
-fn history_of(
+/// Calls by their lines, as [`CallReader`] gives them; those of which no line is there are left out.
+fn histories_of(
     runs: &IndexedRuns,
-    call: CallId,
+    calls: &[CallId],
     undone: &UndoIndex,
-) -> Result<Option<CallHistory>, AuditError> {
-    match story_of(runs, call, undone) {
-        Ok(story) => Ok(Some(CallHistory {
+) -> Result<Vec<CallHistory>, AuditError> {
+    let mut records = runs.records_of(&calls.iter().copied().collect())?;
+    let told = calls.iter().filter_map(|call| {
+        let history = match &mut records {
+            Some(records) => records.remove(call)?.history(*call),
+            None => match story_of(runs, *call, undone) {
+                Ok(story) => story,
+                Err(CallHistoryError::Audit(error)) => return Some(Err(error)),
+                Err(_) => return None,
+            },
+        };
+        Some(Ok(CallHistory {
+            undone_by: undone.by.get(call).copied(),
             spent_by: Vec::new(),
             has_unreadable: undone.has_unreadable,
-            ..story
-        })),
-        Err(CallHistoryError::Audit(error)) => Err(error),
-        Err(_) => Ok(None),
-    }
+            ..history
+        }))
+    });
+    told.collect()
 }
 
 struct Gathering<F> {

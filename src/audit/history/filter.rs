@@ -35,18 +35,20 @@ pub struct CallFilter {
 }
 
 impl CallFilter {
-    /// The time by which it selects, if it selects by nothing else.
+    /// The time and the page by which it selects, if it selects by nothing else.
     pub(super) fn range(&self) -> Option<CallRange> {
-        let (since, until) = (self.since, self.until);
-        let only_time = Self {
+        let (since, until, page) = (self.since, self.until, self.page);
+        let only_these = Self {
             since,
             until,
+            page,
             ..Self::default()
         };
-        (*self == only_time).then(|| CallRange {
+        (*self == only_these).then(|| CallRange {
             since: since.map(|time| nanoseconds(Some(time))),
             until: until.map(|time| nanoseconds(Some(time))),
             before: None,
+            page,
         })
     }
 

@@ -4,7 +4,7 @@
 //! asks looks at the records themselves. Only a log that was made to ([`super::super::AuditLog::by_index`]) asks the
 //! index: commands that show what is on record. Nothing that decides on a write does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use time::OffsetDateTime;
@@ -26,8 +26,8 @@ use crate::store::{Lease, LeaseMode, LeaseName};
 const WORTH_IT: u64 = 16 << 20;
 /// The most bytes that a question adds to the index; if it is further behind, the runs are read.
 const MOST_BEHIND: u64 = 16 << 20;
-/// Number of lines that are added at once.
-const BATCH: usize = 10_000;
+/// Number of lines that are added at once, and are all in memory meanwhile.
+const BATCH: usize = 4_000;
 /// Lines of a newer record would have to be read again.
 const _: () = assert!(VERSION == 1, "raise the version of the index, too");
 /// Number of bytes before a place that show whether a run is still the one that was read.
@@ -145,6 +145,15 @@ impl IndexedRuns {
     /// The index, for questions that have no other answer.
     pub(in crate::audit) const fn index(&self) -> Option<&LineIndex> {
         self.index.as_ref()
+    }
+
+    /// The records of some calls; `None` if no index tells.
+    pub(in crate::audit) fn records_of(
+        &self,
+        calls: &HashSet<CallId>,
+    ) -> Result<Option<HashMap<CallId, CallRecords>>, AuditError> {
+        let of = |index| records_of(index, &self.runs, calls, Vec::new());
+        self.index.as_ref().map_or(Ok(None), of)
     }
 
     /// Passes on the lines that may be about something, in the order of the runs, and lines that cannot
@@ -387,38 +396,52 @@ fn calls(
     run: usize,
     new: Vec<(u64, Record)>,
 ) -> Result<Option<Vec<IndexedCall>>, AuditError> {
-    let mut calls: HashMap<CallId, CallRecords> = new
-        .iter()
-        .filter_map(|(_, record)| Some((record.call?, CallRecords::default())))
-        .collect();
-    let key = |call: &CallId| LineKey {
-        kind: kind::CALL,
-        value: call.as_number(),
-    };
-    let Ok(places) = index.lines(&calls.keys().map(key).collect::<Vec<_>>()) else {
+    let of = new.iter().filter_map(|(_, record)| record.call).collect();
+    let new = new.into_iter();
+    let new = new.map(|(line, record)| (run, line, record)).collect();
+    let Some(calls) = records_of(index, all, &of, new)? else {
         return Ok(None);
     };
-    let mut records = Vec::new();
-    read_lines(all, &places, "", |told| {
-        let record = told.record.ok();
-        records.extend(record.map(|record| (told.index, told.line, record)));
-    })?;
-    records.extend(new.into_iter().map(|(line, record)| (run, line, record)));
-    records.sort_by_key(|(run, line, _)| (*run, *line));
-    for (run, line, record) in records {
-        if let Some(call) = record.call.and_then(|call| calls.get_mut(&call)) {
-            call.add(run, line, record);
-        }
-    }
     let calls = calls.into_iter().map(|(call, records)| {
         let history = records.history(call);
         IndexedCall {
             call: call.as_number(),
             began: nanoseconds(history.began),
+            page: history.id,
             label: serde_json::to_string(&CallLabel::new(&history)).unwrap_or_default(),
         }
     });
     Ok(Some(calls.collect()))
+}
+
+/// The records of some calls that the index knows, and those of new lines: of each the run, the number of its line
+/// and what it says. `None` if the index cannot be read.
+fn records_of(
+    index: &LineIndex,
+    all: &[RunFile],
+    of: &HashSet<CallId>,
+    new: Vec<(usize, u64, Record)>,
+) -> Result<Option<HashMap<CallId, CallRecords>>, AuditError> {
+    let key = |call: &CallId| LineKey {
+        kind: kind::CALL,
+        value: call.as_number(),
+    };
+    let Ok(places) = index.lines(&of.iter().map(key).collect::<Vec<_>>()) else {
+        return Ok(None);
+    };
+    let mut records = new;
+    read_lines(all, &places, "", |told| {
+        let record = told.record.ok();
+        records.extend(record.map(|record| (told.index, told.line, record)));
+    })?;
+    records.sort_by_key(|(run, line, _)| (*run, *line));
+    let mut calls: HashMap<CallId, CallRecords> = HashMap::new();
+    for (run, line, record) in records {
+        if let Some(call) = record.call.filter(|call| of.contains(call)) {
+            calls.entry(call).or_default().add(run, line, record);
+        }
+    }
+    Ok(Some(calls))
 }
 
 /// Records of a run, each with the number of its line.

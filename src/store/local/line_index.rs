@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::fs;
 
 /// Raised with every change of the tables or of the keys; an index of another version is made anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// How SQLite's own files beside the index end.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 /// The longest wait while another process adds lines.
@@ -30,9 +30,10 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
     CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
     CREATE TABLE call (
-        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, label INTEGER NOT NULL
+        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, label INTEGER NOT NULL, page INTEGER
     );
     CREATE INDEX call_by_beginning ON call (began, call);
+    CREATE INDEX call_by_page ON call (page, began, call) WHERE page IS NOT NULL;
 ";
 
 /// What a line is about: a kind of key, and its value.
@@ -79,6 +80,8 @@ pub(crate) struct IndexedCall {
     pub(crate) began: i64,
     /// Its facts that are counted, in the asker's own words; calls of one label are counted together.
     pub(crate) label: String,
+    /// The id of its page.
+    pub(crate) page: Option<i64>,
 }
 
 /// An addition: the next lines of a run, and every call that they are of.
@@ -101,7 +104,7 @@ pub(crate) struct LinePlace {
     pub(crate) number: u64,
 }
 
-/// Some calls by their beginnings: from a time, before a time, and before another call.
+/// Some calls by their beginnings: from a time, before a time, and before another call; of one page or of all.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CallRange {
     /// Begun then or later, in nanoseconds.
@@ -110,6 +113,16 @@ pub(crate) struct CallRange {
     pub(crate) until: Option<i64>,
     /// Before this time and call.
     pub(crate) before: Option<(i64, i64)>,
+    /// Of the page with this id.
+    pub(crate) page: Option<i64>,
+}
+
+impl CallRange {
+    /// The condition on the page.
+    fn of_page(&self) -> String {
+        let page = self.page.map(|page| format!(" AND page = {page}"));
+        page.unwrap_or_default()
+    }
 }
 
 /// An open index.
@@ -261,20 +274,22 @@ impl LineIndex {
         range: CallRange,
         most: usize,
     ) -> rusqlite::Result<(Vec<(i64, i64)>, u64)> {
-        const RANGE: &str =
-            "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4)";
+        let of_page = range.of_page();
+        let chosen = format!(
+            "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4){of_page}"
+        );
         let (began, call) = range.before.unwrap_or((i64::MAX, i64::MAX));
         let (since, until) = (
             range.since.unwrap_or(i64::MIN),
             range.until.unwrap_or(i64::MAX),
         );
         let bounds = params![since, until, began, call];
-        let count = format!("SELECT count(*) {RANGE}");
+        let count = format!("SELECT count(*) {chosen}");
         let count = self
             .database
             .query_row(&count, bounds, |row| number(row, 0))?;
         let newest =
-            format!("SELECT began, call {RANGE} ORDER BY began DESC, call DESC LIMIT {most}");
+            format!("SELECT began, call {chosen} ORDER BY began DESC, call DESC LIMIT {most}");
         let mut newest = self.database.prepare(&newest)?;
         let rows = newest.query_map(bounds, |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok((rows.collect::<rusqlite::Result<_>>()?, count))
@@ -283,12 +298,13 @@ impl LineIndex {
     /// The labels of the calls of a range, each with the number of its calls.
     pub(crate) fn labels(&self, range: CallRange) -> rusqlite::Result<Vec<(String, u64)>> {
         // Read in the order of the table, which a plain comparison would not be.
-        let mut counts = self.database.prepare(
+        let of_page = range.of_page();
+        let mut counts = self.database.prepare(&format!(
             "SELECT text, calls FROM label JOIN (
                 SELECT label, count(*) AS calls FROM call
-                WHERE +began >= ?1 AND +began < ?2 GROUP BY label
-             ) ON id = label",
-        )?;
+                WHERE +began >= ?1 AND +began < ?2{of_page} GROUP BY label
+             ) ON id = label"
+        ))?;
         let bounds = params![
             range.since.unwrap_or(i64::MIN),
             range.until.unwrap_or(i64::MAX)
@@ -339,7 +355,7 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
         "INSERT INTO label (text) VALUES (?) ON CONFLICT (text) DO UPDATE SET text = excluded.text
          RETURNING id",
     )?;
-    let mut call = adding.prepare("INSERT OR REPLACE INTO call VALUES (?, ?, ?)")?;
+    let mut call = adding.prepare("INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?)")?;
     let mut labels: HashMap<&str, i64> = HashMap::new();
     for one in &batch.calls {
         let known = match labels.get(&*one.label) {
@@ -347,7 +363,7 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
             None => label.query_row([&one.label], |row| row.get(0))?,
         };
         labels.insert(&one.label, known);
-        call.execute(params![one.call, one.began, known])?;
+        call.execute(params![one.call, one.began, known, one.page])?;
     }
     Ok(())
 }

@@ -113,6 +113,12 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
             ..CallFilter::default()
         },
         CallFilter {
+            page: Some(3),
+            since: Some(START + time::Duration::seconds(5)),
+            until: Some(until),
+            ..CallFilter::default()
+        },
+        CallFilter {
             page: Some(99),
             ..CallFilter::default()
         },
