@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use maud::{Markup, html};
-use parking_lot::Mutex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use tokio::sync::watch;
 
 use super::super::markup::{self, Frame, counted, text};
 use crate::audit::{Against, AuditLog, FileHead, LogVerification};
@@ -49,35 +49,47 @@ pub(crate) struct LogCheckResult {
 
 /// The last check, or the one under way; shared by all who ask.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Checks(Arc<Mutex<LogCheck>>);
+pub(crate) struct Checks(watch::Sender<LogCheck>);
 
 impl Checks {
     /// The state of the check.
     pub(crate) fn now(&self) -> LogCheck {
-        self.0.lock().clone()
+        self.0.borrow().clone()
+    }
+
+    /// Waits until no check is under way, or for this long.
+    pub(crate) async fn ended(&self, within: Duration) {
+        let mut state = self.0.subscribe();
+        let ended = state.wait_for(|now| !matches!(now, LogCheck::Running { .. }));
+        // Whoever waited is shown how far it is.
+        drop(tokio::time::timeout(within, ended).await);
     }
 
     /// Begins a check, unless one is under way.
     pub(crate) fn begin(&self, log: &AuditLog) {
-        {
-            let mut now = self.0.lock();
-            if matches!(*now, LogCheck::Running { .. }) {
-                return;
+        let begins = self.0.send_if_modified(|now| {
+            let begins = !matches!(now, LogCheck::Running { .. });
+            if begins {
+                *now = LogCheck::Running { done: 0, whole: 0 };
             }
-            *now = LogCheck::Running { done: 0, whole: 0 };
+            begins
+        });
+        if !begins {
+            return;
         }
         let (own, log) = (self.clone(), log.clone());
         // It goes on though whoever asked hangs up.
         let work = tokio::task::spawn_blocking(move || {
             let found = find(&log, |done, whole| {
-                *own.0.lock() = LogCheck::Running { done, whole };
+                own.0.send_replace(LogCheck::Running { done, whole });
             });
-            *own.0.lock() = found;
+            own.0.send_replace(found);
         });
         let own = self.clone();
         tokio::spawn(async move {
             if work.await.is_err() {
-                *own.0.lock() = LogCheck::Failed("the check broke off".to_owned());
+                own.0
+                    .send_replace(LogCheck::Failed("the check broke off".to_owned()));
             }
         });
     }

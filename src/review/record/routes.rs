@@ -1,6 +1,7 @@
 //! The addresses of the record, below `/review/record`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -16,6 +17,10 @@ use super::reader::RecordReadError;
 use super::selection::Selection;
 use super::{cells, check, list_page, reader};
 use crate::audit::{CallHistory, CallId};
+
+/// The longest time that a request for a check waits for its end, where several servers share the record.
+/// Proxies mostly wait for a minute.
+const CHECKED_WITHIN: Duration = Duration::from_secs(40);
 
 type RecordRouteState = State<Arc<Reviews>>;
 
@@ -96,10 +101,17 @@ async fn begin_check(
     if !visitor.reviewer.sees_all {
         return Err(nothing());
     }
-    reviews
-        .checks(&visitor)
-        .begin(visitor.reviewer.bench.desk.audit());
-    Ok(see_other("/review/record/check"))
+    let (checks, log) = (
+        reviews.checks(&visitor),
+        visitor.reviewer.bench.desk.audit(),
+    );
+    checks.begin(log);
+    if !log.store().is_remote() {
+        return Ok(see_other("/review/record/check"));
+    }
+    // The next request may reach another server, which knows nothing of this check.
+    checks.ended(CHECKED_WITHIN).await;
+    show_check(State(reviews), visitor).await
 }
 
 async fn heads(visitor: Visitor) -> BrowserResult {
