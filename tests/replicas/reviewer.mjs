@@ -1,5 +1,6 @@
 // Decides sets in a headless Chromium as a reviewer does. `node reviewer.mjs CHROMIUM LINK` signs in by the link; then
-// it reads the id of a set a line, applies it and answers `ID applied`, or `ID ` and what the page says instead.
+// it reads the id of a set a line, applies it and answers `ID applied`, or `ID ` and what the page says instead. The line
+// `check` has the record checked.
 import { createInterface } from 'node:readline';
 import { Browser } from '../browser/browser.mjs';
 
@@ -29,6 +30,14 @@ const failed = await until(link, async () => {
 });
 console.log(failed ? `failed: ${failed.replaceAll('\n', ' ')}` : 'signed in');
 for await (const id of createInterface({ input: process.stdin })) {
+  if (id === 'check') {
+    const wrong = await until(`${origin}/review/record/check`, async () => {
+      await click('button.primary');
+      return /All of it holds/.test(await said());
+    });
+    console.log(`check ${wrong ? wrong.replaceAll('\n', ' ') : 'holds'}`);
+    continue;
+  }
   const rest = await until(`${origin}/review/sets/${id}`, async () => {
     if (await is('#apply')) await click('#apply');
     return /Applied/.test(await said());
