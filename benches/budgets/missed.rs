@@ -1,6 +1,8 @@
 //! Names the budgets that are known to be missed, each with its reason. The bench fails on them like on
 //! any other; the list only says that somebody knows, and what is to come.
 
+const GREW: &str = "PostgreSQL, sign-in and the bin made the program larger";
+
 /// A figure, and why its budget is missed.
 const MISSED: &[(&str, &str)] = &[
     (
@@ -14,6 +16,15 @@ const MISSED: &[(&str, &str)] = &[
     (
         "README's build: calls a second, pipelined",
         "it is built for size, and not linked as one",
+    ),
+    ("memory idle, resident", GREW),
+    ("memory after 2,000 calls, resident", GREW),
+    ("README's build: memory after 2,000 calls, anonymous", GREW),
+    ("release binary, stripped", GREW),
+    ("README's build: release binary, stripped", GREW),
+    (
+        "PostgreSQL: added to a read, in a session",
+        "each request asks the database for its session, since one that was ended is refused at once",
     ),
     (
         "operations of a move",
@@ -29,7 +40,7 @@ const MISSED: &[(&str, &str)] = &[
     ),
     (
         "code lines of src",
-        "four renderings and 17 readers of the record become one each",
+        "what came since the budget was set took more lines than it was allowed",
     ),
 ];
 
