@@ -119,6 +119,13 @@ impl Site {
         self.number
     }
 
+    /// Its name and its wiki's: the same on every server, and another one for a site of another wiki that
+    /// comes later under its name.
+    pub(super) fn identity(&self) -> String {
+        let name = self.name.as_ref().map_or("", SiteName::as_str);
+        format!("{name}@{}", self.app().desk.audit().wiki())
+    }
+
     /// The app that answers its calls now.
     pub fn app(&self) -> Arc<App> {
         Arc::clone(&self.app.read())

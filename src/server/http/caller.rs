@@ -179,8 +179,9 @@ impl Callers {
             }
             _ => None,
         };
-        // A session is one site's alone, and not another's that comes later under its name.
-        let owner = format!("{}:{owner}", site.number());
+        // A session is one site's alone, on every server that serves it, and not another wiki's that comes
+        // later under its name.
+        let owner = format!("{} {owner}", site.identity());
         let session = headers.get(SESSION);
         let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
         let address = origin_of(peer.ip(), headers, &settings.trusted_proxies);
@@ -260,7 +261,7 @@ impl SeenSites {
             app = apps.within(&client.counted().identity, app, reads);
         }
         let name = client.map_or(UNNAMED, |client| &client.identity);
-        let owner = format!("{}:{name}", site.number());
+        let owner = format!("{} {name}", site.identity());
         let family = self.delegations.as_ref().map(|own| own.on(site));
         CallerContext {
             app,

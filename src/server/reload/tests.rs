@@ -391,7 +391,7 @@ impl Running {
 
     fn in_force(&self) -> Vec<String> {
         let all = self.sites.all();
-        let told = |site: &Arc<Site>| format!("site {:?}\n{}", site.name(), in_force(&site.app()));
+        let told = |site: &Arc<Site>| format!("{}\n{}", site.identity(), in_force(&site.app()));
         all.iter()
             .map(told)
             .chain([self.server.in_force()])
