@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
-use super::file_trust::{FileStamp, changeable_by_others, stamp_of, why_unread};
+use super::file_trust::{FileStamp, stamp_of, why_unread};
 use super::parse::{SettingError, SettingsSource};
 use crate::custom::{Customs, SourceFile, ToolFileFault};
+use crate::private_files::{changeable_by_others, fault};
 use crate::tools::{Registry, ToolSelection, Toolset, add_customs};
 
 /// The setting that names the directory.
@@ -129,11 +130,7 @@ fn metadata(fd: impl AsFd) -> io::Result<Metadata> {
 
 /// The reason why a file or directory cannot be trusted.
 fn fault_of(found: &Metadata) -> Option<&'static str> {
-    super::file_trust::fault(
-        found.mode(),
-        found.uid(),
-        rustix::process::geteuid().as_raw(),
-    )
+    fault(found.mode(), found.uid(), rustix::process::geteuid().as_raw())
 }
 
 fn names(dir: &OwnedFd) -> Result<Vec<String>, &'static str> {

@@ -48,9 +48,7 @@ pub use custom::read_customs;
 pub use defaults::{SETTINGS, table};
 pub use file::FileFault;
 pub(crate) use file_trust::{FileStamp, stamp_of};
-pub use file_trust::{
-    changeable_by_others, changeable_by_others_than_its_owner, read_secret, why_unread,
-};
+pub use file_trust::{read_secret, why_unread};
 pub use init_file::InitFile;
 pub use key_source::KeySource;
 pub use layers::{

@@ -2,12 +2,15 @@
 
 use std::error::Error;
 use std::fmt;
+use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -26,6 +29,7 @@ use tokio_rustls::TlsConnector;
 use super::faults::{AskFault, with_causes};
 use super::schema;
 use super::statement::Statement;
+use crate::private_files::changeable_by_others;
 use crate::store::StoreError;
 use crate::store::address::{DatabaseAddress, ServerPlace};
 use crate::store::local::fs::read_at_most;
@@ -357,20 +361,26 @@ fn encryption(authorities: Option<&Path>) -> Result<TlsConnector, &'static str> 
     Ok(TlsConnector::from(Arc::new(config.with_no_client_auth())))
 }
 
-/// The authorities in a file, which may be a link: containers get their files so.
-#[expect(
-    clippy::disallowed_types,
-    reason = "the address of the database names it"
-)]
+/// The authorities in a file that nobody else may change; it may be a link: containers get their files so.
 fn authorities_in(file: &Path) -> Result<RootCertStore, &'static str> {
-    let read = std::fs::File::open(file).and_then(|file| read_at_most(&file, MOST_OF_AUTHORITIES));
-    let pem = match read {
-        Ok(Some(pem)) => pem,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err("has an sslrootcert that is not there; name the file of the authority");
-        }
-        Ok(None) | Err(_) => return Err("has an sslrootcert that cannot be read, or is too large"),
+    const UNREAD: &str = "has an sslrootcert that cannot be read, is no file, or is too large";
+    // A pipe would be waited for.
+    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = openat(CWD, file, how, Mode::empty()).map_err(|error| match error {
+        Errno::NOENT => "has an sslrootcert that is not there; name the file of the authority",
+        _ => UNREAD,
+    })?;
+    let file = opened.into();
+    let pem = read_at_most(&file, MOST_OF_AUTHORITIES);
+    let found = file.metadata().ok().filter(Metadata::is_file);
+    let (Ok(Some(pem)), Some(found)) = (pem, found) else {
+        return Err(UNREAD);
     };
+    if changeable_by_others(&found).is_some() {
+        return Err(
+            "has an sslrootcert that others may change; let only its owner write it, who is this user or root",
+        );
+    }
     let mut roots = RootCertStore::empty();
     for one in CertificateDer::pem_slice_iter(&pem) {
         let added = one.ok().and_then(|one| roots.add(one).ok());
@@ -403,16 +413,21 @@ fn unfit(error: &io::Error) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::{MOST_OF_AUTHORITIES, encryption};
 
     #[test]
     fn a_file_of_authorities_that_cannot_be_used_is_named_with_what_to_do() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ca.pem");
-        let of = |text: &[u8]| {
+        let of_mode = |text: &[u8], mode| {
             std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             encryption(Some(&path)).err()
         };
+        let of = |text: &[u8]| of_mode(text, 0o644);
         assert!(encryption(Some(&path)).err().unwrap().contains("not there"));
         assert!(of(b"").unwrap().contains("holds no certificate"));
         assert!(of(b"nonsense").unwrap().contains("holds no certificate"));
@@ -422,14 +437,17 @@ mod tests {
         assert!(of(&large).unwrap().contains("too large"));
         let name = vec!["db.example.com".to_owned()];
         let good = rcgen::generate_simple_self_signed(name).unwrap();
-        assert_eq!(of(good.cert.pem().as_bytes()), None);
+        let good = good.cert.pem();
+        assert_eq!(of(good.as_bytes()), None);
+        let open = of_mode(good.as_bytes(), 0o646);
+        assert!(open.unwrap().contains("others may change"));
+        let unread = || encryption(Some(&path)).err().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        // Nobody ever writes into the pipe.
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+        assert!(unread().contains("cannot be read"));
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert!(
-            encryption(Some(&path))
-                .err()
-                .unwrap()
-                .contains("cannot be read")
-        );
+        assert!(unread().contains("cannot be read"));
     }
 }
