@@ -3,6 +3,7 @@
 use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 
+use super::defaults::SETTINGS;
 use super::file_trust::why_unread;
 use super::parse::{SettingError, SettingsSource};
 use super::storage;
@@ -127,20 +128,25 @@ fn uploads(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError>
     Ok(Some(dir))
 }
 
-/// Paths that must not be uploaded: records, keys, tokens, and the settings themselves.
+/// Paths that must not be uploaded: records, keys, tokens, of whichever site, and the settings themselves.
 fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingError> {
     let mut places = vec![storage::audit_dir(source)?];
-    for name in [
-        "WIKI_API_TOKEN_FILE",
-        "WIKI_SERVE_TOKENS_FILE",
-        "WIKI_AUDIT_SIGNING_KEY",
-        "WIKI_EXTRA_HEADERS_FILE",
-        storage::PEER_TOKEN_FILE,
-        storage::PASSWORD_FILE,
-    ] {
-        places.extend(source.path(name)?);
+    let sites = source.file.into_iter().flat_map(|file| &file.sites);
+    let of_sites = sites.map(|site| SettingsSource {
+        site: Some(site),
+        ..*source
+    });
+    for source in of_sites.chain([source.of_server()]) {
+        for setting in SETTINGS.iter().filter(|setting| setting.names_a_secret()) {
+            places.extend(source.path(setting.name)?);
+        }
     }
-    places.extend(source.file.map(|file| file.path.clone()));
+    if let Some(file) = source.file {
+        let oauth = file.tables.oauth.iter();
+        let of_page = oauth.flat_map(|it| [&it.review_secret_file, &it.review_key_file]);
+        places.extend(of_page.flatten().cloned());
+        places.push(file.path.clone());
+    }
     Ok(places)
 }
 
@@ -221,4 +227,62 @@ pub(super) fn surface_of(
         ));
     }
     Ok(surface)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    use super::{SETTINGS, SettingsSource, uploads};
+    use crate::config::SettingKind;
+    use crate::config::file::File;
+    use crate::config::tables::oauth;
+
+    /// Settings that name files or directories of which nothing is secret.
+    const OPEN: [&str; 5] = [
+        "WIKI_UPLOAD_DIR",
+        "WIKI_CUSTOM_TOOLS_DIR",
+        "WIKI_CA_FILE",
+        "WIKI_CLIENT_CERT_FILE",
+        "WIKI_SERVE_CERT_FILE",
+    ];
+
+    /// True if a directory is taken for uploads under this file, which has more lines.
+    fn is_taken(dir: &Path, lines: &str) -> bool {
+        let text = format!("upload_dir = {dir:?}\n{lines}\n");
+        let file = File::parse(Path::new("/c.toml"), &text);
+        let file = file.unwrap_or_else(|faults| panic!("{lines}: {}", faults[0]));
+        let get = |name: &str| (name == "HOME").then(|| OsString::from("/nowhere"));
+        let source = SettingsSource {
+            file: Some(&file),
+            ..SettingsSource::new(&get)
+        };
+        uploads(&source).is_ok()
+    }
+
+    #[test]
+    fn a_directory_with_what_a_setting_keeps_secret_is_none_for_uploads() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = &dir.path().canonicalize().unwrap();
+        let secret = dir.join("secret");
+        assert!(is_taken(dir, ""));
+        let paths = SETTINGS.iter().filter(|it| it.kind == SettingKind::Path);
+        for setting in paths.filter(|it| it.name != "WIKI_UPLOAD_DIR") {
+            let line = format!("{} = {secret:?}", setting.file_name());
+            let is_open = OPEN.contains(&setting.name);
+            assert_eq!(is_taken(dir, &line), is_open, "{line}");
+        }
+        let of_site = format!("[sites.other]\napi_token_file = {secret:?}");
+        assert!(!is_taken(dir, &of_site));
+        let schema = oauth::schema();
+        let members = schema["properties"].as_object().unwrap().keys();
+        for member in members.filter(|member| member.ends_with("_file")) {
+            let lines = format!(
+                "[oauth]\nissuer = \"https://id.example.com\"\naudiences = [\"x\"]\n\
+                 review_client_id = \"page\"\n{member} = {secret:?}"
+            );
+            assert!(!is_taken(dir, &lines), "{lines}");
+        }
+    }
 }

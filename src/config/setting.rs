@@ -117,6 +117,19 @@ impl Setting {
         self.kind != SettingKind::Command && !is_of_file
     }
 
+    /// True if nobody may upload what it names: all files and directories but those of which nothing is secret.
+    pub(super) fn names_a_secret(&self) -> bool {
+        let is_open = matches!(
+            self.name,
+            "WIKI_UPLOAD_DIR"
+                | "WIKI_CUSTOM_TOOLS_DIR"
+                | "WIKI_CA_FILE"
+                | "WIKI_CLIENT_CERT_FILE"
+                | "WIKI_SERVE_CERT_FILE"
+        );
+        self.kind == SettingKind::Path && !is_open
+    }
+
     /// Its default, if that is a value rather than a description.
     pub fn default_value(&self) -> Option<&'static str> {
         let value = self.default.strip_prefix('`')?.strip_suffix('`')?;

@@ -32,8 +32,8 @@ pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingE
 const STORE: &str = "WIKI_STORE";
 /// The word for files in `WIKI_AUDIT_DIR`.
 const LOCAL: &str = "local";
-pub(super) const PASSWORD_FILE: &str = "WIKI_STORE_PASSWORD_FILE";
-pub(super) const PEER_TOKEN_FILE: &str = "WIKI_MEMORY_PEER_TOKEN_FILE";
+const PASSWORD_FILE: &str = "WIKI_STORE_PASSWORD_FILE";
+const PEER_TOKEN_FILE: &str = "WIKI_MEMORY_PEER_TOKEN_FILE";
 const PASSWORD_COMMAND: &str = "WIKI_STORE_PASSWORD_COMMAND";
 
 /// The place of all state: the directory, or the database that is set.
