@@ -38,7 +38,7 @@ const ROUNDS: usize = 8;
 /// The most sign-ins at a time, and of one person; the one used longest ago gives way.
 const MOST: usize = 1_000;
 const MOST_OF_ONE: usize = 20;
-/// Time to wait for whoever is changing a sign-in.
+/// The usual time to wait for whoever is changing a sign-in.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Characters of a name by which operators know a sign-in.
 const SHORT: usize = 8;
@@ -48,6 +48,8 @@ const SHORT: usize = 8;
 pub struct SignIns {
     store: Arc<dyn Store>,
     leases: LeaseQueue,
+    /// Time to wait for whoever is changing a sign-in.
+    patience: Duration,
 }
 
 /// A sign-in as it is kept. Times are in seconds since 1970.
@@ -242,6 +244,7 @@ impl SignIns {
         Self {
             leases: LeaseQueue::new(Arc::clone(&store)),
             store,
+            patience: PATIENCE,
         }
     }
 
@@ -357,10 +360,28 @@ impl SignIns {
         self.write(name, &record, turn.fence())
     }
 
-    /// Ends a session, which whoever is about to change it then leaves as it is.
-    pub(super) async fn sign_out(&self, name: &str) -> Result<bool, String> {
-        let turn = self.turn(name).await?;
-        self.end(name, turn.fence())
+    /// Ends a session, whoever else is at it, and gives what was kept of it. What somebody then still writes
+    /// goes after it, in a turn of its own.
+    pub(crate) async fn sign_out(&self, name: &str) -> Result<Option<SignInRecord>, String> {
+        let turn = self.turn(name).await;
+        let record = self.session(name).ok().flatten();
+        let ended = turn.and_then(|turn| self.end(name, turn.fence()));
+        if ended.is_err() {
+            self.end(name, Fence::default())?;
+            let (own, name) = (self.clone(), name.to_owned());
+            tokio::spawn(async move { own.end_in_turn(&name).await });
+        }
+        Ok(record)
+    }
+
+    async fn end_in_turn(&self, name: &str) {
+        for _ in 0..ROUNDS {
+            let turn = self.turn(name).await;
+            if turn.and_then(|turn| self.end(name, turn.fence())).is_ok() {
+                return;
+            }
+        }
+        tracing::error!("a session that was signed out may count again: somebody is at it all the time");
     }
 
     /// All sign-ins, with their names.
@@ -386,7 +407,7 @@ impl SignIns {
     /// Takes the turn to change one.
     pub(crate) async fn turn(&self, name: &str) -> Result<HeldLease, String> {
         let lease = LeaseName::document(KIND, name);
-        let held = self.leases.alone(&lease, PATIENCE).await;
+        let held = self.leases.alone(&lease, self.patience).await;
         held.map_err(|error| error.to_string())
     }
 
@@ -455,7 +476,7 @@ impl SignIns {
             }
             for (name, _) in &all {
                 let lease = LeaseName::document(KIND, name);
-                let turn = wait_for(&*self.store, &lease, PATIENCE);
+                let turn = wait_for(&*self.store, &lease, self.patience);
                 let turn = turn.map_err(|error| error.to_string())?;
                 ended += usize::from(self.end(name, turn.fence())?);
             }
@@ -555,6 +576,29 @@ mod tests {
         let late = |state: &mut super::BrowserState| state.is_side_by_side = true;
         sign_ins.change(&digest(&cookie), late).await;
         assert_eq!(sign_ins.all().unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn whoever_signs_out_while_somebody_is_at_the_session_stays_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let sign_ins = SignIns {
+            patience: std::time::Duration::from_millis(300),
+            ..SignIns::new(&dir.path().into())
+        };
+        let link = sign_ins.invite(ClientId::new().unwrap(), "anna").unwrap();
+        let opened = sign_ins.take_link(link.expose_secret()).await.unwrap();
+        let (cookie, session) = opened.unwrap();
+        let name = digest(&cookie);
+        let turn = sign_ins.turn(&name).await.unwrap();
+        let kept = sign_ins.sign_out(&name).await.unwrap();
+        assert_eq!(kept.as_ref(), Some(&session));
+        assert_eq!(sign_ins.get(&name).unwrap(), None);
+        // Whoever has the turn had looked before.
+        sign_ins.write(&name, &session, turn.fence()).unwrap();
+        tokio::task::yield_now().await;
+        drop(turn);
+        drop(sign_ins.turn(&name).await.unwrap());
+        assert_eq!(sign_ins.get(&name).unwrap(), None);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

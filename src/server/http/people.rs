@@ -397,11 +397,12 @@ impl People {
 
     /// Ends a session; the address at the issuer where the person signs out there, too.
     pub(super) async fn leave(&self, name: &str) -> Option<String> {
-        let turn = self.clients.sign_ins.turn(name).await;
-        let record = self.kept(name);
-        // Whoever signs out is out, whoever else is at it.
-        self.end(name, Fence::default());
-        drop(turn);
+        let ended = self.clients.sign_ins.sign_out(name).await;
+        let record = ended.unwrap_or_else(|fault| {
+            tracing::error!("a sign-in cannot be ended: {fault}");
+            None
+        });
+        let record = record.filter(|record| self.counts(record));
         let client = Arc::new(self.page_client().ok()?);
         self.take_back(&client, record.and_then(|record| record.refresh));
         client.sign_out_at().await.map(Into::into)
