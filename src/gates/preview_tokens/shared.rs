@@ -29,6 +29,8 @@ const MOST: usize = 1_000;
 pub(crate) struct PreviewStore {
     store: Arc<dyn Store>,
     gates: LineHash,
+    /// The word for one of them.
+    word: &'static str,
     /// The most documents.
     pub(super) most: usize,
 }
@@ -52,6 +54,7 @@ impl PreviewStore {
         store.is_remote().then(|| Self {
             store: Arc::clone(store),
             gates: gates(),
+            word: "preview",
             most: MOST,
         })
     }
@@ -59,7 +62,11 @@ impl PreviewStore {
     /// The place of the questions to people, none of which counts as a preview.
     pub(crate) fn of_questions(self) -> Self {
         let gates = LineHash::new(format!("questions under {}", self.gates).as_bytes());
-        Self { gates, ..self }
+        Self {
+            gates,
+            word: "question",
+            ..self
+        }
     }
 
     async fn on<T: Send + 'static>(
@@ -69,7 +76,7 @@ impl PreviewStore {
         on(&self.store, work).await.map_err(|error: StoreError| {
             Failure::new(
                 Code::AuditUnavailable,
-                format!("The previews cannot be asked for: {error}."),
+                format!("The {}s that servers share cannot be reached: {error}.", self.word),
             )
         })
     }
@@ -91,7 +98,8 @@ impl Previews {
             store.write_document(KIND, &name, &preview)
         });
         if let Err(failure) = kept.await {
-            tracing::warn!(%failure.message, "a preview could not be kept, and will not count");
+            let word = place.word;
+            tracing::warn!(%failure.message, "a {word} could not be kept, and will not count");
         }
     }
 
@@ -178,7 +186,7 @@ impl Previews {
             return Ok(None);
         };
         let Ok(shared) = serde_json::from_slice::<SharedPreview>(&bytes) else {
-            tracing::warn!("a preview of another server cannot be read");
+            tracing::warn!("a {} of another server cannot be read", place.word);
             return Ok(None);
         };
         let left = Duration::from_millis(shared.life).saturating_sub(age);

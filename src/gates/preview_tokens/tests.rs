@@ -264,6 +264,25 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
 }
 
 #[tokio::test]
+async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_they_are() {
+    // Nothing is below a device.
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new("/dev/null".as_ref(), "docs").remote());
+    let place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
+    let session = SessionId::new("a");
+    let offered = Previews::new(Previews::LIFE).offer(&session, change());
+    let token = offered.expect("a token").token;
+    for (place, said) in [
+        (place.clone(), "The previews that servers share cannot be reached"),
+        (place.of_questions(), "The questions that servers share cannot be reached"),
+    ] {
+        let here = Previews::new(Previews::LIFE);
+        let failed = here.fetch(&place, &session, &token).await;
+        let message = failed.expect_err("no store").message;
+        assert!(message.starts_with(said), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     let dir = tempfile::tempdir().expect("a directory");
     let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote());
