@@ -8,6 +8,7 @@ use super::claims::PersonClaims;
 use crate::audit::Role;
 use crate::gates::Grant;
 use crate::wiki::is_safe_place;
+use crate::words::words;
 
 /// The settings of people's sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,30 +66,16 @@ pub struct PersonGrant {
     pub decides_own: bool,
 }
 
-/// The reason why no grant holds for a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoGrant {
-    /// None matches.
-    NoMatch,
-    /// The issuer left the groups out of the token.
-    GroupsLeftOut,
-    /// The issuer does not vouch for the e-mail address.
-    EmailNotVerified,
-}
-
-impl NoGrant {
-    /// One sentence about it.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::NoMatch => "no grant of this server is for this account; its operator adds one",
-            Self::GroupsLeftOut => {
-                "the issuer left this account's groups out of the token, as it does with too many, so no grant by groups holds; let it send only the groups that this server needs"
-            }
-            Self::EmailNotVerified => {
-                "the issuer does not say that this account's e-mail address is verified, so no grant by its domain holds"
-            }
-        }
+words! {
+    /// The reason why no grant holds for a person.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum NoGrant: message {
+        /// None matches.
+        NoMatch = "no grant of this server is for this account; its operator adds one",
+        /// The issuer left the groups out of the token.
+        GroupsLeftOut = "the issuer left this account's groups out of the token, as it does with too many, so no grant by groups holds; let it send only the groups that this server needs",
+        /// The issuer does not vouch for the e-mail address.
+        EmailNotVerified = "the issuer does not say that this account's e-mail address is verified, so no grant by its domain holds",
     }
 }
 
