@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::page::marked_lines;
+use crate::words::words;
 
 /// The most bytes of a run of changed lines whose words are compared.
 const MOST_MARKED: usize = 32 * 1024;
@@ -27,15 +28,17 @@ pub(super) enum DiffRow<'a> {
     Line(DiffLine<'a>),
 }
 
-/// The kind of a line in a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DiffLineKind {
-    /// It is in both texts.
-    Kept,
-    /// It is in the old text only.
-    Removed,
-    /// It is in the new text only.
-    Added,
+words! {
+    /// The kind of a line in a difference.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum DiffLineKind: class {
+        /// It is in both texts.
+        Kept = "kept",
+        /// It is in the old text only.
+        Removed = "removed",
+        /// It is in the new text only.
+        Added = "added",
+    }
 }
 
 /// A line, or a piece of a long one.

@@ -16,6 +16,7 @@ use url::Url;
 use super::markup::{self, Frame};
 use super::queue::place;
 use crate::audit::ProposedChange;
+use crate::words::words;
 
 /// The longest text that is rendered, in bytes.
 const MOST_BYTES: usize = 32 * 1024;
@@ -35,15 +36,17 @@ const SHALLOW: [&str; 26] = [
     "wbr",
 ];
 
-/// The reason why a text is not rendered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NotRenderedReason {
-    /// It is too long.
-    TooLong,
-    /// Its elements are nested too deep, or overlap too often.
-    Tangled,
-    /// It is of a kind that is not rendered here.
-    OtherKind,
+words! {
+    /// The reason why a text is not rendered.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum NotRenderedReason: message {
+        /// It is too long.
+        TooLong = "The text is too long to be rendered here.",
+        /// Its elements are nested too deep, or overlap too often.
+        Tangled = "The text's elements are nested too deep to be rendered here.",
+        /// It is of a kind that is not rendered here.
+        OtherKind = "Text of this editor is not rendered here.",
+    }
 }
 
 /// The text of a page as HTML that neither runs nor loads anything.
@@ -193,13 +196,7 @@ pub(super) fn page(
             }
             @match shown {
                 Ok(html) => article.rendered dir="auto" { (PreEscaped(html)) },
-                Err(why) => p.empty {
-                    @match why {
-                        NotRenderedReason::TooLong => "The text is too long to be rendered here.",
-                        NotRenderedReason::Tangled => "The text's elements are nested too deep to be rendered here.",
-                        NotRenderedReason::OtherKind => "Text of this editor is not rendered here.",
-                    }
-                },
+                Err(why) => p.empty { (why.message()) },
             }
             p.more { a href=(address) rel="noopener noreferrer" target="_blank" { "The page in the wiki, as it is now" } }
         }

@@ -34,7 +34,7 @@ fn row_of_one(row: &DiffRow) -> Markup {
         @match row {
             DiffRow::Note(note) => tr.gap { td.no {} td.no {} td { (text(note)) } },
             DiffRow::Gap => tr.gap { td.no {} td.no {} td { "⋯" } },
-            DiffRow::Line(line) => tr class=(word(line.fate)) {
+            DiffRow::Line(line) => tr class=(line.fate.class()) {
                 td.no data-no=[line.old] {}
                 td.no data-no=[line.new] {}
                 (code(line))
@@ -66,20 +66,12 @@ fn code(line: &DiffLine) -> Markup {
         @if line.lacks_line_feed { span.quiet title="the text ends without a line feed" { " ⏎̸" } }
     };
     html! {
-        td class=(format!("code {}", word(line.fate))) dir="auto" {
+        td class=(format!("code {}", line.fate.class())) dir="auto" {
             @match line.fate {
                 DiffLineKind::Kept => (words),
                 DiffLineKind::Removed => del { (words) },
                 DiffLineKind::Added => ins { (words) },
             }
         }
-    }
-}
-
-const fn word(fate: DiffLineKind) -> &'static str {
-    match fate {
-        DiffLineKind::Kept => "kept",
-        DiffLineKind::Removed => "removed",
-        DiffLineKind::Added => "added",
     }
 }
