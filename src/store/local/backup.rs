@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{LocalStore, fs, if_there};
+use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::{DocumentKind, NOT_EMPTY, StoreError};
 
 /// A temporary file that is older was left behind by a killed process.
@@ -18,19 +18,19 @@ impl LocalStore {
         name: &str,
         make: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let failed = |error: io::Error| StoreError::at(to, "write a backup", &error);
-        if fs::entries(to).map_err(failed)?.next().is_some() {
+        let doing = "write a backup";
+        if fs::entries(to).at(to, doing)?.next().is_some() {
             return Err(StoreError::Unfit(NOT_EMPTY));
         }
         let new = Self::new(to, &format!(".{name}.partial"));
-        fs::make_dir(&new.wiki).map_err(failed)?;
+        fs::make_dir(&new.wiki).at(to, doing)?;
         let done = make(&new)?;
-        let ended = || {
+        let ended = || -> io::Result<()> {
             fs::sync_dir(&new.wiki)?;
             std::fs::rename(&new.wiki, to.join(name))?;
             fs::sync_dir(to)
         };
-        ended().map_err(failed)?;
+        ended().at(to, doing)?;
         Ok(done)
     }
 
@@ -59,9 +59,9 @@ impl LocalStore {
     pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
         let mut removed = Vec::new();
         for directory in &self.replaced_in() {
-            let failed = |error: io::Error| StoreError::at(directory, "tidy a directory", &error);
-            for entry in fs::entries(directory).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
+            let doing = "tidy a directory";
+            for entry in fs::entries(directory).at(directory, doing)? {
+                let entry = entry.at(directory, doing)?;
                 let file = entry.file_name().to_string_lossy().into_owned();
                 let found = entry.metadata().ok().filter(Metadata::is_file);
                 let changed = found.and_then(|found| found.modified().ok());
@@ -73,7 +73,7 @@ impl LocalStore {
                 let is_ours = file.starts_with('.')
                     && Path::new(&file).extension().is_some_and(|it| it == "tmp");
                 if is_old && is_ours {
-                    if_there(std::fs::remove_file(entry.path())).map_err(failed)?;
+                    if_there(std::fs::remove_file(entry.path())).at(directory, doing)?;
                     let name = entry.path();
                     let name = name.strip_prefix(&self.root).unwrap_or(&name);
                     removed.push(name.display().to_string());

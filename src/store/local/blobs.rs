@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::{LocalStore, fs, if_there};
+use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::{Blobs, Listed, StoreError};
 
 /// How names of blobs end on the disk.
@@ -24,7 +24,7 @@ impl LocalStore {
 impl Blobs for LocalStore {
     fn put_blob(&self, name: &str, bytes: &[u8]) -> Result<u64, StoreError> {
         let path = self.blob_path(name);
-        fs::replace(&path, bytes).map_err(|error| StoreError::at(&path, "keep a state", &error))?;
+        fs::replace(&path, bytes).at(&path, "keep a state")?;
         Ok(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
     }
 
@@ -34,19 +34,16 @@ impl Blobs for LocalStore {
         let renewed = File::open(&path)
             .and_then(|file| file.set_modified(SystemTime::now()))
             .and_then(|()| fs::sync_dir(&self.blob_directory()));
-        let renewed = if_there(renewed);
-        let renewed =
-            renewed.map_err(|error| StoreError::at(&path, "keep the name of a state", &error))?;
+        let renewed = if_there(renewed).at(&path, "keep the name of a state")?;
         Ok(renewed.is_some())
     }
 
     fn blob(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.blob_path(name);
         let read = File::open(&path).and_then(|file| fs::read_at_most(&file, most));
-        match if_there(read) {
-            Ok(Some(None)) => Err(StoreError::Unfit("is too large")),
-            Ok(read) => Ok(read.flatten()),
-            Err(error) => Err(StoreError::at(&path, "read a kept state", &error)),
+        match if_there(read).at(&path, "read a kept state")? {
+            Some(None) => Err(StoreError::Unfit("is too large")),
+            read => Ok(read.flatten()),
         }
     }
 
@@ -60,7 +57,7 @@ impl Blobs for LocalStore {
             file.take(count.into()).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        if_there(read()).map_err(|error| StoreError::at(&path, "read a kept state", &error))
+        if_there(read()).at(&path, "read a kept state")
     }
 
     fn blobs(&self) -> Result<Vec<Listed>, StoreError> {
@@ -76,16 +73,13 @@ impl Blobs for LocalStore {
             }
             std::fs::remove_file(&path).map(|()| true)
         });
-        let removed = if_there(removed);
-        let removed =
-            removed.map_err(|error| StoreError::at(&path, "remove a kept state", &error))?;
+        let removed = if_there(removed).at(&path, "remove a kept state")?;
         Ok(removed.unwrap_or(false))
     }
 
     fn sync_removed(&self) -> Result<(), StoreError> {
         for path in [self.blob_directory(), self.run_directory()] {
-            let synced = if_there(fs::sync_dir(&path)).map(drop);
-            synced.map_err(|error| StoreError::at(&path, "sync what was removed", &error))?;
+            if_there(fs::sync_dir(&path)).at(&path, "sync what was removed")?;
         }
         Ok(())
     }

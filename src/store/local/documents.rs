@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{LocalStore, fs, if_there};
+use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError};
 
 impl LocalStore {
@@ -50,7 +50,7 @@ impl Documents for LocalStore {
         self.documents_read
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let path = self.document_path(kind, name);
-        let failed = |error: &io::Error| StoreError::at(&path, "read a document", error);
+        let doing = "read a document";
         // Mostly there is no pause, and this is all that is done about one.
         let found = match if_there(std::fs::symlink_metadata(&path)) {
             // A process that may not enter the directory cannot record there, so it sends nothing;
@@ -61,7 +61,7 @@ impl Documents for LocalStore {
             {
                 None
             }
-            found => found.map_err(|error| failed(&error))?,
+            found => found.at(&path, doing)?,
         };
         let Some(found) = found else {
             return Ok(None);
@@ -72,11 +72,10 @@ impl Documents for LocalStore {
         if !found.is_file() {
             return Err(StoreError::Unfit("is not a file"));
         }
-        let opened = if_there(fs::open_file(&path)).map_err(|error| failed(&error))?;
-        let Some(file) = opened else {
+        let Some(file) = if_there(fs::open_file(&path)).at(&path, doing)? else {
             return Ok(None);
         };
-        let found = file.metadata().map_err(|error| failed(&error))?;
+        let found = file.metadata().at(&path, doing)?;
         if !found.is_file() {
             return Err(StoreError::Unfit("is not a file"));
         }
@@ -91,11 +90,8 @@ impl Documents for LocalStore {
         if is_private && !fs::is_ours_alone(&found) {
             return Err(StoreError::Unfit("can be changed by others"));
         }
-        match fs::read_at_most(&file, kind.most_bytes()) {
-            Ok(None) => Err(StoreError::Unfit("is too large")),
-            Ok(bytes) => Ok(bytes),
-            Err(error) => Err(failed(&error)),
-        }
+        let bytes = fs::read_at_most(&file, kind.most_bytes()).at(&path, doing)?;
+        bytes.ok_or(StoreError::Unfit("is too large")).map(Some)
     }
 
     /// A lease of a process that was stopped is its own all the same, so nothing is to be looked at.
@@ -106,7 +102,7 @@ impl Documents for LocalStore {
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let path = self.document_path(kind, name);
-        fs::replace(&path, bytes).map_err(|error| StoreError::at(&path, "write a document", &error))
+        fs::replace(&path, bytes).at(&path, "write a document")
     }
 
     fn remove_held(
@@ -121,7 +117,7 @@ impl Documents for LocalStore {
             directory.map_or(Ok(()), fs::sync_dir)?;
             Ok(removed.is_some())
         });
-        removed.map_err(|error| StoreError::at(&path, "remove a document", &error))
+        removed.at(&path, "remove a document")
     }
 
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {

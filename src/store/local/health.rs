@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, openat, statvfs};
 use rustix::io::Errno;
 
-use super::{LocalStore, fs, if_there};
+use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::private_files::FileOwner;
 use crate::store::{StoreError, StoreHealth};
 
@@ -78,7 +78,7 @@ impl LocalStore {
     /// Makes and removes a file of this size.
     pub(super) fn write_probe(&self, size: usize) -> Result<(), StoreError> {
         let path = self.wiki.join("probe");
-        let write = || {
+        let write = || -> io::Result<()> {
             fs::make_dir(&self.wiki)?;
             let written = fs::open_lock_file(&path).and_then(|mut file| {
                 file.write_all(&vec![b' '; size])
@@ -88,7 +88,7 @@ impl LocalStore {
             let removed = if_there(std::fs::remove_file(&path));
             written.and(removed.map(drop))
         };
-        write().map_err(|error: io::Error| StoreError::at(&path, "write", &error))
+        write().at(&path, "write")
     }
 }
 

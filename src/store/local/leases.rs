@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{LocalStore, fs, if_there};
+use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::leases::{HeldAs, LeaseScope};
 use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
 
@@ -60,8 +60,7 @@ impl LocalStore {
 impl Leases for LocalStore {
     fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError> {
         let path = self.lease_path(name);
-        let file =
-            try_lock(&path, mode).map_err(|error| StoreError::at(&path, "take a lease", &error))?;
+        let file = try_lock(&path, mode).at(&path, "take a lease")?;
         Ok(file.map(|file| {
             let file = LockedFile(file);
             if name.scope() == LeaseScope::Passing {
@@ -78,9 +77,9 @@ impl Leases for LocalStore {
 
     fn sweep_leases(&self) -> Result<(), StoreError> {
         let directory = self.turns();
-        let failed = |error: io::Error| StoreError::at(&directory, "tidy the leases", &error);
-        for entry in fs::entries(&directory).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
+        let doing = "tidy the leases";
+        for entry in fs::entries(&directory).at(&directory, doing)? {
+            let path = entry.at(&directory, doing)?.path();
             match try_lock(&path, LeaseMode::Alone) {
                 Ok(Some(file)) => {
                     let file = LockedFile(file);

@@ -153,6 +153,18 @@ impl StoreError {
     }
 }
 
+/// The outcome of work on the disk.
+trait DiskResult<T> {
+    /// The same, with [`StoreError::at`] in place of a disk error.
+    fn at(self, path: &Path, doing: &str) -> Result<T, StoreError>;
+}
+
+impl<T, E: Into<io::Error>> DiskResult<T> for Result<T, E> {
+    fn at(self, path: &Path, doing: &str) -> Result<T, StoreError> {
+        self.map_err(|error| StoreError::at(path, doing, &error.into()))
+    }
+}
+
 /// True if a file system, most often one of a network, refuses to lock files.
 fn is_without_locks(error: &io::Error) -> bool {
     let code = error.raw_os_error();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fs::{OFlags, fcntl_setfl};
 
 use super::leases::LockedFile;
-use super::{LocalStore, fs, if_there};
+use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::{
     DocumentKind, Documents as _, Durability, Lease, LeaseMode, LeaseName, Leases as _, ListedRun,
     RunBytes, RunWriter, Runs, StoreError,
@@ -55,23 +55,17 @@ impl LocalStore {
 impl Runs for LocalStore {
     fn begin_run(&self, name: &str, count: &str) -> Result<Box<dyn RunWriter>, StoreError> {
         let (directory, counted) = (self.run_directory(), self.count_path());
-        fs::make_dir(&directory)
-            .map_err(|error| StoreError::at(&directory, "make directory", &error))?;
+        fs::make_dir(&directory).at(&directory, "make directory")?;
         // No file is left of a run that could not be counted.
-        let count_file = fs::open_lock_file(&counted)
-            .map_err(|error| StoreError::at(&counted, "open the count of runs", &error))?;
+        let count_file = fs::open_lock_file(&counted).at(&counted, "open the count of runs")?;
         let path = directory.join(name);
-        let failed = |doing: &str, error: &io::Error| StoreError::at(&path, doing, error);
-        let file = fs::make_file(&path).map_err(|error| failed("make a run's file", &error))?;
-        file.try_lock()
-            .map_err(|error| failed("lock a run's file", &error.into()))?;
+        let file = fs::make_file(&path).at(&path, "make a run's file")?;
+        file.try_lock().at(&path, "lock a run's file")?;
         let file = LockedFile(file);
-        fcntl_setfl(&file.0, OFlags::APPEND)
-            .map_err(|error| failed("open a run's file", &error.into()))?;
-        fs::sync_dir(&directory)
-            .map_err(|error| failed("keep the name of a run's file", &error))?;
-        write_count(&count_file, &counted, count)
-            .map_err(|error| StoreError::at(&counted, "write the count of runs", &error))?;
+        fcntl_setfl(&file.0, OFlags::APPEND).at(&path, "open a run's file")?;
+        fs::sync_dir(&directory).at(&path, "keep the name of a run's file")?;
+        let written = write_count(&count_file, &counted, count);
+        written.at(&counted, "write the count of runs")?;
         Ok(Box::new(OwnFile {
             store: self.clone(),
             path,
@@ -82,12 +76,12 @@ impl Runs for LocalStore {
 
     fn runs(&self) -> Result<Vec<ListedRun>, StoreError> {
         let directory = self.run_directory();
-        let failed = |error: io::Error| StoreError::at(&directory, "list the runs", &error);
+        let doing = "list the runs";
         let mut runs = Vec::new();
-        for entry in fs::entries(&directory).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
+        for entry in fs::entries(&directory).at(&directory, doing)? {
+            let path = entry.at(&directory, doing)?.path();
             // A purge may remove a file after it was listed.
-            let looked_at = if_there(look_at(&path)).map_err(failed)?;
+            let looked_at = if_there(look_at(&path)).at(&directory, doing)?;
             runs.extend(looked_at.flatten());
         }
         runs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -96,8 +90,7 @@ impl Runs for LocalStore {
 
     fn open_run(&self, name: &str) -> Result<Option<Box<dyn RunBytes>>, StoreError> {
         let path = self.run_directory().join(name);
-        let opened = if_there(File::open(&path));
-        let opened = opened.map_err(|error| StoreError::at(&path, "read a run", &error))?;
+        let opened = if_there(File::open(&path)).at(&path, "read a run")?;
         Ok(opened.map(|file| -> Box<dyn RunBytes> { Box::new(file) }))
     }
 
@@ -108,8 +101,7 @@ impl Runs for LocalStore {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         });
-        let removed =
-            if_there(removed).map_err(|error| StoreError::at(&path, "remove a run", &error))?;
+        let removed = if_there(removed).at(&path, "remove a run")?;
         Ok(removed.unwrap_or(false))
     }
 
@@ -121,7 +113,7 @@ impl Runs for LocalStore {
             let bytes = bytes.get(..length).unwrap_or_default();
             Ok(String::from_utf8_lossy(bytes).into_owned())
         };
-        if_there(read()).map_err(|error| StoreError::at(&path, "read the count of runs", &error))
+        if_there(read()).at(&path, "read the count of runs")
     }
 }
 
@@ -154,9 +146,7 @@ fn look_at(path: &Path) -> io::Result<Option<ListedRun>> {
     } else {
         match is_locked(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
-            is_locked => {
-                is_locked.map_err(|error| StoreError::at(path, "look at a run's lock", &error))
-            }
+            is_locked => is_locked.at(path, "look at a run's lock"),
         }
     };
     Ok(Some(ListedRun {
@@ -191,13 +181,12 @@ impl RunWriter for OwnFile {
         let _held = is_unpaused.then(|| self.store.unpaused()).transpose()?;
         self.check_in_place()?;
         let written = self.file.0.write_all(lines);
-        written.map_err(|error| self.failed("write a record", &error))?;
+        written.at(&self.path, "write a record")?;
         let length = u64::try_from(lines.len()).unwrap_or(u64::MAX);
         self.length = self.length.saturating_add(length);
         self.check_length()?;
         if until != Durability::Soon {
-            let synced = self.file.0.sync_data();
-            synced.map_err(|error| self.failed("sync a record", &error))?;
+            self.file.0.sync_data().at(&self.path, "sync a record")?;
         }
         Ok(())
     }
@@ -207,29 +196,23 @@ impl OwnFile {
     /// Checks that the path still names our file, as we left it: a removed file accepts writes
     /// without an error.
     fn check_in_place(&self) -> Result<(), StoreError> {
-        match fs::is_same_file(&self.path, &self.file.0) {
-            Ok(true) => self.check_length(),
-            Ok(false) => Err(self.replaced()),
-            Err(error) => Err(self.failed("find a run's file", &error)),
-        }
+        let is_same = fs::is_same_file(&self.path, &self.file.0);
+        self.check(is_same.at(&self.path, "find a run's file")?)?;
+        self.check_length()
     }
 
     /// Checks that our file holds exactly what was written.
     fn check_length(&self) -> Result<(), StoreError> {
-        match self.file.0.metadata() {
-            Ok(found) if found.len() == self.length => Ok(()),
-            Ok(_) => Err(self.replaced()),
-            Err(error) => Err(self.failed("find a run's file", &error)),
+        let found = self.file.0.metadata().at(&self.path, "find a run's file")?;
+        self.check(found.len() == self.length)
+    }
+
+    fn check(&self, is_ours: bool) -> Result<(), StoreError> {
+        if is_ours {
+            return Ok(());
         }
-    }
-
-    fn replaced(&self) -> StoreError {
         tracing::error!(path = %self.path.display(), "store: a run's file was removed or changed");
-        StoreError::Replaced
-    }
-
-    fn failed(&self, doing: &str, error: &io::Error) -> StoreError {
-        StoreError::at(&self.path, doing, error)
+        Err(StoreError::Replaced)
     }
 }
 
