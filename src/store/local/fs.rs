@@ -14,7 +14,7 @@ use crate::private_files::{self, FileOwner, may_hand_over};
 /// Number of bytes read at once while the end of a last line is looked for.
 const CHUNK: u64 = 8 * 1024;
 /// Bits of a mode: others than the owner may write.
-const WRITE_BY_OTHERS: u32 = 0o022;
+pub(super) const WRITE_BY_OTHERS: u32 = 0o022;
 
 /// Makes a directory and its parents, 0700, synced so that they survive a power cut. An existing
 /// directory keeps its mode.

@@ -8,75 +8,32 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, openat, statvfs};
 use rustix::io::Errno;
 
-use super::{DiskResult as _, LocalStore, fs, if_there};
+use super::fs::{self, WRITE_BY_OTHERS};
+use super::{DiskResult as _, LocalStore, if_there};
 use crate::private_files::FileOwner;
-use crate::store::{StoreError, StoreHealth};
+use crate::store::{Store, StoreError, StoreHealth};
 
-/// Bits of a mode: others than the owner may write.
-const WRITE_BY_OTHERS: u32 = 0o022;
-
-impl LocalStore {
-    pub(super) fn health_of_files(&self) -> StoreHealth {
-        // Checked is the directory of runs, or its nearest existing parent.
-        let runs = self.run_directory();
-        let nearest = runs.ancestors().find(|above| above.exists());
-        let nearest = nearest.unwrap_or(Path::new("."));
-        let needed = Access::WRITE_OK | Access::EXEC_OK;
-        let owner = self.owner();
-        let other = owner.filter(|owner| !owner.is_us());
-        StoreHealth {
-            is_writable: nearest.is_dir()
-                && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok(),
-            owner: owner.map(|owner| (owner.user, owner.group)),
-            closed: self.closed_to(other.map_or(Eyes::Ours, Eyes::Of), None),
-            writable_by_others: self.directories_of_all(),
-            exposed: exposed(&self.wiki),
-            free: statvfs(nearest)
-                .ok()
-                .map(|space| space.f_bavail.saturating_mul(space.f_frsize)),
-        }
+impl Store for LocalStore {
+    #[cfg(test)]
+    fn is_remote(&self) -> bool {
+        self.root.join("remote").exists()
     }
 
-    /// The directories, locks, runs and proposals that this process cannot open; without the kept states,
-    /// which may be many.
-    pub(super) fn closed_to_us(&self) -> Vec<PathBuf> {
-        self.closed_to(Eyes::Ours, Some(&self.blob_directory()))
+    fn tidy(&self) -> Result<Vec<String>, StoreError> {
+        self.tidy_up()
     }
 
-    /// The files that cannot be opened, in order of name, without those in the directory `but`.
-    fn closed_to(&self, eyes: Eyes, but: Option<&Path>) -> Vec<PathBuf> {
-        let mut closed = Vec::new();
-        if let Ok(found) = metadata(&self.wiki) {
-            look(&self.wiki, &found, eyes, but, &mut closed);
-        }
-        closed.sort();
-        closed
+    fn is_there(&self) -> bool {
+        let seen = metadata(&self.wiki);
+        !seen.is_err_and(|error| {
+            matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            )
+        })
     }
 
-    /// The directories that others than their owner may write, from the one of all wikis down. With
-    /// such a directory, others could remove or replace the log.
-    pub(super) fn directories_of_all(&self) -> Vec<PathBuf> {
-        let below = ["runs", "pages", "proposals", "approvals"];
-        [self.root.clone(), self.wiki.clone()]
-            .into_iter()
-            .chain(below.map(|name| self.wiki.join(name)))
-            .filter(|path| {
-                let found = metadata(path).ok();
-                found.is_some_and(|found| found.is_dir() && found.mode() & WRITE_BY_OTHERS != 0)
-            })
-            .collect()
-    }
-
-    /// The user and group that serve from the directory: those of the root, or of the wiki's
-    /// directory in it if the whole belongs to the superuser.
-    fn owner(&self) -> Option<FileOwner> {
-        let dirs = [&self.root, &self.wiki].into_iter();
-        let owners = dirs.filter_map(|dir| Some(FileOwner::new(&metadata(dir).ok()?)));
-        owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
-    }
-
-    /// Makes and removes a file of this size.
-    pub(super) fn write_probe(&self, size: usize) -> Result<(), StoreError> {
+    fn probe(&self, size: usize) -> Result<(), StoreError> {
         let path = self.wiki.join("probe");
         let write = || -> io::Result<()> {
             fs::make_dir(&self.wiki)?;
@@ -89,6 +46,65 @@ impl LocalStore {
             written.and(removed.map(drop))
         };
         write().at(&path, "write")
+    }
+
+    fn health(&self) -> StoreHealth {
+        // Checked is the directory of runs, or its nearest existing parent.
+        let runs = self.run_directory();
+        let nearest = runs.ancestors().find(|above| above.exists());
+        let nearest = nearest.unwrap_or(Path::new("."));
+        let needed = Access::WRITE_OK | Access::EXEC_OK;
+        let owner = self.owner();
+        let other = owner.filter(|owner| !owner.is_us());
+        StoreHealth {
+            is_writable: nearest.is_dir()
+                && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok(),
+            owner: owner.map(|owner| (owner.user, owner.group)),
+            closed: self.closed_to(other.map_or(Eyes::Ours, Eyes::Of), None),
+            writable_by_others: self.writable_by_others(),
+            exposed: exposed(&self.wiki),
+            free: statvfs(nearest)
+                .ok()
+                .map(|space| space.f_bavail.saturating_mul(space.f_frsize)),
+        }
+    }
+
+    /// The directories, locks, runs and proposals; without the kept states, which may be many.
+    fn closed(&self) -> Vec<PathBuf> {
+        self.closed_to(Eyes::Ours, Some(&self.blob_directory()))
+    }
+
+    /// From the one of all wikis down. With such a directory, others could remove or replace the log.
+    fn writable_by_others(&self) -> Vec<PathBuf> {
+        let below = ["runs", "pages", "proposals", "approvals"];
+        [self.root.clone(), self.wiki.clone()]
+            .into_iter()
+            .chain(below.map(|name| self.wiki.join(name)))
+            .filter(|path| {
+                let found = metadata(path).ok();
+                found.is_some_and(|found| found.is_dir() && found.mode() & WRITE_BY_OTHERS != 0)
+            })
+            .collect()
+    }
+}
+
+impl LocalStore {
+    /// The files that cannot be opened, in order of name, without those in the directory `but`.
+    fn closed_to(&self, eyes: Eyes, but: Option<&Path>) -> Vec<PathBuf> {
+        let mut closed = Vec::new();
+        if let Ok(found) = metadata(&self.wiki) {
+            look(&self.wiki, &found, eyes, but, &mut closed);
+        }
+        closed.sort();
+        closed
+    }
+
+    /// The user and group that serve from the directory: those of the root, or of the wiki's
+    /// directory in it if the whole belongs to the superuser.
+    fn owner(&self) -> Option<FileOwner> {
+        let dirs = [&self.root, &self.wiki].into_iter();
+        let owners = dirs.filter_map(|dir| Some(FileOwner::new(&metadata(dir).ok()?)));
+        owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
     }
 }
 

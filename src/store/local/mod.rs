@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::{MIRROR, Store, StoreError, StoreHealth};
+use super::{MIRROR, StoreError};
 
 /// The files of one wiki.
 #[derive(Debug, Clone)]
@@ -98,43 +98,6 @@ impl LocalStore {
             .collect();
         names.sort();
         names
-    }
-}
-
-impl Store for LocalStore {
-    fn tidy(&self) -> Result<Vec<String>, StoreError> {
-        self.tidy_up()
-    }
-
-    #[cfg(test)]
-    fn is_remote(&self) -> bool {
-        self.root.join("remote").exists()
-    }
-
-    fn is_there(&self) -> bool {
-        let seen = std::fs::metadata(&self.wiki);
-        !seen.is_err_and(|error| {
-            matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            )
-        })
-    }
-
-    fn probe(&self, size: usize) -> Result<(), StoreError> {
-        self.write_probe(size)
-    }
-
-    fn health(&self) -> StoreHealth {
-        self.health_of_files()
-    }
-
-    fn closed(&self) -> Vec<PathBuf> {
-        self.closed_to_us()
-    }
-
-    fn writable_by_others(&self) -> Vec<PathBuf> {
-        self.directories_of_all()
     }
 }
 
