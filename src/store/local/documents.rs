@@ -12,17 +12,10 @@ impl LocalStore {
             // Names of wikis are in lower case.
             DocumentKind::Pause => self.root.join("PAUSED.json"),
             DocumentKind::AnchorFault => self.wiki.join("anchors.fault"),
-            DocumentKind::Memories => self.document_directory(kind).join(format!("{name}.jsonl")),
-            DocumentKind::Proposal
-            | DocumentKind::Draft
-            | DocumentKind::Approval
-            | DocumentKind::SignIn
-            | DocumentKind::Delegate
-            | DocumentKind::Server
-            | DocumentKind::LastUse
-            | DocumentKind::Preview
-            | DocumentKind::McpSession
-            | DocumentKind::Mirror => self.document_directory(kind).join(format!("{name}.json")),
+            _ => {
+                let file = format!("{name}{}", ending(kind));
+                self.document_directory(kind).join(file)
+            }
         }
     }
 
@@ -121,11 +114,15 @@ impl Documents for LocalStore {
     }
 
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
-        let ending = if kind == DocumentKind::Memories {
-            ".jsonl"
-        } else {
-            ".json"
-        };
-        fs::list(&self.document_directory(kind), ending)
+        fs::list(&self.document_directory(kind), ending(kind))
+    }
+}
+
+/// The end of the names of a kind's files.
+fn ending(kind: DocumentKind) -> &'static str {
+    if kind == DocumentKind::Memories {
+        ".jsonl"
+    } else {
+        ".json"
     }
 }
