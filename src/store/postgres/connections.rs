@@ -238,18 +238,9 @@ impl ConnectionPool {
 
     /// A new connection, whatever tables there are.
     pub(super) async fn connect_unchecked(&self) -> Result<DatabaseConnection, AskFault> {
-        let opened = match &self.address.place {
-            ServerPlace::Socket(path) => match UnixStream::connect(path).await {
-                Ok(stream) => Ok(self.log_in(stream).await?),
-                Err(error) => Err(error),
-            },
-            ServerPlace::Host(host, port) => match self.reach(host, *port).await {
-                Ok(Wire::Plain(stream)) => Ok(self.log_in(stream).await?),
-                Ok(Wire::Encrypted(stream)) => Ok(self.log_in(stream).await?),
-                Err(error) => Err(error),
-            },
-        };
-        opened.map_err(|error| self.cannot_connect(&error))
+        let wire = self.reach().await;
+        let wire = wire.map_err(|error| self.cannot_connect(&error))?;
+        self.log_in(wire).await
     }
 
     /// Says so in the program's own log, once for each time that the database is away.
@@ -266,11 +257,14 @@ impl ConnectionPool {
         })
     }
 
-    async fn reach(&self, host: &str, port: u16) -> io::Result<Wire> {
-        let mut stream = TcpStream::connect((host, port)).await?;
+    async fn reach(&self) -> io::Result<Box<dyn Wire>> {
+        let mut stream = match &self.address.place {
+            ServerPlace::Socket(path) => return Ok(Box::new(UnixStream::connect(path).await?)),
+            ServerPlace::Host(host, port) => TcpStream::connect((host.as_str(), *port)).await?,
+        };
         stream.set_nodelay(true)?;
         let Some((tls, name)) = &self.tls else {
-            return Ok(Wire::Plain(stream));
+            return Ok(Box::new(stream));
         };
         stream.write_all(&ENCRYPT).await?;
         if stream.read_u8().await? != b'S' {
@@ -280,13 +274,10 @@ impl ConnectionPool {
             ));
         }
         let encrypted = Box::pin(tls.connect(name.clone(), stream)).await?;
-        Ok(Wire::Encrypted(Box::new(encrypted)))
+        Ok(Box::new(encrypted))
     }
 
-    async fn log_in<S>(&self, stream: S) -> Result<DatabaseConnection, AskFault>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
+    async fn log_in(&self, wire: Box<dyn Wire>) -> Result<DatabaseConnection, AskFault> {
         let mut config = Config::new();
         config
             .ssl_mode(SslMode::Disable)
@@ -302,7 +293,7 @@ impl ConnectionPool {
             })?;
             config.password(password.expose_secret());
         }
-        let (client, connection) = Box::pin(config.connect_raw(stream, NoTls)).await.map_err(
+        let (client, connection) = Box::pin(config.connect_raw(wire, NoTls)).await.map_err(
             |error| match AskFault::new(&error) {
                 fault if fault.is_passing => self.cannot_connect(&error),
                 fault => fault,
@@ -322,25 +313,17 @@ impl ConnectionPool {
     /// Asks the server to give up what a connection is at.
     async fn take_back(&self, open: &DatabaseConnection) -> Result<(), tokio_postgres::Error> {
         let token = open.client.cancel_token();
-        match &self.address.place {
-            ServerPlace::Socket(path) => match UnixStream::connect(path).await {
-                Ok(stream) => token.cancel_query_raw(stream, NoTls).await,
-                Err(_) => Ok(()),
-            },
-            ServerPlace::Host(host, port) => match self.reach(host, *port).await {
-                Ok(Wire::Plain(stream)) => token.cancel_query_raw(stream, NoTls).await,
-                Ok(Wire::Encrypted(stream)) => token.cancel_query_raw(stream, NoTls).await,
-                Err(_) => Ok(()),
-            },
+        match self.reach().await {
+            Ok(wire) => token.cancel_query_raw(wire, NoTls).await,
+            Err(_) => Ok(()),
         }
     }
 }
 
-/// A way to a server.
-enum Wire {
-    Plain(TcpStream),
-    Encrypted(Box<tokio_rustls::client::TlsStream<TcpStream>>),
-}
+/// A way to a server: a socket of this machine, or TCP, plain or encrypted.
+trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 
 /// Encryption with a server that an authority of this file vouches for, or without it one of this system.
 fn encryption(authorities: Option<&Path>) -> Result<TlsConnector, &'static str> {
