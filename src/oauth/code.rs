@@ -171,7 +171,7 @@ impl PageClient {
         let answer = self.ask(&form).await?;
         let token = answer.id_token.as_deref();
         let token = token.ok_or_else(|| CodeFault::Refused("it sent no id token".to_owned()))?;
-        let own = (&*self.id, &*secrets.nonce);
+        let own = (&*self.id, Some(&*secrets.nonce));
         let claims = self.issuer.verify_id(token, own, &self.settings).await;
         let claims = claims.map_err(|fault| CodeFault::Refused(fault.message().to_owned()))?;
         Ok(IssuedTokens {
@@ -193,10 +193,8 @@ impl PageClient {
         let claims = match answer.id_token.as_deref() {
             None => IssuedClaims::None,
             Some(token) => {
-                let renewed = self
-                    .issuer
-                    .verify_renewed_id(token, &self.id, &self.settings);
-                match renewed.await {
+                let renewed = (&*self.id, None);
+                match self.issuer.verify_id(token, renewed, &self.settings).await {
                     Ok(claims) => IssuedClaims::Of(Box::new(claims)),
                     // Its keys are to be had again in a minute.
                     Err(TokenFault::IssuerAway | TokenFault::UnknownKey) => {

@@ -34,36 +34,25 @@ impl Issuer {
         self.verify(jwt, settings, &["jwt", "at+jwt"], is_for).await
     }
 
-    /// Verifies an id token that answers a sign-in with this nonce, for the client of the review page.
+    /// Verifies an id token for the client of the review page: one that answers a sign-in with this nonce, or one
+    /// that came with a refresh token's answer, which may lack it.
     ///
     /// # Errors
     /// [`TokenFault`].
     pub async fn verify_id(
         self: &Arc<Self>,
         token: &str,
-        (client_id, nonce): (&str, &str),
+        (client_id, nonce): (&str, Option<&str>),
         settings: &OauthSettings,
     ) -> Result<PersonClaims, TokenFault> {
         let jwt = SignedJwt::parse(token)?;
-        if jwt.text("nonce") != Some(nonce) {
+        if nonce.is_some() && jwt.text("nonce") != nonce {
             return Err(TokenFault::Nonce);
         }
-        let is_for = |jwt: &SignedJwt<'_>| is_for_client(jwt, client_id);
-        self.verify(jwt, settings, &["jwt"], is_for).await
-    }
-
-    /// Verifies an id token that came with a refresh token's answer, which may lack a nonce.
-    ///
-    /// # Errors
-    /// [`TokenFault`].
-    pub async fn verify_renewed_id(
-        self: &Arc<Self>,
-        token: &str,
-        client_id: &str,
-        settings: &OauthSettings,
-    ) -> Result<PersonClaims, TokenFault> {
-        let jwt = SignedJwt::parse(token)?;
-        let is_for = |jwt: &SignedJwt<'_>| is_for_client(jwt, client_id);
+        // It was made at the client's request.
+        let is_for = |jwt: &SignedJwt<'_>| {
+            jwt.is_for(client_id) && jwt.text("azp").is_none_or(|party| party == client_id)
+        };
         self.verify(jwt, settings, &["jwt"], is_for).await
     }
 
@@ -113,11 +102,6 @@ impl Issuer {
 #[must_use]
 pub fn is_of_issuer(text: &str, issuer: &str) -> bool {
     SignedJwt::parse(text).is_ok_and(|jwt| jwt.text("iss") == Some(issuer))
-}
-
-/// True if an id token is for a client, and was made at its request.
-fn is_for_client(jwt: &SignedJwt<'_>, client_id: &str) -> bool {
-    jwt.is_for(client_id) && jwt.text("azp").is_none_or(|party| party == client_id)
 }
 
 /// Checks a token's times; returns its end.
