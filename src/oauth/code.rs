@@ -268,7 +268,8 @@ impl PageClient {
         let body: String = Serializer::new(String::new())
             .extend_pairs(form.iter().copied().chain(own))
             .finish();
-        let request = self.issuer.post(url).header(ACCEPT, "application/json");
+        let http = &self.issuer.http;
+        let request = http.post(url).header(ACCEPT, "application/json");
         let request = match &self.secret {
             // RFC 6749, 2.3.1: each part is encoded as in a form.
             Some(secret) => {
@@ -280,6 +281,6 @@ impl PageClient {
         let request = request
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(body);
-        self.issuer.send(request).await.map_err(CodeFault::Away)
+        http.send(request).await.map_err(CodeFault::Away)
     }
 }

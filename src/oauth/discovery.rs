@@ -78,7 +78,8 @@ impl IssuerHttp {
         self.client.post(url.clone())
     }
 
-    /// Sends a request; the status and the body, which is bounded. Redirects are not followed.
+    /// Sends a request; the status and the body, which is bounded. Redirects are not followed. The fault says
+    /// nothing of the request.
     pub(super) async fn send(
         &self,
         request: RequestBuilder,

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use reqwest::{RequestBuilder, StatusCode};
 use tokio::sync::watch;
-use url::Url;
 
 use super::discovery::{IssuerDocument, IssuerHttp};
 use super::jwt::SignedJwt;
@@ -50,7 +48,7 @@ impl Default for IssuerTimes {
 #[derive(Debug)]
 pub struct Issuer {
     name: String,
-    http: IssuerHttp,
+    pub(super) http: IssuerHttp,
     times: IssuerTimes,
     state: Mutex<IssuerState>,
     /// Changes whenever a fetch has ended.
@@ -134,19 +132,6 @@ impl Issuer {
     /// [`TokenFault::IssuerAway`].
     pub async fn document(self: &Arc<Self>) -> Result<Arc<IssuerDocument>, TokenFault> {
         self.known().await.map(|known| known.document)
-    }
-
-    /// A form for the issuer, such as one for its token endpoint.
-    pub fn post(&self, url: &Url) -> RequestBuilder {
-        self.http.post(url)
-    }
-
-    /// Sends a request to the issuer; the status and the body, which is bounded.
-    ///
-    /// # Errors
-    /// One fragment about the issuer, without anything of the request.
-    pub async fn send(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), String> {
-        self.http.send(request).await
     }
 
     /// Checks the signature of a token. For a key that is not known, the keys are fetched again first,
