@@ -77,21 +77,12 @@ impl Ear {
 
 impl Site {
     /// A site; without a name for the wiki of no table.
-    pub fn new(name: Option<SiteName>, app: App) -> Arc<Self> {
-        Self::numbered(name, Arc::new(app))
-    }
-
-    /// The only wiki of a server.
-    pub fn only(app: Arc<App>) -> Arc<Self> {
-        Self::numbered(None, app)
-    }
-
-    fn numbered(name: Option<SiteName>, app: Arc<App>) -> Arc<Self> {
+    pub fn new(name: Option<SiteName>, app: impl Into<Arc<App>>) -> Arc<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
             number: MADE.fetch_add(1, Ordering::Relaxed),
             name,
-            app: RwLock::new(app),
+            app: RwLock::new(app.into()),
             told: Mutex::default(),
             bounds: Mutex::default(),
             has_begun: AtomicBool::default(),
@@ -226,7 +217,7 @@ impl Sites {
 
     /// The only wiki of a server.
     pub fn only(app: Arc<App>) -> Arc<Self> {
-        Self::new(vec![Site::only(app)], None)
+        Self::new(vec![Site::new(None, app)], None)
     }
 
     fn list(&self) -> SiteList {

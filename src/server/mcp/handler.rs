@@ -66,10 +66,8 @@ impl Handler {
     #[must_use]
     pub fn alone(sites: Arc<Sites>, session: SessionId) -> Self {
         Self {
-            sites,
             alone: Some(session),
-            site: None,
-            subscriptions: Subscriptions::default(),
+            ..Self::of_visits(sites)
         }
     }
 
