@@ -31,23 +31,15 @@ use crate::review::{self, ReviewOrigin, Reviews};
 pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrandom::Error> {
     let readiness = (Arc::clone(state), Arc::new(Readiness::default()));
     let metrics = get(tell_metrics).with_state(readiness.clone());
+    let about_resource = get(resource::metadata).options(resource::metadata);
     let routes = Router::new()
         .route("/", any(nothing_here))
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz).with_state(readiness))
         .route("/metrics", metrics)
-        .route(
-            METADATA,
-            get(resource::metadata).options(resource::metadata),
-        )
-        .route(
-            &format!("{METADATA}/mcp"),
-            get(resource::metadata).options(resource::metadata),
-        )
-        .route(
-            &format!("{METADATA}/mcp/{{site}}"),
-            get(resource::metadata).options(resource::metadata),
-        )
+        .route(METADATA, about_resource.clone())
+        .route(&format!("{METADATA}/mcp"), about_resource.clone())
+        .route(&format!("{METADATA}/mcp/{{site}}"), about_resource)
         .with_state(Arc::clone(state))
         .merge(protocol(state, mcp));
     Ok(match review_page(state)? {
