@@ -56,13 +56,7 @@ impl PageHost {
         let from = peer.map(|peer| origin_of(peer, headers, &settings.trusted_proxies));
         let from = from.map_or_else(String::new, |from| network_of(from).to_string());
         let taken = self.begun.take(Instant::now(), &from, BEGUN_OF_ONE);
-        taken.map_err(|wait| HttpRefusal {
-            wait: Some(wait),
-            ..HttpRefusal::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many sign-ins begin; wait a moment",
-            )
-        })
+        taken.map_err(|wait| HttpRefusal::too_many(wait, "too many sign-ins begin; wait a moment"))
     }
 
     /// True if browsers reach the page on loopback alone.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use axum::extract::Request;
-use axum::http::StatusCode;
 use parking_lot::Mutex;
 
 use super::caller::HttpCaller;
@@ -36,16 +35,9 @@ pub(super) fn rate(rates: &Rates, request: Request) -> Result<Request, HttpRefus
     let caller = HttpCaller::get(&request)?;
     let address = caller.context.address.as_deref();
     let name = caller.counted().or(address).unwrap_or_default();
-    match rates.take(Instant::now(), name, caller.rate) {
-        Ok(()) => Ok(request),
-        Err(wait) => Err(HttpRefusal {
-            wait: Some(wait),
-            ..HttpRefusal::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many requests; slow down",
-            )
-        }),
-    }
+    let taken = rates.take(Instant::now(), name, caller.rate);
+    taken.map_err(|wait| HttpRefusal::too_many(wait, "too many requests; slow down"))?;
+    Ok(request)
 }
 
 /// The request rates of all callers.

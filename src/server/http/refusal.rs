@@ -60,6 +60,22 @@ impl HttpRefusal {
         Self::new(StatusCode::FORBIDDEN, message)
     }
 
+    /// No token came, or another one is needed.
+    pub(super) const fn unauthorized(challenge: Challenge, message: &'static str) -> Self {
+        Self {
+            challenge,
+            ..Self::new(StatusCode::UNAUTHORIZED, message)
+        }
+    }
+
+    /// Too much came of one caller; worth trying again after this time.
+    pub(super) const fn too_many(wait: Duration, message: &'static str) -> Self {
+        Self {
+            wait: Some(wait),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, message)
+        }
+    }
+
     pub(super) const fn not_found(message: &'static str) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::super::clients::client_record::{ClientRecord, Unwelcome};
 use super::refusal::{Challenge, HttpRefusal};
 use super::state::HttpState;
-use crate::oauth::{NoGrant, TokenFault};
+use crate::oauth::TokenFault;
 use crate::review::LINK_PREFIX;
 
 /// The client whose token a request carries: a named client, a delegate or a person who signed in;
@@ -27,7 +27,9 @@ pub(super) async fn authenticate(
         let claims = issuer.verify_access(&token, settings).await;
         let claims = claims.map_err(of_token)?;
         let admitted = clients.admit(claims, || state.settings().oauth.clone());
-        return admitted.map(Some).map_err(without_grant);
+        // Another token does not help a person without a grant.
+        let admitted = admitted.map_err(|why| HttpRefusal::forbidden(why.message()));
+        return admitted.map(Some);
     }
     let message = if token.starts_with(LINK_PREFIX) {
         "this is the secret of a sign-in link, which opens the review page in a browser and nothing here"
@@ -58,10 +60,7 @@ pub(super) async fn authenticate(
     } else {
         Challenge::InvalidToken
     };
-    Err(HttpRefusal {
-        challenge,
-        ..HttpRefusal::new(StatusCode::UNAUTHORIZED, message)
-    })
+    Err(HttpRefusal::unauthorized(challenge, message))
 }
 
 /// True if a text has the form of a signed token, which no client's own has.
@@ -75,15 +74,7 @@ fn of_token(fault: TokenFault) -> HttpRefusal {
     if fault == TokenFault::IssuerAway {
         return HttpRefusal::busy(fault.message());
     }
-    HttpRefusal {
-        challenge: Challenge::InvalidToken,
-        ..HttpRefusal::new(StatusCode::UNAUTHORIZED, fault.message())
-    }
-}
-
-/// The refusal of a person without a grant, whom another token does not help.
-const fn without_grant(why: NoGrant) -> HttpRefusal {
-    HttpRefusal::forbidden(why.message())
+    HttpRefusal::unauthorized(Challenge::InvalidToken, fault.message())
 }
 
 /// The token that a request carries; empty if there is none.
