@@ -140,7 +140,7 @@ impl App {
         let (keep, memory) = (settings.keep, settings.memory);
         let writer = self.writer.renewed(&index, policy, changes.of_gates);
         let mirror = mirror(settings.mirror, self.desk.audit());
-        let app = Self {
+        let app = Arc::new(Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
             watch: if has_new_wiki {
@@ -157,7 +157,7 @@ impl App {
             own_tools: Arc::new(own_tools),
             gates: self.gates + u64::from(changes.of_gates),
             key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
-        };
+        });
         Ok(Renewed {
             app,
             notifier,
@@ -422,7 +422,7 @@ impl App {
 /// An app under changed settings that are not in force yet.
 #[derive(Debug)]
 pub(super) struct Renewed {
-    app: App,
+    pub(super) app: Arc<App>,
     notifier: Notifier,
     keep: Keep,
     memory: MemoryMode,
@@ -431,11 +431,6 @@ pub(super) struct Renewed {
 }
 
 impl Renewed {
-    /// The app, for what is to be known of it.
-    pub(super) const fn app(&self) -> &App {
-        &self.app
-    }
-
     /// Puts the settings into force.
     pub(super) fn into_force(self) -> Arc<App> {
         self.app.desk.audit().notices.set(self.notifier);
@@ -445,7 +440,7 @@ impl Renewed {
             tokio::spawn(async move { index.forget_key(&old).await });
         }
         self.app.desk.begin_recovery();
-        Arc::new(self.app)
+        self.app
     }
 }
 

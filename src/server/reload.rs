@@ -193,10 +193,7 @@ impl Reload {
         for one in &made {
             one.ask_schema().await?;
             if let (Some(name), false) = (one.site.name(), self.given.sites.is_empty()) {
-                match &one.renewed {
-                    Some(renewed) => check_names(name, renewed.app())?,
-                    None => check_names(name, &one.site.app())?,
-                }
+                check_names(name, &one.app())?;
             }
         }
         for one in &made {
@@ -301,17 +298,21 @@ struct SiteUpdate {
 }
 
 impl SiteUpdate {
+    /// The app that is to answer calls.
+    fn app(&self) -> Arc<App> {
+        match &self.renewed {
+            Some(renewed) => Arc::clone(&renewed.app),
+            None => self.site.app(),
+        }
+    }
+
     /// Asks the wiki for its schema where the operator's own queries need it. Where the wiki does
     /// not answer, they wait for it.
     async fn ask_schema(&self) -> Result<(), String> {
         if self.changes.names.is_empty() {
             return Ok(());
         }
-        let asked = match &self.renewed {
-            Some(renewed) => renewed.app().ask_schema().await,
-            None => self.site.app().ask_schema().await,
-        };
-        match asked {
+        match self.app().ask_schema().await {
             Err(Unasked::Wrong(fault)) => Err(fault),
             Ok(()) | Err(Unasked::Waits(_)) => Ok(()),
         }
@@ -326,8 +327,7 @@ impl SiteUpdate {
         }
         let names = names.join(", ");
         let app = self.site.app();
-        let renewed = self.renewed.as_ref();
-        let may_write = app.desk.may_write() || renewed.is_some_and(|it| it.app().desk.may_write());
+        let may_write = app.desk.may_write() || self.app().desk.may_write();
         let recorded = put_on_record(&app, "taken", format!("changed: {names}")).await;
         if let (Err(error), true) = (&recorded, may_write) {
             return Err(format!("they could not be put on record: {error}"));
