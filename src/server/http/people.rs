@@ -61,14 +61,6 @@ pub(super) struct People {
     ended: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// A person who signed in.
-pub(super) struct SignedInClient {
-    /// Their client.
-    pub(super) client: Arc<ClientRecord>,
-    /// A sentence about their session that they should know.
-    pub(super) notice: Option<String>,
-}
-
 fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
@@ -126,10 +118,7 @@ impl People {
         });
         ready.map_err(|fault| {
             tracing::error!("nobody signs in to the review page: {fault}");
-            IssuerRefusal {
-                is_away: true,
-                why: "The server is not set up as it should be; its log says more.".to_owned(),
-            }
+            away("The server is not set up as it should be; its log says more.")
         })
     }
 
@@ -265,11 +254,12 @@ impl People {
         found.filter(|record| self.counts(record))
     }
 
-    /// The client of a sign-in as it is now; asks the issuer first, if that is due.
+    /// The client of a sign-in as it is now, and a sentence about the session that the person should know; asks
+    /// the issuer first, if that is due.
     pub(super) async fn standing(
         &self,
         (name, record): (&str, &SignInRecord),
-    ) -> Result<SignedInClient, SignedOut> {
+    ) -> Result<(Arc<ClientRecord>, Option<String>), SignedOut> {
         if !self.counts(record) {
             return Err(SignedOut::Over);
         }
@@ -302,7 +292,7 @@ impl People {
             });
             format!("The issuer does not answer. You stay signed in{until} at most.")
         });
-        Ok(SignedInClient { client, notice })
+        Ok((client, notice))
     }
 
     /// True if the issuer is to be asked again, or the use of a sign-in is to be noted.

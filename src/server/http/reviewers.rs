@@ -129,12 +129,9 @@ impl Authenticator for Reviewers {
         site: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
         async move {
-            let standing = self.people.standing(of).await?;
-            let reviewer = self.reviewer(&standing.client, site);
-            Ok(Reviewer {
-                notice: standing.notice,
-                ..reviewer.ok_or(SignedOut::Over)?
-            })
+            let (client, notice) = self.people.standing(of).await?;
+            let reviewer = self.reviewer(&client, site).ok_or(SignedOut::Over)?;
+            Ok(Reviewer { notice, ..reviewer })
         }
         .boxed()
     }
