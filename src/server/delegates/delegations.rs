@@ -12,13 +12,13 @@ use super::super::clients::secret::{ClientToken, digest};
 use super::super::site::Site;
 use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 use super::ends::{client_of, entry, settle, unrecorded};
-use super::faults::{failed, has_ended, invalid};
+use super::faults::{has_ended, invalid};
 use super::kept::{DelegatesError, KeptDelegates};
 use super::live::{LiveDelegate, stdio_client, user_over_stdio};
 use super::request::{grant, in_words, tools};
 use super::serving::{ServerNotice, running};
 use crate::audit::Client;
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::site::SiteName;
 use crate::store::on;
 use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteContext, denied};
@@ -27,7 +27,7 @@ use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteC
 const TOOL: &str = "wikijs_delegate";
 
 /// A client and its delegates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::server) struct Delegations {
     delegates: KeptDelegates,
     /// The named clients; `None` over stdio.
@@ -69,11 +69,8 @@ impl Delegations {
     /// The same client on another site.
     pub(in crate::server) fn on(&self, site: &Arc<Site>) -> Self {
         Self {
-            delegates: self.delegates.clone(),
-            clients: self.clients.clone(),
-            client: Arc::clone(&self.client),
             site: Arc::downgrade(site),
-            by: self.by.clone(),
+            ..self.clone()
         }
     }
 
@@ -120,7 +117,8 @@ impl Delegations {
         };
         let tools = tools(&site.app().registry(), &maker, &wanted)?;
         let (may, prefixes) = grant(&maker, &wanted, &tools)?;
-        let token = ClientToken::new().map_err(|_| failed("The system gave no random numbers."))?;
+        let no_token = "The system gave no random numbers.";
+        let token = ClientToken::new().map_err(|_| Failure::new(Code::InternalError, no_token))?;
         let made = (maker.id, &*maker.name, basis);
         let mut line = DelegateRecord::new(&token, made, &wanted.task, may)
             .map_err(|fault| invalid("task", &fault))?;

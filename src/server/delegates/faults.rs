@@ -42,10 +42,6 @@ pub(in crate::server) fn has_ended() -> Failure {
     )
 }
 
-pub(in crate::server) fn failed(message: &str) -> Failure {
-    Failure::new(Code::InternalError, message)
-}
-
 pub(in crate::server) fn invalid(name: &str, fault: &str) -> Failure {
     let field = json!([{ "path": name, "message": fault }]);
     Failure::new(Code::InvalidInput, format!("{name} {fault}.")).detail("fields", field)
