@@ -302,10 +302,14 @@ impl App {
 
     /// True if a call may be repeated with another key: it only reads, and the key can change.
     fn may_read_again(&self, name: &str) -> bool {
-        let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_read = |tool: &ToolDefinition| tool.kind == ToolKind::Read;
-        self.key_watch.as_ref().is_some_and(can_change)
-            && self.registry().find(name).is_some_and(is_read)
+        self.takes_new_keys() && self.registry().find(name).is_some_and(is_read)
+    }
+
+    /// True if the key can change while the server runs.
+    fn takes_new_keys(&self) -> bool {
+        let watch = self.key_watch.as_ref();
+        watch.is_some_and(|watch| watch.source.can_change())
     }
 
     /// Adds a hint to every answer if the wiki treats the key as a guest's.
@@ -393,9 +397,7 @@ impl App {
 
     /// Adds for a rejected key whether a new one needs a restart.
     fn advised(&self, failure: Failure) -> Failure {
-        let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
-        let is_taken = self.key_watch.as_ref().is_some_and(can_change);
-        if is_taken && failure.code == Code::KeyRejected {
+        if self.takes_new_keys() && failure.code == Code::KeyRejected {
             let hint = format!("{} A new key is used without a restart.", failure.hint);
             return failure.hint(hint);
         }

@@ -28,8 +28,8 @@ impl App {
         let Some(watch) = self.key_watch.as_ref() else {
             return;
         };
-        if !watch.source().can_change() {
-            let name = watch.source().name();
+        if !watch.source.can_change() {
+            let name = watch.source.name();
             tracing::info!("SIGHUP: {name} holds the key itself; a new one takes a restart");
             return;
         }
@@ -42,7 +42,7 @@ impl App {
     }
 
     async fn renew(&self, watch: &KeyWatch, generation: u64, why: Why) -> bool {
-        if !watch.source().can_change() {
+        if !watch.source.can_change() {
             return false;
         }
         let _turn = watch.turn.lock().await;
@@ -68,7 +68,7 @@ impl App {
         self.index.forget_key(&old).await;
         tracing::info!(
             "a new key of the wiki is in use, from {}",
-            watch.source().name()
+            watch.source.name()
         );
         true
     }

@@ -26,7 +26,8 @@ pub(super) enum Why {
 /// The source of the server's key, and the state of reading it.
 #[derive(Debug)]
 pub(super) struct KeyWatch {
-    source: KeySource,
+    /// The source of new keys.
+    pub(super) source: KeySource,
     state: Mutex<KeyWatchState>,
     /// One at a time reads the key.
     pub(super) turn: Turn<()>,
@@ -60,11 +61,6 @@ impl KeyWatch {
     /// The reason the key that is there now is not in use, if so.
     pub(super) fn fault(&self) -> Option<String> {
         self.state.lock().fault.clone()
-    }
-
-    /// The source of new keys.
-    pub(super) const fn source(&self) -> &KeySource {
-        &self.source
     }
 
     /// True if the file changed since the last look, if another look is due.

@@ -321,7 +321,7 @@ fn in_force(app: &App) -> String {
     let source = app
         .key_watch
         .as_ref()
-        .map(|watch| watch.source().name().to_owned());
+        .map(|watch| watch.source.name().to_owned());
     // Where the page is served, and what pauses writes until a restart, is no setting.
     let policy = Policy {
         review: ReviewAddress::default(),
