@@ -368,7 +368,7 @@ mod tests {
         let query = FormFields::of_query(Some("site=b&path=docs"));
         let frame = Frame {
             site: Some("b".parse().unwrap()),
-            ..Frame::none()
+            ..Frame::default()
         };
         let form = filter_form(&query, &frame).into_string();
         assert!(form.contains("name=\"site\" value=\"b\""), "{form}");

@@ -19,7 +19,7 @@ pub(super) struct News {
     pub record: Option<CallId>,
 }
 
-/// The surroundings of a page: sign-in, wiki, news and navigation.
+/// The surroundings of a page: sign-in, wiki, news and navigation. That of a page for nobody has none.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     /// The name of whoever is signed in, and the token of their forms.
@@ -45,11 +45,6 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// That of a page for nobody.
-    pub(super) fn none() -> Self {
-        Self::default()
-    }
-
     /// The query string that keeps an address on the page's site.
     pub(super) fn at_site(&self) -> String {
         let site = self.site.as_ref();

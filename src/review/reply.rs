@@ -48,7 +48,10 @@ pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> BrowserResponse {
 
 /// A page that says what is wrong and what to do.
 pub(super) fn trouble(status: StatusCode, title: &str, what: &str, then: &str) -> BrowserResponse {
-    page(status, markup::trouble(title, &Frame::none(), what, then))
+    page(
+        status,
+        markup::trouble(title, &Frame::default(), what, then),
+    )
 }
 
 /// A file that belongs to all pages, compiled in.

@@ -53,7 +53,7 @@ pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
             }
         }
     };
-    markup::page("Sign in", &Frame::none(), &body)
+    markup::page("Sign in", &Frame::default(), &body)
 }
 
 /// The ways to sign in.
@@ -94,7 +94,7 @@ pub(super) fn signed_out(issuer: &str, address: &str) -> Markup {
             p.quiet { a href="/review" { "Sign in again" } }
         }
     };
-    markup::page("Signed out", &Frame::none(), &body)
+    markup::page("Signed out", &Frame::default(), &body)
 }
 
 /// Says that somebody is signed in, and goes on by itself: on a redirect from another site a browser
@@ -106,7 +106,7 @@ pub(super) fn signed_in(name: &str, then: &str) -> Markup {
         }
         meta http-equiv="refresh" content=(format!("0; url={then}"));
     };
-    markup::page("Signed in", &Frame::none(), &body)
+    markup::page("Signed in", &Frame::default(), &body)
 }
 
 /// Says why nobody is signed in, and how to sign in.
@@ -130,7 +130,7 @@ pub(super) fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
             }
         }
     };
-    markup::page("Sign in", &Frame::none(), &body)
+    markup::page("Sign in", &Frame::default(), &body)
 }
 
 /// The page to which a sign-in leads: only to one of our own sets, or to the queue.

@@ -195,12 +195,10 @@ impl Reviews {
             wiki: Some(visitor.reviewer.bench.desk.audit().wiki().to_owned()),
             news,
             notice: visitor.reviewer.notice.clone(),
-            again_in: None,
-            is_record: false,
-            is_bin: false,
             has_bin: visitor.reviewer.bench.mirror.is_some(),
             site: visitor.reviewer.site.clone(),
             sites: visitor.reviewer.sites.clone(),
+            ..Frame::default()
         }
     }
 
@@ -292,14 +290,13 @@ fn is_from_elsewhere(request: &Parts) -> bool {
 /// The same address again, this time from a page of ours.
 fn again(request: &Parts) -> maud::Markup {
     let path = request.uri.path();
-    let frame = Frame::none();
     let body = maud::html! {
         main.narrow {
             p { a href=(format!("{path}?{AGAIN}=1")) { "Go on" } }
         }
         meta http-equiv="refresh" content=(format!("0; url={path}?{AGAIN}=1"));
     };
-    markup::page("One moment", &frame, &body)
+    markup::page("One moment", &Frame::default(), &body)
 }
 
 /// Says why something did not work; of what may be tried again soon, when.
@@ -326,14 +323,11 @@ pub(super) fn busy(failure: &Failure) -> Option<BrowserResponse> {
 
 /// Says that there is no such set, to whoever may not see it as well.
 pub(super) fn no_set() -> BrowserResponse {
-    page(
+    trouble(
         StatusCode::NOT_FOUND,
-        markup::trouble(
-            "There is no such set",
-            &Frame::none(),
-            "It is not there, it was purged, or it is about pages that you do not decide about.",
-            "",
-        ),
+        "There is no such set",
+        "It is not there, it was purged, or it is about pages that you do not decide about.",
+        "",
     )
 }
 
