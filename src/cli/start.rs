@@ -18,7 +18,7 @@ use crate::server::http::check_start;
 use crate::site::SiteName;
 use crate::tools::{Registry, add_customs};
 use crate::wiki::KeySetting;
-use crate::write::{Asker, Caller, Extent, Timeouts};
+use crate::write::{Caller, Timeouts};
 
 /// The command line's settings; global to the process like its environment.
 static GIVEN: OnceLock<CommandLineSettings> = OnceLock::new();
@@ -393,24 +393,13 @@ pub(super) fn failed(what: &str, error: &AuditError) -> (Exit, String) {
 /// The operator as the caller of a command: a person approves no more than is shown, so all of a
 /// change is.
 pub(super) fn operator(command: &'static str) -> Caller {
+    let client = Client {
+        name: "wikijs-gate".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..Client::default()
+    };
     Caller {
-        tool: command,
-        client: Client {
-            name: "wikijs-gate".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            ..Client::default()
-        },
         actor: Some(actor()),
-        session: SessionId::new("operator"),
-        asker: Asker::Nobody,
-        narrowing: None,
-        extent: Extent::Whole,
-        proposes: false,
-        family: None,
-        sites: None,
-        task: None,
-        asked: None,
-        note: None,
-        review: None,
+        ..Caller::new(command, client, SessionId::new("operator"))
     }
 }

@@ -54,6 +54,26 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// A caller who cannot be asked, has no limits of their own, and is shown the whole of a change.
+    pub fn new(tool: &'static str, client: Client, session: SessionId) -> Self {
+        Self {
+            tool,
+            client,
+            actor: None,
+            session,
+            asker: Asker::Nobody,
+            narrowing: None,
+            family: None,
+            sites: None,
+            extent: Extent::Whole,
+            proposes: false,
+            task: None,
+            asked: None,
+            note: None,
+            review: None,
+        }
+    }
+
     /// Takes so many of a delegate's changes; other callers take none.
     ///
     /// # Errors

@@ -146,24 +146,14 @@ pub(super) fn session() -> SessionId {
 
 /// A caller of the session with this way to ask a person.
 pub(super) fn caller(asker: Asker) -> Caller {
+    let client = Client {
+        name: "client".to_owned(),
+        ..Client::default()
+    };
     Caller {
-        tool: "wikijs_update_page",
-        client: Client {
-            name: "client".to_owned(),
-            ..Client::default()
-        },
-        actor: None,
-        session: session(),
         asker,
-        narrowing: None,
         extent: Extent::Bounded,
-        proposes: false,
-        family: None,
-        sites: None,
-        task: None,
-        asked: None,
-        note: None,
-        review: None,
+        ..Caller::new("wikijs_update_page", client, session())
     }
 }
 

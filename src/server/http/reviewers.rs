@@ -22,7 +22,7 @@ use crate::review::{
     SignInRecord, SignedOut, WikiHandle,
 };
 use crate::site::SiteName;
-use crate::write::{Asker, Caller, Extent};
+use crate::write::Caller;
 
 /// For how many of them what their decisions are made with is kept.
 const MOST_BENCHES: usize = 32;
@@ -172,27 +172,17 @@ impl IssuerDoor for Reviewers {
 
 /// The caller of a reviewer's decisions: their place on record, and the limits beyond the server's.
 fn caller(client: &ClientRecord) -> Caller {
+    let page = Client {
+        name: "wikijs-gate".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        id: Some(client.id()),
+        subject: Some(client.name().to_owned()),
+        person: client.person().cloned(),
+        ..Client::default()
+    };
+    let session = SessionId::new(format!("review:{}", client.id()));
     Caller {
-        tool: "review",
-        client: Client {
-            name: "wikijs-gate".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            id: Some(client.id()),
-            subject: Some(client.name().to_owned()),
-            person: client.person().cloned(),
-            ..Client::default()
-        },
         actor: Some(Actor::signed_in(client.role(), client.name(), client.id())),
-        session: SessionId::new(format!("review:{}", client.id())),
-        asker: Asker::Nobody,
-        narrowing: None,
-        extent: Extent::Whole,
-        proposes: false,
-        family: None,
-        sites: None,
-        task: None,
-        asked: None,
-        note: None,
-        review: None,
+        ..Caller::new("review", page, session)
     }
 }

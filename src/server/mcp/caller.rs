@@ -153,29 +153,23 @@ impl CallerContext {
             ..Client::default()
         });
         let own = self.client.as_ref();
+        let client = Client {
+            id: own.map(|own| own.id),
+            role: own.map(|own| own.role),
+            subject: self.subject.clone(),
+            address: self.address.clone(),
+            parent: own.and_then(|own| Some(own.bond.as_ref()?.maker.id)),
+            person: own.and_then(|own| own.person().cloned()),
+            ..client
+        };
         Caller {
-            tool,
-            client: Client {
-                id: own.map(|own| own.id),
-                role: own.map(|own| own.role),
-                subject: self.subject.clone(),
-                address: self.address.clone(),
-                parent: own.and_then(|own| Some(own.bond.as_ref()?.maker.id)),
-                person: own.and_then(|own| own.person().cloned()),
-                ..client
-            },
-            actor: None,
-            session: self.session.clone(),
             asker,
             narrowing: self.narrowing().cloned(),
             extent: Extent::Brief,
-            proposes: false,
             family: self.family.clone(),
             sites: self.sites.clone(),
-            task: None,
-            asked: None,
-            note: None,
             review: self.review.clone(),
+            ..Caller::new(tool, client, self.session.clone())
         }
     }
 

@@ -6,7 +6,7 @@ use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::error::{Code, Failure};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::App;
-use wikijs_gate::write::{Apply, Asker, Caller, Extent, Review, WriteAnswer, WriteRequest};
+use wikijs_gate::write::{Apply, Caller, Review, WriteAnswer, WriteRequest};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of, with_server};
@@ -196,22 +196,8 @@ async fn whoever_takes_the_left_out_out_of_the_file_is_found_out() {
 }
 
 fn person() -> Caller {
-    Caller {
-        tool: "proposals apply",
-        client: Client::default(),
-        actor: None,
-        session: SessionId::new("person"),
-        asker: Asker::Nobody,
-        narrowing: None,
-        extent: Extent::Whole,
-        proposes: false,
-        family: None,
-        sites: None,
-        task: None,
-        asked: None,
-        note: None,
-        review: None,
-    }
+    let session = SessionId::new("person");
+    Caller::new("proposals apply", Client::default(), session)
 }
 
 async fn review(app: &App, id: &str) -> Review {
