@@ -14,9 +14,12 @@ use crate::tools::ToolDefinition;
 /// A client as the server takes it.
 #[derive(Debug)]
 pub struct ClientRecord {
-    pub(in crate::server) id: ClientId,
-    pub(in crate::server) name: String,
-    pub(in crate::server) role: Role,
+    /// Its id.
+    pub id: ClientId,
+    /// Its name.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
     /// The owner of its sessions and previews.
     pub(in crate::server) identity: String,
     /// Of its token, in lower case.
@@ -28,7 +31,7 @@ pub struct ClientRecord {
     pub(in crate::server) sites: Option<Vec<SiteName>>,
     pub(in crate::server) rights: CallerRights,
     /// All that it was granted.
-    pub(in crate::server) may: Grant,
+    pub may: Grant,
     /// Its tie to its maker, if it is a delegate.
     pub(in crate::server) bond: Option<Bond>,
     /// The person, if one signed in.
@@ -96,18 +99,6 @@ pub(in crate::server) enum Unwelcome {
 }
 
 impl ClientRecord {
-    /// Its id.
-    #[must_use]
-    pub const fn id(&self) -> ClientId {
-        self.id
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The client whose shares, rate and guesses it uses: its maker, if it is a delegate.
     pub(in crate::server) fn counted(&self) -> &Self {
         self.bond.as_ref().map_or(self, |bond| &bond.maker)
@@ -126,12 +117,6 @@ impl ClientRecord {
             Some(bond) => format!("{}/{}", bond.maker.name, self.name),
             None => self.name.clone(),
         }
-    }
-
-    /// Its role.
-    #[must_use]
-    pub const fn role(&self) -> Role {
-        self.role
     }
 
     /// True if it sees a site. One that names no sites sees the site that is meant where none is
@@ -166,12 +151,6 @@ impl ClientRecord {
             Some(_) => !self.has_ended(),
             None => self.takes(digest) == Some(Ok(())),
         }
-    }
-
-    /// True if it may apply what waits although the server is in a dry run.
-    #[must_use]
-    pub const fn may_apply_in_dry_run(&self) -> bool {
-        self.may.may_apply_in_dry_run
     }
 
     /// True if it is in a text in lower case that may be a broken file: by its token's digest, or

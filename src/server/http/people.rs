@@ -202,7 +202,7 @@ impl People {
             away("The sign-in could not be kept; the server's log says more.")
         })?;
         Ok(FinishedSignIn {
-            name: signed_in.name().to_owned(),
+            name: signed_in.name.clone(),
             cookie,
             then: begun.then,
         })
@@ -231,7 +231,7 @@ impl People {
         let client = person_at_page(&claims, &settings, self.state.settings().person_limit);
         let why = match client {
             Err(none) => format!("You may not come in: {}.", none.message()),
-            Ok(client) if client.role().signs_in() => return Ok(Arc::new(client)),
+            Ok(client) if client.role.signs_in() => return Ok(Arc::new(client)),
             Ok(_) => "Your grant is for a client at /mcp, and opens no review page.".to_owned(),
         };
         Err(SignedOut::Because(why))

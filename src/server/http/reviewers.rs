@@ -63,7 +63,7 @@ impl Reviewers {
 
     /// A client as a reviewer of the site of this name, or of the first that they see.
     fn reviewer(&self, client: &Arc<ClientRecord>, site: Option<&str>) -> Option<Reviewer> {
-        let may_decide = match client.role() {
+        let may_decide = match client.role {
             Role::Reviewer => true,
             Role::Auditor => false,
             Role::Agent | Role::Metrics => return None,
@@ -78,12 +78,12 @@ impl Reviewers {
         let bench = self.bench(client, &app);
         let is_dry_run = bench.desk.policy().writes().level() == PolicyLevel::DryRun;
         Some(Reviewer {
-            name: client.name().to_owned(),
+            name: client.name.clone(),
             site: site.name().cloned(),
             sites: seen().filter_map(|site| site.name().cloned()).collect(),
             may_decide,
             may_apply: may_decide && !is_dry_run,
-            sees_all: client.role() == Role::Auditor,
+            sees_all: client.role == Role::Auditor,
             decides_own: client
                 .person
                 .as_ref()
@@ -103,8 +103,7 @@ impl Reviewers {
         let (own, of, bench) = if let Some(at) = known {
             benches.remove(at)
         } else {
-            let may_apply_in_dry_run = client.may_apply_in_dry_run();
-            let bench = app.bench_for(client.narrowing(), may_apply_in_dry_run);
+            let bench = app.bench_for(client.narrowing(), client.may.may_apply_in_dry_run);
             (Arc::clone(client), Arc::clone(app), bench)
         };
         if benches.len() >= MOST_BENCHES {
@@ -117,8 +116,8 @@ impl Reviewers {
 
 /// True if two readings of a client let it do the same: a person's is made anew for each request.
 fn is_same(one: &Arc<ClientRecord>, other: &Arc<ClientRecord>) -> bool {
-    let is_same_person = one.person.is_some()
-        && (one.id(), one.role(), &one.may) == (other.id(), other.role(), &other.may);
+    let is_same_person =
+        one.person.is_some() && (one.id, one.role, &one.may) == (other.id, other.role, &other.may);
     Arc::ptr_eq(one, other) || is_same_person
 }
 
@@ -175,14 +174,14 @@ fn caller(client: &ClientRecord) -> Caller {
     let page = Client {
         name: "wikijs-gate".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        id: Some(client.id()),
-        subject: Some(client.name().to_owned()),
+        id: Some(client.id),
+        subject: Some(client.name.clone()),
         person: client.person().cloned(),
         ..Client::default()
     };
-    let session = SessionId::new(format!("review:{}", client.id()));
+    let session = SessionId::new(format!("review:{}", client.id));
     Caller {
-        actor: Some(Actor::signed_in(client.role(), client.name(), client.id())),
+        actor: Some(Actor::signed_in(client.role, &client.name, client.id)),
         ..Caller::new("review", page, session)
     }
 }

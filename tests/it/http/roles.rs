@@ -73,13 +73,13 @@ async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     // No server writes the file of clients.
     assert_eq!(std::fs::read(names.path()).unwrap(), before);
     let anna = clients(&names).by_id(session.client().unwrap()).unwrap();
-    assert_eq!((anna.name(), anna.role()), ("anna", Role::Reviewer));
+    assert_eq!((&*anna.name, anna.role), ("anna", Role::Reviewer));
     assert_eq!(
         anna.narrowing().prefixes.as_ref().unwrap()[0].to_string(),
         "docs"
     );
-    assert!(!anna.may_apply_in_dry_run());
-    assert_eq!(anna.id(), names.file().read().unwrap()[0].id());
+    assert!(!anna.may.may_apply_in_dry_run);
+    assert_eq!(anna.id, names.file().read().unwrap()[0].id());
 }
 
 #[tokio::test]
