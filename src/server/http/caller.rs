@@ -186,17 +186,14 @@ impl Callers {
         let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
         let address = origin_of(peer.ip(), headers, &settings.trusted_proxies);
         let rate = client.as_ref().and_then(|client| client.may.rate);
+        let called_in = session_id(&owner, session.as_deref(), client.as_deref());
         let mut context = CallerContext {
-            app,
-            session: session_id(&owner, session.as_deref(), client.as_deref()),
             client: client.clone(),
             subject,
             address: Some(address.to_string()),
             family: delegations.clone().map(|own| -> Arc<dyn Family> { own }),
-            sites: None,
-            called: None,
             review: page_host::url_for(&self.state, peer, headers),
-            _held: None,
+            ..CallerContext::alone(app, called_in)
         };
         context.sites = Some(Arc::new(SeenSites {
             callers: Arc::clone(self),
