@@ -77,6 +77,13 @@ words! {
     }
 }
 
+impl Outcome {
+    /// True if it was applied, in whole or in part.
+    pub const fn took_effect(self) -> bool {
+        matches!(self, Self::Applied | Self::PartlyApplied)
+    }
+}
+
 /// The client that called: its own words about itself, and the server's knowledge of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::{AuditEntry, AuditEvent, CallId, LineHash, Record};
+use super::super::{AuditEntry, AuditEvent, CallId, LineHash, Outcome, Record};
 use super::chain;
 use super::chain::VERSION;
 use crate::page::LineCounts;
@@ -63,6 +63,11 @@ impl Record {
             self.code.clone(),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// True if it is the outcome of a step that was applied, in whole or in part.
+    pub(in crate::audit) fn took_effect(&self) -> bool {
+        self.event == AuditEvent::Outcome && self.outcome.is_some_and(Outcome::took_effect)
     }
 
     /// The calls that it takes back.

@@ -103,14 +103,7 @@ impl CallHistory {
 
     /// The outcome of the last step that was applied, in whole or in part.
     pub fn last_applied(&self) -> Option<&Record> {
-        let is_applied = |record: &&Record| {
-            record.event == AuditEvent::Outcome
-                && matches!(
-                    record.outcome,
-                    Some(Outcome::Applied | Outcome::PartlyApplied)
-                )
-        };
-        self.records.iter().rev().find(is_applied)
+        self.records.iter().rfind(|record| record.took_effect())
     }
 
     /// The refusal with which a create was answered whose page was then found as asked for: the page

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
-use super::super::{
-    AuditError, AuditEvent, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
-};
+use super::super::{AuditError, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader};
 use super::call_history::{RecordClock, RecordPosition};
 use crate::change::Operation;
 
@@ -86,12 +84,7 @@ fn applied(
     scan(runs, &[&wanted], |told| {
         let Ok(record) = told.record else { return };
         let moment = clock.read(told.index, told.line, &record);
-        let is_applied = record.event == AuditEvent::Outcome
-            && matches!(
-                record.outcome,
-                Some(Outcome::Applied | Outcome::PartlyApplied)
-            );
-        if is_applied && record.operation == Some(operation) {
+        if record.took_effect() && record.operation == Some(operation) {
             each(moment, record);
         }
     })?;

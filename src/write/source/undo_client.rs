@@ -159,10 +159,7 @@ impl UndoClient {
 
 /// The reason why the writes of one page cannot be taken back together, by their records.
 fn hindrance(writes: &[CallHistory]) -> Option<&'static str> {
-    let is_known = |story: &CallHistory| {
-        let outcome = story.outcome;
-        matches!(outcome, Some(Outcome::Applied | Outcome::PartlyApplied))
-    };
+    let is_known = |story: &CallHistory| story.outcome.is_some_and(Outcome::took_effect);
     if !writes.iter().all(is_of_page) {
         Some("what belongs to it, such as a comment, is taken back call by call")
     } else if writes.len() > MOST_OF_PAGE {

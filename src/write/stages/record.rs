@@ -53,7 +53,7 @@ pub(super) async fn outcome(
     let mut entry = record.outcome(settled.outcome, Some(kind), failure.or(refusal.as_ref()));
     if let Some(proof) = &settled.proof {
         entry.id = proof.found.id.or(entry.id);
-        if matches!(settled.outcome, Outcome::Applied | Outcome::PartlyApplied) {
+        if settled.outcome.took_effect() {
             entry.updated_at.clone_from(&proof.found.updated_at);
         }
         if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {

@@ -58,10 +58,7 @@ impl AttemptedChanges {
     }
 
     fn is_there(&self, call: &CallHistory) -> bool {
-        let is_applied = matches!(
-            call.outcome,
-            Some(Outcome::Applied | Outcome::PartlyApplied)
-        );
+        let is_applied = call.outcome.is_some_and(Outcome::took_effect);
         let is_back = self.taken_back.contains_key(&call.call);
         is_applied && (!is_back || self.not_taken_back.contains_key(&call.call))
     }

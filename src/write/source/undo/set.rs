@@ -46,12 +46,10 @@ pub(super) async fn left_of_set(
         .detail("call", unknown.call.to_string())
         .detail("id", unknown.id));
     }
-    left.retain(|call| {
-        matches!(
-            call.outcome,
-            Some(Outcome::Applied | Outcome::PartlyApplied)
-        ) && call.undone_by.is_none()
-    });
+    let is_left = |call: &CallHistory| {
+        call.outcome.is_some_and(Outcome::took_effect) && call.undone_by.is_none()
+    };
+    left.retain(is_left);
     left.reverse();
     Ok(left)
 }
