@@ -261,29 +261,19 @@ impl Doomed {
     }
 
     fn head(&self, place: &AuditLayout) -> Result<FileHead, AuditError> {
-        match &self.item {
-            PurgeItem::Page(name) => Ok(FileHead {
-                file: format!("{name}.json.gz"),
-                length: self.length,
-                hash: None,
-            }),
-            PurgeItem::Proposal(id) => Ok(FileHead {
-                file: format!("{id}.json"),
-                length: self.length,
-                hash: None,
-            }),
+        let (mut length, mut hash) = (self.length, None);
+        let file = match &self.item {
+            PurgeItem::Page(name) => format!("{name}.json.gz"),
+            PurgeItem::Proposal(id) => format!("{id}.json"),
             PurgeItem::Run(run) => {
-                let (length, hash) = match heads::last_line(&*place.store, run.name()) {
-                    Err(AuditError::Io(io::ErrorKind::NotFound)) => (run.length, None),
-                    head => head?,
-                };
-                Ok(FileHead {
-                    file: run.name().to_owned(),
-                    length,
-                    hash,
-                })
+                match heads::last_line(&*place.store, run.name()) {
+                    Err(AuditError::Io(io::ErrorKind::NotFound)) => {}
+                    head => (length, hash) = head?,
+                }
+                run.name().to_owned()
             }
-        }
+        };
+        Ok(FileHead { file, length, hash })
     }
 }
 
