@@ -21,7 +21,7 @@ use super::run::own::OwnRun;
 use super::run::reader::RunReader;
 use super::run::unsettled::UnsettledWrites;
 use super::upkeep::LogUpkeep;
-use super::{AuditEntry, AuditError, AuditEvent, CallId, Pauses};
+use super::{AuditEntry, AuditError, AuditEvent, CallId, FileHead, Pauses};
 use crate::site::SiteName;
 use crate::store::{HeldLease, LeaseName, LeaseQueue, Store, StoreHome};
 
@@ -469,14 +469,9 @@ impl LogParts {
             // Without a file nothing is lost, so a later record may try again.
             LogState::Fresh => match self.make_run(lease) {
                 Err(error) => return (LogState::Fresh, Err(error)),
-                Ok(mut run) => match run.start(&*self.place.store, None) {
+                Ok(mut run) => match self.start(&mut run, None) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
-                    Ok(heads) => {
-                        if let Some(anchors) = self.anchoring.get() {
-                            anchors.begin(run.run(), heads);
-                        }
-                        run
-                    }
+                    Ok(()) => run,
                 },
             },
             LogState::Failed(why, run) => {
@@ -558,11 +553,17 @@ impl LogParts {
         let runs = store.runs()?.len();
         store.probe(ROOM.saturating_add(runs.saturating_mul(ROOM_OF_HEAD)))?;
         let mut run = self.make_run(lease)?;
-        let heads = run.start(store, Some(failed.head()))?;
+        self.start(&mut run, Some(failed.head()))?;
+        Ok(run)
+    }
+
+    /// Writes the first record of a run, from which on its heads are anchored.
+    fn start(&self, run: &mut OwnRun, follows: Option<FileHead>) -> Result<(), AuditError> {
+        let heads = run.start(&*self.place.store, follows)?;
         if let Some(anchors) = self.anchoring.get() {
             anchors.begin(run.run(), heads);
         }
-        Ok(run)
+        Ok(())
     }
 
     fn set_over(&self, why: Option<AuditError>) {
