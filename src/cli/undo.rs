@@ -69,7 +69,7 @@ enum ConflictArg {
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    let call = arguments.call.as_deref().map(CallSelector::parse);
+    let call = arguments.call.as_deref().map(str::parse::<CallSelector>);
     let call = call.transpose().map_err(|_| {
         Exit::usage("the call must be a call id, four or more of its first characters, or `last`")
     })?;

@@ -55,7 +55,7 @@ impl WriteTool for UndoWrite {
     type Input = Input;
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
-        let call = CallSelector::parse(&input.call_id).map_err(|_| {
+        let call: CallSelector = input.call_id.parse().map_err(|_| {
             input::invalid_argument(
                 "callId",
                 "must be a call id, four or more of its first characters, or \"last\"",

@@ -53,32 +53,6 @@ impl CallSelector {
     /// The newest applied write that is not undone.
     pub const LAST: Self = Self(CallSelectorKind::Last);
 
-    /// Reads what somebody typed.
-    ///
-    /// ```
-    /// use wikijs_gate::audit::CallSelector;
-    ///
-    /// assert_eq!(CallSelector::parse("last"), Ok(CallSelector::LAST));
-    /// assert!(CallSelector::parse("01ab").is_ok());
-    /// assert!(CallSelector::parse("01a").is_err());
-    /// ```
-    ///
-    /// # Errors
-    /// If it is neither a call's id, nor at least four characters of one, nor `last`.
-    pub fn parse(text: &str) -> Result<Self, NotASelector> {
-        if text == "last" {
-            return Ok(Self::LAST);
-        }
-        if let Ok(call) = text.parse() {
-            return Ok(Self(CallSelectorKind::Call(call)));
-        }
-        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
-            return Ok(Self(CallSelectorKind::Prefix(text.to_owned())));
-        }
-        Err(NotASelector)
-    }
-
     /// True for `last`.
     pub const fn is_last(&self) -> bool {
         matches!(self.0, CallSelectorKind::Last)
@@ -99,11 +73,30 @@ impl From<CallId> for CallSelector {
     }
 }
 
+/// Reads what somebody typed.
+///
+/// ```
+/// use wikijs_gate::audit::CallSelector;
+///
+/// assert_eq!("last".parse::<CallSelector>(), Ok(CallSelector::LAST));
+/// assert!("01ab".parse::<CallSelector>().is_ok());
+/// assert!("01a".parse::<CallSelector>().is_err());
+/// ```
 impl FromStr for CallSelector {
     type Err = NotASelector;
 
     fn from_str(text: &str) -> Result<Self, NotASelector> {
-        Self::parse(text)
+        if text == "last" {
+            return Ok(Self::LAST);
+        }
+        if let Ok(call) = text.parse() {
+            return Ok(Self(CallSelectorKind::Call(call)));
+        }
+        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
+            return Ok(Self(CallSelectorKind::Prefix(text.to_owned())));
+        }
+        Err(NotASelector)
     }
 }
 

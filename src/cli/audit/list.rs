@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::filters::Filters;
 use super::row;
-use super::{by_index, csv, not_found, note_unreadable, selector, unread};
+use super::{by_index, csv, not_found, note_unreadable, unread};
 use crate::audit::{CallHistory, CallId, CallSelector};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     limit: Option<u16>,
     /// Only calls begun before this one: the last of the previous page
-    #[arg(long, value_name = "CALL", value_parser = selector)]
+    #[arg(long, value_name = "CALL")]
     before: Option<CallSelector>,
     /// Answer in JSON: one object with `calls`, and `next` if there are older ones
     #[arg(long)]

@@ -20,7 +20,7 @@ use super::exit::Exit;
 use super::progress::StepProgress;
 use super::store::{BackupArgs, back_up};
 use super::{CommandResult, print};
-use crate::audit::{AuditError, AuditLog, CallHistoryError, CallSelector};
+use crate::audit::{AuditError, AuditLog, CallHistoryError};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AuditCommand {
@@ -60,11 +60,6 @@ pub(super) async fn run(command: AuditCommand) -> CommandResult {
         AuditCommand::Key(arguments) => key::run(&arguments),
         AuditCommand::Verify(arguments) => verify::run(&arguments),
     }
-}
-
-/// Parses the selector of a call.
-fn selector(text: &str) -> Result<CallSelector, String> {
-    CallSelector::parse(text).map_err(|fault| fault.to_string())
 }
 
 /// A log that could not be read.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::row;
-use super::{by_index, not_found, selector, unread};
+use super::{by_index, not_found, unread};
 use crate::audit::{
     AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
     ChangeDetails, RunFile,
@@ -22,7 +22,6 @@ use crate::view::{CallView, FactPart, Story, facts};
 pub(in crate::cli) struct Arguments {
     /// The call id, four or more of its first characters, or `last`: the newest applied write
     /// that was not taken back
-    #[arg(value_parser = selector)]
     call: CallSelector,
     /// Answer in JSON: one object, the records in `records` as they stand in the log
     #[arg(long)]

@@ -317,7 +317,7 @@ async fn a_story_goes_on_in_later_runs() {
     .await
     .unwrap();
     assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
-    let prefix = CallSelector::parse(call.to_string().get(..4).unwrap()).unwrap();
+    let prefix = call.to_string().get(..4).unwrap().parse().unwrap();
     let story = log.calls.story(&prefix).await.unwrap();
     assert_eq!(story, log.calls.story(&CallSelector::LAST).await.unwrap());
     let events: Vec<AuditEvent> = story.records.iter().map(|record| record.event).collect();
@@ -345,7 +345,7 @@ async fn a_story_goes_on_in_later_runs() {
 async fn a_prefix_of_several_calls_names_them_and_a_wrong_one_none() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let find = async |text: &str| log.calls.story(&CallSelector::parse(text).unwrap()).await;
+    let find = async |text: &str| log.calls.story(&text.parse().unwrap()).await;
     assert_eq!(find("last").await, Err(CallHistoryError::NoneLeft));
     let mut script = Script::begin(dir.path(), START, Vec::new());
     let mut calls = Vec::new();
@@ -371,7 +371,7 @@ async fn a_prefix_of_several_calls_names_them_and_a_wrong_one_none() {
     );
     assert_eq!(find("last").await, Err(CallHistoryError::NoneLeft));
     for bad in ["", "abc", "ABCD", "abcd3000000000000", "latest", "../a"] {
-        assert!(CallSelector::parse(bad).is_err(), "{bad}");
+        assert!(bad.parse::<CallSelector>().is_err(), "{bad}");
     }
 }
 

@@ -139,7 +139,7 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
     for call in calls {
         told.push(format!("{:?}", log.calls.story(&(*call).into()).await));
         let beginning: String = call.to_string().chars().take(6).collect();
-        let selector = CallSelector::parse(&beginning).unwrap();
+        let selector = beginning.parse().unwrap();
         told.push(format!("{:?}", log.calls.story(&selector).await));
         let mut of_set = log.calls.of_set(*call).await.unwrap();
         of_set.sort_by_key(|call| call.call);
