@@ -209,17 +209,16 @@ fn reply_of(result: &ElicitResult) -> PersonReply {
         _ => return PersonReply::Closed,
     }
     let content = result.content.as_ref();
+    let scope = |word: &str| {
+        ApprovalScope::ALL
+            .into_iter()
+            .find(|it| it.as_str() == word)
+    };
     match content.and_then(|content| content.get(ANSWER)?.as_str()) {
         Some(NO) => PersonReply::No,
-        Some(word) => [
-            ApprovalScope::Once,
-            ApprovalScope::Page,
-            ApprovalScope::Kind,
-        ]
-        .into_iter()
-        .find(|scope| scope.as_str() == word)
-        .map_or(PersonReply::Failed, PersonReply::Yes),
-        None => PersonReply::Failed,
+        word => word
+            .and_then(scope)
+            .map_or(PersonReply::Failed, PersonReply::Yes),
     }
 }
 
