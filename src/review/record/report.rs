@@ -169,8 +169,8 @@ impl<'a> ReportRequest<'a> {
     }
 }
 
-/// Stands where the rows come.
-const MARK: &str = "{rows}";
+/// Stands where the rows come. No text of a log is a comment in HTML.
+const MARK: &str = "<!--rows-->";
 
 impl ReadReport<'_> {
     /// The contents of the report, in numbers.
@@ -242,7 +242,7 @@ impl ReadReport<'_> {
                         p #count role="status" { (self.count()) }
                         @if self.groups.is_empty() { p.empty { "no calls" } }
                         @else {
-                            ol.calls.rows.brief[self.groups.len() <= UNFOLDED_ON_PAPER] { (MARK) }
+                            ol.calls.rows.brief[self.groups.len() <= UNFOLDED_ON_PAPER] { (PreEscaped(MARK)) }
                         }
                         p.more hidden { button type="button" id="more" {} }
                         h2 { "Heads" }

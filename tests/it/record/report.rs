@@ -161,6 +161,30 @@ fn a_report_says_what_is_wrong_with_the_record() {
 }
 
 #[test]
+fn the_rows_of_a_report_stand_in_their_list_however_a_client_names_itself() {
+    let log = log();
+    for (second, name) in ["{rows}", "<!--rows-->"].into_iter().enumerate() {
+        let run = format!("00000000000000d{second}");
+        let mut run = Script::begin(
+            log.dir.path(),
+            &format!("2030-01-05T09:0{second}:00"),
+            &run,
+            &[],
+        );
+        let refusal = json!({
+            "call": format!("777777777777777{second}"), "event": "refusal", "tool": CREATE,
+            "client": { "name": name, "version": "0" }, "gate": "paths", "decision": "refused",
+        });
+        run.add(&format!("2030-01-05T09:0{second}:01"), &refusal);
+        run.close(&format!("2030-01-05T09:0{second}:02"));
+    }
+    let found = read(&report(log.dir.path(), &[]));
+    says(&found.text, "<bdi>{rows}</bdi>");
+    let (before, _) = found.text.split_once("<li class=\"row\"").unwrap();
+    assert!(before.ends_with("<ol class=\"calls rows brief\">"));
+}
+
+#[test]
 fn a_report_that_cannot_be_written_is_an_error() {
     let log = log();
     let ended = audit(
