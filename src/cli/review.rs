@@ -56,7 +56,6 @@ pub(super) struct Arguments {
 }
 
 /// Lets the operator in, by the link of this run.
-#[derive(Debug)]
 struct OperatorsDoor {
     /// This run, as a client that nobody else has.
     run: ClientId,

@@ -1,7 +1,6 @@
 //! Defines reviewers, their sign-in, and the wiki that they work on.
 
 use std::collections::HashSet;
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,7 +16,7 @@ use crate::write::{Caller, WriteContext, Writer};
 
 /// Lets reviewers in. The operator's command lets its operator in; a server over HTTP lets in
 /// reviewers by their links, and people for whom an issuer vouches.
-pub trait Authenticator: Debug + Send + Sync {
+pub trait Authenticator: Send + Sync {
     /// The reviewer of a sign-in, by the name under which it is kept, as they are now; nobody once they may
     /// not decide any more. They work on the site of this name, or on the first that they see.
     fn still<'a>(
@@ -33,7 +32,7 @@ pub trait Authenticator: Debug + Send + Sync {
 }
 
 /// Lets people in for whom an issuer vouches.
-pub trait IssuerDoor: Debug + Send + Sync {
+pub trait IssuerDoor: Send + Sync {
     /// The name of the issuer: its host.
     fn name(&self) -> String;
 
@@ -55,7 +54,6 @@ pub trait IssuerDoor: Debug + Send + Sync {
 }
 
 /// A sign-in that has begun.
-#[derive(Debug)]
 pub struct BegunSignIn {
     /// The address at the issuer.
     pub location: String,
@@ -64,7 +62,6 @@ pub struct BegunSignIn {
 }
 
 /// The answer of the issuer, as a browser brings it.
-#[derive(Debug)]
 pub struct IssuerAnswer<'a> {
     /// The address of the page.
     pub page: &'a str,
@@ -81,7 +78,6 @@ pub struct IssuerAnswer<'a> {
 }
 
 /// A sign-in that came to its end.
-#[derive(Debug)]
 pub struct FinishedSignIn {
     /// The person's name.
     pub name: String,

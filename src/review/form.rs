@@ -16,7 +16,7 @@ const MOST_MEMBERS: usize = 2_000;
 const ARRIVING: Duration = Duration::from_secs(10);
 
 /// The members of a form or of an address, in order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct FormFields(Vec<(String, String)>);
 
 impl FormFields {

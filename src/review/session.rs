@@ -9,7 +9,6 @@ use subtle::ConstantTimeEq as _;
 use super::sign_ins::{SignInRecord, digest};
 
 /// The session of a request.
-#[derive(Debug, Clone)]
 pub(super) struct SignedIn {
     /// The name under which it is kept.
     pub name: String,

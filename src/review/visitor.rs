@@ -35,7 +35,6 @@ use crate::wiki::aside;
 const AGAIN: &str = "own";
 
 /// A page where people decide.
-#[derive(Debug)]
 pub struct Reviews {
     pub(super) doors: Arc<dyn Authenticator>,
     pub(super) place: ReviewOrigin,

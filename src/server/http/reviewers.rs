@@ -1,7 +1,6 @@
 //! Lets reviewers and auditors into the review page, by the file of named clients and by what an issuer
 //! says of people.
 
-use std::fmt;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -37,12 +36,6 @@ pub(super) struct Reviewers {
     /// The handles for decisions, the one used last at the end; a client that was read anew has
     /// another, and so has a site whose settings changed.
     benches: Mutex<Vec<ReviewerAccess>>,
-}
-
-impl fmt::Debug for Reviewers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reviewers").finish_non_exhaustive()
-    }
 }
 
 impl Reviewers {
