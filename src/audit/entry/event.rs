@@ -124,25 +124,21 @@ pub struct PersonId {
 impl Client {
     /// True if this is one of its names: its own, or its authenticated one.
     pub fn is_called(&self, name: &str) -> bool {
-        let is_it = |own: &String| own.to_lowercase() == name.to_lowercase();
-        let is_subject = |own: &String| {
-            let name = own.split('/').next().map(str::to_owned);
-            is_it(own) || name.as_ref().is_some_and(is_it)
-        };
-        self.subject.as_ref().is_some_and(is_subject) || is_it(&self.name)
+        let name = name.to_lowercase();
+        self.all_names().any(|own| own.to_lowercase() == name)
+    }
+
+    /// Its own name, its authenticated one, and the first part of that: of a delegate its maker's.
+    fn all_names(&self) -> impl Iterator<Item = &str> {
+        let subject = self.subject.as_deref();
+        let first = subject.and_then(|subject| subject.split('/').next());
+        [Some(&*self.name), subject, first].into_iter().flatten()
     }
 
     /// All its names: its own, and its authenticated one.
     pub fn names(&self) -> Vec<String> {
-        let subject = self.subject.as_deref();
-        let name = subject.and_then(|subject| subject.split('/').next());
-        let names = [Some(self.name.as_str()), subject, name]
-            .into_iter()
-            .flatten();
-        let mut names: Vec<String> = names
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect();
+        let names = self.all_names().filter(|name| !name.is_empty());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
         names.dedup();
         names
     }
