@@ -64,3 +64,12 @@ pub(crate) fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &s
         words => words.concat(),
     }
 }
+
+/// The first of some names, and how many more there are.
+pub(crate) fn first_of<T: ToString>(names: &[T], most: usize) -> String {
+    let first: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
+    match names.len().saturating_sub(most) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}

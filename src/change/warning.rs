@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::page::{Field, MOST_SIGNS};
+use crate::words::first_of;
 
 /// A warning about a change: a code for programs, a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,11 +65,7 @@ const MOST_NAMED: usize = 5;
 
 /// The first few of some names, and how many more there are.
 pub(super) fn named(names: &[String]) -> String {
-    let shown = names.get(..MOST_NAMED.min(names.len())).unwrap_or_default();
-    match names.len().saturating_sub(MOST_NAMED) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    first_of(names, MOST_NAMED)
 }
 
 /// The warning that the content was not checked for what this code is about. It has the code itself,

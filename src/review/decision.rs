@@ -13,6 +13,7 @@ use super::session::short_digest;
 use super::under_way::RunningSets;
 use crate::audit::{CallId, MAX_WHY, Proposal, ProposalId};
 use crate::error::{Code, Failure};
+use crate::words::first_of;
 use crate::write::{
     AppliedWrite, Apply, PreviewToConfirm, Review, ReviewWarning, SetAnswer, SetLine, SetMember,
     SetOutcome, UndoRequest, WriteRequest, WriteTarget,
@@ -146,22 +147,19 @@ fn bad(text: String, call: CallId) -> News {
 
 /// The places of changes, as far as a sentence has room for them.
 fn named<'a>(members: impl Iterator<Item = &'a SetMember>) -> String {
-    let places = members.map(|one| place_of(&one.target));
-    listed(places.collect())
+    let places: Vec<String> = members.map(|one| place_of(&one.target)).collect();
+    listed(&places)
 }
 
 fn place_of(target: &WriteTarget) -> String {
     format!("{}/{}", text(&target.locale), text(&target.path))
 }
 
-fn listed(places: Vec<String>) -> String {
-    let more = places.len().saturating_sub(MOST_NAMED);
-    let first: Vec<String> = places.into_iter().take(MOST_NAMED).collect();
-    match (&*first, more) {
-        ([], _) => "no page".to_owned(),
-        (first, 0) => first.join(", "),
-        (first, more) => format!("{} and {more} more", first.join(", ")),
+fn listed(places: &[String]) -> String {
+    if places.is_empty() {
+        return "no page".to_owned();
     }
+    first_of(places, MOST_NAMED)
 }
 
 /// Takes back the call that applied a set, if that does what a person was shown.
@@ -308,11 +306,11 @@ mod tests {
 
     #[test]
     fn a_sentence_names_five_pages_and_counts_the_others() {
-        let places = |count: usize| (0..count).map(|at| format!("en/p{at}")).collect();
-        assert_eq!(listed(places(0)), "no page");
-        assert_eq!(listed(places(2)), "en/p0, en/p1");
+        let places = |count: usize| (0..count).map(|at| format!("en/p{at}")).collect::<Vec<_>>();
+        assert_eq!(listed(&places(0)), "no page");
+        assert_eq!(listed(&places(2)), "en/p0, en/p1");
         assert_eq!(
-            listed(places(7)),
+            listed(&places(7)),
             "en/p0, en/p1, en/p2, en/p3, en/p4 and 2 more"
         );
     }

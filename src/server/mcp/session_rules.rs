@@ -10,6 +10,7 @@ use crate::index::Coverage;
 use crate::page::Prefix;
 use crate::tools::ToolDefinition;
 use crate::wiki::KeyStatus;
+use crate::words::first_of;
 
 /// The most prefixes that the sentence names.
 const MOST_NAMED: usize = 5;
@@ -121,6 +122,7 @@ impl SessionRules {
 
     /// The places that may be written, as a phrase after "a write".
     fn place(&self) -> String {
+        let named = |prefixes: &[Prefix]| first_of(prefixes, MOST_NAMED);
         let mut told = match self.policy.allowed.as_deref() {
             Some(allowed) => format!(" at or below {}", named(allowed)),
             None => String::new(),
@@ -195,15 +197,5 @@ impl IndexState {
                 format!("the content of {pages} of {of} pages is indexed")
             }
         }
-    }
-}
-
-/// The first of these prefixes, and how many more there are.
-fn named(prefixes: &[Prefix]) -> String {
-    let first = prefixes.iter().take(MOST_NAMED).map(ToString::to_string);
-    let first = first.collect::<Vec<_>>().join(", ");
-    match prefixes.len().saturating_sub(MOST_NAMED) {
-        0 => first,
-        more => format!("{first} and {more} more"),
     }
 }

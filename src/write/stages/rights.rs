@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{Attached, Field, PageReading, PageState};
 use crate::wiki::{PageRights, Right, Wiki, WikiError};
+use crate::words::first_of;
 use crate::write::lacking::{Lacking, denied, denied_set};
 
 /// The number of places that are asked about concurrently.
@@ -192,14 +193,10 @@ fn incomplete(code: &[Lacking], is_list: bool) -> Option<Warning> {
             "this key lacks {rights}, so the page comes back without its own styles or scripts that need this; the same undo with a key that has it adds them."
         ),
         all => {
-            let named = all.iter().take(MOST_NAMED).map(Lacking::place);
-            let more = match all.len().saturating_sub(MOST_NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
+            let pages: Vec<_> = all.iter().map(Lacking::place).collect();
+            let pages = first_of(&pages, MOST_NAMED);
             format!(
-                "this key lacks {rights}, so these pages come back without their own styles or scripts that need this: {}{more}; the same undo with a key that has it adds them.",
-                named.collect::<Vec<_>>().join(", ")
+                "this key lacks {rights}, so these pages come back without their own styles or scripts that need this: {pages}; the same undo with a key that has it adds them."
             )
         }
     };
