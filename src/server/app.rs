@@ -243,11 +243,6 @@ impl App {
         }
     }
 
-    /// Notes where this server has the review page.
-    pub(super) fn serve_review_at(&self, address: &str) {
-        self.desk.policy().review.serve_at(address);
-    }
-
     /// The tools as they are now.
     pub fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read())
@@ -269,7 +264,7 @@ impl App {
             .may_read_again(name)
             .then(|| (caller.clone(), progress.clone(), arguments.clone()));
         let mut answer = self.call_once(name, caller, progress, arguments).await?;
-        if is_rejected(&answer)
+        if matches!(&answer, Err(failure) if failure.code == Code::KeyRejected)
             && self.wiki.generation() != generation
             && let Some((caller, progress, arguments)) = again
         {
@@ -449,10 +444,6 @@ impl Renewed {
 /// The mirror of a wiki, in a store beside its record.
 fn mirror(settings: Option<MirrorSettings>, audit: &AuditLog) -> Option<Arc<Mirror>> {
     settings.map(|settings| Arc::new(Mirror::new(audit.mirror_store(), settings)))
-}
-
-fn is_rejected(answer: &Result<Value, Failure>) -> bool {
-    matches!(answer, Err(failure) if failure.code == Code::KeyRejected)
 }
 
 /// True if a known key might have got another answer. Failures for a missing right were explained

@@ -80,11 +80,6 @@ impl OwnTools {
         &self.surface
     }
 
-    /// True if any tool is the operator's own.
-    pub(super) fn are_there(&self) -> bool {
-        self.customs.names().next().is_some()
-    }
-
     /// The reason queries are not offered, if they wait for the wiki.
     pub(super) fn wait(&self) -> Option<String> {
         self.known.lock().waits.clone()

@@ -205,7 +205,7 @@ pub(super) fn announce_url(state: &HttpState) {
     }
     let address = announced_address(state) + "/review";
     for site in state.sites.all().iter() {
-        site.app().serve_review_at(&address);
+        site.app().desk.policy().review.serve_at(&address);
     }
 }
 

@@ -173,7 +173,7 @@ fn custom_tools(visit: &CallerContext) -> Option<Value> {
     let offered = visit.offered();
     let customs = registry.definitions().filter(|tool| tool.custom.is_some());
     let names = customs.map(|tool| tool.name);
-    own.are_there().then(|| {
+    own.names().next().is_some().then(|| {
         json!({
             "offered": names.filter(|name| offered.has(name)).collect::<Vec<_>>(),
             "waiting": own.wait(),
