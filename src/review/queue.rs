@@ -43,12 +43,6 @@ impl ReviewQueue {
         self.waiting.get(..MAX_LISTED).unwrap_or(&self.waiting)
     }
 
-    /// The listed sets, each with its state.
-    fn shown_with_state(&self) -> impl Iterator<Item = (&Proposal, ListedState)> {
-        let states = self.standing.iter().map(|now| now.state);
-        self.shown().iter().zip(states)
-    }
-
     /// Leaves only those that are looked for.
     pub(super) fn narrow(&mut self, narrowing: &QueueFilter) {
         self.waiting.retain(|one| narrowing.takes(one));
@@ -108,7 +102,7 @@ pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
             } @else {
                 p.count { (count(&queue.waiting)) }
                 ol.queue {
-                    @for (one, state) in queue.shown_with_state() { (waiting(one, state)) }
+                    @for (one, now) in queue.shown().iter().zip(&queue.standing) { (waiting(one, now.state)) }
                 }
                 @let behind = queue.waiting.len().saturating_sub(MAX_LISTED);
                 @if behind > 0 { p.quiet { "and " (behind) " more behind these" } }
