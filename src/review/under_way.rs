@@ -17,12 +17,13 @@ impl RunningSets {
     /// Runs the work that applies a set, and knows until its end how far it is.
     pub(super) async fn count<T>(&self, id: ProposalId, work: impl Future<Output = T>) -> T {
         let (counter, far) = watch::channel(Progress::default());
-        let is_first = !self.0.lock().contains_key(&id);
         // Of two who decide at once the second is refused soon, and must not end the first's count.
-        let _ends = is_first.then(|| {
-            self.0.lock().insert(id, far);
-            Ends(self, id)
+        let mut is_first = false;
+        self.0.lock().entry(id).or_insert_with(|| {
+            is_first = true;
+            far
         });
+        let _ends = is_first.then(|| Ends(self, id));
         notice::counted_by(counter, work).await
     }
 
