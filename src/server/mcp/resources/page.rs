@@ -70,13 +70,10 @@ pub(super) async fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let app = &visit.app;
-    let no_page = || Failure::new(Code::PageNotFound, "This is the address of no page.");
     let Some((locale, path)) = uri::parse(uri) else {
-        return Err(refused(
-            visit,
-            no_page().hint(format!("A page's address is {TEMPLATE}.")),
-        )
-        .await);
+        let failure = Failure::new(Code::PageNotFound, "This is the address of no page.");
+        let failure = failure.hint(format!("A page's address is {TEMPLATE}."));
+        return Err(refused(visit, failure).await);
     };
     let page = match app.wiki.page_by_path(&locale, &path).await {
         Ok(page) => page,
@@ -89,7 +86,6 @@ pub(super) async fn read(
         );
         return Err(refused(visit, failure.detail("right", "read:source")).await);
     };
-    let mut contents = vec![];
     let shown = result::whole_lines(&text, MAX_TEXT_BYTES);
     let sight = ReadExtent::Piece {
         from: 0,
@@ -100,7 +96,7 @@ pub(super) async fn read(
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());
-    contents.push(content);
+    let mut contents = vec![content];
     if shown.len() < text.len() {
         let note = format!(
             "Cut by the server: {} of {} bytes of this page are shown. A tool reads the rest.",
