@@ -91,6 +91,12 @@ impl AskFault {
     }
 }
 
+impl From<Error> for AskFault {
+    fn from(error: Error) -> Self {
+        Self::new(&error)
+    }
+}
+
 /// An error with all that caused it.
 pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -80,8 +80,7 @@ pub(super) async fn check(client: &Client, schema: &str) -> Result<(), AskFault>
 
 async fn check_database(client: &Client) -> Result<(), AskFault> {
     let sql = "SELECT current_setting('server_encoding'), current_setting('default_transaction_isolation')";
-    let row = client.query_typed_one(sql, &[]).await;
-    let row = row.map_err(|error| AskFault::new(&error))?;
+    let row = client.query_typed_one(sql, &[]).await?;
     let text = |at| column::<String>(&row, at).map_err(AskFault::lasting);
     if text(0)? != "UTF8" {
         return Err(AskFault::lasting(StoreError::NotReady(
@@ -108,8 +107,7 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, AskFault
             &sql,
             &[(&&*names[0], Type::TEXT), (&&*names[1], Type::TEXT)],
         )
-        .await
-        .map_err(|error| AskFault::new(&error))?;
+        .await?;
     let is_there = |at| column::<bool>(&found, at).map_err(AskFault::lasting);
     if !is_there(0)? {
         return if is_there(1)? {
@@ -152,24 +150,17 @@ fn known_of(applied: &[Vec<u8>]) -> Result<usize, StoreError> {
 
 /// Makes or brings up our tables, in one transaction that one process at a time has.
 pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrated, AskFault> {
-    let failed = |error| AskFault::new(&error);
     check_database(client).await?;
-    let transaction = client.transaction().await.map_err(failed)?;
+    let transaction = client.transaction().await?;
     let name: (&(dyn tokio_postgres::types::ToSql + Sync), Type) = (&schema, Type::TEXT);
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '.wikijs_gate_migration', 0))";
-    transaction
-        .query_typed(lock, std::slice::from_ref(&name))
-        .await
-        .map_err(failed)?;
+    let own = std::slice::from_ref(&name);
+    transaction.query_typed(lock, own).await?;
     // Making a schema needs a right that nobody needs who has one.
     let is_there = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1";
-    let there = transaction
-        .query_typed(is_there, &[name])
-        .await
-        .map_err(failed)?;
-    if there.is_empty() {
+    if transaction.query_typed(is_there, own).await?.is_empty() {
         let make = format!("CREATE SCHEMA \"{schema}\"");
-        transaction.batch_execute(&make).await.map_err(failed)?;
+        transaction.batch_execute(&make).await?;
     }
     let applied = applied(transaction.client(), schema).await?;
     let from = known_of(&applied).map_err(AskFault::lasting)?;
@@ -182,7 +173,7 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
                 let is_taken = error
                     .code()
                     .is_some_and(|code| ["42P07", "42723"].contains(&code.code()));
-                let fault = failed(error);
+                let fault = AskFault::new(&error);
                 if is_taken {
                     AskFault::lasting(FOREIGN)
                 } else {
@@ -197,10 +188,9 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
         let digest = Sha256::digest(migration).to_vec();
         transaction
             .query_typed(&note, &[(&number, Type::INT8), (&digest, Type::BYTEA)])
-            .await
-            .map_err(failed)?;
+            .await?;
     }
-    transaction.commit().await.map_err(failed)?;
+    transaction.commit().await?;
     Ok(Migrated {
         from,
         to: MIGRATIONS.len(),
