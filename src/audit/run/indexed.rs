@@ -164,11 +164,8 @@ impl IndexedRuns {
         each: impl FnMut(LocatedRecord<'a>),
     ) -> Result<(), AuditError> {
         let word = subject.word();
-        let found = match &self.index {
-            Some(index) => subject.places(index),
-            None => None,
-        };
-        match found {
+        let index = self.index.as_ref();
+        match index.and_then(|index| subject.places(index)) {
             Some(places) => read_lines(&self.runs, &places, &word, each),
             None => scan(&self.runs, &[&word], each),
         }
