@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 use tokio_postgres::Client;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::faults::{AskFault, NO_TABLES};
 use super::statement::column;
@@ -152,9 +152,8 @@ fn known_of(applied: &[Vec<u8>]) -> Result<usize, StoreError> {
 pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrated, AskFault> {
     check_database(client).await?;
     let transaction = client.transaction().await?;
-    let name: (&(dyn tokio_postgres::types::ToSql + Sync), Type) = (&schema, Type::TEXT);
+    let own: &[(&(dyn ToSql + Sync), Type)] = &[(&schema, Type::TEXT)];
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '.wikijs_gate_migration', 0))";
-    let own = std::slice::from_ref(&name);
     transaction.query_typed(lock, own).await?;
     // Making a schema needs a right that nobody needs who has one.
     let is_there = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1";
