@@ -85,10 +85,6 @@ impl PromptArguments {
     fn required(&self, name: &str) -> String {
         self.quoted(name).unwrap_or_default()
     }
-
-    fn days_ago(&self, days: i64) -> String {
-        days_before(self.today, days)
-    }
 }
 
 fn days_before(today: time::Date, days: i64) -> String {

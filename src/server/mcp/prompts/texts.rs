@@ -1,6 +1,6 @@
 //! The prompts, each with its text.
 
-use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter};
+use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter, days_before};
 
 /// The default number of days to look back.
 const DAYS: i64 = 7;
@@ -30,7 +30,7 @@ pub(super) const WHAT_CHANGED: Prompt = Prompt {
 
 fn what_changed(given: &PromptArguments) -> String {
     let since = given.quoted("since");
-    let since = since.unwrap_or_else(|| format!("\"{}\"", given.days_ago(DAYS)));
+    let since = since.unwrap_or_else(|| format!("\"{}\"", days_before(given.today, DAYS)));
     let path = given.quoted("path");
     let below = path
         .as_ref()
