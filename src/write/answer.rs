@@ -8,8 +8,7 @@ use crate::change::{BRIEF_DIFF, Change, Operation, Warning, cut_to, short_to};
 use crate::error::{Code, Failure};
 use crate::gates::{DraftDigest, LeftOut, LinkLeft, Previewed};
 use crate::page::{
-    Attached, Field, LineCounts, Note, Outline, PagePath, PagePlace, PageState, SourceFormat,
-    escaped,
+    Attached, Field, LineCounts, Note, Outline, PagePath, PagePlace, PageState, escaped,
 };
 use crate::wiki::Wiki;
 use crate::words::words;
@@ -239,8 +238,7 @@ const MAX_HEADINGS: usize = 40;
 
 /// The first headings of a page, and how many more there are.
 fn outline(page: &PageState) -> Vec<String> {
-    let format = SourceFormat::detect(None, Some(&page.editor));
-    let mut headings = Outline::in_format(&page.content, format).all_headings();
+    let mut headings = Outline::in_format(&page.content, page.format()).all_headings();
     let more = headings.len().saturating_sub(MAX_HEADINGS);
     if more > 0 {
         headings.truncate(MAX_HEADINGS);

@@ -7,8 +7,8 @@ use url::Url;
 use super::super::plan::Change;
 use super::super::warning::{Warning, named, unchecked};
 use crate::page::{
-    Active, ActiveKind, Field, HiddenText, PageState, SecretKind, SourceFormat,
-    active as active_in, active_styles, has_unchecked_active, secrets as secrets_in,
+    Active, ActiveKind, Field, HiddenText, PageState, SecretKind, active as active_in,
+    active_styles, has_unchecked_active, secrets as secrets_in,
 };
 
 /// Finds what is active in a page, each with its line.
@@ -49,10 +49,6 @@ fn added<K: Ord + Clone>(
     more(before.map(look).unwrap_or_default(), is)
 }
 
-fn format(page: &PageState) -> SourceFormat {
-    SourceFormat::detect(None, Some(&page.editor))
-}
-
 /// Scripts, handlers and resources of other sites.
 pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
     let Some(after) = change.after() else {
@@ -68,12 +64,12 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
         let keyed = found.into_iter();
         keyed.map(|one| ((one.kind, one.what), one.line)).collect()
     };
-    let is_unchecked = |page: &PageState| has_unchecked_active(&page.content, format(page));
+    let is_unchecked = |page: &PageState| has_unchecked_active(&page.content, page.format());
     let in_content = |page: &PageState| {
         if is_unchecked(page) {
             return Vec::new();
         }
-        keyed(active_in(&page.content, format(page), wiki))
+        keyed(active_in(&page.content, page.format(), wiki))
     };
     let in_styles = |page: &PageState| keyed(active_styles(&page.script_css, wiki));
     let both: [(Field, &ActiveFinder<'_>); 2] = [
@@ -122,7 +118,7 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
         return None;
     }
     let look =
-        |page: &PageState| HiddenText::of(&page.content, format(page), Some(&page.script_css));
+        |page: &PageState| HiddenText::of(&page.content, page.format(), Some(&page.script_css));
     // The old page is searched only if something is hidden in the new one.
     let is = look(after)?;
     if is.is_unchecked {

@@ -9,8 +9,8 @@ use super::super::plan::Change;
 use super::super::warning::{Warning, named, unchecked};
 use super::Surroundings;
 use crate::page::{
-    Field, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState,
-    SourceFormat, escaped, has_unchecked_links, links, may_lead_to_page,
+    Field, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState, escaped,
+    has_unchecked_links, links, may_lead_to_page,
 };
 
 /// The most links of one page that are followed.
@@ -82,17 +82,13 @@ fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) ->
 }
 
 fn has_links_unchecked(page: &PageState) -> bool {
-    has_unchecked_links(
-        &page.content,
-        SourceFormat::detect(None, Some(&page.editor)),
-    )
+    has_unchecked_links(&page.content, page.format())
 }
 
 /// The links of a page that are followed; none of one with too many signs.
 fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
     let text = Some(&page.content).filter(|_| !has_links_unchecked(page));
-    let format = SourceFormat::detect(None, Some(&page.editor));
-    let found = text.map_or_else(Vec::new, |text| links(text, format));
+    let found = text.map_or_else(Vec::new, |text| links(text, page.format()));
     found
         .into_iter()
         .filter(|link| link.kind == LinkKind::Link)

@@ -77,7 +77,7 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
 /// The heading that begins in a line, or the warning that the page was not parsed, which it is only
 /// if one may.
 fn heading_at(page: &PageState, line: usize) -> Result<Option<Heading>, Warning> {
-    let format = SourceFormat::detect(None, Some(&page.editor));
+    let format = page.format();
     if !may_begin_heading(&page.content, line, format) {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::{Attached, Date, Field, Locale, PagePath, same_css};
+use super::super::{Attached, Date, Field, Locale, PagePath, SourceFormat, same_css};
 use crate::fields::page_fields;
 
 macro_rules! make_state {
@@ -74,6 +74,11 @@ impl PageState {
     /// The place of the page.
     pub fn place(&self) -> (Locale, PagePath) {
         (self.locale.clone(), self.path.clone())
+    }
+
+    /// The format of its source.
+    pub fn format(&self) -> SourceFormat {
+        SourceFormat::detect(None, Some(&self.editor))
     }
 
     /// True if the value of a field is known.

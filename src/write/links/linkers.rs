@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::change::{Change, Operation, Warning};
 use crate::gates::{ChangeSet, SetChange};
 use crate::index::ContentIndex;
-use crate::page::{Field, LinkBase, LinkKind, Moves, PagePlace, SourceFormat, links, mend_links};
+use crate::page::{Field, LinkBase, LinkKind, Moves, PagePlace, links, mend_links};
 use crate::wiki::Wiki;
 
 use super::super::answer::LinkedFrom;
@@ -140,10 +140,7 @@ impl WikiLinks {
         };
         let place = page.place();
         let base = LinkBase::new(&place, &self.site);
-        let links = links(
-            &page.content,
-            SourceFormat::detect(None, Some(&page.editor)),
-        );
+        let links = links(&page.content, page.format());
         let links = links.iter().filter(|link| link.kind == LinkKind::Link);
         links
             .filter_map(|link| base.place(&link.target, link.carrier))
@@ -170,8 +167,7 @@ impl WikiLinks {
     /// A warning about a page's own links that lead elsewhere, or nowhere, once it is moved.
     fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
         let (before, page) = (one.change.before()?, one.change.after()?);
-        let format = SourceFormat::detect(None, Some(&page.editor));
-        let mend = |text| mend_links(text, format, place, moves, &self.site);
+        let mend = |text| mend_links(text, page.format(), place, moves, &self.site);
         let mut mended = mend(&before.content);
         if mended.text == page.content {
             // The change mends them itself.

@@ -7,8 +7,8 @@ use std::time::Instant;
 use crate::change::{Change, Warning};
 use crate::index::ContentIndex;
 use crate::page::{
-    Field, LinkBase, LinkKind, PageLink, PagePath, PagePlace, PageReading, PageState, SourceFormat,
-    anchor_forms, anchors, escaped, has_unchecked_links, is_picture, links,
+    Field, LinkBase, LinkKind, PageLink, PagePath, PagePlace, PageReading, PageState, anchor_forms,
+    anchors, escaped, has_unchecked_links, is_picture, links,
 };
 use crate::wiki::{Wiki, WikiError, aside};
 
@@ -146,11 +146,10 @@ impl KnownTargets<'_> {
 /// The links to headings and files that a page had not before.
 fn added(change: &Change, after: &PageState) -> Vec<PageLink> {
     let of = |page: &PageState| {
-        let format = SourceFormat::detect(None, Some(&page.editor));
-        if has_unchecked_links(&page.content, format) {
+        if has_unchecked_links(&page.content, page.format()) {
             return Vec::new();
         }
-        links(&page.content, format)
+        links(&page.content, page.format())
     };
     let before = change.before();
     if before.is_some_and(|before| before.same(after, Field::Content)) {

@@ -183,8 +183,7 @@ fn mended(
         .before()
         .map_or_else(|| moves.source(&place), |_| None);
     let place = back.cloned().unwrap_or(place);
-    let format = SourceFormat::detect(None, Some(&after.editor));
-    let mended = mend_links(&after.content, format, &place, moves, site);
+    let mended = mend_links(&after.content, after.format(), &place, moves, site);
     // A link that is left in a page to be is in the text that was asked for.
     let left = page.id.map(|id| left_of(id, &place, mended.left));
     let left = left.unwrap_or_default();
@@ -333,8 +332,7 @@ async fn linker(
         },
     };
     let place = page.place();
-    let format = SourceFormat::detect(None, Some(&page.editor));
-    let mended = mend_links(&page.content, format, &place, moves, site);
+    let mended = mend_links(&page.content, page.format(), &place, moves, site);
     if mended.mended.is_empty() {
         let left = left_of(id, &place, mended.left);
         return Ok(Linker { change: None, left });

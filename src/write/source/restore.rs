@@ -127,7 +127,7 @@ impl PageRestore {
 
     /// The page's return with its own relative links leading where they led from its old place.
     async fn with_own_links(&self, call: WriteCall<'_>, change: Change) -> Result<Change, Failure> {
-        let format = SourceFormat::detect(None, Some(&self.state.editor));
+        let format = self.state.format();
         if !matches!(format, SourceFormat::Markdown | SourceFormat::Html) {
             return Ok(change);
         }
@@ -140,7 +140,7 @@ impl PageRestore {
 
     /// The warning of the page's own links that stay though they led to its old place.
     fn own_left(&self, moves: &Moves, site: &LinkedSite) -> Option<Warning> {
-        let format = SourceFormat::detect(None, Some(&self.state.editor));
+        let format = self.state.format();
         let from = self.state.place();
         let left = mend_links(&self.state.content, format, &from, moves, site).left;
         let told = |one: &LeftLink| {

@@ -19,9 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
 use crate::gates::LinkLeft;
-use crate::page::{
-    LinkBase, LinkedSite, Moves, PageLink, PagePlace, PageState, SourceFormat, links, mend_links,
-};
+use crate::page::{LinkBase, LinkedSite, Moves, PageLink, PagePlace, PageState, links, mend_links};
 
 /// The dependencies between the changes of a set.
 #[derive(Debug, Clone, Default)]
@@ -127,10 +125,7 @@ fn mends(
 fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
     let own = page.place();
     let base = LinkBase::new(&own, site);
-    let all = links(
-        &page.content,
-        SourceFormat::detect(None, Some(&page.editor)),
-    );
+    let all = links(&page.content, page.format());
     all.iter()
         .filter_map(|link| base.place(&link.target, link.carrier))
         .collect()
@@ -151,8 +146,7 @@ pub(super) fn without(
     let (Some(before), Some(after)) = (change.before(), change.after()) else {
         return (change, Vec::new());
     };
-    let format = SourceFormat::detect(None, Some(&after.editor));
-    let mended = mend_links(&after.content, format, &after.place(), &back, site);
+    let mended = mend_links(&after.content, after.format(), &after.place(), &back, site);
     let named = mended.left.into_iter();
     let named = named.map(|link| (link.link, link.line, link.why.words()));
     let gone = links_to_new(before, after, left_out, site).into_iter();
@@ -183,8 +177,7 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
         return Vec::new();
     };
     let moves: Moves = moving.iter().filter_map(|change| moved(change)).collect();
-    let format = SourceFormat::detect(None, Some(&page.editor));
-    let mended = mend_links(&page.content, format, &page.place(), &moves, site);
+    let mended = mend_links(&page.content, page.format(), &page.place(), &moves, site);
     let mendable = mended.mended.into_iter().map(|one| (one.before, one.line));
     let left = mended.left.into_iter().map(|one| (one.link, one.line));
     let links = mendable.chain(left).map(|link| LinkLeft {
@@ -212,12 +205,11 @@ fn links_to_new(
     new.retain(|place| !known.contains(place));
     let own = after.place();
     let base = LinkBase::new(&own, site);
-    let format = SourceFormat::detect(None, Some(&after.editor));
     let leads_to_new = |link: &PageLink| {
         let place = base.place(&link.target, link.carrier);
         place.is_some_and(|place| new.contains(&place))
     };
-    let all = links(&after.content, format).into_iter();
+    let all = links(&after.content, after.format()).into_iter();
     all.filter(leads_to_new)
         .map(|link| (link.target, link.line))
         .collect()
