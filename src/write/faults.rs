@@ -144,9 +144,8 @@ pub(crate) fn section_failure(
 
 /// Adds the difference between a page and the page that the caller knows.
 pub(super) fn with_difference(failure: Failure, since: &Change) -> Failure {
-    let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
     failure
-        .detail("fields", fields)
+        .detail("fields", Field::names(&since.fields()))
         .detail("changes", short(since.values(), &mut Vec::new()))
         .detail("diff", cut(since.content_diff().0, &mut Vec::new()))
 }

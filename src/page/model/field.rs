@@ -88,6 +88,11 @@ pub enum DiffStyle {
 }
 
 impl Field {
+    /// The names of these fields.
+    pub fn names<'a>(fields: impl IntoIterator<Item = &'a Self>) -> Vec<&'static str> {
+        fields.into_iter().map(|field| field.name()).collect()
+    }
+
     /// True if it is part of the page's place.
     pub const fn is_place(self) -> bool {
         matches!(self.in_update(), InUpdate::Moves)

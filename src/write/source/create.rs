@@ -134,11 +134,10 @@ impl Copy {
 }
 
 fn unreadable(fields: &[Field]) -> Failure {
-    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
     let message = "This key cannot read all that is to be copied of the page.";
     Failure::new(Code::FieldUnreadable, message)
         .hint("Say the fields in details.fields yourself, or copy a page that this key can read.")
-        .detail("fields", names)
+        .detail("fields", Field::names(fields))
 }
 
 impl ChangeSource for Copy {

@@ -73,7 +73,7 @@ impl<'a> DigestInput<'a> {
             page: before.and_then(|page| page.id),
             before: before.map(Values),
             after: after.map(Values),
-            lost: lost.iter().map(|field| field.name()).collect(),
+            lost: Field::names(lost),
         }
     }
 }

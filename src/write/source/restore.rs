@@ -173,11 +173,10 @@ pub(super) fn lost(id: i64, seen: Option<&SeenState>, unseen: &[Field]) -> Vec<W
         "it comes back under a new id, as a page created now; its history, its comments and its old id ({id}) do not.{since}"
     );
     let mut warnings = vec![Warning::new("cannot_return", message)];
-    let unseen: Vec<&str> = unseen.iter().copied().map(Field::name).collect();
     if !unseen.is_empty() {
         let message = format!(
             "this server could not see {} of it: what stood there does not come back.",
-            unseen.join(", ")
+            Field::names(unseen).join(", ")
         );
         warnings.push(Warning::new("not_seen", message));
     }

@@ -6,7 +6,7 @@ use crate::change::{Change, Warning};
 use crate::error::Failure;
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::mirror::PageThen;
-use crate::page::PageState;
+use crate::page::{Field, PageState};
 
 use super::bulk::MAX_PAGES;
 use super::order::in_order;
@@ -96,9 +96,8 @@ fn told(page: &PageThen, change: Change) -> Result<SetChange, &'static str> {
             (Change::recreate(PageState { unknown, ..made }), lost)
         }
         None => {
-            let stay: Vec<&str> = page.unseen.iter().map(|field| field.name()).collect();
-            let stay = (!stay.is_empty()).then(|| {
-                let fields = stay.join(", ");
+            let stay = (!page.unseen.is_empty()).then(|| {
+                let fields = Field::names(&page.unseen).join(", ");
                 let message =
                     format!("nobody saw {fields} as they were then: they stay as they are.");
                 Warning::new("not_seen", message)

@@ -223,10 +223,9 @@ fn takes_along(loses: &BTreeSet<Field>) -> Vec<Warning> {
     if loses.is_empty() {
         return Vec::new();
     }
-    let names: Vec<&str> = loses.iter().map(|field| field.name()).collect();
     let message = format!(
         "force also takes back what somebody else wrote since in {}.",
-        names.join(", ")
+        Field::names(loses).join(", ")
     );
     vec![Warning::new("takes_along", message)]
 }

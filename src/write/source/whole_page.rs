@@ -87,7 +87,6 @@ async fn lacks(wiki: &Wiki, reading: &PageReading, right: Right) -> Result<bool,
 /// The failure of a write, by how much of the page could be read.
 pub(super) fn unreadable(reading: &PageReading) -> Failure {
     let missing = reading.unreadable();
-    let fields: Vec<&str> = missing.keys().map(|field| field.name()).collect();
     let rights: Map<String, Value> = missing
         .iter()
         .map(|(field, right)| (field.name().to_owned(), (*right).into()))
@@ -96,7 +95,7 @@ pub(super) fn unreadable(reading: &PageReading) -> Failure {
         Code::FieldUnreadable,
         "This key cannot read back all fields of the page, and what it cannot read a write would overwrite.",
     )
-    .detail("fields", fields)
+    .detail("fields", Field::names(missing.keys()))
     .detail("rights", rights);
     if reading.author_name.is_some() && missing.keys().eq([&Field::ScriptCss]) {
         return failure.hint("Nothing was sent. Only the view that readers see (/{locale}/{path}) shows the styles as they are stored, and it does not prove them here: tell the user to let that view through, or to give the key read:pages and read:history, or the rights in details.rights. acceptLoss with scriptCss loses them.");

@@ -473,10 +473,7 @@ async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Wa
 
 /// Warnings about what a change loses for good or cannot restore, given before and after.
 fn lost_by(change: &Change) -> Vec<Warning> {
-    let names = |fields: &[Field]| {
-        let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
-        names.join(", ")
-    };
+    let names = |fields: &[Field]| Field::names(fields).join(", ");
     let mut warnings = Vec::new();
     if !change.lost().is_empty() {
         warnings.push(Warning::new("loss_accepted", format!(

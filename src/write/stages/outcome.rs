@@ -100,14 +100,9 @@ pub(super) fn failure_of(settled: &Settled, kind: Operation, change: &Change) ->
 
 /// The fields that are still missing if only the move was applied.
 pub(super) fn behind_the_move(change: &Change) -> Vec<&'static str> {
-    change
-        .after_step(Operation::Move)
-        .zip(change.after())
-        .map(|(moved, after)| moved.difference(after))
-        .unwrap_or_default()
-        .into_iter()
-        .map(Field::name)
-        .collect()
+    let ends = change.after_step(Operation::Move).zip(change.after());
+    let missing = ends.map(|(moved, after)| moved.difference(after));
+    Field::names(missing.iter().flatten())
 }
 
 /// The failure if the page was moved but the rest was not applied.
@@ -160,9 +155,10 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     let (missed, others): (Vec<Field>, Vec<Field>) =
         differing.partition(|field| asked.contains(field));
     let message = parts_applied(proof, change, &missed, &others);
-    let mut failure = Failure::new(Code::PartlyApplied, message).detail("fields", names(&missed));
+    let mut failure =
+        Failure::new(Code::PartlyApplied, message).detail("fields", Field::names(&missed));
     if !others.is_empty() {
-        failure = failure.detail("alsoChanged", names(&others));
+        failure = failure.detail("alsoChanged", Field::names(&others));
     }
     let dropped = proof.map(|proof| &proof.css_dropped.effective);
     if let Some(dropped) = dropped.filter(|dropped| !dropped.is_empty()) {
@@ -196,7 +192,7 @@ fn parts_applied(
     let was_kept = |field: &Field| proof.is_some_and(|proof| was_kept(change, proof, *field));
     let (kept, altered): (Vec<Field>, Vec<Field>) = missed.iter().copied().partition(was_kept);
     let is_seen = change.fields().len() > missed.len() || change.before().is_none();
-    let listed = |fields: &[Field]| names(fields).join(", ");
+    let listed = |fields: &[Field]| Field::names(fields).join(", ");
     let mut message = match (is_seen, kept.is_empty()) {
         (true, true) => "The write happened".to_owned(),
         (true, false) => format!(
@@ -232,10 +228,6 @@ fn was_kept(change: &Change, proof: &Proof, field: Field) -> bool {
         Some(before) => before.same(&proof.found, field),
         None => is_blank(&proof.found.value(field)),
     }
-}
-
-fn names(fields: &[Field]) -> Vec<&'static str> {
-    fields.iter().map(|field| field.name()).collect()
 }
 
 /// The rights without which the wiki reports success but keeps the old text (W24), for the fields

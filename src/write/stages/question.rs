@@ -49,9 +49,10 @@ pub(in crate::write) fn message(
     text.say("Path:");
     text.quote(&place(target), VALUES.lines, &mut room);
     text.new_path(change, &mut room);
-    text.say(&format!("Fields: {}", names(&change.fields())));
+    let fields = Field::names(&change.fields());
+    text.say(&format!("Fields: {}", fields.join(", ")));
     if !change.lost().is_empty() {
-        let lost = names(change.lost());
+        let lost = Field::names(change.lost()).join(", ");
         text.say(&format!("Lost for good, unread: {lost}"));
     }
     if change.leaves_for_good() {
@@ -73,11 +74,6 @@ pub(in crate::write) fn message(
     let warnings = warnings.iter().filter(|warning| !is_said(&warning.code));
     text.warn(warnings, &mut room);
     text.said
-}
-
-fn names(fields: &[Field]) -> String {
-    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
-    names.join(", ")
 }
 
 /// A page's place, as a value.
@@ -120,7 +116,7 @@ pub(in crate::write) fn message_of_set(
             continue;
         }
         let what = only_mends.map_or_else(
-            || names(&change.fields()),
+            || Field::names(&change.fields()).join(", "),
             |links| format!("{links} links mended, nothing else"),
         );
         let (operation, target) = (change.operation(), change.target());

@@ -18,9 +18,8 @@ pub(super) fn undo_failure(
     match fault {
         UndoFault::Nothing => nothing("That write changed nothing."),
         UndoFault::NotKnown(fields) => {
-            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
             nothing("What that write replaced could not be read then, so nobody knows it.")
-                .detail("fields", names)
+                .detail("fields", Field::names(&fields))
         }
         UndoFault::Gone => Failure::from(WikiError::NotFound),
         UndoFault::Elsewhere => {
@@ -40,7 +39,6 @@ pub(super) fn undo_failure(
             }
         }
         UndoFault::Changed(fields) => {
-            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
             let failure = Failure::new(
                 Code::EditConflict,
                 "The page was changed since that write, in fields that the write changed.",
@@ -58,7 +56,7 @@ pub(super) fn undo_failure(
             };
             let failure = failure.detail_if("conflict", conflict);
             // Of the differing fields, only those that would be taken back.
-            failure.detail("fields", names)
+            failure.detail("fields", Field::names(&fields))
         }
     }
 }

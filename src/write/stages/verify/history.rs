@@ -70,7 +70,6 @@ impl ChangedSince {
 
     /// The warning.
     pub(in crate::write) fn warning(&self) -> Warning {
-        let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
         let who = who(self.author.as_deref(), self.ours);
         let at = self
             .at
@@ -80,7 +79,7 @@ impl ChangedSince {
         let at = at.map_or_else(String::new, |at| format!(" at {}", at.as_str()));
         let message = format!(
             "after this write somebody changed {}, and {who} wrote the page last{at}; version {} has it as this write left it.",
-            names.join(", "),
+            Field::names(&self.fields).join(", "),
             self.version
         );
         Warning::new("changed_since", message)
