@@ -86,29 +86,32 @@ impl RuleCondition {
                 .is_none_or(|over| change.lines_removed > over)
             && (!self.grave_secret || change.adds_grave_secret)
     }
+}
 
-    /// Matches the conditions with a change of which only these facts are known.
-    pub(super) fn could(
+impl Rule {
+    /// Matches the rule with a change of which only these facts are known; `None` is unknown.
+    pub fn could(
         &self,
         client: Option<&str>,
         place: Option<(Option<&Locale>, &PagePath)>,
         operation: Option<Operation>,
     ) -> Could {
+        let when = &self.when;
         let is_it = |wanted: Option<&Vec<String>>| {
             client.is_some_and(|client| is_one_of(wanted, &[client.to_owned()]))
         };
-        let of_client = match (&self.clients, client) {
+        let of_client = match (&when.clients, client) {
             (None, _) => Could::Holds,
-            (Some(_), Some(_)) if is_it(self.clients.as_ref()) => Could::Holds,
+            (Some(_), Some(_)) if is_it(when.clients.as_ref()) => Could::Holds,
             (Some(_), Some(_)) => Could::Never,
             (Some(_), None) => Could::May,
         };
         // A rule may name a person by their subject, which is not known here.
-        let of_person = match &self.people {
-            Some(_) if !is_it(self.people.as_ref()) => Could::May,
+        let of_person = match &when.people {
+            Some(_) if !is_it(when.people.as_ref()) => Could::May,
             _ => Could::Holds,
         };
-        let of_place = match (&self.paths, place) {
+        let of_place = match (&when.paths, place) {
             (None, _) => Could::Holds,
             (Some(_), None) => Could::May,
             (Some(paths), Some((locale, path))) => paths
@@ -126,7 +129,7 @@ impl RuleCondition {
                     (could, _) => could,
                 }),
         };
-        let of_operation = match (&self.operations, operation) {
+        let of_operation = match (&when.operations, operation) {
             (None, _) => Could::Holds,
             (Some(_), None) => Could::May,
             (Some(all), Some(wanted)) if all.contains(&wanted) => Could::Holds,
@@ -134,29 +137,17 @@ impl RuleCondition {
             (Some(all), Some(Operation::Update)) if all.contains(&Operation::Move) => Could::May,
             (Some(_), Some(_)) => Could::Never,
         };
-        let asks_more = self.fields.is_some()
-            || self.tags.is_some()
-            || self.warnings.is_some()
-            || self.lines_removed_over.is_some()
-            || self.pages_over.is_some_and(|over| over > 0)
-            || self.deletes_over.is_some()
-            || self.writes_per_day_over.is_some()
-            || self.grave_secret;
+        let asks_more = when.fields.is_some()
+            || when.tags.is_some()
+            || when.warnings.is_some()
+            || when.lines_removed_over.is_some()
+            || when.pages_over.is_some_and(|over| over > 0)
+            || when.deletes_over.is_some()
+            || when.writes_per_day_over.is_some()
+            || when.grave_secret;
         let more = if asks_more { Could::May } else { Could::Holds };
         let all = [of_client, of_person, of_place, of_operation, more];
         all.into_iter().max().unwrap_or(Could::May)
-    }
-}
-
-impl Rule {
-    /// Matches the rule with a change of which only these facts are known; `None` is unknown.
-    pub fn could(
-        &self,
-        client: Option<&str>,
-        place: Option<(Option<&Locale>, &PagePath)>,
-        operation: Option<Operation>,
-    ) -> Could {
-        self.when.could(client, place, operation)
     }
 }
 

@@ -129,8 +129,8 @@ impl Rule {
     /// The reason why no change can match the rule, if none can.
     pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
         let when = &self.when;
+        let operations = when.operations.as_deref();
         let only = |wanted: &[Operation]| {
-            let operations = when.operations.as_deref();
             operations.is_some_and(|all| all.iter().all(|one| wanted.contains(one)))
         };
         if let Some(paths) = &when.paths {
@@ -145,17 +145,12 @@ impl Rule {
                 return Some("nothing may be written below its paths".to_owned());
             }
         }
-        if when.deletes_over.is_some() && when.operations.is_some() && !has(when, Operation::Delete)
-        {
+        let is_about_deletes = operations.is_none_or(|all| all.contains(&Operation::Delete));
+        if when.deletes_over.is_some() && !is_about_deletes {
             return Some("it counts deletes and is about none".to_owned());
         }
-        let is_place = |field: &Field| matches!(field, Field::Path | Field::Locale);
-        if only(&[Operation::Move])
-            && when
-                .fields
-                .as_ref()
-                .is_some_and(|fields| !fields.iter().any(is_place))
-        {
+        let changes_no_place = |fields: &Vec<Field>| !fields.iter().any(|field| field.is_place());
+        if only(&[Operation::Move]) && when.fields.as_ref().is_some_and(changes_no_place) {
             return Some("a move changes path and locale alone".to_owned());
         }
         let counts_removed = when.lines_removed_over.is_some();
@@ -183,12 +178,6 @@ impl Rule {
 
 /// The most changes that one set can ask for.
 const MOST_ASKED_FOR: u64 = 200;
-
-fn has(when: &RuleCondition, wanted: Operation) -> bool {
-    when.operations
-        .as_ref()
-        .is_none_or(|all| all.contains(&wanted))
-}
 
 #[cfg(test)]
 mod tests {

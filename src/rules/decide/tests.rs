@@ -485,6 +485,7 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::May,
         ),
     ] {
-        assert_eq!(when.could(client, place, operation), could, "{when:?}");
+        let rule = Rule::new("x", when, Then::Deny, "").unwrap();
+        assert_eq!(rule.could(client, place, operation), could, "{rule:?}");
     }
 }
