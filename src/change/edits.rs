@@ -293,7 +293,14 @@ impl NewTags {
 
     /// The warning about tags to remove that none of these pages has, by the tags of each.
     pub fn warning(&self, pages: &[&[String]]) -> Option<Warning> {
-        let missing = self.not_there(pages).into_iter();
+        let Self::Some { remove, .. } = self else {
+            return None;
+        };
+        let is_nowhere = |tag: &&String| {
+            let has = |own: &&[String]| own.iter().any(|one| one == meant(tag, own));
+            !pages.iter().any(has)
+        };
+        let missing = remove.iter().filter(is_nowhere);
         let missing: Vec<String> = missing
             .map(|tag| escaped(bare_tag(tag), MOST_CHARS))
             .collect();
@@ -306,23 +313,6 @@ impl NewTags {
             let message = format!("{who} these tags, so they were not removed: {missing}.");
             Warning::new("tags_not_there", message).at(Field::Tags, None)
         })
-    }
-
-    /// The tags to remove that none of these pages' tags is.
-    fn not_there(&self, pages: &[&[String]]) -> Vec<&str> {
-        let remove = match self {
-            Self::Some { remove, .. } => remove.as_slice(),
-            Self::All(_) => &[],
-        };
-        let is_nowhere = |tag: &&String| {
-            let has = |own: &&[String]| own.iter().any(|one| one == meant(tag, own));
-            !pages.iter().any(has)
-        };
-        remove
-            .iter()
-            .filter(is_nowhere)
-            .map(String::as_str)
-            .collect()
     }
 
     fn onto(self, before: &[String]) -> Vec<String> {

@@ -290,37 +290,24 @@ impl Change {
 
     /// The word for it.
     pub fn operation(&self) -> Operation {
-        let fields = match &self.states {
-            States::Update { before, after } => before.difference(after),
-            States::Create { .. } | States::Delete { .. } => Vec::new(),
-        };
-        let (create, update, delete) = match self.thing() {
-            Some(Attached::Comment(_)) => (
-                Operation::AddComment,
-                Operation::ChangeComment,
-                Operation::DeleteComment,
-            ),
-            Some(Attached::Asset(_)) => {
-                let update = match fields.as_slice() {
+        match (self.thing(), &self.states) {
+            (None, States::Create { .. }) => Operation::Create,
+            (None, States::Update { before, after }) => match before.difference(after).as_slice() {
+                fields @ [_, ..] if fields.iter().all(|field| field.is_place()) => Operation::Move,
+                _ => Operation::Update,
+            },
+            (None, States::Delete { .. }) => Operation::Delete,
+            (Some(Attached::Comment(_)), States::Create { .. }) => Operation::AddComment,
+            (Some(Attached::Comment(_)), States::Update { .. }) => Operation::ChangeComment,
+            (Some(Attached::Comment(_)), States::Delete { .. }) => Operation::DeleteComment,
+            (Some(Attached::Asset(_)), States::Create { .. }) => Operation::UploadAsset,
+            (Some(Attached::Asset(_)), States::Update { before, after }) => {
+                match before.difference(after).as_slice() {
                     [Field::Path] => Operation::RenameAsset,
                     _ => Operation::UploadAsset,
-                };
-                (Operation::UploadAsset, update, Operation::DeleteAsset)
+                }
             }
-            None => {
-                let moves = !fields.is_empty() && fields.iter().all(|field| field.is_place());
-                let update = if moves {
-                    Operation::Move
-                } else {
-                    Operation::Update
-                };
-                (Operation::Create, update, Operation::Delete)
-            }
-        };
-        match &self.states {
-            States::Create { .. } => create,
-            States::Update { .. } => update,
-            States::Delete { .. } => delete,
+            (Some(Attached::Asset(_)), States::Delete { .. }) => Operation::DeleteAsset,
         }
     }
 
