@@ -131,7 +131,7 @@ impl TurnOf {
 }
 
 /// The details that only a list has.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct BatchDetails {
     left_out: Vec<LeftOut>,
     keeps_on_failure: bool,
@@ -198,90 +198,63 @@ impl ChangeSet {
             others: changes.collect(),
             proposal: None,
             note: None,
-            list: Some(BatchDetails {
-                left_out: Vec::new(),
-                keeps_on_failure: false,
-                goes_on: false,
-                undoes: None,
-                mending: None,
-                draft: None,
-                omitted: None,
-                links_left: Vec::new(),
-            }),
+            list: Some(BatchDetails::default()),
         })
+    }
+
+    /// The same list with another detail; a set of one stays as it is.
+    fn with_detail(mut self, set: impl FnOnce(&mut BatchDetails)) -> Self {
+        self.list.as_mut().map(set);
+        self
     }
 
     /// The same list, with the pages that were asked for and that it does not change.
     #[must_use]
-    pub fn without(mut self, left_out: Vec<LeftOut>) -> Self {
-        if let Some(list) = &mut self.list {
-            list.left_out = left_out;
-        }
-        self
+    pub fn without(self, left_out: Vec<LeftOut>) -> Self {
+        self.with_detail(|list| list.left_out = left_out)
     }
 
     /// The same list, with whether applied changes stay if a later one fails.
     #[must_use]
-    pub const fn keeping(mut self, keeps_on_failure: bool) -> Self {
-        if let Some(list) = &mut self.list {
-            list.keeps_on_failure = keeps_on_failure;
-        }
-        self
+    pub fn keeping(self, keeps_on_failure: bool) -> Self {
+        self.with_detail(|list| list.keeps_on_failure = keeps_on_failure)
     }
 
     /// The same list, with whether it goes on behind a change that does not fit its page any more;
     /// what is applied stays then.
     #[must_use]
-    pub const fn going_on(mut self, goes_on: bool) -> Self {
-        if let Some(list) = &mut self.list {
-            list.goes_on = goes_on;
-        }
-        self
+    pub fn going_on(self, goes_on: bool) -> Self {
+        self.with_detail(|list| list.goes_on = goes_on)
     }
 
     /// The same list, as the undo of a set.
     #[must_use]
-    pub const fn undoing(mut self, set: CallId) -> Self {
-        if let Some(list) = &mut self.list {
-            list.undoes = Some(set);
-        }
-        self
+    pub fn undoing(self, set: CallId) -> Self {
+        self.with_detail(|list| list.undoes = Some(set))
     }
 
     /// The same list, which mends links.
     #[must_use]
-    pub fn mending_links(mut self, mending: Mending) -> Self {
-        if let Some(list) = &mut self.list {
-            list.mending = Some(mending);
-        }
-        self
+    pub fn mending_links(self, mending: Mending) -> Self {
+        self.with_detail(|list| list.mending = Some(mending))
     }
 
     /// The same list, as the whole of a draft.
     #[must_use]
-    pub const fn of_draft(mut self, mark: DraftMark) -> Self {
-        if let Some(list) = &mut self.list {
-            list.draft = Some(mark);
-        }
-        self
+    pub fn of_draft(self, mark: DraftMark) -> Self {
+        self.with_detail(|list| list.draft = Some(mark))
     }
 
     /// The same list, of which a person left changes out.
     #[must_use]
-    pub fn omitting(mut self, omitted: Option<Omission>) -> Self {
-        if let Some(list) = &mut self.list {
-            list.omitted = omitted;
-        }
-        self
+    pub fn omitting(self, omitted: Option<Omission>) -> Self {
+        self.with_detail(|list| list.omitted = omitted)
     }
 
     /// The same list, with the links that lead nowhere because a person left changes out.
     #[must_use]
-    pub fn leaving_links(mut self, links_left: Vec<LinkLeft>) -> Self {
-        if let Some(list) = &mut self.list {
-            list.links_left = links_left;
-        }
-        self
+    pub fn leaving_links(self, links_left: Vec<LinkLeft>) -> Self {
+        self.with_detail(|list| list.links_left = links_left)
     }
 
     /// The links to old places that it does not mend, in order of their pages as far as it mends any.
