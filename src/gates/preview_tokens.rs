@@ -173,11 +173,7 @@ impl Previews {
     /// As for [`Self::look`].
     pub(crate) fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
         let kept = self.kept.lock();
-        let preview = kept.get(token);
-        let preview = preview.filter(|preview| preview.counts_for(session));
-        preview
-            .map(|preview| preview.asked.clone())
-            .ok_or_else(|| uncounted(token))
+        counting(&kept, session, token).map(|preview| preview.asked.clone())
     }
 
     /// The set that a token confirms, if it counts for this session.
@@ -186,7 +182,8 @@ impl Previews {
     /// `CONFIRM_MISMATCH` for text that does not have the form of a token; otherwise
     /// `CONFIRM_EXPIRED`, whatever the reason, so that a stranger learns nothing of other sessions.
     pub(crate) fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
-        self.with_set(session, token, Clone::clone)
+        let kept = self.kept.lock();
+        counting(&kept, session, token).map(|preview| preview.set.clone())
     }
 
     /// The set that was shown to the session under this id, or to another session of its owner.
@@ -202,21 +199,8 @@ impl Previews {
     /// # Errors
     /// As for [`Self::look`].
     pub(crate) fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
-        self.with_set(session, token, ChangeSet::turn)
-    }
-
-    fn with_set<T>(
-        &self,
-        session: &SessionId,
-        token: &str,
-        take: impl FnOnce(&ChangeSet) -> T,
-    ) -> Result<T, Failure> {
-        self.kept
-            .lock()
-            .get(token)
-            .filter(|preview| preview.counts_for(session))
-            .map(|preview| take(&preview.set))
-            .ok_or_else(|| uncounted(token))
+        let kept = self.kept.lock();
+        counting(&kept, session, token).map(|preview| preview.set.turn())
     }
 
     /// Uses up a token, among all servers that share it. Of two concurrent calls with one token, one gets
@@ -230,7 +214,7 @@ impl Previews {
         session: &SessionId,
         token: &str,
     ) -> Result<SpentToken, Failure> {
-        self.with_set(session, token, |_| ())?;
+        counting(&self.kept.lock(), session, token)?;
         let is_first = match place {
             Some(place) => self.claim(place, token).await?,
             None => true,
@@ -245,12 +229,7 @@ impl Previews {
     /// As for [`Self::look`].
     pub(super) fn take(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
         let mut kept = self.kept.lock();
-        if !kept
-            .get(token)
-            .is_some_and(|preview| preview.counts_for(session))
-        {
-            return Err(uncounted(token));
-        }
+        counting(&kept, session, token)?;
         let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
         drop(kept);
         if let Some(call) = CallId::current() {
@@ -267,6 +246,17 @@ impl Previews {
         let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;
         used.iter().find(is_it).map(|(_, _, call)| *call)
     }
+}
+
+/// The preview of a token, if it counts for a session.
+fn counting<'a>(
+    kept: &'a HashMap<String, PreviewEntry>,
+    session: &SessionId,
+    token: &str,
+) -> Result<&'a PreviewEntry, Failure> {
+    let preview = kept.get(token);
+    let preview = preview.filter(|preview| preview.counts_for(session));
+    preview.ok_or_else(|| uncounted(token))
 }
 
 mod quota;
