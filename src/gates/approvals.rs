@@ -54,13 +54,11 @@ impl ApprovalSubject {
         }
         let change = &set.first().change;
         let operation = change.operation();
-        let is_light = match operation {
-            Operation::Create | Operation::Update => !change.moves(),
-            // What belongs to a page is approved by itself, as moves and deletes are.
-            _ => false,
-        };
-        let is_code = |field: &Field| field.is_code();
-        let is_light = is_light && change.lost().is_empty() && !change.fields().iter().any(is_code);
+        // What belongs to a page is approved by itself, as moves and deletes are.
+        let is_light = matches!(operation, Operation::Create | Operation::Update)
+            && !change.moves()
+            && change.lost().is_empty()
+            && !change.fields().into_iter().any(Field::is_code);
         is_light.then(|| Self {
             operation,
             page: change.before().and_then(|page| page.id),

@@ -36,20 +36,15 @@ impl Authority {
 
     /// True if a dry run ends with this decision.
     pub const fn ends_dry_run(self) -> bool {
-        match self {
-            Self::Operator => true,
-            Self::Reviewer { ends_dry_run } => ends_dry_run,
-            Self::Client | Self::ToolCall | Self::Unattended { .. } => false,
-        }
+        matches!(self, Self::Operator | Self::Reviewer { ends_dry_run: true })
     }
 
     /// True if a pause of all writes does not stop it.
     pub const fn passes_pause(self) -> bool {
-        match self {
-            Self::Operator => true,
-            Self::Unattended { passes_pause } => passes_pause,
-            Self::Client | Self::ToolCall | Self::Reviewer { .. } => false,
-        }
+        matches!(
+            self,
+            Self::Operator | Self::Unattended { passes_pause: true }
+        )
     }
 
     /// True if `WIKI_READ_ONLY` restricts it: it restricts what clients may do.

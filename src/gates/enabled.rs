@@ -39,7 +39,8 @@ pub(crate) fn enabled<'p>(
 ) -> Result<Enabled<'p>, Refusal> {
     let opened = |has_token| Ok(Enabled { policy, has_token });
     if matches!(policy.writes, WritePolicy::Off) {
-        return Err(Refusal::at(Gate::Enabled, off(policy)));
+        let off = policy.refuse(Code::MutationsDisabled, "Writes are switched off here.");
+        return Err(Refusal::at(Gate::Enabled, off));
     }
     if let Some(pause) = policy.pauses.look() {
         return Err(Refusal::at(Gate::Enabled, paused(&pause)));
@@ -56,11 +57,6 @@ pub(crate) fn enabled<'p>(
         ),
     };
     Err(Refusal::at(Gate::Confirm, refusal))
-}
-
-/// The refusal at the level `off`.
-fn off(policy: &Policy) -> Failure {
-    policy.refuse(Code::MutationsDisabled, "Writes are switched off here.")
 }
 
 /// The refusal of a write that a pause stops.

@@ -73,8 +73,7 @@ impl Policy {
     /// The policy for a reviewer: a yes on the review page confirms a write. A dry run stays one for
     /// those who may not apply in it, and a pause stops them all.
     #[must_use]
-    pub fn for_reviewer(&self, narrowing: &ClientLimits, may_apply_in_dry_run: bool) -> Self {
-        let ends_dry_run = may_apply_in_dry_run;
+    pub fn for_reviewer(&self, narrowing: &ClientLimits, ends_dry_run: bool) -> Self {
         self.narrowed_by(narrowing)
             .for_authority(Authority::Reviewer { ends_dry_run })
     }

@@ -270,11 +270,7 @@ impl Policy {
     pub const fn thinking(&self) -> Option<Duration> {
         match self.writes {
             WritePolicy::Person { limit, .. } => Some(limit),
-            WritePolicy::Off
-            | WritePolicy::DryRun
-            | WritePolicy::Review { .. }
-            | WritePolicy::Token(_)
-            | WritePolicy::Preview => None,
+            _ => None,
         }
     }
 

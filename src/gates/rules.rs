@@ -92,7 +92,7 @@ pub(crate) fn rules<'p>(
         return Ok(Ruled::Cleared(Cleared { allowed }));
     };
     match rule.then() {
-        Then::Deny => Err(denied(rule, "The operator's rules deny this write.")),
+        Then::Deny => Err(denied(rule)),
         then if decided.satisfies(then) => Ok(Ruled::Cleared(Cleared { allowed })),
         then => {
             let rule = named(rule);
@@ -101,11 +101,10 @@ pub(crate) fn rules<'p>(
     }
 }
 
-fn denied(rule: &Rule, message: &str) -> Refusal {
-    let mut failure = Failure::new(Code::RuleDenied, message).detail("rule", rule.name());
-    if !rule.why().is_empty() {
-        failure = failure.detail("why", rule.why());
-    }
+fn denied(rule: &Rule) -> Refusal {
+    let failure = Failure::new(Code::RuleDenied, "The operator's rules deny this write.")
+        .detail("rule", rule.name())
+        .detail_if("why", Some(rule.why()).filter(|why| !why.is_empty()));
     Refusal::at(Gate::Rules, failure)
 }
 

@@ -49,12 +49,7 @@ impl SetBy {
     pub fn for_operator(&self) -> String {
         match &self.layer {
             Layer::File { path, line } => format!("{} ({}:{line})", self.name, path.display()),
-            Layer::Default
-            | Layer::Environment
-            | Layer::Flag
-            | Layer::Grant
-            | Layer::Rule
-            | Layer::Call => self.to_string(),
+            _ => self.to_string(),
         }
     }
 }
