@@ -267,7 +267,7 @@ impl AuditLog {
     pub async fn attempt(
         &self,
         entry: AuditEntry,
-        leases: &[&HeldLease],
+        leases: &[HeldLease],
     ) -> Result<OnRecord, AuditError> {
         let call = entry.call;
         let event = AuditEvent::Attempt;
@@ -280,7 +280,7 @@ impl AuditLog {
                     return Err(AuditError::Paused(Box::new(pause)));
                 }
             }
-            if !leases.iter().all(|held| held.is_sure()) {
+            if !leases.iter().all(HeldLease::is_sure) {
                 return Err(AuditError::Overtaken);
             }
             self.parts

@@ -202,8 +202,8 @@ impl Step {
     }
 
     /// Looks at the leases under which it is sent; `None` if others may have one of them by now.
-    pub fn sure(self, leases: &[&HeldLease]) -> Option<SureStep> {
-        let is_sure = leases.iter().all(|held| held.is_sure());
+    pub fn sure(self, leases: &[HeldLease]) -> Option<SureStep> {
+        let is_sure = leases.iter().all(HeldLease::is_sure);
         is_sure.then_some(SureStep(self))
     }
 }

@@ -21,7 +21,7 @@ pub(super) async fn attempt(
     audit: &AuditLog,
     record: &EntryBuilder,
     permit: &mut Permit,
-    leases: &[&HeldLease],
+    leases: &[HeldLease],
 ) -> Result<Option<Step>, AuditError> {
     let Some(kind) = permit.upcoming() else {
         return Ok(None);
@@ -30,25 +30,14 @@ pub(super) async fn attempt(
     Ok(permit.next_step(on_record))
 }
 
-/// A step of a change, as it was settled.
-pub(super) struct SettledStep<'a> {
-    pub(super) kind: Operation,
-    pub(super) change: &'a Change,
-    pub(super) settled: &'a Settled,
-}
-
-/// Records the outcome of a step; returns whether that succeeded.
+/// Records the outcome of a step of a change; returns whether that succeeded.
 pub(super) async fn outcome(
     audit: &AuditLog,
     record: &EntryBuilder,
-    step: SettledStep<'_>,
+    (kind, change): (Operation, &Change),
+    settled: &Settled,
     failure: Option<&Failure>,
 ) -> bool {
-    let SettledStep {
-        kind,
-        change,
-        settled,
-    } = step;
     let refusal = refused_although_applied(settled);
     let mut entry = record.outcome(settled.outcome, Some(kind), failure.or(refusal.as_ref()));
     if let Some(proof) = &settled.proof {

@@ -132,9 +132,8 @@ impl<'a> Steps<'a> {
         if let Err(error) = record.keep_states(audit, permit.change()).await {
             return Err(record::failed(audit, record, error, permit.change(), None).await);
         }
-        let leases = self.lock.leases();
         loop {
-            let attempt = record::attempt(audit, record, &mut permit, &leases);
+            let attempt = record::attempt(audit, record, &mut permit, &self.lock.0);
             let step = match record.stage("write.record", attempt).await {
                 Ok(Some(step)) => step,
                 Ok(None) => break,
@@ -155,12 +154,9 @@ impl<'a> Steps<'a> {
             }
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, change);
-            let step = record::SettledStep {
-                kind,
-                change,
-                settled: &settled,
-            };
-            let is_recorded = record::outcome(audit, record, step, failure.as_ref()).await;
+            let step = (kind, change);
+            let recorded = record::outcome(audit, record, step, &settled, failure.as_ref());
+            let is_recorded = recorded.await;
             notes.warnings.extend(ended(failure, is_recorded)?);
             if let Some(written) = may_overwrite(kind, &settled) {
                 let warning = overwritten(self.past, change, written, sent_at).await;
@@ -185,7 +181,7 @@ impl<'a> Steps<'a> {
         promise: &Promise<'_>,
         sent_at: OffsetDateTime,
     ) -> Settled {
-        let Some(step) = step.sure(&self.lock.leases()) else {
+        let Some(step) = step.sure(&self.lock.0) else {
             return not_sent(None);
         };
         let sent = record.stage("write.send", sending.send(step)).await;
@@ -332,7 +328,7 @@ mod tests {
             ),
         ] {
             let office = Office::new(policy(WritePolicy::Preview));
-            let lock = WriteLock::of_page(HeldLease::sure_for(looks));
+            let lock = WriteLock(vec![HeldLease::sure_for(looks)]);
             let sender = Office::sender();
             let steps = Steps::new(&office.desk, &sender, &lock);
             let permit = permit(update(1));

@@ -1,4 +1,4 @@
-use super::{SettledStep, attempt, failed, outcome};
+use super::{attempt, failed, outcome};
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
@@ -27,14 +27,6 @@ fn settled(found: Option<PageState>) -> Settled {
         since: None,
         is_misnamed: false,
         was_sent: true,
-    }
-}
-
-fn step<'a>(kind: Operation, change: &'a Change, settled: &'a Settled) -> SettledStep<'a> {
-    SettledStep {
-        kind,
-        change,
-        settled,
     }
 }
 
@@ -83,8 +75,8 @@ async fn the_page_as_found_is_kept_only_if_it_is_not_as_promised() {
         let office = office();
         let record = record(&set(change.clone()));
         let settled = settled(found);
-        let step = step(Operation::Update, &change, &settled);
-        assert!(outcome(&office.desk.audit, &record, step, None).await);
+        let step = (Operation::Update, &change);
+        assert!(outcome(&office.desk.audit, &record, step, &settled, None).await);
         let records = office.records();
         assert_eq!(records[0]["outcome"], "applied");
         assert_eq!(records[0].get("found").is_some(), is_kept, "{settled:?}");
@@ -102,8 +94,8 @@ async fn the_outcome_of_a_create_names_the_page_that_was_made() {
         let office = office();
         let record = record(&set(change.clone()));
         let settled = settled(found);
-        let step = step(Operation::Create, &change, &settled);
-        assert!(outcome(&office.desk.audit, &record, step, None).await);
+        let step = (Operation::Create, &change);
+        assert!(outcome(&office.desk.audit, &record, step, &settled, None).await);
         assert_eq!(office.records()[0]["id"].as_i64(), id);
     }
 }
@@ -114,8 +106,8 @@ async fn an_outcome_that_is_not_on_record_is_told() {
     office.without_log().await;
     let (change, record) = (update(1), record(&set(update(1))));
     let settled = settled(None);
-    let step = step(Operation::Update, &change, &settled);
-    assert!(!outcome(&office.desk.audit, &record, step, None).await);
+    let step = (Operation::Update, &change);
+    assert!(!outcome(&office.desk.audit, &record, step, &settled, None).await);
 }
 
 #[tokio::test]
