@@ -53,22 +53,15 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// A caller's knowledge of a page, and the part of it that a change concerns.
-pub(super) struct ConflictBasis<'a> {
-    /// The page's time that the caller names.
-    pub(super) if_updated_at: Option<&'a Date>,
-    /// The part of the content that shall change; `None` if no content changes.
-    pub(super) concerns: Option<Concerns>,
-}
-
-/// Compares the page with what the caller knows of it.
+/// Compares the page with what the caller knows of it: the time that it names, or for the part of the
+/// content that shall change, if any does, the time at which its session saw it.
 ///
 /// # Errors
 /// `EDIT_CONFLICT`, with the change of `remake` on top of what was written meanwhile, if the two do
 /// not overlap.
 pub(super) async fn check(
     call: WriteCall<'_>,
-    caller: ConflictBasis<'_>,
+    (named, concerns): (Option<&Date>, Option<Concerns>),
     read: &ToWrite,
     remake: impl FnOnce(PageState) -> Option<Change> + Send,
 ) -> Result<ConflictCheck, Stopped> {
@@ -77,10 +70,11 @@ pub(super) async fn check(
         return Ok(ConflictCheck::None);
     };
     let seen = call.memory.reads.last(call.session, id);
-    let Some(known) = caller.known(seen.as_ref()) else {
+    let of_session = || Some(seen.as_ref()?.known(concerns.as_ref()?));
+    let Some(known) = named.or_else(of_session).cloned() else {
         return Ok(ConflictCheck::None);
     };
-    let is_named = caller.if_updated_at.is_some();
+    let is_named = named.is_some();
     let checked = if is_named {
         ConflictCheck::Named
     } else {
@@ -98,27 +92,14 @@ pub(super) async fn check(
         return Ok(checked);
     };
     let merged = merged(remake, &base, page);
-    let mut failure = newer(&known, base, page.clone());
-    if let Some(author) = &read.author {
-        failure = failure.detail("changedBy", author.as_str());
-    }
+    let failure = newer(&known, base, page.clone());
+    let mut failure = failure.detail_if("changedBy", read.author.as_deref());
     if let Some(ours) = call.past.call_that_left(Some(id), Some(updated_at)).await {
         failure = failure
             .detail("ours", true)
             .detail("byCallId", ours.to_string());
     }
     Err(Stopped { failure, merged })
-}
-
-impl ConflictBasis<'_> {
-    /// The time of the page that the caller knows, if it knows one.
-    fn known(&self, seen: Option<&PageRead>) -> Option<Date> {
-        match (self.if_updated_at, &self.concerns, seen) {
-            (Some(time), _, _) => Some(time.clone()),
-            (None, Some(concerns), Some(seen)) => Some(seen.known(concerns).clone()),
-            _ => None,
-        }
-    }
 }
 
 /// The page as it was at a time; `None` if it is still the same.

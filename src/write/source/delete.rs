@@ -8,8 +8,9 @@ use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, PageState, Trash};
 use crate::wiki::Wiki;
 
-use super::conflict::{self, ConflictBasis};
-use super::{ChangeSource, ComparedSet, Made, Stopped, WriteCall, again_if, whole_page};
+use super::conflict::{self, ConflictCheck};
+use super::whole_page::{self, ToWrite};
+use super::{ChangeSource, ComparedSet, Made, Stopped, WriteCall, again_if};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A request to delete a page.
@@ -59,11 +60,10 @@ impl Delete {
     }
 
     /// A delete changes no content, so only `ifUpdatedAt` can conflict.
-    fn known(&self) -> ConflictBasis<'_> {
-        ConflictBasis {
-            if_updated_at: self.if_updated_at.as_ref(),
-            concerns: None,
-        }
+    async fn check(&self, call: WriteCall<'_>, read: &ToWrite) -> Result<ConflictCheck, Stopped> {
+        let known = (self.if_updated_at.as_ref(), None);
+        let checked = conflict::check(call, known, read, |_| None).await;
+        checked.map_err(of_delete)
     }
 }
 
@@ -82,8 +82,7 @@ impl ChangeSource for Delete {
     async fn made(&self, call: WriteCall<'_>) -> Made {
         let trash = call.policy.trash.as_ref();
         let read = whole_page::to_delete(call.wiki(), self.id).await?;
-        let conflict = conflict::check(call, self.known(), &read, |_| None).await;
-        let conflict = conflict.map_err(of_delete)?;
+        let conflict = self.check(call, &read).await?;
         let change = match call.base(&read.page).await? {
             // A page with a base (as a draft has it) goes to the trash as that base.
             Some(base) if self.trash == Some(true) => self.of(base, trash)?.on(read.page),
@@ -97,11 +96,7 @@ impl ChangeSource for Delete {
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         let agrees = self.agrees_with(&shown, call.policy.trash.as_ref());
         again_if(call, shown, agrees, async |read| {
-            if self.if_updated_at.is_some() {
-                let checked = conflict::check(call, self.known(), read, |_| None).await;
-                checked.map_err(of_delete)?;
-            }
-            Ok(())
+            self.check(call, read).await.map(drop)
         })
         .await
     }

@@ -22,8 +22,9 @@ mod undo_client;
 mod update;
 pub(super) mod whole_page;
 
-use std::pin::Pin;
 use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 
 use crate::audit::{CallId, Draft, HeldProposal, ProposalId};
 use crate::change::{Change, NewPage, Warning, merge_pages};
@@ -157,8 +158,9 @@ impl WriteRequest {
         with_source!(self, source => source.said(call, set))
     }
 
-    /// Makes the changes from the pages as they are now, if the caller knows these states.
-    pub(super) fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Made> {
+    /// Makes the changes from the pages as they are now, if the caller knows these states. The future
+    /// is boxed, since a draft's request has another request in it.
+    pub(super) fn made<'a>(&'a self, call: WriteCall<'a>) -> BoxFuture<'a, Made> {
         with_source!(self, source => Box::pin(source.made(call)))
     }
 
@@ -168,13 +170,10 @@ impl WriteRequest {
         &'a self,
         call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Made> {
+    ) -> BoxFuture<'a, Made> {
         with_source!(self, source => Box::pin(source.shown_again(call, shown)))
     }
 }
-
-/// A boxed future, since a draft's request has another request in it.
-type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The call for which changes are made, and what they are made from.
 #[derive(Clone, Copy)]
@@ -369,9 +368,4 @@ pub(super) fn mismatch() -> Failure {
 fn tags_of(set: &ChangeSet) -> Vec<&[String]> {
     let pages = set.iter().filter_map(|one| one.change.before());
     pages.map(|page| &*page.tags).collect()
-}
-
-/// The page of a shown set, as it was shown.
-fn page_shown(shown: &ChangeSet) -> Option<&PageState> {
-    shown.first().change.before()
 }

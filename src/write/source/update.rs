@@ -8,9 +8,8 @@ use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, Field, PageReading, PageState, PartSelector, part_as_in};
 use crate::wiki::{PageRights, Right, Wiki};
 
-use super::conflict::{self, ConflictBasis};
 use super::{
-    ChangeSource, ComparedSet, Made, WriteCall, again_if, mending, page_shown, tags_of, whole_page,
+    ChangeSource, ComparedSet, Made, WriteCall, again_if, conflict, mending, tags_of, whole_page,
 };
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
@@ -166,18 +165,17 @@ impl Update {
         self.edits.as_ref()?.content.as_ref()
     }
 
-    fn known(&self) -> ConflictBasis<'_> {
-        ConflictBasis {
-            if_updated_at: self.if_updated_at.as_ref(),
-            concerns: self.content().map(|content| match content {
-                NewContent::Whole(_) => Concerns::Whole,
-                NewContent::Section { selector, .. } => Concerns::Part(selector.to_string()),
-                NewContent::Edits(_)
-                | NewContent::Everywhere(_)
-                | NewContent::Patch(_)
-                | NewContent::FrontMatter(_) => Concerns::Places,
-            }),
-        }
+    /// The time that the caller names, and the part of the content that it changes.
+    fn known(&self) -> (Option<&Date>, Option<Concerns>) {
+        let concerns = self.content().map(|content| match content {
+            NewContent::Whole(_) => Concerns::Whole,
+            NewContent::Section { selector, .. } => Concerns::Part(selector.to_string()),
+            NewContent::Edits(_)
+            | NewContent::Everywhere(_)
+            | NewContent::Patch(_)
+            | NewContent::FrontMatter(_) => Concerns::Places,
+        });
+        (self.if_updated_at.as_ref(), concerns)
     }
 
     /// True if it gives styles for an existing page.
@@ -243,7 +241,7 @@ impl ChangeSource for Update {
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let own = match page_shown(&shown) {
+        let own = match shown.first().change.before() {
             Some(page) => self.completed(call.wiki(), page).await?,
             None => self.clone(),
         };
