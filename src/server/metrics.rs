@@ -198,7 +198,7 @@ fn tell_of(app: &App) -> String {
     let refusals = app.desk.refusals().by_gate();
     let by_gate = refusals.map(|(gate, number)| (format!("gate=\"{}\"", gate.as_str()), number));
     numbers(&mut text, REFUSALS, by_gate);
-    number(&mut text, WRONG_TOKENS, app.desk.wrong_tokens());
+    number(&mut text, WRONG_TOKENS, app.desk.policy().wrong_tokens());
     {
         let all = metrics.turned_away.lock();
         let by_status = all

@@ -1,7 +1,5 @@
 //! `wikijs_upload_asset`: a file goes to a folder (toolset `assets`).
 
-use std::path::Path;
-
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -96,7 +94,7 @@ async fn given(
 
 /// The bytes of a file in the operator's folder for uploads.
 async fn from_folder(context: &ToolContext, name: String) -> Result<Blob, Failure> {
-    let folder = context.desk.uploads().map(Path::to_owned);
+    let folder = context.desk.policy().uploads.clone();
     let folder = folder.ok_or_else(|| {
         Failure::new(
             Code::InvalidInput,

@@ -1,7 +1,7 @@
 //! Holds what the stages of a write work with, and what tools and commands may know of writes.
 //! Nothing here can send.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -135,16 +135,6 @@ impl WriteContext {
     /// The refusals of this run.
     pub fn refusals(&self) -> &Refusals {
         &self.house.refusals
-    }
-
-    /// The number of wrong static confirm tokens in this run.
-    pub fn wrong_tokens(&self) -> u64 {
-        self.policy.wrong_tokens()
-    }
-
-    /// The operator's folder of files that may be uploaded by their names.
-    pub fn uploads(&self) -> Option<&Path> {
-        self.policy.uploads.as_deref()
     }
 
     /// True if a write could be sent under this policy.
