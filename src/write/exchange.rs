@@ -79,7 +79,7 @@ impl WriteContext {
     /// The server with which the site's memories are exchanged, if one is set.
     #[must_use]
     pub fn memory_peer(&self) -> Option<Arc<MemoryPeer>> {
-        match self.house.memory_mode() {
+        match self.memory_mode() {
             MemoryMode::Site(peer) => peer,
             MemoryMode::Client => None,
         }

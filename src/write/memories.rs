@@ -78,12 +78,12 @@ impl WriteContext {
     /// The sharing mode of memories.
     #[must_use]
     pub fn memory_mode(&self) -> MemoryMode {
-        self.house.memory_mode()
+        self.house.memory_mode.read().clone()
     }
 
     /// Sets the sharing mode of memories from now on.
     pub fn remember_by(&self, mode: MemoryMode) {
-        self.house.remember_by(mode);
+        *self.house.memory_mode.write() = mode;
     }
 
     /// Remembers something, or changes what is remembered.
@@ -229,7 +229,7 @@ impl WriteContext {
 
     /// The owner of a caller's memories.
     pub(super) fn owner_of(&self, caller: &Caller) -> MemoryOwner {
-        match self.house.memory_mode() {
+        match self.memory_mode() {
             MemoryMode::Client => owner_of(caller),
             MemoryMode::Site(_) => MemoryOwner::site(),
         }

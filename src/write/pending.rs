@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::audit::{
@@ -18,21 +17,8 @@ use super::answer::{Notes, SetAnswer, SetOutcome};
 use super::caller::Caller;
 use super::context::WriteContext;
 
-/// The most calls that wait at once; further ones answer at once that nobody has decided.
-const MOST_WAITING: usize = 64;
-
 /// The most pages of an applied set that are looked at again for the session that asked for it.
 const MOST_KNOWN_AGAIN: usize = 20;
-
-/// Calls that wait for people.
-#[derive(Debug)]
-pub(super) struct Waiting(Semaphore);
-
-impl Default for Waiting {
-    fn default() -> Self {
-        Self(Semaphore::new(MOST_WAITING))
-    }
-}
 
 /// A set that was left to people.
 #[derive(Debug)]
@@ -88,7 +74,7 @@ impl WriteContext {
     ) -> Result<PendingSet, Failure> {
         let mut proposal = self.proposals.one(id).await?;
         if let Some(limit) = limit
-            && let Ok(_place) = self.house.waiting.0.try_acquire()
+            && let Ok(_place) = self.house.waiting.try_acquire()
         {
             if proposal.is_open()
                 && let Some(page) = self.review_for(caller).page_of(id)

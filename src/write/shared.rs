@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, CallId, Keep};
@@ -14,7 +15,6 @@ use crate::meter::Counter;
 use crate::wiki::Wiki;
 
 use super::answer::{SetAnswer, SetOutcome};
-use super::pending::Waiting;
 use super::proposals::ProposalQuota;
 use super::timeouts::Timeouts;
 use super::upkeep::purge::Purges;
@@ -34,13 +34,18 @@ pub(super) struct WriterShared {
     pub(super) sets: RecentSets,
     /// The room that proposals take.
     pub(super) room: Arc<ProposalQuota>,
-    /// The calls that wait for people.
-    pub(super) waiting: Waiting,
+    /// The places of calls that wait for people.
+    pub(super) waiting: Semaphore,
     pub(super) purges: Purges,
     pub(super) approvals: Approvals,
     pub(super) memories: MemoryStore,
-    memory_mode: RwLock<MemoryMode>,
+    pub(super) memory_mode: RwLock<MemoryMode>,
+    /// The retention settings, which may change while a server runs.
+    keep: Arc<RwLock<Keep>>,
 }
+
+/// The most calls that wait for people at once; further ones answer at once that nobody has decided.
+const MOST_WAITING: usize = 64;
 
 /// Time that the end of the server waits for a purge.
 const PURGE_AT_THE_END: Duration = Duration::from_secs(5);
@@ -53,6 +58,7 @@ impl WriterShared {
         patience: Timeouts,
         keep: Keep,
     ) -> Self {
+        let keep = Arc::new(RwLock::new(keep));
         Self {
             audit: Arc::clone(audit),
             patience,
@@ -62,49 +68,34 @@ impl WriterShared {
                 Arc::new(wiki.unbounded()),
                 Arc::clone(audit),
                 patience,
-                keep,
+                Arc::clone(&keep),
             ),
             tasks: TaskTracker::new(),
             sets: RecentSets::default(),
-            room: Arc::new(ProposalQuota::new(keep)),
-            waiting: Waiting::default(),
-            purges: Purges::new(Arc::clone(audit), policy, keep),
+            room: Arc::new(ProposalQuota::new(Arc::clone(&keep))),
+            waiting: Semaphore::new(MOST_WAITING),
+            purges: Purges::new(Arc::clone(audit), policy, Arc::clone(&keep)),
             approvals: Approvals::of(audit),
             memories: MemoryStore::of(audit),
             memory_mode: RwLock::default(),
+            keep,
         }
-    }
-
-    pub(super) fn memory_mode(&self) -> MemoryMode {
-        self.memory_mode.read().clone()
-    }
-
-    /// Sets the sharing mode of memories from now on.
-    pub(super) fn remember_by(&self, mode: MemoryMode) {
-        *self.memory_mode.write() = mode;
     }
 
     /// The retention settings and the memory mode, in words.
     #[cfg(test)]
     pub(super) fn kept(&self) -> String {
-        let mode = self.memory_mode();
-        format!("{:?} {} {mode:?}", self.room, self.purges.kept())
+        format!("{:?} {:?}", self.keep, self.memory_mode)
     }
 
     /// Sets the retention from now on.
     pub(super) fn keep(&self, keep: Keep) {
-        self.room.keep_to(keep);
-        self.purges.keep_to(keep);
-    }
-
-    /// Begins no more writes and no more changes of sets under way.
-    pub(super) fn close(&self) {
-        self.tasks.close();
+        *self.keep.write() = keep;
     }
 
     /// Waits for writes under way, then closes the log.
     pub(super) async fn finish(&self) {
-        self.close();
+        self.tasks.close();
         self.tasks.wait().await;
         self.purges.end(PURGE_AT_THE_END).await;
         if let Err(error) = self.audit.close().await {

@@ -96,7 +96,7 @@ impl Writer {
 
     /// Begins no more writes and no more changes of sets under way.
     pub fn close(&self) {
-        self.desk.house.close();
+        self.desk.house.tasks.close();
     }
 
     /// Waits for writes under way, then closes the log.

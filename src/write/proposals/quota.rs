@@ -1,6 +1,7 @@
 //! The disk space of proposals in the audit directory: each owner has a share.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
@@ -23,7 +24,7 @@ const BESIDE: usize = 4 * 1024;
 /// The room that proposals take in the audit directory.
 #[derive(Debug)]
 pub(in crate::write) struct ProposalQuota {
-    keep: RwLock<Keep>,
+    keep: Arc<RwLock<Keep>>,
     taking: Mutex<Vec<Taking>>,
 }
 
@@ -38,9 +39,9 @@ struct Taking {
 
 impl ProposalQuota {
     /// Nothing takes room yet.
-    pub(in crate::write) const fn new(keep: Keep) -> Self {
+    pub(in crate::write) const fn new(keep: Arc<RwLock<Keep>>) -> Self {
         Self {
-            keep: RwLock::new(keep),
+            keep,
             taking: Mutex::new(Vec::new()),
         }
     }
@@ -48,11 +49,6 @@ impl ProposalQuota {
     /// The retention settings.
     pub(in crate::write) fn keep(&self) -> Keep {
         *self.keep.read()
-    }
-
-    /// Other retention settings, from now on.
-    pub(in crate::write) fn keep_to(&self, keep: Keep) {
-        *self.keep.write() = keep;
     }
 
     /// Takes room for a proposal in its owner's share, whatever the key; returns whether there was
@@ -124,16 +120,20 @@ pub(super) fn no_room() -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::RwLock;
+
     use super::{MOST, ProposalQuota};
     use crate::audit::{Keep, ProposalId};
 
     #[test]
     fn each_owner_has_a_share_of_its_own() {
-        let room = ProposalQuota::new(Keep {
+        let room = ProposalQuota::new(Arc::new(RwLock::new(Keep {
             days: 1,
             proposal_days: 1,
             bytes: 0,
-        });
+        })));
         let take = |owner, bytes| {
             let id = ProposalId::new().unwrap();
             room.take_up_to(owner, id, bytes, 10).then_some(id)

@@ -45,7 +45,7 @@ impl LastPurge {
 #[derive(Debug)]
 pub(in crate::write) struct Purges {
     audit: Arc<AuditLog>,
-    keep: RwLock<Keep>,
+    keep: Arc<RwLock<Keep>>,
     /// Off for commands: they end soon, and may be undoing the oldest write.
     is_on: bool,
     last: Mutex<LastPurge>,
@@ -53,25 +53,18 @@ pub(in crate::write) struct Purges {
 }
 
 impl Purges {
-    /// The retention settings, in words.
-    #[cfg(test)]
-    pub(in crate::write) fn kept(&self) -> String {
-        format!("{:?}", self.keep)
-    }
-
-    pub(in crate::write) fn new(audit: Arc<AuditLog>, policy: &Policy, keep: Keep) -> Self {
+    pub(in crate::write) fn new(
+        audit: Arc<AuditLog>,
+        policy: &Policy,
+        keep: Arc<RwLock<Keep>>,
+    ) -> Self {
         Self {
             audit,
-            keep: RwLock::new(keep),
+            keep,
             is_on: policy.authority.purges(),
             last: Mutex::default(),
             tasks: TaskTracker::new(),
         }
-    }
-
-    /// Other retention settings, from now on.
-    pub(in crate::write) fn keep_to(&self, keep: Keep) {
-        *self.keep.write() = keep;
     }
 
     /// Waits for a purge under way, but not for long.
@@ -99,20 +92,13 @@ impl Purges {
         self.tasks.spawn(async move {
             match audit.purge(keep).await {
                 Ok(purged) if purged == Purged::default() => {}
-                Ok(Purged {
-                    runs,
-                    pages,
-                    proposals,
-                    bytes,
-                }) => {
-                    tracing::info!(
-                        runs,
-                        pages,
-                        proposals,
-                        bytes,
-                        "the audit directory was purged"
-                    );
-                }
+                Ok(purged) => tracing::info!(
+                    runs = purged.runs,
+                    pages = purged.pages,
+                    proposals = purged.proposals,
+                    bytes = purged.bytes,
+                    "the audit directory was purged"
+                ),
                 Err(AuditError::Ended) => return,
                 Err(error) => tracing::warn!(%error, "the audit directory could not be purged"),
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
-
+use parking_lot::RwLock;
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
@@ -61,7 +61,7 @@ pub(in crate::write) struct Recovery {
     wiki: Arc<Wiki>,
     audit: Arc<AuditLog>,
     patience: Timeouts,
-    keep: Keep,
+    keep: Arc<RwLock<Keep>>,
     once: OnceCell<()>,
     /// The runs that were held at the last look, where servers elsewhere share the store.
     held: Mutex<Option<HashSet<String>>>,
@@ -76,7 +76,7 @@ impl Recovery {
         wiki: Arc<Wiki>,
         audit: Arc<AuditLog>,
         patience: Timeouts,
-        keep: Keep,
+        keep: Arc<RwLock<Keep>>,
     ) -> Self {
         Self {
             wiki,
@@ -145,7 +145,7 @@ impl Recovery {
     }
 
     async fn recover(&self) -> Result<(), AuditError> {
-        let days = Some(self.keep.days);
+        let days = Some(self.keep.read().days);
         if self.audit.unsettled.left_open(days).await?.is_empty() {
             return Ok(());
         }
