@@ -1,7 +1,7 @@
 //! Failures of edits, and of the record: why a page's source cannot be changed as asked for, and
 //! why a call cannot be put on record.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::audit::AuditError;
 use crate::change::{Change, ContentFault, cut, short};
@@ -9,7 +9,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, paused};
 use crate::page::{
     DiffersIn, EditFault, Field, Outline, PartFault, PartSelector, PartStep, PatchFault,
-    SectionFault, Selector, TextPosition,
+    SectionFault, Selector,
 };
 use crate::wiki::sentence;
 
@@ -104,12 +104,8 @@ pub(super) fn part_failure(
         selector.and_then(|selector| selector.steps.last()),
         Some(PartStep::Block { .. })
     );
-    let failure = section_failure(fault, section, &outline);
-    if is_block {
-        failure.detail("blocks", outline.blocks_in_lines(&(0..text.len())))
-    } else {
-        failure
-    }
+    let blocks = is_block.then(|| outline.blocks_in_lines(&(0..text.len())));
+    section_failure(fault, section, &outline).detail_if("blocks", blocks)
 }
 
 /// The failure for a selector that names no part of a page, or several: with the most similar
@@ -120,26 +116,23 @@ pub(crate) fn section_failure(
     outline: &Outline<'_>,
 ) -> Failure {
     let message = sentence(&fault.to_string());
-    match fault {
+    let (failure, left) = match fault {
         SectionFault::NotFound => {
             let first = Selector::Section { index: 1 };
             let selector = selector.unwrap_or(&first);
             let nearest = outline.nearest_headings(selector, MAX_NEAREST);
             let left = outline.headings().len().saturating_sub(nearest.len());
-            let failure =
-                Failure::new(Code::SectionNotFound, message).detail("headings", json!(nearest));
-            if left > 0 {
-                failure.detail("notShown", left)
-            } else {
-                failure
-            }
+            let failure = Failure::new(Code::SectionNotFound, message);
+            (failure.detail("headings", json!(nearest)), left)
         }
-        SectionFault::Ambiguous { candidates } => bounded(
-            Failure::new(Code::AmbiguousSection, message),
-            "candidates",
-            &candidates,
-        ),
-    }
+        SectionFault::Ambiguous { mut candidates } => {
+            let left = candidates.len().saturating_sub(MAX_HEADINGS);
+            candidates.truncate(MAX_HEADINGS);
+            let failure = Failure::new(Code::AmbiguousSection, message);
+            (failure.detail("candidates", json!(candidates)), left)
+        }
+    };
+    failure.detail_if("notShown", Some(left).filter(|left| *left > 0))
 }
 
 /// Adds the difference between a page and the page that the caller knows.
@@ -168,13 +161,13 @@ fn edit(fault: EditFault) -> Failure {
                 differs_in,
             )
             .detail("edit", index)
-            .detail("places", listed(&places));
+            .detail("places", json!(places));
             if nearest.is_empty() {
                 return failure;
             }
             failure
                 .hint("Copy oldText from the page as it is: details.nearest has the lines most like it.")
-                .detail("nearest", listed(&nearest))
+                .detail("nearest", json!(nearest))
         }
         EditFault::Ambiguous {
             index,
@@ -183,7 +176,7 @@ fn edit(fault: EditFault) -> Failure {
         } => not_applicable("The old text of an edit is in the page more than once.")
             .hint("Take more of the text around the right place into oldText.")
             .detail("edit", index)
-            .detail("places", listed(&places))
+            .detail("places", json!(places))
             .detail("morePlaces", more),
         EditFault::OnlyKept { index } => {
             not_applicable("The old text of an edit is in the page only in code.")
@@ -218,14 +211,14 @@ fn patch(fault: PatchFault) -> Failure {
             let failure = match nearest.first() {
                 Some(first) => failure
                     .hint(format!("The page is most like the hunk at line {}: see details.nearest, and make the patch from the page as it is.", first.line))
-                    .detail("nearest", listed(&nearest)),
+                    .detail("nearest", json!(nearest)),
                 None => failure,
             };
             differing(failure, differs_in)
                 .detail("hunk", hunk)
                 .detail("header", header)
                 .detail("line", line)
-                .detail("found", listed(&found))
+                .detail("found", json!(found))
         }
     }
 }
@@ -244,24 +237,5 @@ fn differing(failure: Failure, differs_in: Option<DiffersIn>) -> Failure {
         Some(DiffersIn::WhiteSpace) => failure
             .hint("Only white space differs: copy it from the page as it is.")
             .detail("differsIn", "whiteSpace"),
-    }
-}
-
-fn listed(places: &[TextPosition]) -> Value {
-    json!(places)
-}
-
-fn bounded<T: serde::Serialize>(failure: Failure, name: &str, all: &[T]) -> Failure {
-    let shown: Vec<Value> = all
-        .iter()
-        .take(MAX_HEADINGS)
-        .map(|one| json!(one))
-        .collect();
-    let left = all.len().saturating_sub(shown.len());
-    let failure = failure.detail(name, shown);
-    if left > 0 {
-        failure.detail("notShown", left)
-    } else {
-        failure
     }
 }
