@@ -16,7 +16,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal, $hint:literal;)*) => {
@@ -163,6 +163,12 @@ impl Failure {
             hint: code.hint().to_owned(),
             details: Map::new(),
         }
+    }
+
+    /// A failure of an argument, by its name.
+    pub fn of_argument(argument: &str, message: impl Into<String>) -> Self {
+        let fields = json!([{ "path": argument }]);
+        Self::new(Code::InvalidInput, message).detail("fields", fields)
     }
 
     /// The same with another hint.

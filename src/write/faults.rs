@@ -20,21 +20,17 @@ const MAX_NEAREST: usize = 5;
 
 impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Self {
-        let of_input = |argument: &str, message: &str| {
-            let fields = json!([{ "path": argument }]);
-            Self::new(Code::InvalidInput, message).detail("fields", fields)
-        };
         let failure = match &error {
             AuditError::Paused(pause) => return paused(pause),
-            AuditError::NoProposal => return of_input("id", "There is no such proposal."),
+            AuditError::NoProposal => return Self::of_argument("id", "There is no such proposal."),
             AuditError::NoDraft => {
-                of_input("draft", "There is no such draft, or nothing is in it.")
+                Self::of_argument("draft", "There is no such draft, or nothing is in it.")
             }
-            AuditError::BadDraft => of_input(
+            AuditError::BadDraft => Self::of_argument(
                 "draft",
                 "The draft is damaged, or a newer version wrote it.",
             ),
-            AuditError::TooManyDrafts => of_input(
+            AuditError::TooManyDrafts => Self::of_argument(
                 "draft",
                 "This client has 20 drafts already, which is the most.",
             ),
@@ -145,11 +141,10 @@ pub(super) fn with_difference(failure: Failure, since: &Change) -> Failure {
 
 fn edit(fault: EditFault) -> Failure {
     match fault {
-        EditFault::Empty { index } => {
-            let fault = json!([{ "path": format!("edits[{index}].oldText") }]);
-            Failure::new(Code::InvalidInput, "The old text of an edit is empty.")
-                .detail("fields", fault)
-        }
+        EditFault::Empty { index } => Failure::of_argument(
+            &format!("edits[{index}].oldText"),
+            "The old text of an edit is empty.",
+        ),
         EditFault::NotFound {
             index,
             differs_in,

@@ -89,8 +89,7 @@ impl From<Unresolved> for Failure {
                 }
             }
             Unresolved::Elsewhere(fault) => {
-                Self::new(Code::InvalidInput, format!("The argument path {fault}."))
-                    .detail("fields", json!([{ "path": "path" }]))
+                Self::of_argument("path", format!("The argument path {fault}."))
             }
             Unresolved::Wiki(error) => error.into(),
         }

@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::operations::generated::{
     LocalizationConfig, SearchEngines, localization_config, search_engines,
 };
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::page::{LinkedSite, Locale, PageReading, escaped};
 
 /// Lifetime of the cached locales of the site.
@@ -81,9 +79,7 @@ impl From<UnknownLocale> for Failure {
             escaped(unknown.locale.as_str(), 20),
             known.join(", ")
         );
-        let failure = Self::new(Code::InvalidInput, message)
-            .detail("fields", json!([{ "path": "locale" }]))
-            .detail("locales", known);
+        let failure = Self::of_argument("locale", message).detail("locales", known);
         if unknown.is_default {
             failure.hint("Name one of details.locales as locale. It is the default of this server: tell the user that WIKI_DEFAULT_LOCALE must be one of them.")
         } else {

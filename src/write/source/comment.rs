@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
@@ -165,12 +163,8 @@ impl ChangeSource for CommentWrite {
         if let ToComment::Add { content, .. } | ToComment::Change { content, .. } = &self.what
             && let Err(fault) = check_comment(content)
         {
-            return Err(Failure::new(
-                Code::InvalidInput,
-                format!("The comment's content {fault}."),
-            )
-            .detail("fields", json!([{ "path": "content" }]))
-            .into());
+            let message = format!("The comment's content {fault}.");
+            return Err(Failure::of_argument("content", message).into());
         }
         let set = ChangeSet::single(call.id, self.change(call).await?);
         let conflict = match self.what {

@@ -144,9 +144,8 @@ async fn base(
 /// The failure for a time that the page never had: taken for a reading, it would let everything pass.
 fn ahead() -> Failure {
     let message = "The argument ifUpdatedAt is later than the page's updatedAt, so it is of no reading of this page.";
-    Failure::new(Code::InvalidInput, message)
+    Failure::of_argument("ifUpdatedAt", message)
         .hint("Read the page again and pass the updatedAt of that answer as it is, or leave ifUpdatedAt out; the present time proves no reading.")
-        .detail("fields", json!([{ "path": "ifUpdatedAt" }]))
 }
 
 fn unshown(page: &PageState, message: &str) -> Failure {

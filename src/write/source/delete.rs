@@ -1,7 +1,5 @@
 //! Deletes a page, for good or to the trash.
 
-use serde_json::json;
-
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
@@ -118,8 +116,7 @@ fn in_trash() -> Failure {
 
 fn no_trash() -> Failure {
     let fault = "needs a place to move pages to, which the setting WIKI_TRASH_PREFIX names";
-    Failure::new(Code::InvalidInput, format!("The argument trash {fault}."))
-        .detail("fields", json!([{ "path": "trash" }]))
+    Failure::of_argument("trash", format!("The argument trash {fault}."))
         .hint("Ask the operator to set WIKI_TRASH_PREFIX, or leave trash out to delete the page.")
 }
 

@@ -1,7 +1,5 @@
 //! Changes fields of a page.
 
-use serde_json::json;
-
 use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
@@ -308,13 +306,9 @@ async fn list(call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure>
 
 /// The failure of `updateLinks` without a move.
 pub(super) fn needs_move() -> Failure {
-    let failure = Failure::new(
-        Code::InvalidInput,
-        "The argument updateLinks needs a new path or locale.",
-    );
-    failure
+    let message = "The argument updateLinks needs a new path or locale.";
+    Failure::of_argument("updateLinks", message)
         .hint("Name path or locale, or leave updateLinks out.")
-        .detail("fields", json!([{ "path": "updateLinks" }]))
 }
 
 fn nothing_asked_for() -> Failure {

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
-
 use crate::audit::{Exclusions, Proposal, ProposedChange, Record};
 use crate::change::Change;
 use crate::error::{Code, Failure};
@@ -109,11 +107,8 @@ pub(super) async fn omission(
         return Ok(None);
     };
     let asked = asked.numbers().to_vec();
-    let fault = |message: &str| {
-        Failure::new(Code::InvalidInput, message)
-            .detail("fields", json!([{ "path": "leaveOut" }]))
-            .detail("changes", changes.len())
-    };
+    let fault =
+        |message: &str| Failure::of_argument("leaveOut", message).detail("changes", changes.len());
     if asked.iter().any(|number| *number >= changes.len()) {
         return Err(fault("The proposal has no change of that number."));
     }
@@ -314,12 +309,11 @@ async fn is_done(
 
 /// A change that is made cannot be left out.
 fn is_made() -> Failure {
-    Failure::new(
-        Code::InvalidInput,
+    Failure::of_argument(
+        "leaveOut",
         "A change that shall be left out was made before, when the proposal was applied in part.",
     )
     .hint("Apply the rest with it, or take that change back with undo.")
-    .detail("fields", json!([{ "path": "leaveOut" }]))
 }
 
 /// Adds to a failure which page of the set it is about.

@@ -1,10 +1,8 @@
 //! Checks that a call could have asked for what a proposal asks for: kept states are not trusted.
 
-use serde_json::json;
-
 use crate::audit::CallId;
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::page::{
     Attached, Date, Field, Locale, NewPath, PageState, check_asset, check_comment, check_content,
     check_description, check_editor, check_new_asset_path, check_tag, check_text, check_title,
@@ -27,11 +25,8 @@ pub(in crate::write::source) fn check(
             continue;
         }
         check_field(change.before(), after, field).map_err(|fault| {
-            Failure::new(
-                Code::InvalidInput,
-                format!("The proposal asks for what no call may: {field} {fault}."),
-            )
-            .detail("fields", json!([{ "path": field.name() }]))
+            let message = format!("The proposal asks for what no call may: {field} {fault}.");
+            Failure::of_argument(field.name(), message)
         })?;
     }
     Ok(())
