@@ -108,8 +108,11 @@ impl WriteContext {
             Some(id) => Some(self.page_of(id).await?),
             None => None,
         };
-        self.has_own(&owner, &[("id", what.id), ("supersedes", what.supersedes)])
-            .await?;
+        for (argument, id) in [("id", what.id), ("supersedes", what.supersedes)] {
+            if let Some(id) = id {
+                self.own(&owner, id, argument).await?;
+            }
+        }
         let argument = if what.id.is_some() {
             "id"
         } else {
@@ -325,25 +328,6 @@ impl WriteContext {
         Ok(())
     }
 
-    /// Checks that each memory that an argument names is the owner's, and that it may know of it.
-    async fn has_own(
-        &self,
-        owner: &MemoryOwner,
-        named: &[(&str, Option<MemoryId>)],
-    ) -> Result<(), Failure> {
-        let mut named = named.iter().filter_map(|(name, id)| Some((*name, (*id)?)));
-        let Some(first) = named.next() else {
-            return Ok(());
-        };
-        let all = self.own_memories(owner, first.0).await?;
-        for (argument, id) in std::iter::once(first).chain(named) {
-            if !all.iter().any(|one| one.id == id) {
-                return Err(failure(&MemoryError::NoSuch, argument));
-            }
-        }
-        Ok(())
-    }
-
     /// A memory of an owner by its id, if it may know of it.
     async fn own(
         &self,
@@ -504,9 +488,8 @@ fn secret_failure(names: &[&str]) -> Failure {
         "The content looks like a secret and is not remembered: {}.",
         names.join(", ")
     );
-    Failure::new(Code::InvalidInput, message)
+    Failure::of_argument("content", message)
         .hint("Remember where it is kept, not the secret itself.")
-        .detail("fields", json!([{ "path": "content" }]))
         .detail("check", "secret_added")
 }
 
@@ -516,19 +499,15 @@ pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
     let code = match error {
         MemoryError::Audit(error) => return error.clone().into(),
         MemoryError::NoSuch => {
-            return Failure::new(Code::InvalidInput, told)
-                .hint("wikijs_recall shows the ids of those there are.")
-                .detail("fields", json!([{ "path": argument }]));
+            return Failure::of_argument(argument, told)
+                .hint("wikijs_recall shows the ids of those there are.");
         }
         MemoryError::Full => {
             return Failure::new(Code::TooLarge, told).hint(
                 "Forget with wikijs_forget what is needed no more, such as details.weakest, or put several into one with supersedes. What people should know belongs into a page.",
             );
         }
-        MemoryError::BadLine { .. } => {
-            return Failure::new(Code::InvalidInput, told)
-                .detail("fields", json!([{ "path": argument }]));
-        }
+        MemoryError::BadLine { .. } => return Failure::of_argument(argument, told),
         MemoryError::TooManyOwners => Code::TooLarge,
         MemoryError::Peer(_) => Code::NotApplied,
         MemoryError::NotOurs(_)
