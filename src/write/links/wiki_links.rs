@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::OptionFuture;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::{Code, Failure};
@@ -100,13 +101,7 @@ impl WikiLinks {
         // that are not indexed in time are missing.
         let is_current = !index.is_on() || catches_up(index).await;
         let turn = index.turn_to_scan().await?;
-        let sources = async {
-            if index.is_on() {
-                index.links().await.ok()
-            } else {
-                None
-            }
-        };
+        let sources = OptionFuture::from(index.is_on().then(|| index.links()));
         let (graph, sources, site) = tokio::join!(graph_of(wiki), sources, wiki.linked_site());
         let (graph, site) = match (graph, site) {
             (Ok(graph), Ok(site)) => (graph, site),
@@ -114,12 +109,12 @@ impl WikiLinks {
         };
         let (pages, graph) = graph;
         let (links, gap) = match sources {
-            Some((links, without)) => {
+            Some(Ok((links, without))) => {
                 let gap = gap(index.now().0, without);
                 let late = (!is_current).then(|| NOT_CURRENT.to_owned());
                 (links, gap.or(late))
             }
-            None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
+            Some(Err(_)) | None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
         };
         Some(Ok(Self {
             pages,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::OptionFuture;
 use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
@@ -272,28 +273,16 @@ async fn asked(
 ) {
     let address = &wiki.settings().base_url;
     let (asks_list, asks_links) = asks(&policy.rules, set, address, input.was_shown);
-    let listed = Box::pin(async {
-        if asks_list {
-            pages_around(wiki).await
-        } else {
-            None
-        }
-    });
-    let linked = Box::pin(async {
-        if asks_links {
-            linked_around(wiki, index, set, &input.beside).await
-        } else {
-            Vec::new()
-        }
-    });
-    let commented = Box::pin(async {
-        if input.was_shown {
-            Vec::new()
-        } else {
-            comments_lost::look(wiki, set).await
-        }
-    });
-    tokio::join!(listed, linked, commented)
+    let listed = asks_list.then(|| Box::pin(pages_around(wiki)));
+    let linked = asks_links.then(|| Box::pin(linked_around(wiki, index, set, &input.beside)));
+    let commented = (!input.was_shown).then(|| Box::pin(comments_lost::look(wiki, set)));
+    let (listed, linked, commented) = tokio::join!(
+        OptionFuture::from(listed),
+        OptionFuture::from(linked),
+        OptionFuture::from(commented)
+    );
+    let (linked, commented) = (linked.unwrap_or_default(), commented.unwrap_or_default());
+    (listed.flatten(), linked, commented)
 }
 
 /// The difference of a change's content; other calls go on while a large one is made.
