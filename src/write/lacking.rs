@@ -1,6 +1,7 @@
 //! Refuses a write for which the key lacks a right at some place.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{Code, Failure};
 use crate::page::{Locale, PagePath, PageReading, escaped};
@@ -11,13 +12,14 @@ const NAMED: usize = 20;
 const PLACE: usize = 120;
 
 /// A place at which the key lacks rights.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Lacking {
-    pub(super) id: Option<i64>,
     pub(super) locale: Locale,
     pub(super) path: PagePath,
     /// The names of the missing rights.
     pub(super) rights: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<i64>,
 }
 
 impl Lacking {
@@ -34,18 +36,6 @@ impl Lacking {
     pub(super) fn place(&self) -> String {
         escaped(&format!("{}/{}", self.locale, self.path), PLACE)
     }
-
-    fn told(&self) -> Value {
-        let mut told = json!({
-            "locale": self.locale.as_str(),
-            "path": self.path.as_str(),
-            "rights": self.rights,
-        });
-        if let (Some(id), Some(told)) = (self.id, told.as_object_mut()) {
-            told.insert("id".to_owned(), id.into());
-        }
-        told
-    }
 }
 
 /// The refusal of a single write.
@@ -58,20 +48,20 @@ pub(super) fn denied(lacking: &Lacking) -> Failure {
     Failure::new(Code::PermissionDenied, message)
         .hint("Nothing was sent. Tell the user to give the key this right there, or choose another place.")
         .detail("right", rights)
-        .detail("lacking", vec![lacking.told()])
+        .detail("lacking", json!([lacking]))
 }
 
 /// The refusal of a set, of which some changes could not be made, or not taken back.
 pub(super) fn denied_set(lacking: &[Lacking]) -> Failure {
     let count = lacking.len();
-    let named: Vec<Value> = lacking.iter().take(NAMED).map(Lacking::told).collect();
+    let named: Vec<&Lacking> = lacking.iter().take(NAMED).collect();
     Failure::new(
         Code::PermissionDenied,
         format!("This key may not make all changes of the set, or not take them back: it lacks rights at {count} pages."),
     )
     .hint("Nothing was sent. details.lacking names the pages and the rights; leave these pages out, or tell the user to give the key these rights.")
     .detail("pages", count)
-    .detail("lacking", named)
+    .detail("lacking", json!(named))
 }
 
 #[cfg(test)]
