@@ -7,13 +7,13 @@ use crate::error::Failure;
 use crate::gates::{ChangeSet, DraftMark, SetChange};
 use crate::page::PagePlace;
 use crate::render_budget;
-use crate::wiki::{Wiki, aside};
+use crate::wiki::Wiki;
 
 use super::answer::SetLine;
 use super::audit_entry::EntryBuilder;
 use super::caller::{Caller, Extent};
 use super::context::WriteContext;
-use super::stages::batch_preview;
+use super::stages::batch_preview::lines_with_room;
 use super::undo::history::WriteHistory;
 
 /// The part of a draft to discard.
@@ -81,13 +81,7 @@ impl WriteContext {
         let (changes, shown): (_, Vec<_>) = changes.unzip();
         let id = CallId::new()?;
         let set = ChangeSet::list(id, changes);
-        let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
-        let wiki = &self.wiki;
-        let lines = set.map(|set| {
-            aside(bytes, || {
-                batch_preview::lines_with_room(wiki, &set, &shown, extent)
-            })
-        });
+        let lines = set.map(|set| lines_with_room(&self.wiki, &set, &shown, extent));
         Ok(lines.unwrap_or_default())
     }
 
@@ -129,9 +123,7 @@ impl WriteContext {
         let rest = set.with_changes(changes.into_iter().skip(from).collect());
         let lines = if from < all {
             render_budget::hold(rest.bytes()).await?;
-            aside(rest.bytes(), || {
-                batch_preview::lines_with_room(&self.wiki, &rest, &[], caller.extent)
-            })
+            lines_with_room(&self.wiki, &rest, &[], caller.extent)
         } else {
             Vec::new()
         };
@@ -152,12 +144,8 @@ impl WriteContext {
         let owner = self.draft_owner(caller);
         let held = self.audit.drafts.hold(owner, name.clone(), false).await?;
         let all = held.draft().changes.len();
-        let gone = held
-            .draft()
-            .changes
-            .iter()
-            .filter(|one| which.is(one))
-            .count();
+        let changes = held.draft().changes.iter();
+        let gone = changes.filter(|one| which.is(one)).count();
         if gone == 0 {
             return Err(AuditError::NoDraft.into());
         }

@@ -22,7 +22,7 @@ use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
 use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
-use super::stages::batch_preview::{self, MAX_DIFFS};
+use super::stages::batch_preview::{MAX_DIFFS, lines_with_room};
 use super::stages::check::{self, CheckInput};
 
 /// A proposal as shown to a person or an agent.
@@ -427,8 +427,8 @@ impl WriteContext {
         changes: impl Iterator<Item = (&'a ProposedChange, &'a Change)>,
         looked: Vec<Looked>,
     ) -> Vec<Reviewed> {
-        let looked = looked.into_iter().map(Some);
-        let looked = looked.chain(std::iter::repeat_with(|| None));
+        let looked = looked.into_iter();
+        let looked = looked.chain(std::iter::repeat_with(Looked::default));
         let told = |one: &ProposedChange, change: &Change| Reviewed {
             url: self.wiki.page_url(&one.locale, &one.path),
             changes: change.values(),
@@ -438,7 +438,6 @@ impl WriteContext {
         changes
             .zip(looked)
             .map(|((one, change), looked)| {
-                let looked = looked.unwrap_or_default();
                 let merged = looked.merged;
                 Reviewed {
                     hindrance: looked.fault,
@@ -477,13 +476,7 @@ impl WriteContext {
             .skip(from)
             .map(|(_, change)| change.into());
         let set = ChangeSet::list(call, changes.collect());
-        let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
-        let wiki = &self.wiki;
-        let lines = set.map(|set| {
-            aside(bytes, || {
-                batch_preview::lines_with_room(wiki, &set, &[], extent)
-            })
-        });
+        let lines = set.map(|set| lines_with_room(&self.wiki, &set, &[], extent));
         Ok(Some((proposal, lines.unwrap_or_default())))
     }
 }

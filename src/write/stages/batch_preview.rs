@@ -3,9 +3,9 @@
 use crate::audit::CallId;
 use crate::change::{Warning, cut};
 use crate::gates::ChangeSet;
-use crate::wiki::Wiki;
+use crate::wiki::{Wiki, aside};
 
-use super::check::SetCheck;
+use super::check::{SetCheck, diff_of};
 use crate::write::answer::{MAX_LINES, SAMPLES, SetLine, SetPreview, WriteTarget};
 use crate::write::caller::Extent;
 use crate::write::source::digest;
@@ -103,20 +103,22 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) ->
 }
 
 /// As many changes of a set as there is room for, in brief all; callers ask for the rest by number.
-/// A difference that alone has no room is cut.
+/// A difference that alone has no room is cut. Other calls go on while large ones are made.
 pub(in crate::write) fn lines_with_room(
     wiki: &Wiki,
     set: &ChangeSet,
     each: &[Vec<Warning>],
     extent: Extent,
 ) -> Vec<SetLine> {
-    if extent == Extent::Brief {
-        return lines(wiki, set, each, extent);
+    let is_brief = extent == Extent::Brief;
+    let extent = if is_brief { extent } else { Extent::Bounded };
+    let mut lines = aside(set.bytes(), || lines(wiki, set, each, extent));
+    if is_brief {
+        return lines;
     }
-    let mut lines = lines(wiki, set, each, Extent::Bounded);
     lines.truncate(MAX_LINES);
     if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {
-        first.diff = cut(set.first().change.content_diff().0, &mut first.warnings);
+        first.diff = cut(diff_of(&set.first().change).0, &mut first.warnings);
         lines.truncate(1);
     }
     let fitting = lines.iter().skip(1).position(|line| line.is_cut);
