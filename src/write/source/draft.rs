@@ -283,12 +283,7 @@ async fn fitting(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failu
 
 /// The change that a draft's file has; `None` if it has neither state.
 fn change_of(one: DraftChange) -> Option<Change> {
-    let change = match (one.before, one.after) {
-        (None, None) => return None,
-        (None, Some(after)) => Change::recreate(after),
-        (Some(before), None) => Change::delete(before),
-        (Some(before), Some(after)) => Change::between(before, after),
-    };
+    let change = Change::of_states(one.before, one.after)?;
     Some(change.with_loss_of(one.lost))
 }
 
