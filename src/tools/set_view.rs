@@ -290,8 +290,8 @@ impl ChangesView {
 
 /// A change in a line: `update /en/docs/a (12): content +3 -1, tags !dead_link`.
 fn line(change: &SetLine) -> String {
-    let thing = &change.target.thing;
-    let id = match (thing.comment, thing.asset, change.target.id) {
+    let target = &change.target;
+    let id = match (target.comment, target.asset, target.id) {
         (Some(comment), _, _) => format!(" (comment {comment})"),
         (_, Some(asset), _) => format!(" (asset {asset})"),
         (None, None, Some(id)) => format!(" ({id})"),

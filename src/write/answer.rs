@@ -101,18 +101,10 @@ pub struct WriteTarget {
     pub title: String,
     /// The address at which a person sees it.
     pub url: String,
-    /// The comment or asset that it is about, if not the page itself.
-    #[serde(flatten)]
-    pub thing: AttachedName,
-}
-
-/// A comment or asset of a page, by its own id.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct AttachedName {
-    /// A comment.
+    /// The comment that it is about, if not the page itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<i64>,
-    /// An asset.
+    /// The asset that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asset: Option<i64>,
 }
@@ -120,23 +112,19 @@ pub struct AttachedName {
 impl WriteTarget {
     /// The page of a state, and what of it the state is of.
     pub(super) fn of(wiki: &Wiki, page: &PageState) -> Self {
+        let (comment, asset) = match &page.thing {
+            Some(Attached::Comment(comment)) => (comment.id, None),
+            Some(Attached::Asset(asset)) => (None, asset.id),
+            None => (None, None),
+        };
         Self {
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
             title: page.title.clone(),
             url: wiki.url_of(page),
-            thing: match &page.thing {
-                Some(Attached::Comment(comment)) => AttachedName {
-                    comment: comment.id,
-                    ..AttachedName::default()
-                },
-                Some(Attached::Asset(asset)) => AttachedName {
-                    asset: asset.id,
-                    ..AttachedName::default()
-                },
-                None => AttachedName::default(),
-            },
+            comment,
+            asset,
         }
     }
 }

@@ -35,8 +35,8 @@ mod visibility;
 mod writer;
 
 pub use answer::{
-    Applied, AttachedName, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SAMPLES, SetAnswer,
-    SetLine, SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
+    Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SAMPLES, SetAnswer, SetLine,
+    SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
 };
 pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent, SiteDirectory, TaskSlot};

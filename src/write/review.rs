@@ -14,7 +14,7 @@ use crate::page::{Attached, Blob, LineCounts, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
 use crate::wiki::aside;
 
-use super::answer::{AttachedName, SetLine, WriteTarget};
+use super::answer::{SetLine, WriteTarget};
 use super::caller::Extent;
 use super::context::WriteContext;
 use super::source::DraftContext;
@@ -85,7 +85,7 @@ impl SetLine {
                 path: one.path.as_str().to_owned(),
                 title: one.title,
                 url: shown.url,
-                thing: AttachedName::default(),
+                ..WriteTarget::default()
             },
             new_place: one.new_path.map(|path| (one.locale, path)),
             aside: one.aside,

@@ -8,9 +8,7 @@ use crate::error::Failure;
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 
-use super::super::answer::{
-    AttachedName, NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, WriteTarget,
-};
+use super::super::answer::{NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, WriteTarget};
 use super::super::source::proposal::set::LEFT_OUT;
 use super::history::WriteHistory;
 
@@ -197,8 +195,7 @@ impl WriteHistory {
                 url: self.wiki.page_url(&locale, &path),
                 locale: locale.as_str().to_owned(),
                 path: path.as_str().to_owned(),
-                title: String::new(),
-                thing: AttachedName::default(),
+                ..WriteTarget::default()
             },
             changed: fields.unwrap_or_default(),
             outcome: call.outcome,

@@ -195,8 +195,7 @@ mod tests {
                 locale: "en".to_owned(),
                 path: "docs/a".to_owned(),
                 title: "A".to_owned(),
-                url: String::new(),
-                thing: crate::write::AttachedName::default(),
+                ..WriteTarget::default()
             },
             changed: Vec::new(),
             outcome,
