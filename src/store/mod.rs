@@ -145,7 +145,7 @@ pub(crate) fn make_room(
         let place = if held.iter().copied().filter(is_own).count() >= share {
             held.iter().position(is_own)
         } else if held.len() >= most {
-            evict_index(&held, (owner, 1))
+            evict_index(held, (owner, 1))
         } else {
             break;
         };

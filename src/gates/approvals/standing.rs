@@ -197,8 +197,8 @@ impl StandingApprovals {
         self.with_lease(move |store, fence| {
             let standing = standing(store, fence, now)?;
             if standing.len() >= MAX_STANDING {
-                let held: Vec<_> = standing.iter().map(|one| (one.owner.as_str(), 1)).collect();
-                let gone = evict_index(&held, (&new.owner, 1));
+                let held = standing.iter().map(|one| (one.owner.as_str(), 1));
+                let gone = evict_index(held, (&new.owner, 1));
                 if let Some(gone) = gone.and_then(|at| standing.get(at)) {
                     store.remove_held(fence, KIND, &gone.id.to_string())?;
                 }

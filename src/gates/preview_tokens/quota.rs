@@ -29,11 +29,9 @@ pub(super) fn gone_for(
             return Some(gone);
         }
         let weight = |bytes| if is_crowded { 1 } else { bytes };
-        let weights: Vec<_> = held
-            .iter()
-            .map(|(_, preview)| (preview.session.owner(), weight(preview.bytes)))
-            .collect();
-        let place = evict_index(&weights, (session.owner(), weight(bytes)))?;
+        let weights = held.iter();
+        let weights = weights.map(|(_, preview)| (preview.session.owner(), weight(preview.bytes)));
+        let place = evict_index(weights, (session.owner(), weight(bytes)))?;
         gone.push(held.remove(place).0.clone());
     }
 }

@@ -119,8 +119,8 @@ impl Apps {
     /// Evicts an entry of the client that holds the most, if there are too many.
     fn make_room<T>(&self, known: &mut Vec<T>, newcomer: &str, client: fn(&T) -> &str) {
         if known.len() >= self.most {
-            let held: Vec<_> = known.iter().map(|other| (client(other), 1)).collect();
-            if let Some(place) = evict_index(&held, (newcomer, 1)) {
+            let held = known.iter().map(|other| (client(other), 1));
+            if let Some(place) = evict_index(held, (newcomer, 1)) {
                 known.remove(place);
             }
         }

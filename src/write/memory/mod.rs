@@ -85,9 +85,8 @@ impl OwnWrites {
         let mut writes = self.0.lock();
         let known = writes.iter().position(|(of, _)| of == session);
         if known.is_none() && writes.len() >= MOST_SESSIONS {
-            let owners = writes.iter().map(|(of, _)| (of.owner(), 1));
-            let held: Vec<_> = owners.collect();
-            let Some(gone) = evict_index(&held, (session.owner(), 1)) else {
+            let held = writes.iter().map(|(of, _)| (of.owner(), 1));
+            let Some(gone) = evict_index(held, (session.owner(), 1)) else {
                 return;
             };
             writes.remove(gone);

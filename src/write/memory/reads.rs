@@ -241,9 +241,8 @@ impl SessionReads {
 
     /// Evicts a page for another one: the oldest of the heaviest owner.
     fn forget_for(&mut self, key: &SessionPageKey) {
-        let owners = self.order.iter().map(|(session, _)| (session.owner(), 1));
-        let held: Vec<_> = owners.collect();
-        if let Some(place) = evict_index(&held, (key.0.owner(), 1))
+        let held = self.order.iter().map(|(session, _)| (session.owner(), 1));
+        if let Some(place) = evict_index(held, (key.0.owner(), 1))
             && let Some(gone) = self.order.remove(place)
         {
             self.forget_text(&gone);
@@ -275,10 +274,8 @@ impl SessionReads {
     fn text_evict_index(&self, newcomer: (&str, usize)) -> Option<SessionPageKey> {
         let length = |key| self.seen.get(key)?.page.as_deref().map(bytes);
         let texts = self.texts.values();
-        let held: Vec<_> = texts
-            .map(|key| (key.0.owner(), length(key).unwrap_or(0)))
-            .collect();
-        let place = evict_index(&held, newcomer)?;
+        let held = texts.map(|key| (key.0.owner(), length(key).unwrap_or(0)));
+        let place = evict_index(held, newcomer)?;
         self.texts.values().nth(place).cloned()
     }
 

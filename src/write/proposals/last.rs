@@ -63,11 +63,10 @@ impl Last {
         }
         let mut last = self.last.lock();
         if last.len() >= MOST {
-            let owners = last.keys().map(|(session, _)| (session.owner(), 1));
-            let held: Vec<_> = owners.collect();
-            let place = evict_index(&held, (session.owner(), 1));
-            let most = place.and_then(|place| held.get(place));
-            let most = most.map(|(owner, _)| (*owner).to_owned());
+            let held = last.keys().map(|(session, _)| (session.owner(), 1));
+            let place = evict_index(held, (session.owner(), 1));
+            let most = place.and_then(|place| last.keys().nth(place));
+            let most = most.map(|(session, _)| session.owner().to_owned());
             last.retain(|(session, _), _| Some(session.owner()) != most.as_deref());
         }
         last.insert((session.clone(), subject), id)
