@@ -100,11 +100,6 @@ impl EntryBuilder {
         &self.session
     }
 
-    /// The call shall create a page at a place.
-    pub(super) fn creates(&mut self, locale: &Locale, path: &PagePath) {
-        self.is_at(Operation::Create, locale, path);
-    }
-
     /// The call is about a place.
     pub(super) fn is_at(&mut self, operation: Operation, locale: &Locale, path: &PagePath) {
         self.entry.operation = Some(operation);

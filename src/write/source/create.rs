@@ -1,6 +1,6 @@
 //! Creates a page, new or as a copy of another one.
 
-use crate::change::{Change, ContentFault, NewPage, ReplaceAll, Warning};
+use crate::change::{Change, ContentFault, NewPage, Operation, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
@@ -14,7 +14,7 @@ use crate::write::faults;
 
 impl ChangeSource for NewPage {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.creates(&self.locale, self.path.as_path());
+        record.is_at(Operation::Create, &self.locale, self.path.as_path());
     }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
@@ -142,7 +142,11 @@ fn unreadable(fields: &[Field]) -> Failure {
 
 impl ChangeSource for Copy {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.creates(&self.page.locale, self.page.path.as_path());
+        record.is_at(
+            Operation::Create,
+            &self.page.locale,
+            self.page.path.as_path(),
+        );
     }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use crate::change::{Change, Warning};
+use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::mirror::{BinPage, Mirror, SeenState, no_state};
@@ -196,7 +196,7 @@ pub(super) fn seen_before(seen: &SeenState) -> Option<Warning> {
 impl ChangeSource for PageRestore {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
         let path = self.path.as_ref().unwrap_or(&self.state.path);
-        record.creates(&self.state.locale, path);
+        record.is_at(Operation::Create, &self.state.locale, path);
     }
 
     async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
