@@ -4,7 +4,7 @@ use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, Field, PageReading, PageState, PartSelector, part_as_in};
-use crate::wiki::{PageRights, Right, Wiki};
+use crate::wiki::{PageRights, Wiki};
 
 use super::{
     ChangeSource, ComparedSet, Made, WriteCall, again_if, conflict, mending, tags_of, whole_page,
@@ -12,6 +12,7 @@ use super::{
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
 use crate::write::memory::Concerns;
+use crate::write::stages::rights::CODE;
 
 /// The changes to a page.
 #[derive(Debug, Clone)]
@@ -261,18 +262,14 @@ async fn code_of(
     page: &PageState,
     version: &PageReading,
 ) -> (Option<String>, Option<String>) {
-    let fields = [
-        (Field::ScriptCss, Right::WriteStyles),
-        (Field::ScriptJs, Right::WriteScripts),
-    ];
     let mut rights = PageRights::default();
-    if fields.iter().any(|(field, _)| version.knows(*field)) {
+    if CODE.iter().any(|(field, _)| version.knows(*field)) {
         // Where the wiki tells nothing, it decides when the write is sent.
         let place = PageReading::from(page.clone());
         rights = wiki.rights_to_code(&place).await.unwrap_or_default();
     }
     let [css, js] =
-        fields.map(|(field, right)| page.knows(field) && rights.has(right) != Some(false));
+        CODE.map(|(field, right)| page.knows(field) && rights.has(right) != Some(false));
     (
         version.script_css.clone().filter(|_| css),
         version.script_js.clone().filter(|_| js),

@@ -43,7 +43,7 @@ impl RequiredRights {
 }
 
 /// The page's own styles and scripts, each with the right to write it.
-const CODE: [(Field, Right); 2] = [
+pub(in crate::write) const CODE: [(Field, Right); 2] = [
     (Field::ScriptCss, Right::WriteStyles),
     (Field::ScriptJs, Right::WriteScripts),
 ];
@@ -345,8 +345,7 @@ fn at_page(change: &Change, is_list: bool) -> Vec<Right> {
         return back.into_iter().chain([Right::DeletePages]).collect();
     }
     let mut needed = Vec::new();
-    let is_elsewhere = |field: &Field| matches!(field, Field::Path | Field::Locale);
-    if !change.fields().iter().all(is_elsewhere) || change.renders_anew() {
+    if !change.fields().into_iter().all(Field::is_place) || change.renders_anew() {
         needed.push(Right::WritePages);
     }
     if change.moves() {
