@@ -180,7 +180,7 @@ impl Settling<'_> {
 }
 
 /// Since when the page has looked as in this reading.
-fn seen_since(
+pub(in crate::write) fn seen_since(
     last: Option<&(PageObservation, Instant)>,
     seen: &PageObservation,
     now: Instant,

@@ -23,6 +23,7 @@ use crate::wiki::{Wiki, WikiError};
 use super::super::audit_entry::is_worth_keeping;
 use super::super::stages::verify::expected::{CreationOrder, PageObservation, Promise};
 use super::super::stages::verify::history::{HistoryEvidence, follow};
+use super::super::stages::verify::seen_since;
 use super::super::timeouts::Timeouts;
 use super::super::undo::history_set;
 
@@ -352,10 +353,7 @@ impl Recovery {
         loop {
             self.audit.check()?;
             let seen = promise.read(&self.wiki, None).await?;
-            let since = match &last {
-                Some((last, since)) if *last == seen => *since,
-                _ => Instant::now(),
-            };
+            let since = seen_since(last.as_ref(), &seen, Instant::now());
             let is_final = began.elapsed() >= wait && since.elapsed() >= self.patience.apart;
             if is_final || promise.is_kept(&seen) {
                 return Ok(seen);
