@@ -21,11 +21,8 @@ pub(in crate::write) async fn is_taken(wiki: &Wiki, change: &Change) -> Result<b
 /// # Errors
 /// `PAGE_EXISTS` if the place is taken, `INVALID_INPUT` if the wiki has no such locale.
 pub(in crate::write) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
-    let Some(after) = change
-        .after()
-        .filter(|_| change.thing().is_none())
-        .filter(|_| change.before().is_none() || change.moves())
-    else {
+    let takes_place = change.place_taken().is_some();
+    let Some(after) = change.after().filter(|_| takes_place) else {
         return Ok(Vec::new());
     };
     let is_new = |before: &PageState| before.locale != after.locale;

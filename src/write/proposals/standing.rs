@@ -126,7 +126,7 @@ impl<'a> PlacesListed<'a> {
         match change.operation {
             Operation::Create if is_taken(&change.path) => ListedState::Outdated,
             Operation::Create => ListedState::Open,
-            Operation::Update | Operation::Move | Operation::Aside | Operation::Delete => {
+            operation if operation.is_of_page() => {
                 let page = change.page.and_then(|id| self.pages.get(&id));
                 let Some(page) = page else {
                     return if is_own {
@@ -147,12 +147,7 @@ impl<'a> PlacesListed<'a> {
                 }
             }
             // No list of pages has comments or assets.
-            Operation::AddComment
-            | Operation::ChangeComment
-            | Operation::DeleteComment
-            | Operation::UploadAsset
-            | Operation::RenameAsset
-            | Operation::DeleteAsset => ListedState::Unchecked,
+            _ => ListedState::Unchecked,
         }
     }
 }

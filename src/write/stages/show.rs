@@ -46,13 +46,7 @@ pub(in crate::write) fn answer(
 }
 
 fn preview(wiki: &Wiki, call: CallId, set: &ChangeSet, checked: SetCheck) -> Preview {
-    let SetCheck {
-        mut notes,
-        diff,
-        lines,
-        each: _,
-        facts: _,
-    } = checked;
+    let mut notes = checked.notes;
     let change = &set.first().change;
     if let Some(lost) = change.lost_for_good() {
         notes.warnings.insert(0, lost);
@@ -62,9 +56,9 @@ fn preview(wiki: &Wiki, call: CallId, set: &ChangeSet, checked: SetCheck) -> Pre
         operation: change.operation(),
         target: WriteTarget::of(wiki, change.target()),
         changes: change.values(),
-        diff,
+        diff: checked.diff,
         outline: None,
-        lines,
+        lines: checked.lines,
         notes,
         confirm: None,
         proposal: None,
