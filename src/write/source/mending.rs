@@ -52,30 +52,25 @@ pub(super) async fn with_moves(
 ) -> Result<(Vec<SetChange>, Mending), Failure> {
     let of_new = of_new(&moves, asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
-    let found = MendablePages::of(call, moves.clone(), &own).await?;
-    if found.pages.len() > MAX_MENDED {
-        return Err(too_many(asked.len(), found.pages.len()));
+    let (pages, mut mending) = linking(call, moves.clone(), &own).await?;
+    if pages.len() > MAX_MENDED {
+        return Err(too_many(asked.len(), pages.len()));
     }
-    let mut mending = Mending {
-        site: found.site,
-        alone: HashMap::new(),
-        left: found.left,
-    };
     let mut changes = Vec::new();
     for change in asked {
         let (change, left) = mended(change, (&moves, &of_new), &mending.site);
         mending.left.extend(left);
         changes.push(change);
     }
-    let read: Vec<_> = stream::iter(found.pages)
+    let read: Vec<_> = stream::iter(pages)
         .map(|page| linker(call, page, &moves, &mending.site))
         .buffered(AT_ONCE)
         .collect()
         .await;
     for read in read {
-        let read = read?;
-        mending.left.extend(read.left);
-        if let Some((change, links)) = read.change {
+        let (change, left) = read?;
+        mending.left.extend(left);
+        if let Some((change, links)) = change {
             mending.alone.extend(page_id(&change).map(|id| (id, links)));
             changes.push(change);
         }
@@ -208,71 +203,51 @@ fn left_of(id: i64, place: &PagePlace, left: Vec<LeftLink>) -> Vec<LinkLeft> {
     left.collect()
 }
 
-/// The pages that link to moved pages.
-struct MendablePages {
-    /// Pages whose links can be mended: ids and places.
-    pages: BTreeMap<i64, PagePlace>,
-    /// Links that cannot be mended.
-    left: Vec<LinkLeft>,
-    site: LinkedSite,
-}
-
-/// Links to moved pages in a page's source.
-enum MovedLinks {
-    Mends(i64, PagePlace),
-    Left(Vec<LinkLeft>),
-}
-
-impl MendablePages {
-    /// Searches all sources, which needs a complete and current index.
-    async fn of(call: WriteCall<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
-        let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Mending).await?;
-        let site = known.site.clone();
-        let formats: HashMap<i64, SourceFormat> = known
-            .pages
-            .iter()
-            .filter_map(|page| {
-                let format =
-                    SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
-                Some((page.id?, format))
-            })
-            .collect();
-        let (rules, on, not) = (moves.clone(), site.clone(), own.clone());
-        let look = move |id: i64, place: &PagePlace, text: &str| {
-            if not.contains(&id) {
-                return None;
-            }
-            // A page that is not in the list counts as missing.
-            let format = *formats.get(&id)?;
-            let mended = mend_links(text, format, place, &rules, &on);
-            if !mended.mended.is_empty() {
-                return Some(MovedLinks::Mends(id, place.clone()));
-            }
+/// The pages that link to moved pages, by their ids and places, and the plan with the links that cannot
+/// be mended. Searches all sources, which needs a complete and current index.
+async fn linking(
+    call: WriteCall<'_>,
+    moves: Moves,
+    own: &HashSet<i64>,
+) -> Result<(BTreeMap<i64, PagePlace>, Mending), Failure> {
+    let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Mending).await?;
+    let formats: HashMap<i64, SourceFormat> = known
+        .pages
+        .iter()
+        .filter_map(|page| {
+            let format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
+            Some((page.id?, format))
+        })
+        .collect();
+    let (rules, on, not) = (moves.clone(), known.site.clone(), own.clone());
+    let look = move |id: i64, place: &PagePlace, text: &str| {
+        if not.contains(&id) {
+            return None;
+        }
+        // A page that is not in the list counts as missing.
+        let format = *formats.get(&id)?;
+        let mended = mend_links(text, format, place, &rules, &on);
+        if mended.mended.is_empty() {
             let left = left_of(id, place, mended.left);
-            (!left.is_empty()).then_some(MovedLinks::Left(left))
-        };
-        let index = call.index;
-        let looked = index.in_sources(look, Instant::now() + LOOKING).await;
-        let looked = looked.map_err(|_| busy())?;
-        if !looked.is_whole {
-            return Err(busy());
+            return (!left.is_empty()).then_some((None, left));
         }
-        let unsourced: BTreeSet<i64> = looked.without.into_iter().collect();
-        let mut linking = Self {
-            pages: BTreeMap::new(),
-            left: of_graph(&known.graph, &unsourced, &moves, own),
-            site,
-        };
-        for found in looked.found {
-            match found {
-                MovedLinks::Mends(id, place) => {
-                    linking.pages.insert(id, place);
-                }
-                MovedLinks::Left(left) => linking.left.extend(left),
-            }
-        }
-        Ok(linking)
+        // Its other links are told when it is read.
+        Some((Some((id, place.clone())), Vec::new()))
+    };
+    let looked = call.index.in_sources(look, Instant::now() + LOOKING).await;
+    let looked = looked.map_err(|_| busy())?;
+    if !looked.is_whole {
+        return Err(busy());
     }
+    let unsourced: BTreeSet<i64> = looked.without.into_iter().collect();
+    let (mends, left): (Vec<_>, Vec<_>) = looked.found.into_iter().unzip();
+    let mut mending = Mending {
+        left: of_graph(&known.graph, &unsourced, &moves, own),
+        site: known.site,
+        alone: HashMap::new(),
+    };
+    mending.left.extend(left.into_iter().flatten());
+    Ok((mends.into_iter().flatten().collect(), mending))
 }
 
 /// The pages that link to moved pages by the wiki's own link graph, and whose source the key cannot
@@ -297,29 +272,22 @@ fn of_graph(
         .collect()
 }
 
-/// The result for a page that links to moved pages.
-#[derive(Default)]
-struct Linker {
-    /// Its change, and how many links the change mends.
-    change: Option<(Change, usize)>,
-    left: Vec<LinkLeft>,
-}
-
-/// Reads a page that links to moved pages, and makes its change, if it may be written.
+/// Reads a page that links to moved pages, and makes its change, if it may be written, with the number
+/// of links that it mends; and the links that are left.
 async fn linker(
     call: WriteCall<'_>,
     (id, place): (i64, PagePlace),
     moves: &Moves,
     site: &LinkedSite,
-) -> Result<Linker, Failure> {
-    let stays = |place: PagePlace, why| Linker {
-        change: None,
-        left: vec![LinkLeft {
+) -> Result<(Option<(Change, usize)>, Vec<LinkLeft>), Failure> {
+    let stays = |place: PagePlace, why| {
+        let left = LinkLeft {
             id,
             place,
             link: None,
             why: Cow::Borrowed(why),
-        }],
+        };
+        (None, vec![left])
     };
     let page = match whole_page::to_write(call.wiki(), id, &[]).await {
         Ok(read) => read.page,
@@ -327,15 +295,15 @@ async fn linker(
             // Only keys that may write a page can read all of it (W2).
             Code::FieldUnreadable | Code::PermissionDenied => return Ok(stays(place, UNREADABLE)),
             // The page was deleted meanwhile, and its links with it.
-            Code::PageNotFound => return Ok(Linker::default()),
+            Code::PageNotFound => return Ok((None, Vec::new())),
             _ => return Err(failure.detail("id", id)),
         },
     };
     let place = page.place();
     let mended = mend_links(&page.content, page.format(), &place, moves, site);
+    let left = left_of(id, &place, mended.left);
     if mended.mended.is_empty() {
-        let left = left_of(id, &place, mended.left);
-        return Ok(Linker { change: None, left });
+        return Ok((None, left));
     }
     let after = PageState {
         content: mended.text,
@@ -348,10 +316,7 @@ async fn linker(
     if Wiki::check_size(&change).is_err() {
         return Ok(stays(place, TOO_LARGE));
     }
-    Ok(Linker {
-        change: Some((change, mended.mended.len())),
-        left: left_of(id, &place, mended.left),
-    })
+    Ok((Some((change, mended.mended.len())), left))
 }
 
 fn too_many(asked: usize, mended: usize) -> Failure {
