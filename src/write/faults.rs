@@ -8,7 +8,7 @@ use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, paused};
 use crate::page::{
-    DiffersIn, EditFault, Field, Outline, PartFault, PartSelector, PartStep, PatchFault,
+    DiffersIn, EditFault, Field, Outline, PageState, PartFault, PartSelector, PartStep, PatchFault,
     SectionFault, Selector,
 };
 use crate::wiki::sentence;
@@ -137,6 +137,14 @@ pub(super) fn with_difference(failure: Failure, since: &Change) -> Failure {
         .detail("fields", Field::names(&since.fields()))
         .detail("changes", short(since.values(), &mut Vec::new()))
         .detail("diff", cut(since.content_diff().0, &mut Vec::new()))
+}
+
+/// Adds the page that a failure is about.
+pub(super) fn with_page(failure: Failure, page: &PageState) -> Failure {
+    failure
+        .detail("id", page.id)
+        .detail("locale", page.locale.as_str())
+        .detail("path", page.path.as_str())
 }
 
 fn edit(fault: EditFault) -> Failure {

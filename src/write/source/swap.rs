@@ -8,6 +8,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy, SetChange};
 use crate::page::{NewPath, PagePath, PagePlace};
 use crate::wiki::{Wiki, WikiError};
+use crate::write::faults::with_page;
 
 /// The number of names tried in each section.
 const NAMES: usize = 9;
@@ -115,15 +116,12 @@ fn names(change: &Change) -> impl Iterator<Item = PagePath> {
 }
 
 fn none(change: &Change) -> Failure {
-    let page = change.target();
-    Failure::new(
+    let failure = Failure::new(
         Code::PathNotAllowed,
         "Pages of this set change places, and no temporary place beside one of them is free and may be written.",
     )
-    .hint("Move that page to another path first, in a call of its own.")
-    .detail("id", page.id)
-    .detail("locale", page.locale.as_str())
-    .detail("path", page.path.as_str())
+    .hint("Move that page to another path first, in a call of its own.");
+    with_page(failure, change.target())
 }
 
 #[cfg(test)]

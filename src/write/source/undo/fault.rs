@@ -7,7 +7,7 @@ use crate::page::{Field, PageState, unified_diff};
 use crate::wiki::WikiError;
 
 use super::MOST_NAMED;
-use crate::write::faults::with_difference;
+use crate::write::faults::{with_difference, with_page};
 use crate::write::undo::history::{WriteHistory, nothing};
 
 /// The failure for a fault, with the page before the write, as the write left it, and now.
@@ -31,10 +31,7 @@ pub(super) fn undo_failure(
                 "It was moved since, or is another page; wikijs_delete_page deletes it by its id.",
             );
             match now {
-                Some(now) => failure
-                    .detail("id", now.id)
-                    .detail("locale", now.locale.as_str())
-                    .detail("path", now.path.as_str()),
+                Some(now) => with_page(failure, &now),
                 None => failure,
             }
         }
@@ -84,10 +81,7 @@ pub(super) fn maybe_theirs(
         .hint("Look who wrote the page (view metadata); with force it is deleted all the same.")
         .detail("refusal", code);
     Err(match now {
-        Some(now) => failure
-            .detail("id", now.id)
-            .detail("locale", now.locale.as_str())
-            .detail("path", now.path.as_str()),
+        Some(now) => with_page(failure, now),
         None => failure,
     })
 }
