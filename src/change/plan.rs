@@ -375,11 +375,6 @@ impl Change {
         (difference.unified(), difference.counts())
     }
 
-    /// The numbers of content lines that it adds and removes.
-    pub fn content_lines(&self) -> LineCounts {
-        self.content_difference().counts()
-    }
-
     /// The lines of the content that differ.
     pub fn content_difference(&self) -> Difference<'_> {
         fn content(page: Option<&PageState>) -> &str {

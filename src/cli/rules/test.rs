@@ -137,7 +137,7 @@ impl Replay<'_> {
         found.writes += 1;
         let change =
             if let ReconstructedChange::Change(change) = self.log.writes.kept_change_of(call)? {
-                let lines = change.content_lines();
+                let lines = change.content_difference().counts();
                 let around = Surroundings {
                     wiki: self.wiki,
                     pages: None,
