@@ -1,6 +1,5 @@
 //! The record of one call, gathered while the call runs.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use time::OffsetDateTime;
@@ -40,8 +39,6 @@ pub(super) struct EntryBuilder {
     omitted: Option<Exclusions>,
     /// True if its caller leaves the change to people.
     proposes: bool,
-    /// The review page's address for its caller, if that is known.
-    review: Option<Arc<str>>,
     session: SessionId,
 }
 
@@ -62,14 +59,8 @@ impl EntryBuilder {
             said: Vec::new(),
             omitted: None,
             proposes: caller.proposes,
-            review: caller.review.clone(),
             session: caller.session.clone(),
         }
-    }
-
-    /// The review page's address for its caller, if that is known.
-    pub(super) const fn review(&self) -> Option<&Arc<str>> {
-        self.review.as_ref()
     }
 
     /// Runs a stage of this write as a span, which tells the ids that its records have. The end of the
@@ -367,7 +358,7 @@ impl EntryBuilder {
         let call = self.entry.call;
         let one_of_it = ChangeSet::single(call, one.clone()).noted(self.note.clone());
         let mut record = self.of_member(&one_of_it);
-        record.counted(one.change.content_lines());
+        record.counted(one.change.content_difference().counts());
         record
     }
 

@@ -134,7 +134,7 @@ impl WriteContext {
     }
 
     /// The review page as a caller reaches it.
-    fn review_for(&self, caller: &Caller) -> ReviewAddress {
+    pub(super) fn review_for(&self, caller: &Caller) -> ReviewAddress {
         self.policy.review.seen_from(caller.review.as_ref())
     }
 

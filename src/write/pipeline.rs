@@ -186,8 +186,10 @@ impl<'a> Pipeline<'a> {
         let extent = self.caller.extent;
         let passed = Box::pin(self.through(brought));
         let passed = render_budget::within(async {
-            let passed = passed.await?;
-            Ok(passed.bounded(extent))
+            Ok(match passed.await? {
+                Passed::Answer(answer) => Passed::Answer(answer.bounded(extent)),
+                passed => passed,
+            })
         });
         let passed = passed.await;
         self.held = Held::default();
@@ -299,7 +301,7 @@ impl<'a> Pipeline<'a> {
             }
             Stop::Propose => {
                 self.take(set).await?;
-                let review = context.policy.review.seen_from(self.record.review());
+                let review = context.review_for(self.caller);
                 let (proposals, record) = (&context.proposals, &mut self.record);
                 let kept = propose::keep(proposals, &review, record, set, &mut checked.notes);
                 proposal = kept.await?;
@@ -395,14 +397,6 @@ fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
 }
 
 impl Passed {
-    /// The part of it that a caller is shown.
-    fn bounded(self, extent: Extent) -> Self {
-        match self {
-            Self::Answer(answer) => Self::Answer(answer.bounded(extent)),
-            Self::Asked(_) | Self::Sent(_) => self,
-        }
-    }
-
     fn warn(&mut self, warning: Warning) {
         if let Self::Answer(answer) | Self::Sent(Ok(answer)) = self {
             answer.notes_mut().warnings.push(warning);
