@@ -44,7 +44,9 @@ impl WriteScope<'_> {
     pub fn fault_at(&self, locale: &Locale, path: &PagePath) -> Option<Failure> {
         denied(self, locale, path)
             .or_else(|| not_allowed(self, locale, path))
-            .or_else(|| unreadable(self, locale, path))
+            // The message does not name unreadable places: a page that may not be read looks like a
+            // missing one.
+            .or_else(|| (!self.reads.admits_place(locale, path)).then(|| hidden("at this path")))
     }
 
     /// A page with a tag that hides pages could be written once and never be seen again.
@@ -78,12 +80,6 @@ fn denied(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Fail
     let holds = |prefix: &Prefix| prefix.folded().holds(&locale, &path);
     let is_denied = may.denied.iter().any(holds);
     is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
-}
-
-/// The message does not name unreadable places: a page that may not be read looks like a missing
-/// one.
-fn unreadable(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    (!may.reads.admits_place(locale, path)).then(|| hidden("at this path"))
 }
 
 fn hidden(which: &str) -> Failure {

@@ -148,15 +148,14 @@ impl WriteContext {
         });
         let mut found = ranked(all, what.query.as_deref(), Timestamp::now());
         let of_all = found.len();
-        let mut bytes = 0_usize;
         found.truncate(what.limit);
-        let mut shown = 0_usize;
-        found.retain(|one| {
+        let mut bytes = 0_usize;
+        let fitting = found.iter().take_while(|one| {
             bytes = bytes.saturating_add(one.memory.content.len());
-            let fits = shown == 0 || bytes <= MOST_TEXT;
-            shown = shown.saturating_add(usize::from(fits));
-            fits
+            bytes <= MOST_TEXT
         });
+        let fitting = fitting.count().max(1);
+        found.truncate(fitting);
         let ids: HashSet<MemoryId> = found.iter().map(|one| one.memory.id).collect();
         if !ids.is_empty() && self.refusal_of(caller).is_none() {
             let record = self.record_of(caller)?.memory(None);

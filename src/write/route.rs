@@ -96,10 +96,10 @@ impl Route {
 
     /// True if somebody saw this very set before.
     pub(super) const fn was_shown(&self) -> bool {
-        match self {
-            Self::Send(Warrant::Preview(_) | Warrant::Person(_) | Warrant::Reviewer(_)) => true,
-            Self::Send(Warrant::StaticToken) | Self::Stop(_) => false,
-        }
+        matches!(
+            self,
+            Self::Send(Warrant::Preview(_) | Warrant::Person(_) | Warrant::Reviewer(_))
+        )
     }
 }
 

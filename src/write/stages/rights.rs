@@ -221,22 +221,11 @@ fn warning(mut unknown: Vec<&'static str>) -> Option<Warning> {
 /// scripts. Where the wiki could not be asked, nothing is known.
 async fn rights(wiki: &Wiki, need: &RequiredRights) -> PageRights {
     let place = &need.place;
+    let are_of = |list: &[Right]| need.rights.iter().all(|right| list.contains(right));
     let told = match place.id {
         // No view tells them (W44).
-        _ if need
-            .rights
-            .iter()
-            .all(|right| Right::OF_ASSETS.contains(right)) =>
-        {
-            return PageRights::default();
-        }
-        _ if need
-            .rights
-            .iter()
-            .all(|right| Right::OF_COMMENTS.contains(right)) =>
-        {
-            rights_to_comments(wiki, place).await
-        }
+        _ if are_of(&Right::OF_ASSETS) => return PageRights::default(),
+        _ if are_of(&Right::OF_COMMENTS) => rights_to_comments(wiki, place).await,
         None => wiki.rights_at(&place.locale, &place.path).await,
         Some(_) if has_tags(place) && need.asks_for_code() => wiki.rights_to_code(place).await,
         Some(_) if has_tags(place) => wiki.rights_by_path(place).await,

@@ -4,9 +4,7 @@ use time::OffsetDateTime;
 
 use crate::audit::{AuditError, AuditLog, Client};
 use crate::change::Warning;
-use crate::gates::{
-    AllowedSet, ChangeSet, Cleared, Decided, Policy, Refusal, Ruled, WritePolicy, rules,
-};
+use crate::gates::{AllowedSet, Cleared, Decided, Policy, Refusal, Ruled, WritePolicy, rules};
 use crate::rules::{ChangeFacts, Facts, Then};
 
 use crate::write::route::{Route, Stop, Warrant};
@@ -20,18 +18,14 @@ pub(in crate::write) enum Ruling<'p> {
 }
 
 impl Ruling<'_> {
-    const fn set(&self) -> &ChangeSet {
-        match self {
-            Self::Next(cleared, _) => cleared.set(),
-            Self::Stop(_, allowed) => allowed.set(),
-        }
-    }
-
     /// The same, but for a set that has nothing to do: only a draft takes it, and a single one that
     /// would stay open is shown unless it was to be proposed.
     pub(in crate::write) fn unless_nothing_to_do(self, proposes: bool) -> Self {
-        let is_list = self.set().is_list();
-        let is_nothing = self.set().is_nothing();
+        let set = match &self {
+            Self::Next(cleared, _) => cleared.set(),
+            Self::Stop(_, allowed) => allowed.set(),
+        };
+        let (is_list, is_nothing) = (set.is_list(), set.is_nothing());
         match self {
             Self::Stop(Stop::AddToDraft, _) => self,
             Self::Stop(Stop::Propose, _) if !is_list && !proposes => self,
