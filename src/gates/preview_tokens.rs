@@ -193,7 +193,7 @@ impl Previews {
     }
 
     /// The set that was shown to the session under this id, or to another session of its owner.
-    pub(crate) fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet> {
+    pub(super) fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet> {
         let previews = self.kept.lock();
         let mut own = previews.values();
         let own = own.find(|preview| preview.set.id() == id && preview.counts_for(session));

@@ -317,9 +317,8 @@ impl WriteContext {
     pub async fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
         let previews = &self.memory.previews;
         previews.keep_asked(&caller.session, token, asked);
-        if let Some(place) = self.preview_store(caller) {
-            previews.share(&place, &caller.session, token).await;
-        }
+        let place = self.preview_store(caller);
+        previews.share(place.as_ref(), &caller.session, token).await;
     }
 
     /// Fetches the preview of a token, if another server of this store gave it.
@@ -327,13 +326,8 @@ impl WriteContext {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
     pub async fn fetch_preview(&self, caller: &Caller, token: &str) -> Result<(), Failure> {
-        match self.preview_store(caller) {
-            Some(place) => {
-                let previews = &self.memory.previews;
-                previews.fetch(&place, &caller.session, token).await
-            }
-            None => Ok(()),
-        }
+        let (previews, place) = (&self.memory.previews, self.preview_store(caller));
+        previews.fetch(place.as_ref(), &caller.session, token).await
     }
 
     /// The place of the previews that this caller's servers share, if they share any.
@@ -351,9 +345,8 @@ impl WriteContext {
         let (questions, session) = (&self.memory.questions, &caller.session);
         let name = questions.offer_for(limit, session, set)?.token;
         questions.keep_asked(session, &name, asked);
-        if let Some(place) = self.preview_store(caller) {
-            questions.share(&place.of_questions(), session, &name).await;
-        }
+        let place = self.preview_store(caller).map(PreviewStore::of_questions);
+        questions.share(place.as_ref(), session, &name).await;
         Ok(name)
     }
 
@@ -366,9 +359,7 @@ impl WriteContext {
     ) -> Result<Option<SpentToken>, Failure> {
         let (questions, session) = (&self.memory.questions, &caller.session);
         let place = self.preview_store(caller).map(PreviewStore::of_questions);
-        if let Some(place) = &place {
-            questions.fetch(place, session, name).await?;
-        }
+        questions.fetch(place.as_ref(), session, name).await?;
         let is_own = |kept: Option<Asked>| kept.is_some_and(|kept| kept.is_same(asked));
         if !questions.asked(session, name).is_ok_and(is_own) {
             return Ok(None);

@@ -97,16 +97,9 @@ impl WriteContext {
         id: CallId,
         from: usize,
     ) -> Result<Option<(usize, Vec<SetLine>)>, Failure> {
-        let previews = &self.memory.previews;
-        let here = previews.shown(&caller.session, id);
-        let shown = match (here, self.preview_store(caller)) {
-            (None, Some(place)) => {
-                let elsewhere = previews.shown_elsewhere(&place, &caller.session, id);
-                elsewhere.await?
-            }
-            (here, _) => here,
-        };
-        let Some(set) = shown else {
+        let (previews, place) = (&self.memory.previews, self.preview_store(caller));
+        let shown = previews.shown_anywhere(place.as_ref(), &caller.session, id);
+        let Some(set) = shown.await? else {
             return Ok(None);
         };
         let changes: Vec<SetChange> = set.iter().cloned().collect();

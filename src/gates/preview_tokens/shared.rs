@@ -85,7 +85,13 @@ impl PreviewStore {
 impl Previews {
     /// Keeps a preview, with the call for which it was given, where other servers find it. One that cannot
     /// be kept does not count any more: its document may be there all the same.
-    pub(crate) async fn share(&self, place: &PreviewStore, session: &SessionId, token: &str) {
+    pub(crate) async fn share(
+        &self,
+        place: Option<&PreviewStore>,
+        session: &SessionId,
+        token: &str,
+    ) {
+        let Some(place) = place else { return };
         let Some((preview, name)) = self.to_share(place, session, token) else {
             return;
         };
@@ -135,10 +141,11 @@ impl Previews {
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
     pub(crate) async fn fetch(
         &self,
-        place: &PreviewStore,
+        place: Option<&PreviewStore>,
         session: &SessionId,
         token: &str,
     ) -> Result<(), Failure> {
+        let Some(place) = place else { return Ok(()) };
         let is_used = self.used_by(session, token).is_some();
         if is_used || self.kept.lock().contains_key(token) || !has_form(token) {
             return Ok(());
@@ -151,16 +158,20 @@ impl Previews {
         Ok(())
     }
 
-    /// The set that another server showed under this id, to be shown here, too.
+    /// The set that was shown to the session under this id, here or by another server.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
-    pub(crate) async fn shown_elsewhere(
+    pub(crate) async fn shown_anywhere(
         &self,
-        place: &PreviewStore,
+        place: Option<&PreviewStore>,
         session: &SessionId,
         set: CallId,
     ) -> Result<Option<ChangeSet>, Failure> {
+        let here = self.shown(session, set);
+        let Some(place) = place.filter(|_| here.is_none()) else {
+            return Ok(here);
+        };
         let beginning = format!("{set}.");
         let is_it = move |name: &str| name.starts_with(&beginning);
         let found = self.elsewhere(place, session, is_it).await?;

@@ -214,7 +214,7 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let token = token.token;
     let arguments = json!({ "id": 7 }).as_object().cloned().unwrap_or_default();
     one.keep_asked(&ours, &token, Asked::new("wikijs_delete_page", arguments));
-    one.share(&place, &ours, &token).await;
+    one.share(Some(&place), &ours, &token).await;
     let names = store.documents(DocumentKind::Preview).expect("documents");
     assert_eq!(names.len(), 1);
     assert!(
@@ -223,15 +223,19 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     );
 
     // Neither another session nor another policy finds it.
-    two.fetch(&place, &theirs, &token).await.expect("an answer");
+    two.fetch(Some(&place), &theirs, &token)
+        .await
+        .expect("an answer");
     assert!(two.look(&theirs, &token).is_err());
     let stricter = PreviewStore::new(&store, || LineHash::new(b"other")).expect("a store");
-    two.fetch(&stricter, &ours, &token)
+    two.fetch(Some(&stricter), &ours, &token)
         .await
         .expect("an answer");
     assert!(two.look(&ours, &token).is_err());
 
-    two.fetch(&place, &ours, &token).await.expect("an answer");
+    two.fetch(Some(&place), &ours, &token)
+        .await
+        .expect("an answer");
     assert!(
         two.look(&ours, &token)
             .expect("it counts")
@@ -242,7 +246,7 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
         (&*asked.tool, &asked.arguments["id"]),
         ("wikijs_delete_page", &json!(7))
     );
-    let shown = three.shown_elsewhere(&place, &ours, id);
+    let shown = three.shown_anywhere(Some(&place), &ours, id);
     let shown = shown.await.expect("an answer");
     assert_eq!(shown.map(|set| set.id()), Some(id));
     assert!(
@@ -253,7 +257,7 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     assert!(two.spend(Some(&place), &ours, &token).await.is_ok());
     for server in [&one, &two, &three] {
         server
-            .fetch(&place, &ours, &token)
+            .fetch(Some(&place), &ours, &token)
             .await
             .expect("an answer");
         assert!(server.spend(Some(&place), &ours, &token).await.is_err());
@@ -293,7 +297,7 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     let offer = async |server: &Previews, session: &SessionId| {
         let token = server.offer(session, change()).expect("a token").token;
         server.keep_asked(session, &token, asked());
-        server.share(&place, session, &token).await;
+        server.share(Some(&place), session, &token).await;
         token
     };
     let few = SessionId::new("a/1").owned_by("a");
@@ -310,7 +314,7 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     for token in [&kept].into_iter().chain(&tokens) {
         let by = if token == &kept { &few } else { &session };
         servers[2]
-            .fetch(&place, by, token)
+            .fetch(Some(&place), by, token)
             .await
             .expect("an answer");
         let spent = servers[2].spend(Some(&place), by, token).await;

@@ -232,7 +232,7 @@ async fn any_server_takes_the_answer_to_a_question_once_and_for_its_call_alone()
     let session = session();
     let place = other.desk.preview_store(&caller(Asker::Nobody)).unwrap();
     let previews = &other.desk.memory.previews;
-    previews.fetch(&place, &session, &name).await.unwrap();
+    previews.fetch(Some(&place), &session, &name).await.unwrap();
     assert!(previews.look(&session, &name).is_err());
     let Ok(Brought::Yes(approved)) = answer(&other, &name, yes).await else {
         panic!("a yes");
