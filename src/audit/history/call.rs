@@ -197,17 +197,19 @@ fn story(
         CallSelectorKind::Last => return last(&runs, &undone, owner),
     };
     let story = story_of(&runs, call, &undone)?;
-    if is_made_by(&story, owner) {
+    if story.is_made_by(owner) {
         Ok(story)
     } else {
         Err(CallHistoryError::NotFound)
     }
 }
 
-/// True if this client made the call; `None` accepts every call.
-fn is_made_by(call: &CallHistory, owner: Option<&Client>) -> bool {
-    let first = call.records.iter().find(|record| record.client.is_some());
-    owner.is_none() || first.is_some_and(|record| is_of(record, owner))
+impl CallHistory {
+    /// True if this client made the call; `None` accepts every call.
+    pub(crate) fn is_made_by(&self, owner: Option<&Client>) -> bool {
+        let first = self.records.iter().find(|record| record.client.is_some());
+        owner.is_none() || first.is_some_and(|record| is_of(record, owner))
+    }
 }
 
 /// True if a record is of this client's call; `None` accepts every call.
@@ -293,7 +295,7 @@ fn last(
         for call in newest {
             match story_of(runs, call, undone) {
                 Ok(story)
-                    if story.outcome == Some(Outcome::Applied) && is_made_by(&story, owner) =>
+                    if story.outcome == Some(Outcome::Applied) && story.is_made_by(owner) =>
                 {
                     return Ok(story);
                 }
@@ -333,7 +335,7 @@ fn last_indexed(
             if let Some(call) = call
                 && let Ok(story) = story_of(runs, call, undone)
                 && story.outcome == Some(Outcome::Applied)
-                && is_made_by(&story, owner)
+                && story.is_made_by(owner)
                 && !takes_back(runs, &story)?
             {
                 return Ok(story);

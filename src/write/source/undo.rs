@@ -298,16 +298,8 @@ async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant, Failure
     let Some(set) = undo.call.named() else {
         return Err(failure);
     };
-    let calls = call.past.audit.calls.of_set(set).await?;
-    let is_own = |call: &CallHistory| {
-        let client = call
-            .records
-            .iter()
-            .find_map(|record| record.client.as_ref());
-        let owner = undo.owner.as_ref();
-        owner.is_none_or(|owner| client.is_some_and(|client| owner.is_same_owner(client)))
-    };
-    if calls.is_empty() || !calls.iter().all(is_own) {
+    let calls = call.past.calls_of_set(set, undo.owner.as_ref()).await?;
+    if calls.is_empty() {
         return Err(failure);
     }
     Ok(Meant::Set(set))

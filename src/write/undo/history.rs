@@ -49,6 +49,22 @@ impl WriteHistory {
         may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))
     }
 
+    /// The calls of a set; none if this client did not make all of them.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(in crate::write) async fn calls_of_set(
+        &self,
+        set: CallId,
+        owner: Option<&Client>,
+    ) -> Result<Vec<CallHistory>, Failure> {
+        let mut calls = self.audit.calls.of_set(set).await?;
+        if !calls.iter().all(|call| call.is_made_by(owner)) {
+            calls.clear();
+        }
+        Ok(calls)
+    }
+
     /// True if a caller may know of a call: it may read all its places, and the pages as they were
     /// and are.
     ///

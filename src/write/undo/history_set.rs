@@ -100,15 +100,8 @@ impl WriteHistory {
         id: CallId,
         owner: Option<&Client>,
     ) -> Result<Option<SetAnswer>, Failure> {
-        let calls = self.audit.calls.of_set(id).await?;
-        let is_own = |call: &CallHistory| {
-            let mut clients = call
-                .records
-                .iter()
-                .filter_map(|record| record.client.as_ref());
-            owner.is_none_or(|owner| clients.any(|client| owner.is_same_owner(client)))
-        };
-        if calls.is_empty() || !calls.iter().all(is_own) {
+        let calls = self.calls_of_set(id, owner).await?;
+        if calls.is_empty() {
             return Ok(None);
         }
         for call in &calls {
