@@ -93,8 +93,12 @@ impl Permit {
         all.map(own).collect()
     }
 
-    /// The permits of a move by a temporary place: of its first step, and of the others.
-    pub(crate) fn aside_first(mut self) -> (Self, Self) {
+    /// The permits of a move by a temporary place: of its first step, and of the others; of one that
+    /// goes no such way, all of it.
+    pub(crate) fn aside_first(mut self, is_aside: bool) -> (Self, Option<Self>) {
+        if !is_aside {
+            return (self, None);
+        }
         let first = match self.steps.front() {
             Some(Operation::Aside) => self.steps.pop_front(),
             _ => None,
@@ -104,7 +108,7 @@ impl Permit {
             change: Arc::clone(&self.change),
             steps: first.into_iter().collect(),
         };
-        (aside, self)
+        (aside, Some(self))
     }
 
     /// True if its page is at its temporary place.
@@ -275,7 +279,8 @@ mod tests {
         let aside = Some(PagePath::as_stored("moving-1"));
         let change = Change::between(at("a"), at("b")).by_way_of(aside);
         let permit = Permit::new(ChangeSet::single(call(), change));
-        let (first, rest) = permit.aside_first();
+        let (first, rest) = permit.aside_first(true);
+        let rest = rest.unwrap();
         let steps = |permit: &Permit| permit.steps.iter().copied().collect::<Vec<_>>();
         assert_eq!(steps(&first), [Operation::Aside]);
         assert_eq!(steps(&rest), [Operation::Move]);

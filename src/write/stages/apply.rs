@@ -162,12 +162,7 @@ impl Run {
                     continue;
                 };
                 let Some(permit) = slot.take() else { continue };
-                let (now, rest) = if is_aside {
-                    let (now, rest) = permit.aside_first();
-                    (now, Some(rest))
-                } else {
-                    (permit, None)
-                };
+                let (now, rest) = permit.aside_first(is_aside);
                 *slot = rest;
                 let Err(failure) = Box::pin(self.part(at, now, is_aside, &mut done)).await else {
                     continue;
@@ -308,10 +303,8 @@ impl Run {
         let wiki = &self.context.wiki;
         let change = permit.change();
         let is_aside = permit.upcoming() == Some(Operation::Aside);
-        match change.to_aside().filter(|_| is_aside) {
-            Some(first) => new_place::look(wiki, &first).await?,
-            None => new_place::look(wiki, change).await?,
-        };
+        let first = change.to_aside().filter(|_| is_aside);
+        new_place::look(wiki, first.as_ref().unwrap_or(change)).await?;
         let Some(before) = change.before().filter(|page| page.is_there()) else {
             return Ok(permit);
         };

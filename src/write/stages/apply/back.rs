@@ -61,12 +61,7 @@ impl Run {
             Ok(prepared) => prepared,
             Err(failure) => return Err(self.not_taken_back(undone, place, failure).await),
         };
-        let (permit, rest) = if part == SentPart::Rest {
-            let (first, rest) = permit.aside_first();
-            (first, Some(rest))
-        } else {
-            (permit, None)
-        };
+        let (permit, rest) = permit.aside_first(part == SentPart::Rest);
         let id = permit.set().id();
         let mut record = self.record.of_member(permit.set());
         let is_empty = permit.change().is_empty();
@@ -101,10 +96,8 @@ impl Run {
         if done.part == SentPart::Rest {
             back.change = back.change.by_way_of(done.change.aside().cloned());
         }
-        match back.change.to_aside() {
-            Some(first) => new_place::look(&context.wiki, &first).await?,
-            None => new_place::look(&context.wiki, &back.change).await?,
-        };
+        let first = back.change.to_aside();
+        new_place::look(&context.wiki, first.as_ref().unwrap_or(&back.change)).await?;
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
         Ok((permit, turn))
     }
