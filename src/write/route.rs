@@ -168,19 +168,12 @@ mod tests {
         SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
-    use crate::write::testing::{self, Office, session, set, update};
+    use crate::write::testing::{Office, policy, session, set, update};
 
     const TOKEN: &str = "open sesame, please";
 
     fn yes() -> Approved {
         Approved::of(set(Change::delete(page())), CallId::new().unwrap(), None)
-    }
-
-    fn policy(writes: WritePolicy) -> Policy {
-        Policy {
-            writes,
-            ..Policy::default()
-        }
     }
 
     fn levels() -> [WritePolicy; 6] {
@@ -259,7 +252,7 @@ mod tests {
 
     #[test]
     fn only_a_previews_token_whose_call_gave_the_content_in_full_wrote_it_whole() {
-        let office = Office::new(testing::policy(WritePolicy::Preview));
+        let office = Office::new(policy(WritePolicy::Preview));
         let desk = &office.desk;
         let token = |argument: Option<&str>| {
             let shown = desk

@@ -15,8 +15,8 @@ use super::timeouts::Timeouts;
 use crate::audit::{AuditLog, CallId, Client, Keep};
 use crate::change::Change;
 use crate::gates::{
-    ChangeSet, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId, StaticToken,
-    WritePolicy, confirm, enabled, paths, rules,
+    ChangeSet, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId, SetChange,
+    StaticToken, WritePolicy, confirm, enabled, paths, rules,
 };
 use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
 use crate::page::testing::page;
@@ -165,8 +165,13 @@ pub(super) fn record(set: &ChangeSet) -> EntryBuilder {
     record
 }
 
-pub(super) fn set(change: Change) -> ChangeSet {
+pub(super) fn set(change: impl Into<SetChange>) -> ChangeSet {
     ChangeSet::single(CallId::new().unwrap(), change)
+}
+
+pub(super) fn list(changes: Vec<Change>) -> ChangeSet {
+    let changes = changes.into_iter().map(Into::into).collect();
+    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
 }
 
 /// A page gets another title.

@@ -126,9 +126,10 @@ mod tests {
     use crate::audit::CallId;
     use crate::change::Change;
     use crate::error::Code;
-    use crate::gates::{ChangeSet, SetChange};
+    use crate::gates::SetChange;
     use crate::page::testing::page;
     use crate::page::{Field, Trash};
+    use crate::write::testing::set;
 
     fn delete(id: i64, trash: Option<bool>) -> Delete {
         Delete {
@@ -140,10 +141,6 @@ mod tests {
 
     fn trash() -> Trash {
         Trash::parse("trash").unwrap()
-    }
-
-    fn set(change: impl Into<SetChange>) -> ChangeSet {
-        ChangeSet::single(CallId::new().unwrap(), change)
     }
 
     #[test]

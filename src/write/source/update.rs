@@ -319,9 +319,10 @@ mod tests {
     use crate::audit::CallId;
     use crate::change::{Change, Edits};
     use crate::error::Code;
-    use crate::gates::{ChangeSet, SetChange};
+    use crate::gates::SetChange;
     use crate::page::testing::page;
     use crate::page::{Field, PageState};
+    use crate::write::testing::set;
 
     fn update(id: i64, title: Option<&str>, accept_loss: &[Field]) -> Update {
         let edits = title.map(|title| {
@@ -346,10 +347,6 @@ mod tests {
             ..page()
         };
         Change::between(page(), after).with_loss_of(lost.to_vec())
-    }
-
-    fn set(change: impl Into<SetChange>) -> ChangeSet {
-        ChangeSet::single(CallId::new().unwrap(), change)
     }
 
     #[test]

@@ -10,13 +10,7 @@ use crate::gates::{ChangeSet, DraftDigest, DraftMark, WritePolicy};
 use crate::page::testing::page;
 use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
 use crate::write::stages::lock::WriteLock;
-use crate::write::testing::{Office, checked, permit_of, policy, record, update};
-
-/// Changes of a set, and the draft that it is.
-fn list(changes: Vec<Change>) -> ChangeSet {
-    let changes = changes.into_iter().map(Into::into).collect();
-    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
-}
+use crate::write::testing::{Office, checked, list, permit_of, policy, record, update};
 
 /// A change that has nothing to do.
 fn nothing() -> Change {

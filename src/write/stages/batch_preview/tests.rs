@@ -1,22 +1,16 @@
 use url::Url;
 
 use super::{MAX_DIFFS, lines, lines_with_room, preview};
-use crate::audit::CallId;
 use crate::change::{Change, Warning};
-use crate::gates::{ChangeSet, Mending, WritePolicy};
+use crate::gates::{Mending, WritePolicy};
 use crate::page::testing::page;
 use crate::page::{LineCounts, LinkedSite, Locale, PageState};
 use crate::write::answer::{MAX_LINES, Notes, SetLine, SetPreview};
 use crate::write::caller::Extent;
-use crate::write::testing::{Office, checked, policy, update};
+use crate::write::testing::{Office, checked, list, policy, update};
 
 fn office() -> Office {
     Office::new(policy(WritePolicy::Preview))
-}
-
-fn list(changes: Vec<Change>) -> ChangeSet {
-    let changes = changes.into_iter().map(Into::into).collect();
-    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
 }
 
 /// A change with a difference of this many bytes.

@@ -16,7 +16,7 @@ use crate::write::route::{Route, Stop, Warrant};
 use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
 use crate::write::stages::check::SetCheck;
-use crate::write::testing::{Office, policy, set, update};
+use crate::write::testing::{Office, list, policy, set, update};
 
 /// The facts of a set that was shown: nothing of it is looked for in the wiki but the places that
 /// it takes.
@@ -54,11 +54,6 @@ fn writes(id: i64, content: &str) -> Change {
         ..at(id, "docs/a")
     };
     Change::between(at(id, "docs/a"), after)
-}
-
-fn list(changes: Vec<Change>) -> ChangeSet {
-    let changes = changes.into_iter().map(SetChange::from).collect();
-    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
 }
 
 fn codes<'a>(warnings: impl IntoIterator<Item = &'a Warning>) -> Vec<&'a str> {
@@ -135,7 +130,7 @@ async fn the_notes_say_what_was_compared_and_what_is_taken_back() {
         ..writes(1, SCRIPT).into()
     };
     for (undoes, facts) in [(Some(call), 0), (None, 1)] {
-        let set = ChangeSet::single(CallId::new().unwrap(), undo(undoes));
+        let set = set(undo(undoes));
         let found = checked(&preview(), &set, seen()).await.unwrap();
         assert_eq!(found.notes.undoes, undoes);
         // Rules are not for what is taken back.
@@ -324,8 +319,7 @@ async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is
         undoes: Some(CallId::new().unwrap()),
         ..update(1).into()
     };
-    let undo = ChangeSet::single(CallId::new().unwrap(), undo);
-    let found = checked(&checking, &undo, seen()).await.unwrap();
+    let found = checked(&checking, &set(undo), seen()).await.unwrap();
     assert_eq!(found.notes.warnings, []);
 }
 

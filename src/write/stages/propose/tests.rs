@@ -1,11 +1,11 @@
 use super::keep;
-use crate::audit::{CallId, ProposalId, ProposalState};
+use crate::audit::{ProposalId, ProposalState};
 use crate::change::Change;
 use crate::gates::{ChangeSet, Gate, Policy, Refusal};
 use crate::page::testing::page;
 use crate::write::answer::{Notes, WriteAnswer};
 use crate::write::stages::show;
-use crate::write::testing::{Office, record, set, update};
+use crate::write::testing::{Office, list, record, set, update};
 
 /// Leaves a set open: its id, and what the answer says of it.
 async fn open(office: &Office, set: &ChangeSet) -> Result<(Option<ProposalId>, Notes), Refusal> {
@@ -61,8 +61,7 @@ async fn nothing_to_do_is_shown_and_not_kept() {
 #[tokio::test]
 async fn a_set_is_kept_as_one_proposal_of_all_its_changes() {
     let office = office();
-    let changes = vec![update(1).into(), update(2).into()];
-    let set = ChangeSet::list(CallId::new().unwrap(), changes).unwrap();
+    let set = list(vec![update(1), update(2)]);
     let (id, _) = open(&office, &set).await.unwrap();
     let kept = office.desk.audit.proposals.get(id.unwrap()).await.unwrap();
     let pages: Vec<_> = kept.changes().map(|one| one.page).collect();

@@ -4,10 +4,10 @@ use super::{
     CONTINUED, ForeignTextBudget, MARK, MAX_CHARS, MOST_CHANGES, QuestionText, message,
     message_of_set, pieces, shortened,
 };
-use crate::audit::CallId;
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
-use crate::gates::{ChangeSet, LinkLeft, Mending};
+use crate::gates::{LinkLeft, Mending};
 use crate::page::{Field, LinkedSite, Locale, NewPath, Note, PagePath, PageState, Whose, testing};
+use crate::write::testing::list;
 
 fn page() -> PageState {
     PageState {
@@ -308,11 +308,6 @@ fn numbered(id: i64, content: &str) -> PageState {
         content: content.to_owned(),
         ..testing::page()
     }
-}
-
-fn list(changes: Vec<Change>) -> ChangeSet {
-    let changes = changes.into_iter().map(Into::into).collect();
-    ChangeSet::list(CallId::new().expect("an id"), changes).expect("a change")
 }
 
 #[test]

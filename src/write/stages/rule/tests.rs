@@ -4,16 +4,16 @@ use super::{Ruling, apply, facts};
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Code;
-use crate::gates::{
-    Approved, ChangeSet, Gate, Policy, Refusal, StaticToken, WritePolicy, enabled, paths,
-};
+use crate::gates::{Approved, Gate, Policy, Refusal, StaticToken, WritePolicy, enabled, paths};
 use crate::page::LineCounts;
 use crate::page::testing::page;
 use crate::rules::{ChangeFacts, Rule, RuleBook, RuleCondition, Then};
 use crate::write::caller::Asker;
 use crate::write::route::{Route, Stop, Warrant};
 use crate::write::stages::record;
-use crate::write::testing::{Office, caller, permit, person, policy, record, session, set, update};
+use crate::write::testing::{
+    Office, caller, list, permit, person, policy, record, session, set, update,
+};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -218,10 +218,6 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
 #[test]
 fn a_set_with_nothing_to_do_is_unchanged_unless_it_joins_a_draft_or_is_shown_alone() {
     let nothing = || Change::between(page(), page());
-    let list = |changes: Vec<Change>| {
-        let changes = changes.into_iter().map(Into::into).collect();
-        ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
-    };
     let policy = policy(WritePolicy::Preview);
     for (set, stop, expected) in [
         (set(nothing()), Stop::Preview, Stop::Unchanged),
