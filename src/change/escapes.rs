@@ -60,14 +60,7 @@ fn is_within_fence(lead: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::plan::Change;
-    use crate::page::{PageState, testing};
-
-    fn page(content: &str) -> PageState {
-        PageState {
-            content: content.to_owned(),
-            ..testing::page()
-        }
-    }
+    use crate::page::testing::with_content as page;
 
     #[test]
     fn escapes_are_found_where_lines_should_be() {

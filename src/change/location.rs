@@ -33,14 +33,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::Change;
-    use crate::page::{Locale, PagePath, PageState, testing::page};
-
-    fn at(path: &str) -> PageState {
-        PageState {
-            path: PagePath::as_stored(path),
-            ..page()
-        }
-    }
+    use crate::page::{Locale, PagePath, PageState, testing::at};
 
     fn retitled(page: PageState) -> PageState {
         PageState {

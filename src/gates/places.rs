@@ -107,7 +107,9 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::Policy;
-    use crate::page::{Locale, PagePath, PageState, Prefix, ReadRule, ReadScope, Trash, testing};
+    use crate::page::{
+        Locale, PagePath, PageState, Prefix, ReadRule, ReadScope, Trash, testing::at,
+    };
 
     fn policy(allowed: Option<&[&str]>, denied: &[&str]) -> Policy {
         let parse = |texts: &[&str]| {
@@ -192,13 +194,6 @@ mod tests {
     /// The code of the reason why a change may not be made.
     fn fault(policy: &Policy, change: &Change) -> Option<Code> {
         policy.places().fault_of(change).map(|failure| failure.code)
-    }
-
-    fn at(path: &str) -> PageState {
-        PageState {
-            path: PagePath::as_stored(path),
-            ..testing::page()
-        }
     }
 
     #[test]

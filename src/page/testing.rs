@@ -1,4 +1,4 @@
-//! A page for tests.
+//! Pages for tests.
 
 use super::{Locale, PagePath, PageReading, PageState};
 
@@ -10,5 +10,37 @@ pub(crate) fn page() -> PageState {
         editor: "markdown".to_owned(),
         is_published: true,
         ..PageReading::bare(Some(1), locale, path, "A".to_owned()).or_blank()
+    }
+}
+
+/// That page at another path.
+pub(crate) fn at(path: &str) -> PageState {
+    PageState {
+        path: PagePath::as_stored(path),
+        ..page()
+    }
+}
+
+/// That page with another id.
+pub(crate) fn numbered(id: i64) -> PageState {
+    PageState {
+        id: Some(id),
+        ..page()
+    }
+}
+
+/// That page with another id, at another path.
+pub(crate) fn placed(id: i64, path: &str) -> PageState {
+    PageState {
+        id: Some(id),
+        ..at(path)
+    }
+}
+
+/// That page with this content.
+pub(crate) fn with_content(content: &str) -> PageState {
+    PageState {
+        content: content.to_owned(),
+        ..page()
     }
 }

@@ -4,14 +4,9 @@ use url::Url;
 
 use super::{AdditionReport, CODES, Surroundings};
 use crate::change::{Change, Warning};
-use crate::page::{LinkedSite, Locale, PagePath, PageReading, PageState, testing};
-
-fn page(content: &str) -> PageState {
-    PageState {
-        content: content.to_owned(),
-        ..testing::page()
-    }
-}
+use crate::page::{
+    LinkedSite, Locale, PagePath, PageReading, PageState, testing::with_content as page,
+};
 
 fn listed() -> Vec<Arc<PageReading>> {
     let page = |id, locale: &str, path: &str, title: &str| {

@@ -1,12 +1,7 @@
 use super::{ContentFault, Edits, NewContent, NewTags};
-use crate::page::{PageState, PartSelector, SectionMode, TextReplacement, testing};
-
-fn page(content: &str) -> PageState {
-    PageState {
-        content: content.to_owned(),
-        ..testing::page()
-    }
-}
+use crate::page::{
+    PageState, PartSelector, SectionMode, TextReplacement, testing::with_content as page,
+};
 
 fn section(content: &str, mode: SectionMode) -> NewContent {
     NewContent::Section {

@@ -1,19 +1,12 @@
 use serde_json::json;
 
 use super::{Change, Operation, is_blank};
-use crate::page::testing::page;
+use crate::page::testing::{at, page};
 use crate::page::{Attached, CommentOf, Field, Locale, NewPath, PagePath, PageState};
 
 const AT: &str = "2026-01-01T00:00:00.000Z";
 
 /// The page at another path.
-fn at(path: &str) -> PageState {
-    PageState {
-        path: PagePath::as_stored(path),
-        ..page()
-    }
-}
-
 fn titled(title: &str, page: PageState) -> PageState {
     PageState {
         title: title.to_owned(),

@@ -8,14 +8,7 @@ use super::{ApprovalScope, ApprovalSubject, Approvals, Approver, StandingApprova
 use crate::audit::{AuditLog, CallId, Client, LineHash};
 use crate::change::{Change, Edits};
 use crate::gates::{ChangeSet, SessionId};
-use crate::page::{Field, Locale, PageState, testing};
-
-fn page(id: i64) -> PageState {
-    PageState {
-        id: Some(id),
-        ..testing::page()
-    }
-}
+use crate::page::{Field, Locale, PageState, testing::numbered as page};
 
 fn plain(change: Change) -> ChangeSet {
     ChangeSet::single(call(), change)

@@ -5,17 +5,12 @@ use url::Url;
 use super::{ChangeSet, DraftDigest, DraftMark, LeftOut, Mending, Omission, SetChange, TurnOf};
 use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::Change;
-use crate::page::{LinkedSite, Locale, Note, PagePath, PageState, Whose, testing};
+use crate::page::{
+    LinkedSite, Locale, Note, PagePath, PageState, Whose, testing::numbered as page,
+};
 
 fn call() -> CallId {
     CallId::new().expect("an id")
-}
-
-fn page(id: i64) -> PageState {
-    PageState {
-        id: Some(id),
-        ..testing::page()
-    }
 }
 
 fn titled(id: i64) -> Change {

@@ -92,16 +92,8 @@ mod tests {
     use super::{in_order_of_need, ordered};
     use crate::change::Change;
     use crate::gates::SetChange;
-    use crate::page::testing::page;
-    use crate::page::{PagePath, PageState};
-
-    fn at(id: i64, path: &str) -> PageState {
-        PageState {
-            id: Some(id),
-            path: PagePath::as_stored(path),
-            ..page()
-        }
-    }
+    use crate::page::PageState;
+    use crate::page::testing::placed as at;
 
     fn moved(id: i64, from: &str, to: &str) -> Change {
         Change::between(at(id, from), at(id, to))

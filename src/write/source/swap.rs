@@ -128,16 +128,7 @@ fn none(change: &Change) -> Failure {
 mod tests {
     use super::{in_the_way, names};
     use crate::change::Change;
-    use crate::page::testing::page;
-    use crate::page::{PagePath, PageState};
-
-    fn at(id: i64, path: &str) -> PageState {
-        PageState {
-            id: Some(id),
-            path: PagePath::as_stored(path),
-            ..page()
-        }
-    }
+    use crate::page::testing::placed as at;
 
     fn moved(id: i64, from: &str, to: &str) -> Change {
         Change::between(at(id, from), at(id, to))

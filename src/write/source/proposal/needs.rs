@@ -225,8 +225,8 @@ const STAYS: &str = "the change of its page is left out";
 mod tests {
     use super::{Needs, broken_in, without};
     use crate::change::Change;
-    use crate::page::testing::page;
-    use crate::page::{LinkedSite, Locale, PagePath, PageState};
+    use crate::page::testing::placed;
+    use crate::page::{LinkedSite, Locale, PageState};
 
     fn site() -> LinkedSite {
         LinkedSite {
@@ -239,10 +239,8 @@ mod tests {
 
     fn at(id: i64, path: &str, content: &str) -> PageState {
         PageState {
-            id: Some(id),
-            path: PagePath::as_stored(path),
             content: content.to_owned(),
-            ..page()
+            ..placed(id, path)
         }
     }
 

@@ -157,15 +157,7 @@ pub(super) async fn said_of(
 #[cfg(test)]
 mod tests {
     use super::both_sides;
-    use crate::page::PageState;
-    use crate::page::testing::page;
-
-    fn with(content: &str) -> PageState {
-        PageState {
-            content: content.to_owned(),
-            ..page()
-        }
-    }
+    use crate::page::testing::with_content as with;
 
     #[test]
     fn a_conflict_shows_both_texts() {

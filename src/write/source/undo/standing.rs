@@ -120,15 +120,7 @@ pub(in crate::write) fn there_again(version: Option<i64>) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{UndoneChangeState, stands};
-    use crate::page::PageState;
-    use crate::page::testing::page;
-
-    fn with(content: &str) -> PageState {
-        PageState {
-            content: content.to_owned(),
-            ..page()
-        }
-    }
+    use crate::page::testing::with_content as with;
 
     #[test]
     fn a_change_is_there_again_if_it_could_be_taken_back_once_more() {

@@ -8,7 +8,7 @@ use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
 use crate::error::Code;
 use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
-use crate::page::testing::page;
+use crate::page::testing::placed as at;
 use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading, PageState};
 use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 use crate::wiki::AllPages;
@@ -34,14 +34,6 @@ async fn checked(policy: &Policy, set: &ChangeSet, seen: CheckInput) -> Result<S
     let office = Office::new(policy.clone());
     let desk = &office.desk;
     check(&desk.wiki, &desk.index, policy, set, seen).await
-}
-
-fn at(id: i64, path: &str) -> PageState {
-    PageState {
-        id: Some(id),
-        path: PagePath::as_stored(path),
-        ..page()
-    }
 }
 
 fn place(path: &str) -> PagePlace {
