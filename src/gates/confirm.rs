@@ -144,17 +144,10 @@ mod tests {
         ApprovalScope, Approved, ChangeSet, ClientLimits, Decided, Fallback, Policy, Previews,
         Ruled, SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
     };
-    use crate::page::{Field, PageState, testing};
+    use crate::page::{Field, testing::titled as page};
     use crate::rules::Facts;
 
     const TOKEN: &str = "open sesame, please";
-
-    fn page(title: &str) -> PageState {
-        PageState {
-            title: title.to_owned(),
-            ..testing::page()
-        }
-    }
 
     fn call() -> CallId {
         CallId::new().unwrap()
@@ -171,16 +164,11 @@ mod tests {
     }
 
     fn undoing(of: CallId) -> ChangeSet {
-        let change = Change::between(page("A"), page("B"));
-        ChangeSet::single(
-            call(),
-            SetChange {
-                change,
-                undoes: Some(of),
-                also_undoes: Vec::new(),
-                warnings: Vec::new(),
-            },
-        )
+        let undo = SetChange {
+            undoes: Some(of),
+            ..Change::between(page("A"), page("B")).into()
+        };
+        ChangeSet::single(call(), undo)
     }
 
     fn session() -> SessionId {

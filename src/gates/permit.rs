@@ -230,8 +230,7 @@ mod tests {
     fn page(id: i64, title: &str) -> PageState {
         PageState {
             id: Some(id),
-            title: title.to_owned(),
-            ..testing::page()
+            ..testing::titled(title)
         }
     }
 
@@ -272,10 +271,7 @@ mod tests {
 
     #[test]
     fn a_move_by_a_temporary_place_is_split_behind_its_first_step() {
-        let at = |path: &str| PageState {
-            path: PagePath::as_stored(path),
-            ..page(1, "A")
-        };
+        let at = testing::at;
         let aside = Some(PagePath::as_stored("moving-1"));
         let change = Change::between(at("a"), at("b")).by_way_of(aside);
         let permit = Permit::new(ChangeSet::single(call(), change));

@@ -44,3 +44,11 @@ pub(crate) fn with_content(content: &str) -> PageState {
         ..page()
     }
 }
+
+/// That page with another title.
+pub(crate) fn titled(title: &str) -> PageState {
+    PageState {
+        title: title.to_owned(),
+        ..page()
+    }
+}

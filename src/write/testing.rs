@@ -19,7 +19,7 @@ use crate::gates::{
     StaticToken, WritePolicy, confirm, enabled, paths, rules,
 };
 use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
-use crate::page::testing::page;
+use crate::page::testing::{numbered, page};
 use crate::page::{Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
 use crate::store::local::LocalStore;
@@ -176,15 +176,11 @@ pub(super) fn list(changes: Vec<Change>) -> ChangeSet {
 
 /// A page gets another title.
 pub(super) fn update(id: i64) -> Change {
-    let page = || PageState {
-        id: Some(id),
-        ..page()
-    };
     let after = PageState {
         title: "B".to_owned(),
-        ..page()
+        ..numbered(id)
     };
-    Change::between(page(), after)
+    Change::between(numbered(id), after)
 }
 
 /// A page gets another place and another style: two steps.

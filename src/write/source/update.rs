@@ -320,8 +320,8 @@ mod tests {
     use crate::change::{Change, Edits};
     use crate::error::Code;
     use crate::gates::SetChange;
-    use crate::page::testing::page;
-    use crate::page::{Field, PageState};
+    use crate::page::Field;
+    use crate::page::testing::{page, titled};
     use crate::write::testing::set;
 
     fn update(id: i64, title: Option<&str>, accept_loss: &[Field]) -> Update {
@@ -342,11 +342,7 @@ mod tests {
     }
 
     fn retitled(lost: &[Field]) -> Change {
-        let after = PageState {
-            title: "B".to_owned(),
-            ..page()
-        };
-        Change::between(page(), after).with_loss_of(lost.to_vec())
+        Change::between(page(), titled("B")).with_loss_of(lost.to_vec())
     }
 
     #[test]

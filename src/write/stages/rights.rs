@@ -393,7 +393,7 @@ mod tests {
     };
     use crate::change::{Change, Warning};
     use crate::gates::SetChange;
-    use crate::page::testing::page;
+    use crate::page::testing::{at, page};
     use crate::page::{Field, PagePath, PageState};
     use crate::wiki::{PageRights, Right};
     use crate::write::testing::set;
@@ -505,10 +505,7 @@ mod tests {
         assert!(without.refutes(&back, &added(Field::ScriptJs)));
         assert!(!without.refutes(&back, &added(Field::ScriptCss)));
         assert!(!without.refutes(&back, &Warning::new("links_break", "Why.")));
-        let elsewhere = Change::recreate(PageState {
-            path: PagePath::as_stored("docs/other"),
-            ..page()
-        });
+        let elsewhere = Change::recreate(at("docs/other"));
         assert!(!without.refutes(&elsewhere, &added(Field::ScriptJs)));
 
         // Only an undo brings a page back; a new one has all that was asked for, or is not made.

@@ -2,7 +2,7 @@ use super::{MAX_RULES, failure_of, named, refused_although_applied, said_of};
 use crate::audit::Outcome;
 use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
-use crate::page::testing::page;
+use crate::page::testing::{page, titled};
 use crate::page::{DroppedRules, PagePath, PageState};
 use crate::wiki::WikiError;
 use crate::write::stages::verify::Settled;
@@ -139,10 +139,7 @@ fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
 
 #[test]
 fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing() {
-    let found = PageState {
-        title: "B".to_owned(),
-        ..page()
-    };
+    let found = titled("B");
     let partly = |found: &PageState| {
         let proof = proof(&after(false), found);
         settled(Outcome::PartlyApplied, Some(proof), None)

@@ -305,8 +305,7 @@ fn a_value_that_could_not_be_read_is_not_shown_as_one_that_was() {
 fn numbered(id: i64, content: &str) -> PageState {
     PageState {
         id: Some(id),
-        content: content.to_owned(),
-        ..testing::page()
+        ..testing::with_content(content)
     }
 }
 

@@ -3,7 +3,7 @@ use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
 use crate::gates::WritePolicy;
-use crate::page::testing::page;
+use crate::page::testing::{numbered, page};
 use crate::page::{DroppedRules, PageState};
 use crate::write::stages::verify::Settled;
 use crate::write::testing::{Office, move_and_update, permit, policy, record, set, update};
@@ -86,10 +86,7 @@ async fn the_page_as_found_is_kept_only_if_it_is_not_as_promised() {
 #[tokio::test]
 async fn the_outcome_of_a_create_names_the_page_that_was_made() {
     let change = Change::recreate(page());
-    let made = PageState {
-        id: Some(41),
-        ..page()
-    };
+    let made = numbered(41);
     for (found, id) in [(Some(made), Some(41)), (None, None)] {
         let office = office();
         let record = record(&set(change.clone()));

@@ -10,7 +10,7 @@ use super::{Settling, is_stable, seen_since, settle};
 use crate::audit::Outcome;
 use crate::change::{Change, Operation, Proof};
 use crate::gates::WritePolicy;
-use crate::page::testing::page;
+use crate::page::testing::{page, titled, with_content};
 use crate::page::{Date, DroppedRules, Field, PageState};
 use crate::wiki::{MutationOutcome, WikiError};
 use crate::write::testing::{Office, policy, update};
@@ -157,10 +157,7 @@ async fn the_history_is_asked_once_for_each_time_of_the_page() {
         updated_at: Some(date("01")),
         ..page()
     };
-    let after = PageState {
-        title: "B".to_owned(),
-        ..page()
-    };
+    let after = titled("B");
     let change = Change::between(before, after.clone());
     let promise = promise(&change);
     let now = |second| {
@@ -192,10 +189,7 @@ async fn a_step_that_only_the_history_shows_is_proven_by_the_version() {
     let change = update(1);
     let promise = promise(&change);
     let promised = change.after().unwrap();
-    let other = || PageState {
-        title: "C".to_owned(),
-        ..page()
-    };
+    let other = || titled("C");
     let by_history = || {
         let mut settling = settling(&office, &promise, StepAnswer::Success, LONG);
         let since = ChangedSince {
@@ -302,10 +296,7 @@ async fn a_refusal_by_the_wiki_itself_is_never_an_unknown_outcome() {
     };
     assert_eq!(refused().unsettled(None).outcome, Outcome::NotApplied);
     // Neither as before nor as promised: somebody else wrote meanwhile.
-    let other = PageState {
-        content: "Theirs.".to_owned(),
-        ..page()
-    };
+    let other = with_content("Theirs.");
     let theirs = seen(change.after().unwrap(), other);
     let outcome = refused().outcome(&theirs, true).await;
     assert_eq!(outcome, Some(Outcome::NotApplied));
