@@ -18,7 +18,7 @@ use crate::gates::{ApprovalScope, Asked, ClientLimits, SessionId};
 use crate::memory::ExchangeMessage;
 use crate::page::Note;
 
-use super::delegates::delegation::{Family, denied};
+use super::delegation::{Family, denied};
 
 /// The caller of a write.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ mod answer;
 mod audit_entry;
 mod caller;
 mod context;
-mod delegates;
+mod delegation;
 mod drafts;
 mod exchange;
 mod faults;
@@ -41,7 +41,7 @@ pub use answer::{
 pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent, SiteDirectory, TaskSlot};
 pub use context::WriteContext;
-pub use delegates::delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
+pub use delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
 pub use drafts::Discarded;
 pub(crate) use faults::section_failure;
 pub use interactive::{AppliedWrite, InteractiveOutcome, PreviewToConfirm};

@@ -27,7 +27,7 @@ use crate::write::answer::{
 };
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
-use crate::write::delegates::delegation::Family;
+use crate::write::delegation::Family;
 use crate::write::drafts;
 use crate::write::links::new_place;
 use crate::write::shared::SharedSetAnswer;

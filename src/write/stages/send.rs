@@ -26,7 +26,7 @@ use super::verify::{Settled, not_sent, settle};
 use crate::write::answer::{Applied, Notes, WriteAnswer, WriteTarget};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
-use crate::write::delegates::delegation::Family;
+use crate::write::delegation::Family;
 use crate::write::memory::{Knowing, Reads};
 use crate::write::timeouts::Timeouts;
 use crate::write::undo::history::WriteHistory;

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use serde::Serialize;
 
-use super::super::context::WriteContext;
+use super::context::WriteContext;
 use crate::audit::Client;
 use crate::error::{Code, Failure};
 

@@ -1,3 +1,0 @@
-//! Models delegates as the tools ask for them.
-
-pub(super) mod delegation;
