@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::known::{KnownPages, last_look};
-use super::pages::{MirrorTime, MirroredPage, PageGone};
+use super::pages::{MirrorTime, MirroredPage, PageGone, SeenState};
 use super::settings::MirrorSettings;
-use crate::audit::{AuditError, KeptState, kept_states};
+use crate::audit::{AuditError, KeptState};
 use crate::error::{Code, Failure};
 use crate::page::{Locale, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{LeaseQueue, Store, on};
@@ -142,7 +142,7 @@ impl Mirror {
                     && key.is_none_or(|key| gone.was_seen_by(key))
                     && part.is_none_or(|part| part.holds(&page.place.locale, &page.place.path));
                 (is_told && !is_back).then(|| BinPage {
-                    page: page.clone(),
+                    page: page.told_to(key).into_owned(),
                     gone,
                     taken_by: there.get(&(&page.place.locale, &page.place.path)).copied(),
                     linked_from: None,
@@ -175,12 +175,13 @@ impl Mirror {
         })
     }
 
-    /// A state that was kept.
+    /// A state that was kept, without what is unknown of it.
     ///
     /// # Errors
     /// [`AuditError::Missing`], or [`AuditError::Damaged`].
-    pub async fn state(&self, name: KeptState) -> Result<PageState, AuditError> {
-        on(&self.store, move |store| kept_states::kept(store, name)).await
+    pub async fn state(&self, seen: &SeenState) -> Result<PageState, AuditError> {
+        let seen = seen.clone();
+        on(&self.store, move |store| seen.kept(store)).await
     }
 }
 

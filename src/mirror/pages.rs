@@ -1,5 +1,6 @@
 //! Models a page as the mirror saw it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -7,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::audit::KeptState;
+use crate::audit::{AuditError, KeptState, kept_states};
 use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState, ReadScope};
+use crate::store::Store;
 
 /// The most states of one page; the oldest give way.
 const MOST_STATES: usize = 500;
@@ -148,7 +150,7 @@ pub struct SeenState {
     /// True for a version that the wiki had between two looks.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(super) is_between: bool,
-    /// The fields that were not seen.
+    /// The fields that were not seen, or that nobody is to be told.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(super) unknown: Vec<Field>,
     /// The fields that the key of the last look at it could not read, with the times at which others saw
@@ -205,6 +207,26 @@ impl MirroredPage {
     /// The place and tags that it had in one of its states.
     pub(super) fn place_in<'a>(&'a self, seen: &'a SeenState) -> &'a SeenPlace {
         seen.place.as_ref().unwrap_or(&self.place)
+    }
+
+    /// The page for those who have the key of the last look, if it is gone: what that look could not read
+    /// no earlier one tells them. Without a key all of it, as at the operator's command line.
+    pub(super) fn told_to(&self, key: Option<&str>) -> Cow<'_, Self> {
+        let last = self.last().filter(|_| key.is_some() && self.gone.is_some());
+        let unread: Vec<Field> = { last.into_iter() }
+            .flat_map(|last| last.unknown.iter().chain(last.as_of.keys()).copied())
+            .collect();
+        if unread.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut page = self.clone();
+        for seen in &mut page.states {
+            seen.as_of.retain(|field, _| !unread.contains(field));
+            let known = { unread.iter() }.filter(|field| !seen.unknown.contains(field));
+            let known: Vec<Field> = known.copied().collect();
+            seen.unknown.extend(known);
+        }
+        Cow::Owned(page)
     }
 
     /// A page that was not seen before.
@@ -268,6 +290,15 @@ impl SeenState {
         }
     }
 
+    /// The state, as it is kept, without what is unknown of it.
+    pub(super) fn kept(&self, store: &dyn Store) -> Result<PageState, AuditError> {
+        let mut page = PageReading::from(kept_states::kept(store, self.state)?);
+        for field in &self.unknown {
+            page.forget(*field);
+        }
+        Ok(state_of(&page))
+    }
+
     /// The time since which the page was so: what the wiki says, unless that was yet to come.
     #[must_use]
     pub fn since(&self) -> OffsetDateTime {
@@ -327,9 +358,9 @@ pub(super) fn state_of(page: &PageReading) -> PageState {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_STATES, MirrorTime, MirroredPage, SeenState};
+    use super::{MOST_STATES, MirrorTime, MirroredPage, PageGone, SeenState};
     use crate::audit::KeptState;
-    use crate::page::{Locale, PagePath, PageReading};
+    use crate::page::{Field, Locale, PagePath, PageReading};
 
     fn seen(number: i64, is_between: bool) -> SeenState {
         let state = KeptState::of_text(format!("{number:064x}").as_bytes()).unwrap();
@@ -337,6 +368,39 @@ mod tests {
             is_between,
             ..SeenState::new(state, number.into(), 1)
         }
+    }
+
+    #[test]
+    fn what_the_last_look_at_a_page_that_is_gone_could_not_read_no_earlier_look_tells() {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/a"));
+        let listed = PageReading::bare(Some(1), locale, path, String::new());
+        let last = SeenState {
+            unknown: vec![Field::ScriptJs],
+            as_of: [(Field::ScriptCss, 1.into())].into(),
+            ..seen(2, false)
+        };
+        let there = MirroredPage {
+            states: vec![seen(1, false), last],
+            ..MirroredPage::new(1, &listed)
+        };
+        let gone = MirroredPage {
+            gone: Some(PageGone {
+                last_seen: 2.into(),
+                missed: 3.into(),
+                is_hidden: false,
+                key: Some("key".to_owned()),
+            }),
+            ..there.clone()
+        };
+        assert_eq!(*gone.told_to(None), gone);
+        assert_eq!(*there.told_to(Some("key")), there);
+        let told = gone.told_to(Some("key"));
+        let unread = |at: usize| {
+            let seen = &told.states[at];
+            (seen.unknown.clone(), seen.as_of.len())
+        };
+        let both = vec![Field::ScriptJs, Field::ScriptCss];
+        assert_eq!([unread(0), unread(1)], [(both.clone(), 0), (both, 0)]);
     }
 
     #[test]

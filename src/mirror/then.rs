@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use super::bin::Mirror;
 use super::known::KnownPages;
 use super::pages::{MirroredPage, PageGone, SeenState};
-use crate::audit::{AuditError, kept_states};
+use crate::audit::AuditError;
 use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 
@@ -84,7 +84,9 @@ impl Mirror {
                 if loaded == MOST_LOADED {
                     let is_as_it_was = changes(page, &part).is_some_and(|some| some.is_empty());
                     more += usize::from(!is_as_it_was && part.holds(page));
-                } else if let Some(page) = page_then(store, page, (&part, &scope))? {
+                } else if let Some(page) =
+                    page_then(store, &page.told_to(key.as_deref()), (&part, &scope))?
+                {
                     loaded += usize::from(page.hindrance.is_none());
                     pages.push(page);
                 }
@@ -220,10 +222,7 @@ fn states(
     (before, after): SeenPair<'_>,
     unseen: &mut Vec<Field>,
 ) -> Result<StatesThen, AuditError> {
-    let kept = |seen: Option<&SeenState>| {
-        seen.map(|seen| kept_states::kept(store, seen.state))
-            .transpose()
-    };
+    let kept = |seen: Option<&SeenState>| seen.map(|seen| seen.kept(store)).transpose();
     let (mut before, mut after) = (kept(before)?, kept(after)?);
     if let (Some(before), Some(after)) = (&mut before, &mut after) {
         for field in std::mem::take(&mut after.unknown) {

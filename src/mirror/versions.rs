@@ -71,7 +71,7 @@ impl Mirror {
     /// # Errors
     /// If the store cannot be read.
     pub async fn seen(&self, version: &SeenVersion) -> Result<Option<PageReading>, AuditError> {
-        let state = match self.state(version.seen.state).await {
+        let state = match self.state(&version.seen).await {
             Err(AuditError::Missing | AuditError::Damaged) => return Ok(None),
             state => state?,
         };

@@ -48,7 +48,7 @@ impl PageRestore {
     ) -> Result<Self, Failure> {
         let last = page.page.last().ok_or_else(no_state)?;
         Ok(Self {
-            state: mirror.state(last.state).await?,
+            state: mirror.state(last).await?,
             id: page.page.id,
             seen: last.clone(),
             path: path.map(NewPath::into_path),
@@ -175,7 +175,7 @@ pub(super) fn lost(id: i64, seen: Option<&SeenState>, unseen: &[Field]) -> Vec<W
     let mut warnings = vec![Warning::new("cannot_return", message)];
     if !unseen.is_empty() {
         let message = format!(
-            "this server could not see {} of it: what stood there does not come back.",
+            "this server could not see {} of it when it looked last: what stood there does not come back.",
             Field::names(unseen).join(", ")
         );
         warnings.push(Warning::new("not_seen", message));

@@ -10,7 +10,7 @@ use crate::cli::process::Program;
 use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, page, wiki_of};
 use crate::http::hosted::{Hosted, Names};
 use crate::testkit::{begins, lacks, says};
-use crate::writes::bin::{look, mirrored, now, they_delete};
+use crate::writes::bin::{look, mirrored, now, they_delete, with_dressed};
 use crate::writes::key_rights::page_key;
 use crate::writes::{dressed, fields};
 
@@ -216,6 +216,26 @@ async fn a_reviewer_sees_and_asks_within_their_prefixes_and_another_one_decides(
     let done = ben.decide(&set, "apply", &[]).await;
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
     id_of(&wiki, "docs/a");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reviewer_sees_of_a_deleted_page_what_the_last_look_could_read() {
+    let names = Names::new();
+    let (wiki, served, id) = with_dressed(setup).await;
+    let weaker = || mirrored(Setup::readonly(&wiki)).dry().in_dir_of(&served);
+    let looks = weaker().serve().await;
+    wiki.with_store(|store| store.touch(id));
+    assert_eq!(look(&looks).await.kept, 1);
+    they_delete(&wiki, id).await;
+    look(&looks).await;
+    names.add("agent", Grant::default());
+    let hosted = weaker().naming(&names).host().await;
+    let anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
+    let shown = anna.open(&format!("/review/bin/{id}")).await.text;
+    says(&shown, "# Dressed");
+    says(&shown, "Not seen: ");
+    lacks(&shown, "As seen before");
+    lacks(&shown, "console.log");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -364,6 +364,31 @@ async fn what_the_mirror_could_not_see_is_said_and_not_guessed() {
     says(&restored, "scriptCss, scriptJs");
 }
 
+#[tokio::test]
+async fn agents_bring_back_what_their_key_could_read_to_the_last_and_the_rest_is_named() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    let reads = ["read:pages", "read:source", "read:history"];
+    let styles = ["write:styles", "write:scripts"];
+    let writes = [&reads[..], &["write:pages", "manage:pages"], &styles].concat();
+    // It reads no styles and scripts where the page is, and writes both elsewhere.
+    let key = wiki.key_with_each(&[(&reads, ""), (&writes, "team/")]);
+    let weaker = mirrored(Setup::at(&wiki.address(), &key)).in_dir_of(&served);
+    let weaker = weaker.serve().await;
+    wiki.with_store(|store| store.touch(id));
+    assert_eq!(look(&weaker).await.kept, 1);
+    they_delete(&wiki, id).await;
+    look(&weaker).await;
+    let restore = json!({ "page": "docs/dressed", "path": "team/back" });
+    let preview = call_ok(&weaker, RESTORE, restore.clone()).await.to_string();
+    says(&preview, "not_seen: this server could not see ");
+    says(&preview, "scriptCss, scriptJs of it when it looked last");
+    lacks(&preview, "color:red");
+    lacks(&preview, "console.log");
+    is_applied(&weaker, RESTORE, restore).await;
+    let back = fields(&wiki, id_of(&wiki, "team/back"));
+    assert_eq!([&back["scriptCss"], &back["scriptJs"]], ["", ""]);
+}
+
 /// The page as the operator's commands show it and bring it back, once it was deleted after a look with a
 /// key that reads neither styles nor scripts.
 async fn after_a_weaker_look(change: impl FnOnce(&DemoWiki, i64)) -> (DemoWiki, String, String) {
