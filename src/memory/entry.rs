@@ -100,6 +100,14 @@ impl Memory {
         self.content == other.content && said(self) == said(other)
     }
 
+    /// True if this state and another were changed since both sides had the same, and differ.
+    pub(super) fn is_in_conflict(&self, other: &Self) -> bool {
+        let base = self.exchanged.unwrap_or(self.created);
+        self.changed != base
+            && ![base, self.changed].contains(&other.changed)
+            && !self.says_same(other)
+    }
+
     /// Takes back its end.
     pub fn restore(&mut self, now: Timestamp) {
         self.changed = now.after(self.changed);

@@ -9,12 +9,16 @@ use super::error::MemoryError;
 use super::line::MemoryLine;
 use super::moment::Timestamp;
 use super::owner::MemoryOwner;
-use super::store::Memories;
+use super::store::{KEPT_DAYS, MOST, Memories};
 use crate::audit::MemoryId;
 use crate::page::secrets;
 
 /// The bytes of lines in one message; at least one line is in it.
 const MOST_LINES: usize = 64 << 10;
+
+/// Number of forgotten memories from which on none comes that was never kept here: the rest of the room is
+/// for what is forgotten here.
+const MOST_BROUGHT: usize = MOST / 2;
 
 /// The time of the last change of each memory.
 pub type MemoryStates = BTreeMap<MemoryId, Timestamp>;
@@ -62,6 +66,9 @@ pub struct Imported {
     pub kept: usize,
     /// Memories that were changed on both sides: the older text lies for restoring.
     pub conflicts: Vec<MemoryId>,
+    /// Memories that were left out, since there is no room for more that lies for restoring.
+    #[serde(rename = "leftOut")]
+    pub left_out: usize,
 }
 
 impl MemoryImport {
@@ -105,7 +112,8 @@ impl MemoryImport {
     }
 
     /// Takes over what is newer than what is there, by id. What was changed here and there since
-    /// both had the same is a conflict: the newer state is kept, and the other text beside it.
+    /// both had the same is a conflict: the newer state is kept, and the other text beside it. Nothing that
+    /// could be restored before is pushed out: what has no room beside it is left out.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -116,15 +124,16 @@ impl MemoryImport {
             let (id, changed) = (new.id, new.changed);
             new.exchanged = Some(changed);
             let all = memories.of(&owner)?;
+            if !has_room(all, &new, now) {
+                done.left_out = done.left_out.saturating_add(1);
+                continue;
+            }
             let Some(there) = all.iter_mut().find(|there| there.id == id) else {
                 all.push(new);
                 done.added = done.added.saturating_add(1);
                 continue;
             };
-            let base = there.exchanged.unwrap_or(there.created);
-            let is_conflict = there.changed != base
-                && ![base, there.changed].contains(&changed)
-                && !there.says_same(&new);
+            let is_conflict = there.is_in_conflict(&new);
             let count = if changed > there.changed {
                 std::mem::swap(there, &mut new);
                 &mut done.updated
@@ -146,6 +155,24 @@ impl MemoryImport {
         }
         Ok(done)
     }
+}
+
+/// True if what a line puts among the memories that can be restored pushes none of them out.
+fn has_room(all: &[Memory], new: &Memory, now: Timestamp) -> bool {
+    let there = all.iter().find(|one| one.id == new.id);
+    let is_newer = there.is_some_and(|there| new.changed > there.changed);
+    let comes = match there {
+        None => usize::from(new.forgotten.is_some()),
+        Some(there) => {
+            let ends = is_newer && there.forgotten.is_none() && new.forgotten.is_some();
+            let is_kept_beside = there.is_in_conflict(new) && there.content != new.content;
+            usize::from(ends) + usize::from(is_kept_beside)
+        }
+    };
+    let since = now.plus_days(-KEPT_DAYS);
+    let can_return = |one: &&Memory| one.forgotten.is_some_and(|at| at >= since);
+    let most = if is_newer { MOST } else { MOST_BROUGHT };
+    comes == 0 || all.iter().filter(can_return).count() + comes <= most
 }
 
 impl Memories {

@@ -330,6 +330,81 @@ async fn an_import_takes_what_is_newer_and_names_a_bad_line() {
     assert_eq!(own.of("a").await.unwrap().len(), 1);
 }
 
+/// The outcome of an import of these memories as this owner's.
+async fn imported(own: &Own, key: &str, all: &[Memory]) -> Imported {
+    let mut text = String::new();
+    for one in all {
+        let line = MemoryLine::of("wiki", owner(key), one.clone());
+        text.push_str(&serde_json::to_string(&line).unwrap());
+        text.push('\n');
+    }
+    let import = MemoryImport::read(&text, "wiki", None).unwrap();
+    own.change(|memories| import.apply(memories)).await.unwrap()
+}
+
+/// Number of memories with this text.
+async fn count(own: &Own, key: &str, text: &str) -> usize {
+    let all = own.of(key).await.unwrap();
+    all.iter().filter(|one| one.content == text).count()
+}
+
+#[tokio::test]
+async fn forgotten_memories_of_a_peer_push_out_none_that_can_be_restored_here() {
+    let own = Own::new();
+    let now = Timestamp::now();
+    let mut here = vec![forgotten("mine", now.plus_days(-20)); 3];
+    here.extend(vec![memory("kept", NOW); MOST / 2 - 3]);
+    own.add("a", here).await.unwrap();
+    let theirs: Vec<Memory> = (0..MOST).map(|_| forgotten("theirs", now)).collect();
+    let done = imported(&own, "a", &theirs).await;
+    assert_eq!((done.added, done.left_out), (MOST / 2 - 3, MOST / 2 + 3));
+    // What is forgotten here then has room, too.
+    let forget = own.change(|all| {
+        let now = all.now;
+        let all = all.of(&owner("a"))?.iter_mut();
+        all.filter(|one| one.forgotten.is_none())
+            .for_each(|one| one.end(now, None));
+        Ok(())
+    });
+    forget.await.unwrap();
+    let [mine, kept] = [
+        count(&own, "a", "mine").await,
+        count(&own, "a", "kept").await,
+    ];
+    assert_eq!((mine, kept), (3, MOST / 2 - 3));
+}
+
+#[tokio::test]
+async fn what_a_peer_ends_or_overwrites_waits_for_room_among_what_can_be_restored() {
+    let now = Timestamp::now();
+    let changed = Memory {
+        changed: now.plus_days(-2),
+        ..memory("changed here", NOW)
+    };
+    let kept = memory("kept", NOW);
+    let ended = Memory {
+        forgotten: Some(now),
+        changed: now,
+        ..kept.clone()
+    };
+    let theirs = Memory {
+        content: "changed there".to_owned(),
+        changed: now.plus_days(-1),
+        ..changed.clone()
+    };
+    for (forgotten_here, left_out) in [(MOST, 2), (MOST - 2, 0)] {
+        let own = Own::new();
+        let mine = (0..forgotten_here).map(|_| forgotten("mine", now.plus_days(-20)));
+        let here = mine.chain([kept.clone(), changed.clone()]).collect();
+        own.add("a", here).await.unwrap();
+        let done = imported(&own, "a", &[ended.clone(), theirs.clone()]).await;
+        assert_eq!((done.updated, done.left_out), (2 - left_out, left_out));
+        assert_eq!(count(&own, "a", "mine").await, forgotten_here);
+        // It stays, or can be restored.
+        assert_eq!(count(&own, "a", "changed here").await, 1);
+    }
+}
+
 #[tokio::test]
 async fn a_change_is_on_record_first_and_one_that_cannot_be_is_not_made() {
     let own = Own::new();

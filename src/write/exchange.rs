@@ -210,7 +210,7 @@ impl WriteContext {
     }
 
     /// Takes over the lines of a message, on record as one change. Returns what became of them, the
-    /// states that they have, and how many are about pages that may not be read here.
+    /// states that they have, and how many are about pages that may not be read here or have no room.
     async fn take(
         &self,
         record: AuditEntry,
@@ -258,6 +258,8 @@ impl WriteContext {
             });
             Ok((done, note))
         });
-        Ok((done.await.map_err(failed)?, states, left_out))
+        let done = done.await.map_err(failed)?;
+        let left_out = left_out.saturating_add(done.left_out);
+        Ok((done, states, left_out))
     }
 }

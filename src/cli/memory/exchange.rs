@@ -79,6 +79,12 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
             done.added, done.updated, done.kept
         ));
     }
+    if done.left_out > 0 {
+        let count = done.left_out;
+        print::note(&format!(
+            "{count} were left out: there is no room for more forgotten ones"
+        ));
+    }
     if of_other_wiki > 0 {
         print::note(&format!(
             "{of_other_wiki} about pages of another wiki were left out"
