@@ -277,10 +277,8 @@ impl SignIns {
         if !secret.starts_with(LINK_PREFIX) {
             return Ok(None);
         }
-        let found = self.get(&digest(secret));
-        let found = found.map_err(|error| error.to_string())?;
         let counts = |record: &SignInRecord| record.is_unused() && !is_over(record);
-        Ok(found.filter(counts))
+        Ok(self.get(&digest(secret))?.filter(counts))
     }
 
     /// Uses a link up, and opens the session of its client; gives the secret of that. Of all who come with a
@@ -309,7 +307,7 @@ impl SignIns {
             Ok(is_first?.then_some((cookie, session)))
         };
         let taken = tokio::task::spawn_blocking(work).await;
-        taken.unwrap_or_else(|_| Err(StoreError::BrokenOff.to_string()))
+        taken.unwrap_or_else(|_| Err(StoreError::BrokenOff.into()))
     }
 
     /// The sign-in of a name; `None` if there is none, or what is there cannot be ours.
@@ -352,8 +350,7 @@ impl SignIns {
         change: impl FnOnce(&mut SignInRecord),
     ) -> Result<(), String> {
         let turn = self.turn(name).await?;
-        let found = self.session(name).map_err(|error| error.to_string())?;
-        let Some(mut record) = found else {
+        let Some(mut record) = self.session(name)? else {
             return Ok(());
         };
         change(&mut record);
@@ -389,10 +386,9 @@ impl SignIns {
     /// # Errors
     /// Why they cannot be listed.
     pub fn all(&self) -> Result<Vec<(String, SignInRecord)>, String> {
-        let listed = self.store.documents(KIND);
         let mut all = Vec::new();
-        for it in listed.map_err(|error| error.to_string())? {
-            let found = self.get(&it.name).map_err(|error| error.to_string())?;
+        for it in self.store.documents(KIND)? {
+            let found = self.get(&it.name)?;
             all.extend(found.map(|record| (it.name, record)));
         }
         Ok(all)
@@ -407,8 +403,7 @@ impl SignIns {
     /// Takes the turn to change one.
     pub(crate) async fn turn(&self, name: &str) -> Result<HeldLease, String> {
         let lease = LeaseName::document(KIND, name);
-        let held = self.leases.alone(&lease, self.patience).await;
-        held.map_err(|error| error.to_string())
+        Ok(self.leases.alone(&lease, self.patience).await?)
     }
 
     /// Begins one, after those that are over have gone; of too many, the one used longest ago goes, of too
@@ -440,16 +435,14 @@ impl SignIns {
     ) -> Result<(), String> {
         let bytes = serde_json::to_vec(record).map_err(|error| error.to_string())?;
         if u64::try_from(bytes.len()).is_ok_and(|length| length > KIND.most_bytes()) {
-            return Err("it is too large".to_owned());
+            return Err(StoreError::Unfit("is too large").into());
         }
-        let written = self.store.write_held(turn, (KIND, name), &bytes);
-        written.map_err(|error| error.to_string())
+        Ok(self.store.write_held(turn, (KIND, name), &bytes)?)
     }
 
     /// Ends one, for whoever has its turn.
     pub(crate) fn end(&self, name: &str, turn: Fence) -> Result<bool, String> {
-        let removed = self.store.remove_held(turn, KIND, name);
-        removed.map_err(|error| error.to_string())
+        Ok(self.store.remove_held(turn, KIND, name)?)
     }
 
     /// Ends those of a person, or the one of `name/id`; returns how many there were.
@@ -476,8 +469,7 @@ impl SignIns {
             }
             for (name, _) in &all {
                 let lease = LeaseName::document(KIND, name);
-                let turn = wait_for(&*self.store, &lease, self.patience);
-                let turn = turn.map_err(|error| error.to_string())?;
+                let turn = wait_for(&*self.store, &lease, self.patience)?;
                 ended += usize::from(self.end(name, turn.fence())?);
             }
         }

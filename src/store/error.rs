@@ -45,3 +45,9 @@ pub(crate) enum StoreError {
     #[error("the work broke off")]
     BrokenOff,
 }
+
+impl From<StoreError> for String {
+    fn from(error: StoreError) -> Self {
+        error.to_string()
+    }
+}

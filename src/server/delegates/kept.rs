@@ -65,7 +65,7 @@ pub enum DelegatesError {
 
 impl From<StoreError> for DelegatesError {
     fn from(error: StoreError) -> Self {
-        Self::Store(error.to_string())
+        Self::Store(error.into())
     }
 }
 
