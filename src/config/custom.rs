@@ -130,7 +130,11 @@ fn metadata(fd: impl AsFd) -> io::Result<Metadata> {
 
 /// The reason why a file or directory cannot be trusted.
 fn fault_of(found: &Metadata) -> Option<&'static str> {
-    fault(found.mode(), found.uid(), rustix::process::geteuid().as_raw())
+    fault(
+        found.mode(),
+        found.uid(),
+        rustix::process::geteuid().as_raw(),
+    )
 }
 
 fn names(dir: &OwnedFd) -> Result<Vec<String>, &'static str> {

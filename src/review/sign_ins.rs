@@ -378,7 +378,9 @@ impl SignIns {
                 return;
             }
         }
-        tracing::error!("a session that was signed out may count again: somebody is at it all the time");
+        tracing::error!(
+            "a session that was signed out may count again: somebody is at it all the time"
+        );
     }
 
     /// All sign-ins, with their names.

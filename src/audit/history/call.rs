@@ -294,9 +294,7 @@ fn last(
         }
         for call in newest {
             match story_of(runs, call, undone) {
-                Ok(story)
-                    if story.outcome == Some(Outcome::Applied) && story.is_made_by(owner) =>
-                {
+                Ok(story) if story.outcome == Some(Outcome::Applied) && story.is_made_by(owner) => {
                     return Ok(story);
                 }
                 // Purged meanwhile, not wholly applied, or another client's.

@@ -76,7 +76,10 @@ impl PreviewStore {
         on(&self.store, work).await.map_err(|error: StoreError| {
             Failure::new(
                 Code::AuditUnavailable,
-                format!("The {}s that servers share cannot be reached: {error}.", self.word),
+                format!(
+                    "The {}s that servers share cannot be reached: {error}.",
+                    self.word
+                ),
             )
         })
     }

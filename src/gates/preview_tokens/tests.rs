@@ -276,8 +276,14 @@ async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_th
     let offered = Previews::new(Previews::LIFE).offer(&session, change());
     let token = offered.expect("a token").token;
     for (place, said) in [
-        (place.clone(), "The previews that servers share cannot be reached"),
-        (place.of_questions(), "The questions that servers share cannot be reached"),
+        (
+            place.clone(),
+            "The previews that servers share cannot be reached",
+        ),
+        (
+            place.of_questions(),
+            "The questions that servers share cannot be reached",
+        ),
     ] {
         let here = Previews::new(Previews::LIFE);
         let failed = here.fetch(&place, &session, &token).await;

@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use super::tokens_fault::TokensFileError;
-use crate::private_files::{
-    self, changeable_by_others, changeable_by_others_than_its_owner,
-};
+use crate::private_files::{self, changeable_by_others, changeable_by_others_than_its_owner};
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;
