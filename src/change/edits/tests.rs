@@ -101,12 +101,8 @@ fn a_tag_to_remove_is_the_page_s_own_with_its_sign_or_without() {
     assert_eq!(remove(&["#x"]).onto(&plain), words(&["y"]));
     assert_eq!(remove(&["#"]).onto(&plain), plain);
     let missing = remove(&["#x", "#z", "y"]);
-    assert_eq!(missing.not_there(&[&plain]), ["#z"]);
-    assert_eq!(
-        missing.not_there(&[&plain, &words(&["z"])]),
-        Vec::<&str>::new()
-    );
-    assert!(NewTags::All(words(&["z"])).not_there(&[&plain]).is_empty());
+    assert_eq!(missing.warning(&[&plain, &words(&["z"])]), None);
+    assert_eq!(NewTags::All(words(&["z"])).warning(&[&plain]), None);
     let warning = missing.warning(&[&plain]).unwrap();
     assert_eq!(
         warning.to_string(),
