@@ -286,7 +286,7 @@ async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_th
         ),
     ] {
         let here = Previews::new(Previews::LIFE);
-        let failed = here.fetch(&place, &session, &token).await;
+        let failed = here.fetch(Some(&place), &session, &token).await;
         let message = failed.expect_err("no store").message;
         assert!(message.starts_with(said), "{message}");
     }
