@@ -89,12 +89,6 @@ pub(crate) struct Previews {
     used: Mutex<VecDeque<(String, SessionId, CallId)>>,
 }
 
-impl Default for Previews {
-    fn default() -> Self {
-        Self::new(Self::LIFE)
-    }
-}
-
 impl Previews {
     /// The lifetime of a preview.
     pub(crate) const LIFE: Duration = Duration::from_mins(10);

@@ -16,7 +16,7 @@ pub use reads::ReadExtent;
 pub(super) use reads::{Concerns, Knowing, PageRead, Reads};
 
 /// What is remembered of sessions: bounded, and lost when the process ends.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SessionMemory {
     pub(super) reads: Arc<Reads>,
     pub(super) previews: Previews,
@@ -25,6 +25,19 @@ pub(super) struct SessionMemory {
     pub(super) own_writes: Arc<OwnWrites>,
     /// The applied sets after which pages and index were looked at anew.
     pub(super) applied: Arc<AppliedSets>,
+}
+
+impl Default for SessionMemory {
+    /// Nothing yet.
+    fn default() -> Self {
+        Self {
+            reads: Arc::default(),
+            previews: Previews::new(Previews::LIFE),
+            questions: Previews::new(Previews::LIFE),
+            own_writes: Arc::default(),
+            applied: Arc::default(),
+        }
+    }
 }
 
 impl SessionMemory {
