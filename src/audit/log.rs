@@ -469,7 +469,7 @@ impl LogParts {
             // Without a file nothing is lost, so a later record may try again.
             LogState::Fresh => match self.make_run(lease) {
                 Err(error) => return (LogState::Fresh, Err(error)),
-                Ok(mut run) => match self.start(&mut run, None) {
+                Ok(mut run) => match start(self, &mut run, None) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
                     Ok(()) => run,
                 },
@@ -553,17 +553,8 @@ impl LogParts {
         let runs = store.runs()?.len();
         store.probe(ROOM.saturating_add(runs.saturating_mul(ROOM_OF_HEAD)))?;
         let mut run = self.make_run(lease)?;
-        self.start(&mut run, Some(failed.head()))?;
+        start(self, &mut run, Some(failed.head()))?;
         Ok(run)
-    }
-
-    /// Writes the first record of a run, from which on its heads are anchored.
-    fn start(&self, run: &mut OwnRun, follows: Option<FileHead>) -> Result<(), AuditError> {
-        let heads = run.start(&*self.place.store, follows)?;
-        if let Some(anchors) = self.anchoring.get() {
-            anchors.begin(run.run(), heads);
-        }
-        Ok(())
     }
 
     fn set_over(&self, why: Option<AuditError>) {
@@ -586,6 +577,15 @@ impl LogParts {
         self.set_over(Some(AuditError::Ended));
         LogState::Ended
     }
+}
+
+/// Writes the first record of a run, from which on its heads are anchored.
+fn start(parts: &LogParts, run: &mut OwnRun, follows: Option<FileHead>) -> Result<(), AuditError> {
+    let heads = run.start(&*parts.place.store, follows)?;
+    if let Some(anchors) = parts.anchoring.get() {
+        anchors.begin(run.run(), heads);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

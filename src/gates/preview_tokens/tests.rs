@@ -269,8 +269,13 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
 
 #[tokio::test]
 async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_they_are() {
-    // Nothing is below a device.
-    let store: Arc<dyn Store> = Arc::new(LocalStore::new("/dev/null".as_ref(), "docs").remote());
+    let dir = tempfile::tempdir().expect("a directory");
+    let root = dir.path().join("root");
+    std::fs::create_dir(&root).expect("a directory");
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new(&root, "docs").remote());
+    // Nothing is below a file.
+    std::fs::remove_dir_all(&root).expect("nothing there");
+    std::fs::write(&root, "").expect("a file");
     let place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
     let session = SessionId::new("a");
     let offered = Previews::new(Previews::LIFE).offer(&session, change());

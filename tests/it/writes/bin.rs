@@ -380,7 +380,7 @@ async fn agents_bring_back_what_their_key_could_read_to_the_last_and_the_rest_is
     look(&weaker).await;
     let restore = json!({ "page": "docs/dressed", "path": "team/back" });
     let preview = call_ok(&weaker, RESTORE, restore.clone()).await.to_string();
-    says(&preview, "not_seen: this server could not see ");
+    says(&preview, "\"code\":\"not_seen\"");
     says(&preview, "scriptCss, scriptJs of it when it looked last");
     lacks(&preview, "color:red");
     lacks(&preview, "console.log");
