@@ -289,7 +289,9 @@ fn latest_indexed(
             tracing::warn!("audit: the index does not say what the log says");
             return Ok(None);
         }
-        told.into_iter().for_each(|call| latest.add(call));
+        for call in told {
+            latest.add(call);
+        }
     }
     let shown = u64::try_from(latest.calls.len()).unwrap_or(u64::MAX);
     latest.older = count.saturating_sub(shown);

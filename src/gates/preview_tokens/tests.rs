@@ -273,10 +273,10 @@ async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_th
     let root = dir.path().join("root");
     std::fs::create_dir(&root).expect("a directory");
     let store: Arc<dyn Store> = Arc::new(LocalStore::new(&root, "docs").remote());
+    let place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
     // Nothing is below a file.
     std::fs::remove_dir_all(&root).expect("nothing there");
     std::fs::write(&root, "").expect("a file");
-    let place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
     let session = SessionId::new("a");
     let offered = Previews::new(Previews::LIFE).offer(&session, change());
     let token = offered.expect("a token").token;
