@@ -68,8 +68,13 @@ pub(crate) fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &s
 /// The first of some names, and how many more there are.
 pub(crate) fn first_of<T: ToString>(names: &[T], most: usize) -> String {
     let first: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
-    match names.len().saturating_sub(most) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
+    first.join(", ") + &and_more(names.len().saturating_sub(most))
+}
+
+/// The number of others behind what is named; nothing if there are none.
+pub(crate) fn and_more(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     }
 }

@@ -17,6 +17,7 @@ use crate::audit::{Proposal, ProposalId};
 use crate::change::{Warning, cut_to, short_to};
 use crate::error::{Code, Failure};
 use crate::render_budget;
+use crate::words::and_more;
 use crate::write::{Extent, Review, ReviewWarning};
 
 /// The tool.
@@ -139,12 +140,8 @@ fn placed(one: &ReviewWarning, proposal: &Proposal) -> Warning {
     let Some(change) = change else {
         return one.warning.clone();
     };
-    let others = match changes.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     let page = place(change.locale.as_str(), change.path.as_str());
-    about(&format!("{page}{others}"), &one.warning)
+    about(&(page + &and_more(changes.len())), &one.warning)
 }
 
 impl Effect {

@@ -8,6 +8,7 @@ use crate::audit::{
     Actor, AuditEvent, CallGroup, CallHistory, CallId, CallOutcome, Client, Record, SpentApproval,
 };
 use crate::page::{Whose, own_words};
+use crate::words::and_more;
 
 /// The most changes that are named; all are counted.
 const MOST_NAMED: usize = 5;
@@ -260,13 +261,6 @@ fn came_to(group: &CallGroup) -> Option<StoryLine> {
             None => word,
         },
     ))
-}
-
-fn and_more(more: usize) -> String {
-    match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    }
 }
 
 pub(super) fn place(call: &CallHistory, joint: char) -> String {

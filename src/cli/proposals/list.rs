@@ -14,6 +14,7 @@ use crate::audit::{Proposal, ProposalState, TimeArg};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::server::App;
+use crate::words::and_more;
 use crate::write::{ListedProposal, ListedState, MAX_LISTED};
 
 /// Arguments of `proposals list`.
@@ -151,13 +152,10 @@ fn place(proposal: &Proposal) -> String {
         return String::new();
     };
     let mut told = print::place(first.locale.as_str(), first.path.as_str());
-    let more = kept.count();
-    if more > 0 {
-        // Writing to a string cannot fail.
-        let _ = write!(told, " and {more} more");
-    }
+    told.push_str(&and_more(kept.count()));
     let left_out = proposal.state.left_out().len();
     if left_out > 0 {
+        // Writing to a string cannot fail.
         let _ = write!(told, ", {left_out} left out");
     }
     told
