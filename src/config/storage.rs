@@ -33,7 +33,6 @@ const STORE: &str = "WIKI_STORE";
 /// The word for files in `WIKI_AUDIT_DIR`.
 const LOCAL: &str = "local";
 const PASSWORD_FILE: &str = "WIKI_STORE_PASSWORD_FILE";
-const PEER_TOKEN_FILE: &str = "WIKI_MEMORY_PEER_TOKEN_FILE";
 const PASSWORD_COMMAND: &str = "WIKI_STORE_PASSWORD_COMMAND";
 
 /// The place of all state: the directory, or the database that is set.
@@ -179,7 +178,11 @@ pub(super) fn mirror(source: &SettingsSource<'_>) -> Result<Option<MirrorSetting
 /// Reads the memory mode, and the peer with which a site's memories are exchanged.
 pub(super) fn memory(source: &SettingsSource<'_>) -> Result<MemoryMode, SettingError> {
     const PEER: &str = "WIKI_MEMORY_PEER";
-    let token = secret(source, PEER_TOKEN_FILE, "WIKI_MEMORY_PEER_TOKEN_COMMAND")?;
+    let token = secret(
+        source,
+        "WIKI_MEMORY_PEER_TOKEN_FILE",
+        "WIKI_MEMORY_PEER_TOKEN_COMMAND",
+    )?;
     let mode = source.choice("WIKI_MEMORY")?;
     let peer = source.parsed(PEER, |address| MemoryPeer::new(address, token))?;
     match (mode, peer) {

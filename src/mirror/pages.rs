@@ -213,16 +213,15 @@ impl MirroredPage {
     /// no earlier one tells them. Without a key all of it, as at the operator's command line.
     pub(super) fn told_to(&self, key: Option<&str>) -> Cow<'_, Self> {
         let last = self.last().filter(|_| key.is_some() && self.gone.is_some());
-        let unread: Vec<Field> = { last.into_iter() }
-            .flat_map(|last| last.unknown.iter().chain(last.as_of.keys()).copied())
-            .collect();
+        let unread = last.map(|last| last.unknown.iter().chain(last.as_of.keys()));
+        let unread: Vec<Field> = unread.into_iter().flatten().copied().collect();
         if unread.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut page = self.clone();
         for seen in &mut page.states {
             seen.as_of.retain(|field, _| !unread.contains(field));
-            let known = { unread.iter() }.filter(|field| !seen.unknown.contains(field));
+            let known = unread.iter().filter(|field| !seen.unknown.contains(field));
             let known: Vec<Field> = known.copied().collect();
             seen.unknown.extend(known);
         }

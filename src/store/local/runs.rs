@@ -197,17 +197,18 @@ impl OwnFile {
     /// without an error.
     fn check_in_place(&self) -> Result<(), StoreError> {
         let is_same = fs::is_same_file(&self.path, &self.file.0);
-        self.check(is_same.at(&self.path, "find a run's file")?)?;
+        self.check_ours(is_same.at(&self.path, "find a run's file")?)?;
         self.check_length()
     }
 
     /// Checks that our file holds exactly what was written.
     fn check_length(&self) -> Result<(), StoreError> {
         let found = self.file.0.metadata().at(&self.path, "find a run's file")?;
-        self.check(found.len() == self.length)
+        self.check_ours(found.len() == self.length)
     }
 
-    fn check(&self, is_ours: bool) -> Result<(), StoreError> {
+    /// The error if the file is not ours, as we left it.
+    fn check_ours(&self, is_ours: bool) -> Result<(), StoreError> {
         if is_ours {
             return Ok(());
         }

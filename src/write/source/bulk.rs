@@ -141,13 +141,12 @@ impl Bulk {
         }
         if !is_expected {
             let found = ids.len();
-            return Err(Failure::new(
-                Code::InvalidInput,
+            return Err(Failure::of_argument(
+                "expectPages",
                 format!("{found} pages were found; nothing was sent."),
             )
             .hint("Look with wikijs_list_pages at which pages these are; expectPages must be their number. Leave expectPages out to see in a preview which they are.")
-            .detail("found", found)
-            .detail("fields", json!([{ "path": "expectPages" }])));
+            .detail("found", found));
         }
         Ok(ids)
     }
