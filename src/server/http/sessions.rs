@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -17,6 +17,10 @@ use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
 use super::shared_sessions::SharedSessions;
 
+/// Time for which an answer of the store about a session counts: as long may it go on here after
+/// another server ended it.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The owner of a session.
 #[derive(Debug)]
 pub(super) struct SessionOwner {
@@ -24,8 +28,8 @@ pub(super) struct SessionOwner {
     pub(super) name: String,
     /// The named client in whose share it counts.
     pub(super) client: Option<String>,
-    /// True if other servers know it, each of which may end it.
-    is_shared: bool,
+    /// The last look at the store, where other servers know it, each of which may end it.
+    shared: Option<Instant>,
 }
 
 impl SessionOwner {
@@ -34,7 +38,7 @@ impl SessionOwner {
         Self {
             client: caller.counted().map(str::to_owned),
             name: caller.owner.clone(),
-            is_shared: false,
+            shared: None,
         }
     }
 }
@@ -114,19 +118,27 @@ impl McpSessions {
 
     /// True if a session of this server is this caller's. One that another server ended ends here.
     async fn is_of(&self, id: &str, owner: &str) -> bool {
-        let is_shared = {
+        let own = {
             let owners = self.owners.lock();
-            let own = owners.get(id).filter(|own| own.name == owner);
-            own.map(|own| own.is_shared)
+            owners
+                .get(id)
+                .filter(|own| own.name == owner)
+                .map(|own| own.shared)
         };
-        let Some(is_shared) = is_shared else {
+        let Some(looked) = own else {
             return false;
         };
-        let Some(shared) = self.shared.as_ref().filter(|_| is_shared) else {
+        let (Some(shared), Some(looked)) = (&self.shared, looked) else {
             return true;
         };
+        if looked.elapsed() < LOOK {
+            return true;
+        }
         // While the store is away, those who are known are served on.
         if !matches!(shared.is_of(id, owner).await, Ok(false)) {
+            if let Some(own) = self.owners.lock().get_mut(id) {
+                own.shared = Some(Instant::now());
+            }
             return true;
         }
         self.owners.lock().remove(id);
@@ -147,7 +159,7 @@ impl McpSessions {
         if is_own {
             let _turn = self.opening.lock().await;
             let owner = SessionOwner {
-                is_shared: true,
+                shared: Some(Instant::now()),
                 ..SessionOwner::new(caller)
             };
             self.has_room(owner.client.as_deref()).await?;
@@ -197,7 +209,7 @@ impl McpSessions {
                 && shared.keep(id, &name).await
                 && let Some(own) = self.owners.lock().get_mut(id)
             {
-                own.is_shared = true;
+                own.shared = Some(Instant::now());
             }
         }
         Ok(response)
@@ -228,6 +240,7 @@ impl McpSessions {
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
+    use std::time::Instant;
 
     use axum::body::Body;
     use axum::http::Response;
@@ -239,17 +252,17 @@ mod tests {
     use super::super::caller::SESSION;
     use super::super::limits::HttpLimits;
     use super::super::shared_sessions::SharedSessions;
-    use super::{McpSessions, SessionOwner};
+    use super::{LOOK, McpSessions, SessionOwner};
     use crate::store::local::LocalStore;
     use crate::store::{DocumentKind, Store};
 
     const KIND: DocumentKind = DocumentKind::McpSession;
 
-    fn owner(is_shared: bool) -> SessionOwner {
+    fn owner(shared: Option<Instant>) -> SessionOwner {
         SessionOwner {
             name: "ci".to_owned(),
             client: None,
-            is_shared,
+            shared,
         }
     }
 
@@ -270,13 +283,22 @@ mod tests {
         shared.store("id", &begun).await.unwrap();
         let response = Response::builder().header(SESSION, "id");
         let response = response.body(Body::empty()).unwrap();
-        let opened = one.open_one(owner(false), async { response }).await;
+        let opened = one.open_one(owner(None), async { response }).await;
         assert!(opened.is_ok());
-        two.owners.lock().insert("id".into(), owner(true));
+        two.owners
+            .lock()
+            .insert("id".into(), owner(Some(Instant::now())));
         for server in [&one, &two] {
             assert!(server.is_of("id", "ci").await && !server.is_of("id", "other").await);
         }
         [one, two]
+    }
+
+    /// As if the last look had been a second ago.
+    fn look_again(server: &McpSessions) {
+        for own in server.owners.lock().values_mut() {
+            own.shared = own.shared.and_then(|at| at.checked_sub(LOOK));
+        }
     }
 
     fn store() -> (tempfile::TempDir, Arc<dyn Store>) {
@@ -291,25 +313,32 @@ mod tests {
         let [one, two] = two(&store).await;
         let shared = two.shared.as_ref().unwrap();
         shared.delete("id").await.unwrap();
+        assert!(
+            one.is_of("id", "ci").await,
+            "within a second of the last look"
+        );
         for server in [&one, &two] {
+            look_again(server);
             assert!(!server.is_of("id", "ci").await);
             assert_eq!(server.owners.lock().len(), 0);
         }
     }
 
-    /// What ended elsewhere is refused at once, so no answer is kept.
     #[tokio::test]
-    async fn a_request_of_a_session_asks_the_store_once() {
+    async fn the_requests_of_a_session_ask_the_store_once_a_second() {
         let dir = tempfile::tempdir().unwrap();
         let store = LocalStore::new(dir.path(), "").remote();
         let read = Arc::clone(&store.documents_read);
         let store: Arc<dyn Store> = Arc::new(store);
         let [one, _] = two(&store).await;
         let before = read.load(Ordering::Relaxed);
-        for _ in 0..5 {
-            assert!(one.is_of("id", "ci").await);
+        for second in 1..=3 {
+            look_again(&one);
+            for _ in 0..5 {
+                assert!(one.is_of("id", "ci").await);
+            }
+            assert_eq!(read.load(Ordering::Relaxed) - before, second);
         }
-        assert_eq!(read.load(Ordering::Relaxed) - before, 5);
     }
 
     #[tokio::test]
@@ -321,12 +350,14 @@ mod tests {
         store
             .write_document(KIND, &name, &vec![b'x'; 200 << 10])
             .unwrap();
+        look_again(&one);
         assert!(one.is_of("id", "ci").await, "unreadable");
         let mut document: Value = serde_json::from_slice(&bytes).unwrap();
         let begun = document["begun"].as_i64().unwrap();
         document["begun"] = json!(begun - 25 * 60 * 60);
         let bytes = serde_json::to_vec(&document).unwrap();
         store.write_document(KIND, &name, &bytes).unwrap();
+        look_again(&two);
         assert!(!two.is_of("id", "ci").await);
     }
 }
