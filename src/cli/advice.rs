@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::error::{Code, Failure};
 use crate::wiki::sentence;
 
-/// Phrases that tell an agent to tell the user; at a terminal the user reads them directly.
-const TELL: [&str; 3] = [
+/// Phrases that tell an agent where to look or whom to tell; at a terminal the user reads that directly.
+const TELL: [&str; 4] = [
+    "details.leftOut names the pages and the reasons. ",
     "Tell the user: ",
     "Tell the user that ",
     "Tell the user to ",

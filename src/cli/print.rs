@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::termios::Winsize;
-use serde_json::json;
+use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::advice::advice;
@@ -188,11 +188,26 @@ pub(super) fn columns(text: &str) -> usize {
 pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
     if is_json {
         line(&json!({ "error": failure }).to_string());
+    } else {
+        let left_out = failure.details.get("leftOut").and_then(Value::as_array);
+        for page in left_out.into_iter().flatten() {
+            note(&left_out_line(page));
+        }
     }
     (
         Exit::for_code(failure.code),
         format!("{failure} {}", advice(failure)),
     )
+}
+
+/// A page that a failure says to be left out, with the reason.
+fn left_out_line(page: &Value) -> String {
+    let text = |name: &str| page.get(name).and_then(Value::as_str);
+    let path = text("path").unwrap_or("page");
+    let id = page.get("id").and_then(Value::as_i64);
+    let id = id.map_or_else(String::new, |id| format!(" (id {id})"));
+    let why = text("message").unwrap_or_default();
+    harmless(&format!("left out: {path}{id}: {why}"))
 }
 
 /// Waits for work, and shows on a terminal what is being done if it takes over a second.

@@ -69,8 +69,8 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
         return;
     }
     for (name, value) in &failure.details {
-        // The level is in the sentence below.
-        if is_sole_fault(value) || matches!(name.as_str(), "level" | "setBy") {
+        // The level, and what is left out, are told with the sentence below.
+        if is_sole_fault(value) || matches!(name.as_str(), "level" | "setBy" | "leftOut") {
             continue;
         }
         if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {

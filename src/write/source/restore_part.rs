@@ -13,6 +13,7 @@ use super::order::in_order;
 use super::restore::{lost, needed_of, seen_before};
 use super::undo_client::{back, list};
 use super::{ChangeSource, Made, WriteCall, again_if_same, checked, present};
+use crate::write::undo::history::nothing;
 
 /// Pages that shall be as they were. What was written since elsewhere in a text stays; a page that was
 /// changed in the same places is left out. A set has 200 changes at most; the next one has the others.
@@ -51,8 +52,8 @@ impl RestorePart {
             }
         }
         left_out.extend(others(pages.as_slice().len().saturating_add(self.more)));
-        let nothing = "Nothing of that part can be brought back.";
-        Ok(list(call, changes, left_out, nothing)?.going_on(true))
+        let otherwise = nothing("Nothing of that part can be brought back.").hint("Name another time, or bring single pages back: deleted ones from the bin, others by a version of their history.");
+        Ok(list(call, changes, left_out, otherwise)?.going_on(true))
     }
 }
 

@@ -61,8 +61,9 @@ impl UndoClient {
         }
         let (changes, taken) = in_order(&past.wiki, changes).await?;
         left_out.extend(taken);
-        let nothing = "Nothing that this client wrote since then can be taken back.";
-        list(call, changes, left_out, nothing)
+        let message = "Nothing that this client wrote since then can be taken back.";
+        let otherwise = nothing(message).hint("With --force, fields go back even if somebody else changed them since; `wikijs-gate undo CALL` takes back one write.");
+        list(call, changes, left_out, otherwise)
     }
 
     /// The client's writes that may have left something on the wiki, the newest first.
@@ -293,16 +294,16 @@ fn by_page(writes: Vec<CallHistory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<C
     pages
 }
 
-/// The set of these changes, with what is left out of it.
+/// The set of these changes, with what is left out of it; without a change this failure, which names that.
 pub(super) fn list(
     call: WriteCall<'_>,
     changes: Vec<SetChange>,
     left_out: Vec<LeftOut>,
-    otherwise: &str,
+    otherwise: Failure,
 ) -> Result<ChangeSet, Failure> {
     let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
     let set = ChangeSet::list(call.id, changes);
-    let set = set.ok_or_else(|| nothing(otherwise).detail("leftOut", told))?;
+    let set = set.ok_or_else(|| otherwise.detail("leftOut", told))?;
     Ok(set.without(left_out))
 }
 

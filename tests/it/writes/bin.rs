@@ -524,6 +524,26 @@ async fn a_part_of_the_wiki_comes_back_as_it_was_and_a_second_time_nothing_diffe
 }
 
 #[tokio::test]
+async fn a_part_of_which_nothing_comes_back_is_told_page_by_page() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_page(PageRow {
+        created_at: "2020-01-01T00:00:00.000Z".to_owned(),
+        updated_at: "2022-01-01T00:00:00.000Z".to_owned(),
+        ..page("docs/a", "# A\n")
+    });
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let restore = ["bin", "restore", "--path", "docs", "--at", "2021-01-01"];
+    let told = operators(&wiki, &served, &[&restore[..], &["--yes"]].concat());
+    let told = told.end().await;
+    assert_eq!(told.code, 3, "{}", told.told);
+    let why = format!("left out: docs/a (id {id}): nobody saw how it was");
+    says(&told.stderr, &why);
+    says(&told.stderr, "Name another time");
+    lacks(&told.told, "Name another call");
+}
+
+#[tokio::test]
 async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     let (wiki, served, id) = with_dressed(setup).await;
     wiki.with_page(page("docs/other", "# Other\n"));

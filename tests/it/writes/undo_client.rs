@@ -119,6 +119,11 @@ async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
     let title = |id| wiki.with_store(|store| store.page(id).unwrap().title.clone());
     assert_eq!(title(home), "Somebody else's");
     assert_ne!(title(other), "Theirs");
+    // Nothing is left that goes back: the same lines, and how to go on.
+    let nothing = operator(&wiki, &served, &words).await;
+    assert_eq!(nothing.code, 3, "{}", nothing.told);
+    says(&nothing.stderr, &why);
+    says(&nothing.stderr, "`wikijs-gate undo CALL`");
 }
 
 #[tokio::test]
