@@ -39,9 +39,16 @@ pub(super) fn found(policy: &Policy, surface: &ToolSelection) -> Vec<DoctorFindi
 /// That writes are paused.
 pub(super) fn paused(pause: Option<&Pause>) -> Option<DoctorFinding> {
     let pause = pause?;
+    let advice = match pause {
+        Pause::Told(_) | Pause::Unreadable(_) => "Run `wikijs-gate resume` to resume writes.",
+        Pause::Settings(_) => "Correct the settings file, or restart the server.",
+        Pause::Unreachable(_) => {
+            "Look after the database of WIKI_STORE: writes go on by themselves once it answers."
+        }
+    };
     Some(DoctorFinding::warning(
         format!("all writes are paused {pause}"),
-        "Run `wikijs-gate resume` to resume writes.",
+        advice,
     ))
 }
 
@@ -134,7 +141,8 @@ fn below(prefixes: &[Prefix]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{found, in_words, is_off, reads};
+    use super::{found, in_words, is_off, paused, reads};
+    use crate::audit::Pause;
     use crate::gates::{Fallback, Policy, StaticToken, WritePolicy};
     use crate::page::{Prefix, ReadRule};
     use crate::tools::{ToolSelection, Toolset};
@@ -163,6 +171,18 @@ mod tests {
             reads(&ReadRule::new(None, Vec::new(), &tags)),
             "may read pages everywhere, but not tagged Secret and hr/*; all others are as if they were not there"
         );
+    }
+
+    #[test]
+    fn only_a_pause_that_resume_ends_is_told_to_be_ended_by_it() {
+        let told = |pause| serde_json::to_string(&paused(Some(&pause))).unwrap();
+        let damaged = told(Pause::Unreadable("does not tell of a pause".to_owned()));
+        assert!(damaged.contains("wikijs-gate resume"), "{damaged}");
+        let away = told(Pause::Unreachable(
+            "the database does not answer".to_owned(),
+        ));
+        assert!(!away.contains("resume"), "{away}");
+        assert!(away.contains("go on by themselves"), "{away}");
     }
 
     #[test]
