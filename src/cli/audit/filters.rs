@@ -8,7 +8,7 @@ use crate::gates::Gate;
 use crate::nearest::{did_you_mean, nearest};
 use crate::page::Prefix;
 use crate::tools::{Registry, ToolSelection, Toolset};
-use crate::words::one_of as word_of;
+use crate::words::{joined, one_of as word_of};
 
 /// Commands that are recorded in place of a call's tool.
 const COMMANDS: [&str; 5] = [
@@ -49,9 +49,7 @@ pub(super) struct Filters {
     /// Of this set of changes, named by its id or four or more of its first characters
     #[arg(long, value_name = "ID", value_parser = set)]
     set: Option<String>,
-    /// With this outcome: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`,
-    /// `open`, `refused`, `preview`, `approval`, `proposal`, `rejected`, `withdrawn`, `pause` or `purge`
-    #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
+    #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true, help = of_outcome())]
     outcome: Option<CallOutcome>,
 }
 
@@ -139,6 +137,12 @@ fn gate(word: &str) -> Result<Gate, String> {
         let meant = did_you_mean(nearest(word, Gate::ALL.map(Gate::as_str), 0.8));
         format!("{fault}{meant}")
     })
+}
+
+/// The help of `--outcome`.
+fn of_outcome() -> String {
+    let words = endings().into_iter().map(|word| format!("`{word}`"));
+    format!("With this outcome: {}", joined(words, "or"))
 }
 
 fn ending(word: &str) -> Result<CallOutcome, String> {
