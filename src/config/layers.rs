@@ -312,11 +312,24 @@ fn names_in_environment() -> impl Iterator<Item = String> {
 /// A warning for an unknown name that looks like one of our settings: a misspelt name could leave a
 /// gate open that the operator thinks closed.
 fn unknown_name(name: &str) -> Option<String> {
-    if name == CONFIG || !name.starts_with("WIKI_") || known_names().any(|known| known == name) {
+    if name == CONFIG || !name.starts_with("WIKI_") {
         return None;
     }
-    let meant = did_you_mean(meant_by(name));
-    Some(format!("{name} is no setting of this version{meant}"))
+    match Setting::named(name) {
+        Some(setting) if setting.is_in_environment() => None,
+        Some(setting) => {
+            let in_file = setting.file_name();
+            let flag = setting.flag();
+            let flag = flag.map_or_else(String::new, |flag| format!(", or --{flag}"));
+            Some(format!(
+                "{name} is not read from the environment: set {in_file} in the settings file{flag}"
+            ))
+        }
+        None => {
+            let meant = did_you_mean(meant_by(name));
+            Some(format!("{name} is no setting of this version{meant}"))
+        }
+    }
 }
 
 /// The settings that the environment may set.
@@ -349,7 +362,7 @@ pub(super) fn with_misspelt(mut fault: SettingError) -> SettingError {
 
 #[cfg(test)]
 mod tests {
-    use super::unknown_name;
+    use super::{SETTINGS, unknown_name};
 
     #[test]
     fn a_misspelt_name_is_told_with_the_right_one() {
@@ -361,6 +374,28 @@ mod tests {
         for known in ["WIKI_BASE_URL", "WIKI_CONFIG", "HOME"] {
             assert_eq!(unknown_name(known), None);
         }
-        assert!(unknown_name("WIKI_TOKEN_COMMAND").is_some());
+    }
+
+    #[test]
+    fn a_setting_that_the_environment_cannot_set_is_told_where_it_stands() {
+        let of_file = SETTINGS.iter().filter(|one| !one.is_in_environment());
+        let told: Vec<(&str, String)> = of_file
+            .map(|one| (one.name, unknown_name(one.name).expect(one.name)))
+            .collect();
+        for (name, told) in &told {
+            let in_file = name.trim_start_matches("WIKI_").to_lowercase();
+            assert!(
+                told.contains(&format!("set {in_file} in the settings file")),
+                "{told}"
+            );
+            assert!(!told.contains("did you mean"), "{told}");
+        }
+        let of = |name| {
+            told.iter()
+                .find(|(own, _)| *own == name)
+                .map(|(_, told)| &**told)
+        };
+        assert!(of("WIKI_UPLOAD_DIR").is_some_and(|told| told.ends_with(", or --upload-dir")));
+        assert!(of("WIKI_TOKEN_COMMAND").is_some_and(|told| told.ends_with("settings file")));
     }
 }
