@@ -18,6 +18,7 @@ use crate::server::{
     serve_tools_alone,
 };
 use crate::site::SiteName;
+use crate::words::joined;
 use crate::write::Timeouts;
 
 /// Arguments of `serve`.
@@ -109,7 +110,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 /// Lists the tools for a registry, or for somebody who only looks; each call says what to set.
 async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> CommandResult {
     let (tools, _) = start::tools_of(layers)?;
-    let names = missing.join(" and ");
+    let names = joined(&missing, "and");
     tracing::warn!("serving no wiki but the list of tools, since this is missing: {names}");
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;

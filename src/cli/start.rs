@@ -59,11 +59,13 @@ pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, (Exit, String)> 
         Ok(settings) => return Ok(Start::Wiki(settings)),
         Err(faults) => faults,
     };
-    let (lacking, wrong): (Vec<_>, Vec<_>) = faults.iter().partition(|fault| fault.lacks_wiki);
+    let (lacking, wrong): (Vec<_>, Vec<_>) = faults.iter().partition(|fault| fault.lacks);
     if !wrong.is_empty() {
         return Err(first(&wrong));
     }
-    let names: Vec<_> = lacking.iter().map(|fault| fault.name).collect();
+    let mut names: Vec<_> = lacking.iter().map(|fault| fault.name).collect();
+    // Several settings have a place beside the log.
+    names.dedup();
     if names.contains(&KeySetting::Token.name()) {
         Ok(Start::WithoutWiki(names))
     } else {

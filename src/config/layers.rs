@@ -347,14 +347,14 @@ fn meant_by(name: &str) -> Option<&'static str> {
 /// Names the variable that most likely means a missing setting, whose fault this is: then it is set
 /// wrongly, and not left unset.
 pub(super) fn with_misspelt(mut fault: SettingError) -> SettingError {
-    if fault.lacks_wiki {
+    if fault.lacks {
         let meant = |name: &String| meant_by(name) == Some(fault.name);
         let told = names_in_environment()
             .filter(meant)
             .find_map(|name| unknown_name(&name));
         if let Some(told) = told {
             fault.fault = format!("{}; {told}", fault.fault);
-            fault.lacks_wiki = false;
+            fault.lacks = false;
         }
     }
     fault

@@ -23,8 +23,9 @@ pub struct SettingError {
     pub fault: String,
     /// The origin of its value.
     pub origin: Origin,
-    /// True if no layer gives the wiki's address or its key, and nothing is set wrongly.
-    pub lacks_wiki: bool,
+    /// True if nothing is set wrongly, but no layer gives what every wiki needs: its address, its key, a
+    /// place for the log.
+    pub lacks: bool,
 }
 
 impl SettingError {
@@ -33,14 +34,14 @@ impl SettingError {
             name,
             fault: fault.into(),
             origin: Origin::Default,
-            lacks_wiki: false,
+            lacks: false,
         }
     }
 
-    /// The wiki's address or its key is set nowhere.
+    /// What every wiki needs is set nowhere.
     pub(super) fn lacking(name: &'static str, fault: impl Into<String>) -> Self {
         Self {
-            lacks_wiki: true,
+            lacks: true,
             ..Self::new(name, fault)
         }
     }

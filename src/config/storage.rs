@@ -22,7 +22,7 @@ pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingE
     state_dir(source)?
         .map(|state| state.join("audit"))
         .ok_or_else(|| {
-            SettingError::new(
+            SettingError::lacking(
                 NAME,
                 "is missing, and there is no home directory to put the audit log in",
             )

@@ -12,6 +12,7 @@ use super::mcp::{methods, result};
 use crate::config::{CommandLineSettings, Indent, Layers};
 use crate::error::{Code, Failure};
 use crate::tools::{Registry, SessionTools, ToolDefinition, is_of_delegation};
+use crate::words::joined;
 
 /// The hint once the settings are there.
 const RESTART: &str = "Tell the user to start this server again, as by reconnecting it in the client: its settings are there now.";
@@ -59,7 +60,7 @@ impl WithoutWiki {
     }
 
     fn told(&self) -> String {
-        let missing = self.missing.join(" and ");
+        let missing = joined(&self.missing, "and");
         format!("This server has no wiki yet: {missing} must be set.")
     }
 }
