@@ -25,6 +25,9 @@ pub(super) struct LastLook {
     pub(super) key: String,
     /// The last time at which states that are too old or too many were removed.
     pub(super) purged: Option<MirrorTime>,
+    /// The time before which pages may have been there that were forgotten since.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) forgotten: Option<MirrorTime>,
 }
 
 /// The pages that a mirror knows.
@@ -97,6 +100,26 @@ impl KnownPages {
             self.changed.remove(&number);
         }
         Ok(())
+    }
+
+    /// Writes until when pages were forgotten, and then what changed.
+    pub(super) fn save_forgotten(&mut self, store: &dyn Store) -> Result<(), AuditError> {
+        if let Some(look) = self.look.clone() {
+            self.looked(store, look)?;
+        }
+        self.save(store)
+    }
+
+    /// The time before which pages may have been there that were forgotten since.
+    pub(super) fn forgotten(&self) -> Option<MirrorTime> {
+        self.look.as_ref()?.forgotten
+    }
+
+    /// Notes that pages were forgotten that may have been there before a time.
+    pub(super) fn forgot(&mut self, before: MirrorTime) {
+        if let Some(look) = &mut self.look {
+            look.forgotten = look.forgotten.max(Some(before));
+        }
     }
 
     /// Writes when the list was looked at, once all that it told is saved.

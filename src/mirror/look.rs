@@ -122,7 +122,14 @@ impl MirrorLook<'_> {
         let done = self.on(move |known, store| {
             known.save(store)?;
             let purged = purge(known, store, (&settings, at))?;
-            known.looked(store, LastLook { at, key, purged })?;
+            let forgotten = known.forgotten();
+            let look = LastLook {
+                at,
+                key,
+                purged,
+                forgotten,
+            };
+            known.looked(store, look)?;
             Ok(if is_first {
                 HashMap::new()
             } else {

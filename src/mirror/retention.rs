@@ -65,7 +65,7 @@ impl Mirror {
         let saved: Result<_, AuditError> = on(&self.store, move |store| {
             let mut known = KnownPages::load_to_change(store, fence)?;
             let forgotten = known.forget(&which);
-            known.save(store)?;
+            known.save_forgotten(store)?;
             Ok((Arc::new(known), forgotten))
         })
         .await;
@@ -98,7 +98,7 @@ pub(super) fn purge(
         known.forget(&ToForget::Before(oldest.into()));
     }
     known.shrink_to(settings.keep_bytes);
-    known.save(store)?;
+    known.save_forgotten(store)?;
     match remove_unnamed(store, known) {
         // Somebody keeps one: the next purge removes them.
         Ok(_) | Err(AuditError::Busy) => Ok(Some(now)),
@@ -129,6 +129,10 @@ impl KnownPages {
             forgotten.states += states - left;
             if left == 0 {
                 self.remove(&key);
+                self.forgot(match which {
+                    ToForget::Within(_) => MirrorTime::now(),
+                    ToForget::Before(time) => (*time).min(MirrorTime::now()),
+                });
             } else if let Some(page) = self.change(&key) {
                 page.states.drain(..states - left);
             }
@@ -161,8 +165,10 @@ impl KnownPages {
                 continue;
             };
             let lost = page.states.drain(..1).next().map(|lost| lost.state);
-            if page.states.is_empty() {
-                self.remove(&key);
+            if page.states.is_empty()
+                && let Some(gone) = self.remove(&key).and_then(|page| page.gone)
+            {
+                self.forgot(gone.missed);
             }
             if let Some((length, count)) = lost.and_then(|lost| uses.get_mut(&lost)) {
                 *count = count.saturating_sub(1);
@@ -220,7 +226,7 @@ fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> Result<usize, AuditE
 mod tests {
     use super::{Forgotten, ToForget};
     use crate::audit::KeptState;
-    use crate::mirror::known::KnownPages;
+    use crate::mirror::known::{KnownPages, LastLook};
     use crate::mirror::{MirroredPage, PageGone, SeenState};
     use crate::page::{Locale, PagePath, PageReading, Prefix};
 
@@ -274,6 +280,34 @@ mod tests {
         assert_eq!(left(&all), [(1, 2), (3, 1)]);
         all.forget(&ToForget::Before(1_000.into()));
         assert_eq!(left(&all), [(1, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn the_time_until_which_whole_pages_were_forgotten_is_noted() {
+        let forgotten = |forget: &dyn Fn(&mut KnownPages)| {
+            let mut all = known();
+            all.look = Some(LastLook {
+                at: 9.into(),
+                key: String::new(),
+                purged: None,
+                forgotten: Some(5.into()),
+            });
+            forget(&mut all);
+            all.forgotten().map(i64::from)
+        };
+        let before = |time: i64| {
+            forgotten(&|all| {
+                all.forget(&ToForget::Before(time.into()));
+            })
+        };
+        // Only states that were replaced; then a page that was gone.
+        assert_eq!([before(6), before(7)], [Some(5), Some(7)]);
+        assert_eq!(forgotten(&|all| all.shrink_to(20)), Some(5));
+        assert_eq!(forgotten(&|all| all.shrink_to(10)), Some(6));
+        let within = forgotten(&|all| {
+            all.forget(&ToForget::Within(Prefix::parse("hr").unwrap()));
+        });
+        assert!(within > Some(1_700_000_000_000));
     }
 
     #[test]

@@ -75,6 +75,8 @@ impl Mirror {
         let (scope, key) = (scope.clone(), key.map(str::to_owned));
         on(&self.store, move |store| {
             let is_back = back_again(&known, part.at);
+            let forgotten = known.forgotten();
+            let is_forgotten = forgotten.is_some_and(|until| part.at < until.instant());
             let mut told: Vec<&MirroredPage> = { known.iter() }
                 .filter(|page| is_told(page, &scope, key.as_deref()) && !is_back(page))
                 .collect();
@@ -84,9 +86,11 @@ impl Mirror {
                 if loaded == MOST_LOADED {
                     let is_as_it_was = changes(page, &part).is_some_and(|some| some.is_empty());
                     more += usize::from(!is_as_it_was && part.holds(page));
-                } else if let Some(page) =
-                    page_then(store, &page.told_to(key.as_deref()), (&part, &scope))?
-                {
+                } else if let Some(page) = page_then(
+                    store,
+                    &page.told_to(key.as_deref()),
+                    (&part, &scope, is_forgotten),
+                )? {
                     loaded += usize::from(page.hindrance.is_none());
                     pages.push(page);
                 }
@@ -113,11 +117,12 @@ impl PartThen {
     }
 }
 
-/// A page as it was, if it is not so now and its states are told.
+/// A page as it was, if it is not so now and its states are told. If pages were forgotten that may have
+/// been there, none that looks made since is to go: it may have come back.
 fn page_then(
     store: &dyn Store,
     page: &MirroredPage,
-    (part, scope): (&PartThen, &ReadScope),
+    (part, scope, is_forgotten): (&PartThen, &ReadScope, bool),
 ) -> Result<Option<PageThen>, AuditError> {
     let mut found = PageThen {
         id: page.id,
@@ -129,6 +134,12 @@ fn page_then(
     };
     let steps = match changes(page, part) {
         Some(changes) if changes.is_empty() => return Ok(None),
+        Some(changes) if is_forgotten && changes.iter().any(|(before, _)| before.is_none()) => {
+            found.hindrance = Some(
+                "it was made since, or came back: what was seen of pages that were there is forgotten",
+            );
+            Ok(Vec::new())
+        }
         Some(changes) => { changes.into_iter() }
             .map(|pair| states(store, pair, &mut found.unseen))
             .collect(),
@@ -153,15 +164,18 @@ fn page_then(
 }
 
 /// Finds the pages that were deleted since a time and stand there again, under other ids, and those that
-/// they are now: by their states, which say where they stand, too.
+/// they are now: by their states, which say where they stand, too. If no state of a page is kept from
+/// before, each of its states may be the one.
 fn back_again(known: &KnownPages, at: OffsetDateTime) -> impl Fn(&MirroredPage) -> bool {
     let (mut there, mut gone) = (HashSet::new(), HashSet::new());
     for page in known.iter() {
         match &page.gone {
             None => there.extend(page.last().map(|last| last.state)),
-            Some(end) if end.missed.instant() > at => {
-                gone.extend(before(page, at).map(|then| then.state));
-            }
+            Some(end) if end.missed.instant() > at => match before(page, at) {
+                Some(then) => gone.extend([then.state]),
+                None if is_made_since(page, at) => {}
+                None => gone.extend(page.states.iter().map(|seen| seen.state)),
+            },
             Some(_) => {}
         }
     }
@@ -185,8 +199,7 @@ fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Option<Vec<SeenPair<'
             .as_ref()
             .is_none_or(|by| seen.author.as_ref() == Some(by))
     };
-    let is_new = page.created.instant().is_some_and(|made| made > part.at);
-    if then.is_none() && !is_new {
+    if then.is_none() && !is_made_since(page, part.at) {
         let is_changed = page.gone.is_some() || page.states.iter().any(is_theirs);
         return (!is_changed).then(Vec::new);
     }
@@ -208,6 +221,11 @@ fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Option<Vec<SeenPair<'
     }
     pairs.reverse();
     Some(pairs)
+}
+
+/// True if the wiki says that a page was made since a time.
+fn is_made_since(page: &MirroredPage, at: OffsetDateTime) -> bool {
+    page.created.instant().is_some_and(|made| made > at)
 }
 
 /// The state of a page at a time.
@@ -358,6 +376,10 @@ mod tests {
         assert!(is_back(&gone));
         assert!(is_back(&again));
         assert!(!is_back(&page(&[(9, "b")], None)));
+        // It was there by then, and nobody saw how.
+        let is_back = back_again(&known, at(2));
+        assert!(is_back(&again));
+        assert!(!is_back(&gone));
         // It was gone by then.
         assert!(!back_again(&known, at(6))(&again));
     }

@@ -544,6 +544,31 @@ async fn a_part_of_which_nothing_comes_back_is_told_page_by_page() {
 }
 
 #[tokio::test]
+async fn a_page_that_may_have_come_back_stays_where_what_was_there_is_forgotten() {
+    let (wiki, served, id) = with_dressed(setup).await;
+    look(&served).await;
+    let at = now();
+    they_delete(&wiki, id).await;
+    look(&served).await;
+    is_applied(&served, RESTORE, json!({ "page": "docs/dressed" })).await;
+    look(&served).await;
+    let forget = ["mirror", "forget", "docs", "--yes"];
+    operators(&wiki, &served, &forget).good().await;
+    let restore = ["bin", "restore", "--path", "docs", "--at", &at, "--yes"];
+    let told = operators(&wiki, &served, &restore).end().await;
+    assert_eq!(told.code, 3, "{}", told.told);
+    let back = id_of(&wiki, "docs/dressed");
+    let why = format!("left out: docs/dressed (id {back}): it was made since, or came back");
+    says(&told.stderr, &why);
+    // What is made later goes, as ever.
+    let at = now();
+    let spam = wiki.with_page(page("docs/spam", "Spam\n"));
+    let restore = ["bin", "restore", "--path", "docs", "--at", &at, "--yes"];
+    operators(&wiki, &served, &restore).good().await;
+    assert!(wiki.with_store(|store| store.page(spam).is_none() && store.page(back).is_some()));
+}
+
+#[tokio::test]
 async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     let (wiki, served, id) = with_dressed(setup).await;
     wiki.with_page(page("docs/other", "# Other\n"));
