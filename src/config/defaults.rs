@@ -51,7 +51,7 @@ settings! {
     "WIKI_MUTATION_CONFIRM_TOKEN" (Secret, Own, Gates) = "none",
         "The operator's static token that every write must carry; at least 16 characters.";
     "WIKI_CONFIRM" (Choice(&["token", "preview", "person", "review"]), Narrower, Gates) = "`token` if a static token is set, else `preview`",
-        "How a write is confirmed: `token`, `preview`, `person` (asked through the client) or `review` (decides on the review page).";
+        "How a write is confirmed: `token`, `preview`, `person` (asked through the client) or `review` (decided on the review page).";
     "WIKI_PERSON_TIMEOUT_S" (Number(5, 600), Inherited, Gates) = "`50`",
         "How long a person who is asked may take, and how long a call waits for a decision on the review page, in seconds, 5 to 600.";
     "WIKI_REVIEW_URL" (Text, Server, Nothing) = "none",
