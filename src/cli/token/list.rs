@@ -83,7 +83,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
         ]);
         let own = |one: &&Arc<DelegateRecord>| one.parent() == Some(client.id());
         for one in delegates.iter().filter(own) {
-            table.row(used.row(one));
+            table.row(used.row(one, "  "));
         }
     }
     let is_left = |one: &&Arc<DelegateRecord>| {
@@ -91,7 +91,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
         !clients.iter().any(|client| Some(client.id()) == parent)
     };
     for one in delegates.iter().filter(is_left) {
-        table.row(used.row(one));
+        table.row(used.row(one, ""));
     }
     for session in &sessions {
         table.row(session_row(session));
@@ -175,8 +175,8 @@ impl Used {
         }
     }
 
-    /// A delegate, in the list below its maker.
-    fn row(&self, one: &DelegateRecord) -> Vec<Cell> {
+    /// A delegate: indented, where it stands below its maker.
+    fn row(&self, one: &DelegateRecord, indent: &str) -> Vec<Cell> {
         let expires = match one.may().ends() {
             Ok(Some(end)) if one.lasts(OffsetDateTime::now_utc()) => {
                 format!("{}, {}", from_now(end), minute(end)).into()
@@ -191,7 +191,7 @@ impl Used {
         };
         let task = print::harmless(one.task());
         vec![
-            format!("  {}", one.name()).into(),
+            format!("{indent}{}", one.name()).into(),
             "delegate".into(),
             one.id().to_string().into(),
             one.created().to_owned().into(),
