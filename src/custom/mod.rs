@@ -28,7 +28,7 @@ pub use customs::{Customs, SourceFile};
 pub use fault::{LineColumn, ToolFileFault};
 pub use generate::{GeneratedQuery, generate};
 pub use introspection::{QUESTION, of_answer};
-pub use name::{MOST_NAME, is_custom_name};
+pub use name::{MOST_NAME, NAME_FORM, is_custom_name};
 pub use query::Query;
 pub use recipe::Recipe;
 pub use schema::Schema;

@@ -2,6 +2,9 @@
 
 /// The prefix of every custom tool's name; none of ours has it.
 pub(super) const PREFIX: &str = "custom_";
+/// The form of the name of a custom tool, for people.
+pub const NAME_FORM: &str =
+    "custom_ and a small letter, then small letters, digits and _, up to 64 characters";
 /// The longest name of a tool: clients refuse longer ones.
 pub const MOST_NAME: usize = 64;
 

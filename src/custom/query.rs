@@ -94,7 +94,7 @@ impl UncheckedQuery {
         let stem = file.strip_suffix(".graphql").unwrap_or(file);
         let name = format!("{PREFIX}{stem}");
         if !is_custom_name(&name) {
-            let fault = "its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql";
+            let fault = "its name becomes the tool's: a small letter, then small letters, digits and _, up to 57 characters, then .graphql";
             faults.push(ToolFileFault::new(file, fault));
         }
         if text.len() > MOST_TEXT {

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::argument::{ArgumentType, CONFIRM, RecipeArgument};
 use super::fault::{LineColumn, ToolFileFault};
 use super::given::ValueTemplate;
-use super::name::is_custom_name;
+use super::name::{NAME_FORM, is_custom_name};
 use super::path_part::check_whole;
 use super::read::{TomlFault, TomlTable};
 use super::template::{Template, TemplatePart};
@@ -84,9 +84,7 @@ impl Recipe {
         let span =
             |value: Option<&toml::Spanned<DeValue<'_>>>| value.map_or(0..0, toml::Spanned::span);
         if let Some(name) = name.as_ref().filter(|name| !is_custom_name(name)) {
-            let fault = format!(
-                "name is {name:?}; it must be custom_ and then small letters, digits and _, up to 64 characters"
-            );
+            let fault = format!("name is {name:?}; it must be {NAME_FORM}");
             faults.push((span(table.get("name")), fault));
         }
         for (word, text, most) in [

@@ -4,7 +4,7 @@ use super::registry::{DuplicateTool, Registry, TOOLS, ToolDescriptor};
 use super::submit_draft::SubmitDraft;
 use super::tool::Tool as _;
 use super::toolset::Toolset;
-use crate::custom::is_custom_name;
+use crate::custom::{NAME_FORM, is_custom_name};
 use crate::nearest::{did_you_mean, nearest};
 
 /// The tools that a server offers, in the order in which they are listed.
@@ -197,6 +197,10 @@ fn parse_list(names: &str) -> Result<(Vec<&'static ToolDescriptor>, Vec<String>)
     let (customs, own): (Vec<&str>, Vec<&str>) = names.partition(|name| is_custom_name(name));
     let known = |name: &str| {
         TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
+            if name.starts_with("custom") {
+                let is_none = "which is no name of a custom tool; it must be";
+                return format!("has {name:?}, {is_none} {NAME_FORM}");
+            }
             // The common prefix would make all names look alike.
             let bare = |name: &'static str| name.trim_start_matches(PREFIX);
             let near = nearest(

@@ -182,7 +182,7 @@ fn a_file_needs_a_name_and_a_description() {
         told.join("\n")
     };
     insta::assert_snapshot!(told("Find-Users.graphql", "{ users { list { id } } }"), @r#"
-    Find-Users.graphql: its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql
+    Find-Users.graphql: its name becomes the tool's: a small letter, then small letters, digits and _, up to 57 characters, then .graphql
     Find-Users.graphql:1:1: must begin with lines of comment that say when to use it, up to 1000 characters
     "#);
     assert!(UncheckedQuery::parse("a.graphql", "\n\n# It lists.\n\n# Not this.\n{ a }").is_ok());

@@ -152,7 +152,7 @@ fn every_fault_has_its_place() {
     insta::assert_snapshot!(faults("name = \"x\"\ntool = 7\ntools = 1\n[arguments.date]\ntype = \"text\"\nlenght = 3\n[values]\npath = \"{{section}}/{{a b}}\"\nconfirm = \"x\"\n"), @r#"
     r.toml:1:1: description is missing: it must be a text in quotes
     r.toml:2:8: tool must be a text in quotes
-    r.toml:1:8: name is "x"; it must be custom_ and then small letters, digits and _, up to 64 characters
+    r.toml:1:8: name is "x"; it must be custom_ and a small letter, then small letters, digits and _, up to 64 characters
     r.toml:4:1: "date" cannot be an argument's name: letters, digits and _, and none of confirm, date, year, month, day
     r.toml:4:1: arguments.date.type must be string, integer, boolean or choice
     r.toml:6:1: arguments.date.lenght is not known here; there are type, description, required, default

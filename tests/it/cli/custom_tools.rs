@@ -379,7 +379,7 @@ fn bad_files_refuse_the_start_all_at_once() {
     d.toml: calls custom_c, a custom tool;
     a recipe calls one of our own tools;
     e.toml:1:8: name is "wikijs_create_page";
-    it must be custom_ and then small letters, digits and _, up to 64 characters;
+    it must be custom_ and a small letter, then small letters, digits and _, up to 64 characters;
     report_incident.graphql: its name custom_report_incident is taken by incident.toml
     "#);
     let off = dir(&[

@@ -123,6 +123,10 @@ fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
             "WIKI_TOOLS has \"search\", which is no tool; did you mean wikijs_search_pages?",
         ),
         (
+            &[("WIKI_TOOLS", "custom-tags")],
+            "WIKI_TOOLS has \"custom-tags\", which is no name of a custom tool; it must be custom_ and a small letter, then small letters, digits and _, up to 64 characters",
+        ),
+        (
             &[("WIKI_TOOLS", "")],
             "WIKI_TOOLS is set but empty; give it a value or leave it out",
         ),
