@@ -1,6 +1,8 @@
 //! Makes enums whose variants are words: the word stands beside its variant, once. Joins words for a
 //! sentence.
 
+use std::fmt::Display;
+
 /// Makes an enum and the method that gives a variant's word: `enum Name: as_str { Variant = "word", }`.
 /// `enum Name: as_str, ALL { … }` has the list of all variants, too.
 macro_rules! words {
@@ -71,10 +73,31 @@ pub(crate) fn first_of<T: ToString>(names: &[T], most: usize) -> String {
     first.join(", ") + &and_more(names.len().saturating_sub(most))
 }
 
+/// A number of things.
+pub(crate) fn counted<N: PartialEq + From<u8> + Display>(
+    count: N,
+    one: &str,
+    many: &str,
+) -> String {
+    let word = if count == N::from(1) { one } else { many };
+    format!("{count} {word}")
+}
+
 /// The number of others behind what is named; nothing if there are none.
 pub(crate) fn and_more(more: usize) -> String {
     match more {
         0 => String::new(),
         more => format!(" and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_thing_is_told_as_one() {
+        let told = [0_u64, 1, 2].map(|count| counted(count, "page is", "pages are"));
+        assert_eq!(told, ["0 pages are", "1 page is", "2 pages are"]);
     }
 }

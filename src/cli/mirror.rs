@@ -6,7 +6,7 @@ use serde_json::json;
 use super::exit::Exit;
 use super::{CommandResult, print, start};
 use crate::audit::{AuditEvent, TimeArg};
-use crate::mirror::{Mirror, ToForget};
+use crate::mirror::{Forgotten, Mirror, ToForget};
 use crate::page::Prefix;
 use crate::server::App;
 
@@ -69,26 +69,31 @@ async fn forget(app: &App, arguments: ForgetSeen) -> CommandResult {
     let failed = |error| start::failed("the mirror could not be changed", &error);
     let found = mirror.would_forget(which.clone()).await.map_err(failed)?;
     if found.states > 0 && !arguments.yes {
-        let (states, pages) = (found.states, found.pages);
-        let told = format!("{states} states of {pages} pages are removed for good");
+        let told = format!("what is removed for good: {}", extent(&found));
         print::confirm(&told, arguments.json)?;
     }
-    let (states, pages) = (found.states, found.pages);
     let entry = start::operators_entry("mirror forget", AuditEvent::Purge, "forgotten");
     let mut entry = entry.map_err(failed)?;
-    entry.reason = Some(format!("mirror: {states} states of {pages} pages {what}"));
+    entry.reason = Some(format!("mirror: {} {what}", extent(&found)));
     app.desk.audit().record(entry).await.map_err(failed)?;
     let done = mirror.forget(which).await.map_err(failed)?;
     if arguments.json {
         print::line(&json!({ "states": done.states, "pages": done.pages }).to_string());
     } else {
-        let (states, pages) = (done.states, done.pages);
-        print::line(&format!("forgotten: {states} states of {pages} pages"));
+        print::line(&format!("forgotten: {}", extent(&done)));
     }
     match done.left {
         0 => Ok(Exit::Done),
         left => Err(Exit::failed(format!(
-            "{left} of the states are still in the store: what was kept just now is gone within ten seconds; run it again"
+            "{} still in the store: what was kept just now is gone within ten seconds; run it again",
+            print::counted(left, "of the states is", "of the states are")
         ))),
     }
+}
+
+/// The extent of what is forgotten, in words.
+fn extent(forgotten: &Forgotten) -> String {
+    let states = print::counted(forgotten.states, "state", "states");
+    let pages = print::counted(forgotten.pages, "page", "pages");
+    format!("{states} of {pages}")
 }

@@ -21,6 +21,7 @@ use crate::audit::Client;
 use crate::error::Failure;
 use crate::page::is_invisible;
 use crate::view::client_name;
+pub(super) use crate::words::counted;
 
 /// True once a line was printed on stdout.
 static HAS_SAID: AtomicBool = AtomicBool::new(false);
@@ -120,14 +121,6 @@ pub(super) fn painted(text: &str, paint: Paint) -> String {
 /// A line on stderr, about progress rather than the answer on stdout.
 pub(super) fn note(text: &str) {
     eprintln!("{text}");
-}
-
-/// A number of things.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
 }
 
 /// A text in which nothing steers the terminal, hides, or turns the direction of the rest.

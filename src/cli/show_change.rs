@@ -37,7 +37,7 @@ pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
     match shown {
         PreviewToConfirm::One(one) => preview(one),
         PreviewToConfirm::Set(set) => {
-            let mut lines = vec![format!("{} changes:", set.changes.len())];
+            let mut lines = vec![print::counted(set.changes.len(), "change:", "changes:")];
             lines.extend(note(set.notes.note.as_ref()));
             for change in &set.changes {
                 let place = print::place(&change.target.locale, &change.target.path);
@@ -108,8 +108,8 @@ fn set_done(word: &str, set: &SetAnswer) {
         }
     }
     print::line(&format!(
-        "{word}: {} changes, set {}",
-        set.members.len(),
+        "{word}: {}, set {}",
+        print::counted(set.members.len(), "change", "changes"),
         set.call
     ));
     print::lines(&left_out(&set.left_out));

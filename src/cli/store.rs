@@ -142,12 +142,22 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
         print_broken(&check);
         let verdict = match (check.broken.len(), check.repaired.len()) {
             (0, 0) => "whole".to_owned(),
-            (0, repaired) => format!("whole, now that {repaired} were repaired"),
+            (0, repaired) => {
+                let repaired = print::counted(repaired, "was", "were");
+                format!("whole, now that {repaired} repaired")
+            }
             (broken, _) => format!("{broken} broken: restore from a backup what they name"),
         };
         let (runs, states, documents) = (check.runs, check.states, check.documents);
         print::line(&format!(
-            "{runs} runs, {states} kept states, {documents} proposals, drafts and approvals: {verdict}"
+            "{}, {}, {}: {verdict}",
+            print::counted(runs, "run", "runs"),
+            print::counted(states, "kept state", "kept states"),
+            print::counted(
+                documents,
+                "proposal, draft or approval",
+                "proposals, drafts and approvals"
+            ),
         ));
     }
     Ok(exit(&check))

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::review_address::ReviewAddress;
 
-use crate::words::words;
+use crate::words::{counted, words};
 
 words! {
     /// The occasions on which people are notified.
@@ -132,7 +132,10 @@ impl NotifyEvent {
                 json!({ "call": call }),
             ),
             Self::KeyEnds { at, days } => (
-                format!("The key of the wiki ends in {days} days, at {at}."),
+                format!(
+                    "The key of the wiki ends in {}, at {at}.",
+                    counted(*days, "day", "days")
+                ),
                 json!({ "at": at, "days": days }),
             ),
             Self::Deleted {

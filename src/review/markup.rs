@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use crate::audit::{CallId, Client};
 use crate::page::{Date, escape_hidden};
 use crate::site::SiteName;
+pub(super) use crate::words::counted;
 
 /// Says what came of a decision, in a sentence that names its pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -215,15 +216,6 @@ pub(super) fn lines<T: Render + Default + PartialOrd + Copy>(added: T, removed: 
     html! {
         @if added > none { ins title="lines added" { "+" (added) } " " }
         @if removed > none { del title="lines removed" { "−" (removed) } }
-    }
-}
-
-/// A count with its noun.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    if count == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{count} {many}")
     }
 }
 

@@ -29,6 +29,7 @@ use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
 use crate::site::SiteName;
 use crate::wiki::aside;
+use crate::words::counted;
 
 /// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
 /// cookie at home.
@@ -308,15 +309,15 @@ impl From<Failure> for BrowserResponse {
 /// Says of what may be tried again soon when that is; `None` of other failures.
 pub(super) fn busy(failure: &Failure) -> Option<BrowserResponse> {
     let wait = failure.details.get("retryAfterSeconds");
-    let seconds = wait.filter(|_| failure.code == Code::RateLimited)?;
-    let seconds = seconds.to_string();
+    let wait = wait.filter(|_| failure.code == Code::RateLimited)?;
+    let seconds = wait.as_u64()?;
     let mut reply = trouble(
         StatusCode::TOO_MANY_REQUESTS,
         "Too much at once",
         &failure.message,
-        &format!("Try again in {seconds} seconds."),
+        &format!("Try again in {}.", counted(seconds, "second", "seconds")),
     );
-    set(&mut reply, header::RETRY_AFTER, &seconds);
+    set(&mut reply, header::RETRY_AFTER, &seconds.to_string());
     Some(reply)
 }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::error::{Code, Failure};
 use crate::page::{Locale, PagePath, PageReading, escaped};
+use crate::words::counted;
 
 /// The most places that a refusal names.
 const NAMED: usize = 20;
@@ -54,10 +55,11 @@ pub(super) fn denied(lacking: &Lacking) -> Failure {
 /// The refusal of a set, of which some changes could not be made, or not taken back.
 pub(super) fn denied_set(lacking: &[Lacking]) -> Failure {
     let count = lacking.len();
+    let pages = counted(count, "page", "pages");
     let named: Vec<&Lacking> = lacking.iter().take(NAMED).collect();
     Failure::new(
         Code::PermissionDenied,
-        format!("This key may not make all changes of the set, or not take them back: it lacks rights at {count} pages."),
+        format!("This key may not make all changes of the set, or not take them back: it lacks rights at {pages}."),
     )
     .hint("Nothing was sent. details.lacking names the pages and the rights; leave these pages out, or tell the user to give the key these rights.")
     .detail("pages", count)

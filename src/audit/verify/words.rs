@@ -2,6 +2,7 @@
 
 use super::super::entry::chain::RunFileEnd;
 use super::{Against, CheckedRun, LogVerification};
+use crate::words::counted;
 
 impl LogVerification {
     /// Number of records that hold.
@@ -17,9 +18,8 @@ impl LogVerification {
         (Some(anchored), Some(read)) => {
             if let Some(since) = &anchored.since {
                 told.push(format!(
-                    "{} records since {} come after the last anchor: they could have been cut off or rewritten",
-                    anchored.unproven,
-                    since,
+                    "{} since {since} after the last anchor could have been cut off or rewritten",
+                    counted(anchored.unproven, "record", "records"),
                 ));
             }
             if !read.is_checked {

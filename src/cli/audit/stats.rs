@@ -48,7 +48,10 @@ fn show(figures: &CallStats) {
         1 => ", 1 set of changes".to_owned(),
         sets => format!(", {sets} sets of changes"),
     };
-    print::line(&format!("{} calls{sets}", figures.calls));
+    print::line(&format!(
+        "{}{sets}",
+        print::counted(figures.calls, "call", "calls")
+    ));
     bars("outcome", &figures.outcomes.by_count(), |word| {
         let ending = one_of(word, &CallOutcome::ALL, CallOutcome::as_str);
         ending.map_or(Paint::Dim, row::paint)

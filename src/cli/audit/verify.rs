@@ -165,7 +165,10 @@ fn show_anchors(checked: &LogVerification, read: &AnchorsRead) {
         .last
         .as_deref()
         .map_or_else(String::new, |last| format!(", the last of {last}"));
-    let mut text = format!("{} anchors{last}, {signed}", read.lines);
+    let mut text = format!(
+        "{}{last}, {signed}",
+        print::counted(read.lines, "anchor", "anchors")
+    );
     for (count, what) in [
         (
             read.broken_off,
@@ -175,7 +178,7 @@ fn show_anchors(checked: &LogVerification, read: &AnchorsRead) {
     ] {
         if count > 0 {
             // Writing to a string does not fail.
-            let _ = write!(text, "; {count} lines {what}");
+            let _ = write!(text, "; {} {what}", print::counted(count, "line", "lines"));
         }
     }
     print::line(&print::harmless(&text));
@@ -191,13 +194,13 @@ fn show_anchors(checked: &LogVerification, read: &AnchorsRead) {
 
 fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
     print::line(&format!(
-        "{}: {} runs, {} records, {} kept pages, {} proposals, {} files purged",
+        "{}: {}, {}, {}, {}, {} purged",
         print::harmless(log.wiki()),
-        checked.runs.len(),
-        checked.records(),
-        checked.pages,
-        checked.proposals,
-        checked.purged
+        print::counted(checked.runs.len(), "run", "runs"),
+        print::counted(checked.records(), "record", "records"),
+        print::counted(checked.pages, "kept page", "kept pages"),
+        print::counted(checked.proposals, "proposal", "proposals"),
+        print::counted(checked.purged, "file", "files")
     ));
     let open = |run: &CheckedRun| Some(format!("{} {}", run.file, run.open_end()?));
     let open: Vec<String> = checked.runs.iter().filter_map(open).collect();

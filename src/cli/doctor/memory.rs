@@ -24,8 +24,8 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode) -> DoctorFinding {
         MemoryMode::Site(_) => "all clients of the site share theirs",
     };
     DoctorFinding::good(format!(
-        "{whose}; {} memories of {} owners, {gone} can be restored",
-        all.len().saturating_sub(gone),
-        owners.len()
+        "{whose}; {} of {}, {gone} can be restored",
+        print::counted(all.len().saturating_sub(gone), "memory", "memories"),
+        print::counted(owners.len(), "owner", "owners")
     ))
 }

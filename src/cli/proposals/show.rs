@@ -181,7 +181,8 @@ fn tell(
     let harmless = print::harmless;
     let named = print::painted("proposal", Paint::Bold);
     let what = if proposal.is_list {
-        format!("a set of {} changes", proposal.changes().count())
+        let changes = print::counted(proposal.changes().count(), "change", "changes");
+        format!("a set of {changes}")
     } else {
         what(proposal, &review.change)
     };
@@ -219,7 +220,8 @@ fn tell(
                 change.url
             ));
             if let Some(count) = one.links_mended {
-                print::line(&format!("{count} links mended, nothing else"));
+                let links = print::counted(count, "link", "links");
+                print::line(&format!("{links} mended, nothing else"));
             }
         }
         print::lines(&show_change::fields(&change.changes));

@@ -51,15 +51,25 @@ pub(super) fn print(answer: &Value) {
         page::print(answer);
     }
     remarks(answer);
-    for (name, told) in [
-        ("notShown", "more are not shown"),
-        ("hitsLeft", "more pages have lines that match"),
-        ("otherLocales", "more are in other locales"),
-        ("nextCursor", "is the cursor of the next part"),
+    for (name, one, many) in [
+        ("notShown", "more is not shown", "more are not shown"),
+        (
+            "hitsLeft",
+            "more page has lines that match",
+            "more pages have lines that match",
+        ),
+        (
+            "otherLocales",
+            "more is in another locale",
+            "more are in other locales",
+        ),
     ] {
-        if let Some(value) = answer.get(name) {
-            print::note(&format!("{} {told}", text(value)));
+        if let Some(count) = answer.get(name).and_then(Value::as_u64) {
+            print::note(&print::counted(count, one, many));
         }
+    }
+    if let Some(cursor) = answer.get("nextCursor") {
+        print::note(&format!("{} is the cursor of the next part", text(cursor)));
     }
 }
 
@@ -159,8 +169,9 @@ fn hits_found(hits: &[Value]) {
         for line in lines.into_iter().flatten() {
             print::line(&format!("  {}", text(line)));
         }
-        if let Some(left) = hit.get("linesLeft") {
-            print::line(&format!("  … {} more lines", text(left)));
+        if let Some(left) = hit.get("linesLeft").and_then(Value::as_u64) {
+            let left = print::counted(left, "more line", "more lines");
+            print::line(&format!("  … {left}"));
         }
     }
 }

@@ -289,11 +289,13 @@ impl ReadReport<'_> {
             counted(self.groups.len(), "row", "rows")
         );
         if older > 0 {
-            let _ = write!(says, ", and {older} older ones that are only counted");
+            let older = counted(older, "older one that is", "older ones that are");
+            let _ = write!(says, ", and {older} only counted");
         }
         if unreadable > 0 {
             // Writing to a string cannot fail.
-            let _ = write!(says, "; {unreadable} lines of the log could not be read");
+            let lines = counted(unreadable, "line", "lines");
+            let _ = write!(says, "; {lines} of the log could not be read");
         }
         says
     }

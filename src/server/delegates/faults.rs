@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::kept::{DelegatesError, MOST_AT_ONCE};
 use crate::error::{Code, Failure};
+use crate::words::counted;
 use crate::write::denied;
 
 impl From<DelegatesError> for Failure {
@@ -16,7 +17,10 @@ impl From<DelegatesError> for Failure {
             )
             .hint("End one with wikijs_end_delegation, or wait until one ends."),
             DelegatesError::Spent(left) => denied(
-                &format!("This delegate may make {left} more changes, and this is more."),
+                &format!(
+                    "This delegate may make {}, and this is more.",
+                    counted(left, "more change", "more changes")
+                ),
                 "writes",
             )
             .detail("writesLeft", left),

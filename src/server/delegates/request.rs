@@ -10,6 +10,7 @@ use crate::error::Failure;
 use crate::gates::Grant;
 use crate::page::Prefix;
 use crate::tools::{Registry, ToolDefinition, is_of_delegation};
+use crate::words::counted;
 use crate::write::{DelegateSpec, denied};
 
 /// The tools of a delegate: those of its maker that were asked for, and only those that read if it
@@ -89,8 +90,8 @@ pub(in crate::server) fn in_words(line: &DelegateRecord) -> String {
     let below = below.map_or_else(String::new, |all| format!(" below {}", all.join(" ")));
     let writes = match (may.dry_run, line.writes) {
         (_, 0) => "reads".to_owned(),
-        (true, writes) => format!("proposes {writes} changes"),
-        (false, writes) => format!("writes {writes} changes"),
+        (true, writes) => format!("proposes {}", counted(writes, "change", "changes")),
+        (false, writes) => format!("writes {}", counted(writes, "change", "changes")),
     };
     let until = may.expires.as_deref().unwrap_or_default();
     format!("{writes}{below} until {until}")

@@ -10,6 +10,7 @@ use crate::gates::{ChangeSet, SetChange};
 use crate::index::ContentIndex;
 use crate::page::{Field, LinkBase, LinkKind, Moves, PagePlace, links, mend_links};
 use crate::wiki::Wiki;
+use crate::words::counted;
 
 use super::super::answer::LinkedFrom;
 use super::wiki_links::WikiLinks;
@@ -194,7 +195,13 @@ impl WikiLinks {
             ""
         };
         let message = format!(
-            "{count} links of the page itself lead elsewhere once it is moved (lines {}{cut}).",
+            "{} elsewhere once it is moved ({} {}{cut}).",
+            counted(
+                count,
+                "link of the page itself leads",
+                "links of the page itself lead"
+            ),
+            if lines.len() == 1 { "line" } else { "lines" },
             shown.join(", ")
         );
         (count > 0).then(|| Warning::new(OWN_BREAK, message))

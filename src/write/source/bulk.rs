@@ -11,6 +11,7 @@ use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::nearest::nearest;
 use crate::page::{MovedPart, NewPath, PagePlace, PageState, TagPattern, check_content};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
+use crate::words::counted;
 
 use super::present::{self, MAY_NOT_WRITE};
 use super::whole_page::{self, ToWrite};
@@ -143,7 +144,10 @@ impl Bulk {
             let found = ids.len();
             return Err(Failure::of_argument(
                 "expectPages",
-                format!("{found} pages were found; nothing was sent."),
+                format!(
+                    "{} found; nothing was sent.",
+                    counted(found, "page was", "pages were")
+                ),
             )
             .hint("Look with wikijs_list_pages at which pages these are; expectPages must be their number. Leave expectPages out to see in a preview which they are.")
             .detail("found", found));

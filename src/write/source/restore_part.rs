@@ -7,6 +7,7 @@ use crate::error::Failure;
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::mirror::PageThen;
 use crate::page::{Field, PageState};
+use crate::words::counted;
 
 use super::bulk::MAX_PAGES;
 use super::order::in_order;
@@ -60,7 +61,8 @@ impl RestorePart {
 /// The entry for the pages that are beyond a set.
 fn others(count: usize) -> Option<LeftOut> {
     let why = format!(
-        "a set has {MAX_PAGES} changes at most, and {count} pages more differ: ask again for these"
+        "a set has {MAX_PAGES} changes at most, and {}: ask again for the rest",
+        counted(count, "page more differs", "pages more differ")
     );
     (count > 0).then(|| LeftOut {
         id: None,

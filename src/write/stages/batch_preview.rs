@@ -4,6 +4,7 @@ use crate::audit::CallId;
 use crate::change::{Warning, cut};
 use crate::gates::ChangeSet;
 use crate::wiki::{Wiki, aside};
+use crate::words::counted;
 
 use super::check::{SetCheck, diff_of};
 use crate::write::answer::{MAX_LINES, SAMPLES, SetLine, SetPreview, WriteTarget};
@@ -32,7 +33,7 @@ pub(super) fn preview(
     if extent != Extent::Brief && hidden > 0 {
         notes.warnings.push(Warning::new(
             "diffs_not_shown",
-            format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (previewId) shows them page by page."),
+            format!("the differences of {} have no room here; wikijs_get_change_set with id (previewId) shows them page by page.", counted(hidden, "change", "changes")),
         ));
     }
     SetPreview {

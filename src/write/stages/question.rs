@@ -6,6 +6,7 @@ use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
 use crate::page::{Field, LineCounts, Note, PageState, is_invisible};
+use crate::words::counted;
 
 /// The most of the difference that is shown.
 const DIFF: ForeignTextBudget = ForeignTextBudget {
@@ -97,7 +98,12 @@ pub(in crate::write) fn message_of_set(
 ) -> String {
     let all = set.iter().count();
     let mut text = QuestionText::begun(&format!(
-        "Shall these {all} changes be written to the wiki?"
+        "Shall {} be written to the wiki?",
+        if all == 1 {
+            "this change".to_owned()
+        } else {
+            format!("these {all} changes")
+        }
     ));
     let mut room = VALUES;
     text.note(set.note(), &mut room);
@@ -117,7 +123,7 @@ pub(in crate::write) fn message_of_set(
         }
         let what = only_mends.map_or_else(
             || Field::names(&change.fields()).join(", "),
-            |links| format!("{links} links mended, nothing else"),
+            |links| format!("{} mended, nothing else", counted(links, "link", "links")),
         );
         let (operation, target) = (change.operation(), change.target());
         text.say(&format!("{operation}{}: {what}", numbered(target)));
@@ -132,7 +138,8 @@ pub(in crate::write) fn message_of_set(
     }
     if all > MOST_CHANGES {
         let more = all - MOST_CHANGES;
-        text.say(&format!("({more} more changes are not told here)"));
+        let more = counted(more, "more change is", "more changes are");
+        text.say(&format!("({more} not told here)"));
     }
     text.differ("content", &diffs, counts);
     text.said

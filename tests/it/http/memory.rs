@@ -776,7 +776,7 @@ async fn doctor_tells_of_it() {
     let told = doctor().await.told;
     says(
         &told,
-        "each client has its own; 1 memories of 1 owners, 0 can be restored",
+        "each client has its own; 1 memory of 1 owner, 0 can be restored",
     );
     fs::write(store(&served.dir), "nonsense").unwrap();
     let told = doctor().await.told;

@@ -742,7 +742,7 @@ fn a_missing_run_is_wrong_unless_a_purge_names_it_as_it_was() {
     purge(&gone, &gone.heads[..1]);
     let ended = gone.audit(&["verify"]);
     assert_eq!(ended.code, 0, "{}", ended.told);
-    assert!(ended.stdout.contains("1 files purged"), "{}", ended.told);
+    assert!(ended.stdout.contains("1 file purged"), "{}", ended.told);
 
     // It had been cut before it was purged.
     let cut = log();
@@ -889,7 +889,7 @@ fn a_proposal_whose_file_is_not_as_on_record_is_named_with_what_differs() {
     let file = propose(&log, &[], true);
     let holds = log.audit(&["verify"]);
     assert_eq!(holds.code, 0, "{}", holds.told);
-    assert!(holds.stdout.contains("1 proposals"), "{}", holds.told);
+    assert!(holds.stdout.contains("1 proposal"), "{}", holds.told);
     let other = json!({ "name": "cursor", "version": "2.1" });
     let renamed = json!({ "name": "claude-code", "version": "2.1", "subject": "boss" });
     for (name, value) in [

@@ -580,7 +580,7 @@ async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     let arguments = ["mirror", "forget", "docs/dressed", "--yes"];
     let command = Command::operator(&wiki, served.dir.path(), &arguments);
     let done = command.with("WIKI_MIRROR", "on").good().await;
-    says(&done.stdout, "forgotten: 1 states of 1 pages");
+    says(&done.stdout, "forgotten: 1 state of 1 page");
     assert_eq!(count(), 2);
     assert_eq!(bin(&served).await, [""; 0]);
     let reasons: Vec<String> = { served.records().into_iter() }
@@ -588,7 +588,7 @@ async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
         .collect();
     says(
         &reasons.join("; "),
-        "mirror: 1 states of 1 pages at or below docs/dressed",
+        "mirror: 1 state of 1 page at or below docs/dressed",
     );
 }
 

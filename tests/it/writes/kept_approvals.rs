@@ -328,7 +328,7 @@ async fn a_damaged_approval_is_named_and_counts_as_none() {
         .good();
     says(
         &check().await.good().stdout,
-        "1 proposals, drafts and approvals: whole",
+        "1 proposal, draft or approval: whole",
     );
     // Nor does a file where their directory should be stop a write that a person confirms.
     let directory = path.parent().unwrap();

@@ -101,11 +101,11 @@ async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
     // One leads to the page itself, one is relative to its folder.
     assert_eq!(
         own(json!({ "id": id, "path": "other/a" })).await.unwrap(),
-        "2 links of the page itself lead elsewhere once it is moved (lines 3)."
+        "2 links of the page itself lead elsewhere once it is moved (line 3)."
     );
     assert_eq!(
         own(json!({ "id": id, "path": "docs/z" })).await.unwrap(),
-        "1 links of the page itself lead elsewhere once it is moved (lines 3)."
+        "1 link of the page itself leads elsewhere once it is moved (line 3)."
     );
     let id = id_of(&wiki, "docs/c");
     assert_eq!(own(json!({ "id": id, "path": "other/c" })).await, None);

@@ -511,7 +511,7 @@ async fn a_proposed_move_says_which_links_are_mended_and_which_stay() {
     };
     let told = show(&[]).await.unwrap();
     for says in [
-        "1 links mended, nothing else\n",
+        "1 link mended, nothing else\n",
         "links that stay as they are:\n",
         "docs/b, line 3: in code\n",
     ] {
