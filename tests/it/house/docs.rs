@@ -1,5 +1,6 @@
 //! What the documentation says is what the program does: tables and captures are made by it.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -8,6 +9,8 @@ use std::process::Command;
 use wikijs_gate::cli::Exit;
 use wikijs_gate::error::Code;
 use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
+
+use crate::house::sources::sources;
 
 #[expect(
     clippy::disallowed_methods,
@@ -91,6 +94,46 @@ fn the_settings_are_those_that_are_read() {
 fn the_command_line_reference_is_the_help() {
     let reference = wikijs_gate::cli::reference();
     generated("docs/command-line.md", "commands", &reference, as_it_is);
+}
+
+/// True if this command line, without the program's name, names no command of these, or a flag that the
+/// command does not have.
+fn is_none(named: &str, help: &HashMap<&str, &str>) -> bool {
+    let mut command = "wikijs-gate".to_owned();
+    let mut words = named.split_whitespace().peekable();
+    while let Some(word) = words.next_if(|word| help.contains_key(&*format!("{command} {word}"))) {
+        command = format!("{command} {word}");
+    }
+    let is_group = { help.keys() }.any(|other| other.starts_with(&format!("{command} ")));
+    let goes_on = words.peek().is_some_and(|word| !word.starts_with('-'));
+    let (own, of_all) = (help[&*command], help["wikijs-gate"]);
+    let is_flag = |word: &str| own.contains(word) || of_all.contains(word);
+    is_group && goes_on || words.any(|word| word.starts_with("--") && !is_flag(word))
+}
+
+#[test]
+fn every_command_that_a_text_of_the_program_names_is_there_with_its_flags() {
+    let reference = format!("\n{}", wikijs_gate::cli::reference());
+    let sections = reference.split("\n## ").skip(1);
+    let help: HashMap<&str, &str> = { sections }.filter_map(|it| it.split_once('\n')).collect();
+    for wrong in ["proposals aply", "audit key", "resume --now", "tool list x"] {
+        assert_eq!(
+            is_none(wrong, &help),
+            !["audit key", "tool list x"].contains(&wrong),
+            "{wrong}"
+        );
+    }
+    let sources = sources();
+    let named = sources.iter().flat_map(|(path, text)| {
+        let named = text.split("`wikijs-gate ").skip(1);
+        named.filter_map(move |rest| Some((path, rest.split_once('`')?.0)))
+    });
+    let named: Vec<_> = named.collect();
+    assert!(named.len() > 100, "{}", named.len());
+    let wrong: Vec<_> = { named.iter() }
+        .filter(|(_, named)| is_none(named, &help))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
