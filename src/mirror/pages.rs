@@ -204,6 +204,26 @@ impl MirroredPage {
         self.last()?.author.as_deref()
     }
 
+    /// Its states, each with the time since which the page was so, and true if the wiki gave that a new
+    /// date. It gives none where tags are renamed or deleted for all pages, and old ones after a backup:
+    /// such a state is as old as the look that saw it first. Where another key only saw more or less of
+    /// the page, the date holds.
+    pub(super) fn dated_states(&self) -> impl Iterator<Item = (&SeenState, OffsetDateTime, bool)> {
+        let before = std::iter::once(None).chain(self.states.iter().map(Some));
+        self.states.iter().zip(before).map(|(seen, before)| {
+            let before = before.filter(|before| before.unknown == seen.unknown);
+            let dates =
+                before.and_then(|before| before.date().instant().zip(seen.updated.instant()));
+            let is_dated = dates.is_none_or(|(before, now)| now > before);
+            let since = if is_dated {
+                seen.since()
+            } else {
+                seen.seen.instant()
+            };
+            (seen, since, is_dated)
+        })
+    }
+
     /// The place and tags that it had in one of its states.
     pub(super) fn place_in<'a>(&'a self, seen: &'a SeenState) -> &'a SeenPlace {
         seen.place.as_ref().unwrap_or(&self.place)

@@ -211,13 +211,16 @@ fn changes<'a>(page: &'a MirroredPage, part: &PartThen) -> Option<Vec<SeenPair<'
     }
     let mut pairs: Vec<SeenPair<'_>> = Vec::new();
     let (mut last, mut goes_on) = (then, false);
-    for seen in page.states.iter().filter(|seen| seen.since() > part.at) {
+    let since = page.dated_states().filter(|(_, since, _)| *since > part.at);
+    for (seen, _, is_dated) in since {
+        // What has no date of its own, its page's last author did not write.
+        let is_theirs = is_dated && is_theirs(seen);
         match pairs.last_mut() {
-            Some(pair) if is_theirs(seen) && goes_on => pair.1 = Some(seen),
-            _ if is_theirs(seen) => pairs.push((last, Some(seen))),
+            Some(pair) if is_theirs && goes_on => pair.1 = Some(seen),
+            _ if is_theirs => pairs.push((last, Some(seen))),
             _ => {}
         }
-        (last, goes_on) = (Some(seen), is_theirs(seen));
+        (last, goes_on) = (Some(seen), is_theirs);
     }
     pairs.reverse();
     Some(pairs)
@@ -230,7 +233,8 @@ fn is_made_since(page: &MirroredPage, at: OffsetDateTime) -> bool {
 
 /// The state of a page at a time.
 fn before(page: &MirroredPage, at: OffsetDateTime) -> Option<&SeenState> {
-    page.states.iter().rfind(|seen| seen.since() <= at)
+    let until = page.dated_states().filter(|(_, since, _)| *since <= at);
+    until.last().map(|(seen, ..)| seen)
 }
 
 /// The states of a pair. What was not seen after the change counts as not changed by it; so does, of what
@@ -264,7 +268,7 @@ mod tests {
     use crate::audit::KeptState;
     use crate::mirror::known::KnownPages;
     use crate::mirror::{MirroredPage, PageGone, SeenState};
-    use crate::page::{Date, Locale, PagePath, PageReading, Prefix};
+    use crate::page::{Date, Field, Locale, PagePath, PageReading, Prefix};
 
     /// A page whose states were seen at these seconds, by these authors.
     fn page(seen: &[(i64, &str)], gone: Option<i64>) -> MirroredPage {
@@ -339,6 +343,28 @@ mod tests {
             since(&page(&[(3, "a"), (4, "b")], Some(5)), 3, Some("b")),
             []
         );
+    }
+
+    #[test]
+    fn a_change_without_a_new_date_is_as_old_as_its_look_and_nobodys() {
+        let dated = |seconds: &[&str]| {
+            let mut changed = page(&[(3, "a"), (6, "a"), (8, "a")], None);
+            for (seen, second) in changed.states.iter_mut().zip(seconds) {
+                seen.updated = Date::from(format!("1970-01-01T00:00:0{second}.000Z"));
+            }
+            changed
+        };
+        // Tags that were deleted for all pages; a backup of the wiki.
+        for dates in [["3", "3", "7"], ["3", "2", "7"]] {
+            let changed = dated(&dates);
+            assert_eq!(since(&changed, 5, None), [(Some(3), Some(8))]);
+            assert_eq!(since(&changed, 6, None), [(Some(6), Some(8))]);
+            assert_eq!(since(&changed, 5, Some("a")), [(Some(6), Some(8))]);
+        }
+        // Another key saw more of it.
+        let mut seen_whole = dated(&["3", "3", "7"]);
+        seen_whole.states[0].unknown = vec![Field::ScriptJs];
+        assert_eq!(since(&seen_whole, 5, None), [(Some(6), Some(8))]);
     }
 
     #[test]
