@@ -12,11 +12,13 @@ unless --steps names some:
     vandal   50 pages deleted, 40 changed, 20 moved and ten made, while the server is off for half of it:
              all of it is told, and is back after `bin restore --path --at`, called until nothing differs
     author   with `--by`: what that user changed and made; the wiki does not tell who deletes or moves a page
+    tags     a tag is deleted in the administration, which gives its pages no new date
     one      `bin restore PAGE`, twice
     killed   in each of --kills rounds a restore is killed (SIGKILL) at a random moment and called again
 
 --pages says how many pages are made, --size their bytes; --fill adds so many by SQL, whose rendered text is then
-not compared. Figures of the first look go to standard output. Ends with 1 if anything differs.
+not compared. --keep leaves the pages for a next run. Figures of the first look go to standard output. Ends with 1
+if anything differs.
 """
 
 import argparse
@@ -36,7 +38,7 @@ from datetime import datetime, timezone
 
 from moved_part import Wiki
 
-STEPS = ["vandal", "author", "one", "killed"]
+STEPS = ["vandal", "author", "tags", "one", "killed"]
 FIRST, NAME = "bin-trial", "Vandal of the trial"
 COLUMNS = """select p."localeCode" || ':' || p.path as place, to_jsonb(p) - 'id' - 'createdAt' - 'updatedAt' - 'authorId' - 'creatorId' as row,
     (select json_agg(t.tag order by t.tag) from "pageTags" pt join tags t on t.id = pt."tagId" where pt."pageId" = p.id) as tags,
@@ -265,6 +267,16 @@ class Trial:
         print(f"  {len(moved)} stay where they were moved to", flush=True)
         return same(before, self.state()) & (len(moved) == 20)
 
+    def tags_step(self):
+        before, at = self.state(), self.now()
+        time.sleep(1.1)
+        tags = self.owner.ask("{ pages { tags { id tag } } }")["tags"]
+        tag = next(tag["id"] for tag in tags if tag["tag"] == "one")
+        self.owner.ask("mutation($id: Int!) { pages { deleteTag(id: $id) { responseResult { succeeded } } } }", id=tag)
+        calls = self.restored(at)
+        print(f"  brought back by {calls} calls", flush=True)
+        return same(before, self.state()) & (calls > 0)
+
     def one_step(self):
         self.sign_in()
         before = self.state()
@@ -305,13 +317,15 @@ class Trial:
 
     def run(self):
         good = True
-        assert not self.pages(), f"there are pages below {FIRST}"
-        print("making pages", flush=True)
+        there = self.pages()
+        assert self.options.keep or not there, f"there are pages below {FIRST}"
         user = self.other_user()
         try:
-            self.seed()
-            if self.options.fill:
-                self.fill()
+            if not there:
+                print("making pages", flush=True)
+                self.seed()
+                if self.options.fill:
+                    self.fill()
             self.first_look()
             for step in self.options.steps:
                 print(f"== {step}", flush=True)
@@ -328,9 +342,10 @@ class Trial:
         finally:
             if self.server:
                 self.stop()
-            self.owner.rows(f"delete from pages where path like '{FIRST}/f%'")
-            for page in self.pages().values():
-                self.owner.delete(page)
+            if not self.options.keep:
+                self.owner.rows(f"delete from pages where path like '{FIRST}/f%'")
+                for page in self.pages().values():
+                    self.owner.delete(page)
             ask_whole(self.owner, "mutation($id: Int!) { users { delete(id: $id, replaceId: 1) { responseResult { succeeded message } } } }", id=user)
         return good
 
@@ -384,6 +399,7 @@ def main():
     options.add_argument("--kills", default=50, type=int)
     options.add_argument("--kill-within", default=3.0, type=float, help="seconds")
     options.add_argument("--seed", default=0, type=int)
+    options.add_argument("--keep", action="store_true")
     options = options.parse_args()
     options.program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory() as directory:
