@@ -60,7 +60,7 @@ class Trial:
             "WIKI_API_TOKEN": self.owner.key, "WIKI_MUTATIONS_ENABLED": "true", "WIKI_MUTATION_DRY_RUN": "false",
             "WIKI_CONFIRM": "preview", "WIKI_AUDIT_DIR": os.path.join(directory, "audit"), "WIKI_INDEX_LOAD": "100",
         }
-        self.server = None
+        self.server, self.touched = None, set()
 
     # The program.
 
@@ -176,13 +176,16 @@ class Trial:
         steps += [("move", path) for path in paths[deleted + changed :]]
         steps += [("make", f"{FIRST}/new{self.random.getrandbits(40):x}") for _ in range(made)]
         self.random.shuffle(steps)
+        self.touched |= {path for step, path in steps if step == "change"}
         for step, path in steps:
             if step == "delete":
                 self.vandal.delete(there[path])
             elif step == "change":
                 self.change(there[path])
             elif step == "move":
-                self.move(there[path], f"{FIRST}/moved/{path.rsplit('/')[-1]}")
+                to = f"{FIRST}/moved/{path.rsplit('/')[-1]}"
+                self.move(there[path], to)
+                self.touched.add(to)
             else:
                 self.vandal.create(path, "# Mine\n", title="Mine")
         return {path for step, path in steps if step == "delete"}
@@ -240,6 +243,7 @@ class Trial:
         deleted = self.vandalise(25, 20, 10, 5)
         self.bin()
         self.stop()
+        touched = set(self.touched)
         deleted |= self.vandalise(25, 20, 10, 5)
         told = {page["path"] for page in self.bin()}
         # What was moved first and deleted then lies in the bin under its last path.
@@ -248,11 +252,13 @@ class Trial:
         began = time.time()
         calls = self.restored(at)
         print(f"  brought back by {calls} calls, {time.time() - began:.1f} s", flush=True)
-        # The pages that were made since are deleted. What was moved while the server looked, and deleted later, stays under its last path.
+        # The pages that were made since are deleted. What was changed or moved when the server looked, and deleted later,
+        # is back as it was before, and stays in the bin as it was last.
         left = {page["path"] for page in self.bin()}
-        made, moved = {path for path in left if "/new" in path}, {path for path in deleted if "/moved/" in path and "/new" not in path}
-        print(f"  {len(left)} pages are in the bin, all of them made since, or moved and then deleted: {left == made | moved}", flush=True)
-        return good & same(before, self.state()) & (len(made) == 10) & (left == made | moved)
+        made = {path for path in left if "/new" in path}
+        others = left - made
+        print(f"  {len(left)} pages are in the bin; changed or moved, and then deleted, are {sorted(others)}: {others == touched & deleted - made}", flush=True)
+        return good & same(before, self.state()) & (len(made) == 10) & (others == touched & deleted - made)
 
     def author_step(self):
         before, at = self.state(), self.now()

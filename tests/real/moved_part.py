@@ -265,10 +265,10 @@ class Program:
     def command(self, *arguments):
         return subprocess.run([self.program, *arguments], env=self.env, capture_output=True, text=True)
 
-    def last_set(self):
-        """The newest set of changes on record."""
-        calls = json.loads(self.command("audit", "list", "--json", "--limit", "3").stdout)["calls"]
-        return next(call["set"] for call in calls if call.get("set"))
+    def sets(self):
+        """The sets of changes on record, the newest first."""
+        calls = json.loads(self.command("audit", "list", "--json", "--limit", "500").stdout)["calls"]
+        return list(dict.fromkeys(call["set"] for call in calls if call.get("set")))
 
     def at_terminal(self, question, *arguments, killed_after=None):
         """A command at a terminal, where a person says yes; what it says, and how it ends."""
@@ -458,7 +458,7 @@ class Trial:
         print(f"killed: {sum(now[page]['path'] != one['path'] for page, one in state['fields'].items())} of {MOVED} pages moved")
         program = self.program(directory)
         time.sleep(10)
-        call = program.last_set()
+        call = program.sets()[0]
         told = program.answer("get_change_set", id=call)
         print("asked after the next start:", told["content"][0]["text"][:500])
         good = program.taken_back(call) & same(state, wiki.state())
@@ -479,9 +479,12 @@ class Trial:
         code, text = program.at_terminal("Apply it?", "proposals", "apply", left["proposal"])
         print(f"applied again: {code}; last lines:", *text.splitlines()[-3:], sep="\n    ")
         good = code == 0 and held("after the move", links, leads(wiki), shown.get("linksLeft", []))
-        back = program.command("undo", re.search(r"set ([0-9a-f]{16})", text)[1], "--yes")
-        print(f"undo at the terminal: {back.returncode}", *(back.stdout + back.stderr).splitlines()[-2:], sep="\n    ", flush=True)
-        good &= back.returncode == 0 and same(state, wiki.state())
+        # What was applied before the kill is a set of its own.
+        for made in program.sets():
+            back = program.command("undo", made, "--yes")
+            print(f"undo of {made}: {back.returncode}", *(back.stdout + back.stderr).splitlines()[-2:], sep="\n    ", flush=True)
+            good &= back.returncode == 0
+        good &= same(state, wiki.state())
         program.end()
         return good
 
