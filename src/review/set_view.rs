@@ -155,6 +155,8 @@ pub(super) struct After {
     pub undone_by: Option<CallId>,
     /// True if the person may take back the applied set.
     pub may_undo: bool,
+    /// The reason why somebody else has to, if it is so.
+    pub left_to_others: Option<&'static str>,
     /// True if they came here by deciding on it: then the link to the next set has the focus.
     pub has_focus: bool,
     /// The next set that waits.

@@ -70,6 +70,8 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
                 " · Taken back: " a href=(record_of(by)) { "the record of that" }
             } @else if after.is_some_and(|after| after.may_undo) && !shown.is_under_way {
                 " · " a href=(format!("/review/sets/{}/undo", proposal.id)) { "Undo" }
+            } @else if let Some(why) = after.and_then(|after| after.left_to_others) {
+                " · No undo: " (why)
             }
         }
     }

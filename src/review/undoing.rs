@@ -12,7 +12,7 @@ use super::decision::{self, ReviewDecision, ReviewedSet};
 use super::fields;
 use super::markup::{self, Frame, counted, text};
 use super::queue::verb;
-use super::reply::{BrowserResponse, BrowserResult, page, see_other};
+use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::set_view::After;
 use super::visitor::{Reviews, SentForm, Visitor, busy, no_set};
 use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
@@ -42,8 +42,11 @@ pub(super) async fn after(
             // It may be purged: then nothing can take it back.
             if let Ok(story) = past.story(&(*applied_by).into(), None).await {
                 after.undone_by = story.undone_by;
-                let is_applied = story.outcome == Some(Outcome::Applied);
-                after.may_undo = is_applied && visitor.reviewer.may_apply;
+                let can_undo =
+                    story.outcome == Some(Outcome::Applied) && visitor.reviewer.may_apply;
+                after.left_to_others =
+                    decision::own_family(&visitor.reviewer, proposal).filter(|_| can_undo);
+                after.may_undo = can_undo && after.left_to_others.is_none();
             }
         }
         ProposalState::Rejected { .. }
@@ -91,10 +94,19 @@ pub(super) async fn undo(
     shown(&reviews, &visitor, &seen, status, Some(&failure)).await
 }
 
-/// The call that applied a set, if this visitor may take it back.
+/// The call that applied a set, if this visitor may take it back: to take it back is a decision on it.
 fn applied_by(visitor: &Visitor, seen: &ReviewedSet) -> Result<CallId, BrowserResponse> {
-    match seen.review.proposal.state {
-        ProposalState::Applied { applied_by, .. } if visitor.reviewer.may_apply => Ok(applied_by),
+    let (reviewer, proposal) = (&visitor.reviewer, &seen.review.proposal);
+    match proposal.state {
+        ProposalState::Applied { applied_by, .. } if reviewer.may_apply => {
+            match decision::own_family(reviewer, proposal) {
+                None => Ok(applied_by),
+                Some(why) => {
+                    let status = StatusCode::FORBIDDEN;
+                    Err(trouble(status, "You do not take it back", why, ""))
+                }
+            }
+        }
         _ => Err(no_set()),
     }
 }

@@ -743,6 +743,53 @@ async fn nobody_decides_on_a_set_of_their_own_client_unless_the_grant_says_so() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_takes_back_alone_what_their_own_client_proposed() {
+    let agents = "[[oauth.grants]]\ngroups = [\"writers\"]\nrole = \"agent\"\nwrite = true\n";
+    let place = Place::new(&format!("{REVIEWERS}{agents}")).await;
+    let hosted = place.host().await;
+    let client = place.tokens.issuer.caller(json!({ "groups": ["writers"] }));
+    let client = hosted.open(&client.with("host", NAME)).await;
+    let edit = json!({ "oldText": "old", "newText": "new" });
+    let edit = json!({ "id": id_of(&place.wiki, "docs/a"), "edits": [edit] });
+    let preview = hosted.call(&client, UPDATE, edit).await.unwrap();
+    let set = preview["proposal"].as_str().unwrap().to_owned();
+    let mut ada = Person::signed_in(&place, &hosted).await;
+    let ben = json!({ "groups": ["reviewers"], "sub": "s-ben", "preferred_username": "ben" });
+    *place.tokens.says.lock() = ben;
+    let mut ben = Person::signed_in(&place, &hosted).await;
+    let path = format!("/review/sets/{set}");
+    let shown = ben.open(&hosted, &path).await;
+    let done = ben.decide(&hosted, &set, &shown).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(place.text(), "The new word.\n");
+    let undo = format!("{path}/undo");
+    let why = "It is of your own client, or of a delegate of it: somebody else decides.";
+    let own = ada.open(&hosted, &path).await;
+    lacks(&own.text, &undo);
+    says(&own.text, why);
+    let asked = ben.open(&hosted, &undo).await;
+    let form = |asked: &Page, form_token: String| {
+        url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("form_token", &form_token)
+            .extend_pairs(["shown", "undoes"].map(|name| (name, asked.hidden(name))))
+            .finish()
+    };
+    let of_queue = ada.open(&hosted, "/review").await.hidden("form_token");
+    let made_up = form(&asked, of_queue);
+    for form in [None, Some(made_up)] {
+        let refused = ada.send(&hosted, &undo, form).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+        says(&refused.text, why);
+    }
+    assert_eq!(place.text(), "The new word.\n");
+    says(&ben.open(&hosted, &path).await.text, &undo);
+    let own = form(&asked, asked.hidden("form_token"));
+    let undone = ben.send(&hosted, &undo, Some(own)).await;
+    assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
+    assert_eq!(place.text(), "The old word.\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_are_listed_and_ended_by_operators_and_by_signing_out() {
     let place = Place::new(REVIEWERS).await;
     let hosted = place.host().await;
