@@ -8,7 +8,8 @@ use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
 use futures_util::StreamExt as _;
-use serde::Deserialize;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, RequestId};
+use serde_json::error::Category;
 
 use super::super::quota::MessageQuota;
 use super::super::stdio::large_message::{MOST_BESIDE, Payload, Scan};
@@ -16,7 +17,6 @@ use super::caller::HttpCaller;
 use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
 use super::scope;
-use super::sessions::RequestId;
 
 const TOO_LARGE: HttpRefusal =
     HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
@@ -29,26 +29,53 @@ pub(super) struct BodyLimits {
     room: MessageQuota,
 }
 
-/// The members of a message that decide its way.
-#[derive(Clone, Default, Deserialize)]
+/// The parts of a message that decide its way. All are empty if it is no request.
+#[derive(Clone, Default)]
 pub(super) struct Message {
-    method: Option<String>,
-    id: Option<RequestId>,
+    pub(super) method: String,
+    /// The id of the request.
+    pub(super) id: Option<RequestId>,
+    /// The name of the tool that it calls.
+    pub(super) tool: String,
 }
 
 impl Message {
+    /// Reads a message as rmcp does after it, so that both understand the same: a message with a member
+    /// twice, or an id in another form, passes no guard that rmcp's reading would have to pass.
+    fn read(body: &[u8]) -> Result<Self, HttpRefusal> {
+        let read = serde_json::from_slice(body).map_err(|error| {
+            let (code, message) = match error.classify() {
+                Category::Data => (
+                    ErrorCode::INVALID_REQUEST,
+                    "the body is no JSON-RPC message",
+                ),
+                _ => (ErrorCode::PARSE_ERROR, "the body is no JSON"),
+            };
+            HttpRefusal {
+                code: code.0,
+                ..HttpRefusal::bad_request(message)
+            }
+        })?;
+        let ClientJsonRpcMessage::Request(read) = read else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            method: read.request.method().to_owned(),
+            id: Some(read.id),
+            tool: match read.request {
+                ClientRequest::CallToolRequest(call) => call.params.name.into_owned(),
+                _ => String::new(),
+            },
+        })
+    }
+
     pub(super) fn is_initializing(&self) -> bool {
-        self.method.as_deref() == Some("initialize")
+        self.method == "initialize"
     }
 
     /// True if it lasts as long as it listens for changes.
     pub(super) fn is_listening(&self) -> bool {
-        self.method.as_deref() == Some("subscriptions/listen")
-    }
-
-    /// The id of a request.
-    pub(super) fn request(self) -> Option<RequestId> {
-        self.method.and(self.id)
+        self.method == "subscriptions/listen"
     }
 }
 
@@ -77,9 +104,8 @@ pub(super) async fn body(
     let reading = tokio::time::timeout(limits.time, limits.read(body, owner.as_deref())).await;
     let (body, payload) = reading
         .map_err(|_| HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
-    scope::check(&caller, &body)?;
-    // What is no message is for rmcp to refuse.
-    let message: Message = serde_json::from_slice(&body).unwrap_or_default();
+    let message = Message::read(&body)?;
+    scope::check(&caller, &message.method, &message.tool)?;
     let mut request = Request::from_parts(head, Body::from(body));
     request.extensions_mut().insert(message);
     if let Some(payload) = payload {

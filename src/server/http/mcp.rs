@@ -102,7 +102,7 @@ impl Mcp {
         message: Message,
         place: &Arc<ConcurrencyPermit>,
     ) -> Result<CallPermits, HttpRefusal> {
-        let request = caller.session.clone().zip(message.request());
+        let request = caller.session.clone().zip(message.id);
         let begun = request.map(|(session, id)| self.sessions.begin(session, id));
         Ok((Arc::clone(place), begun.transpose()?))
     }

@@ -18,6 +18,8 @@ use super::state::HttpState;
 pub(super) struct HttpRefusal {
     pub(super) status: StatusCode,
     pub(super) message: &'static str,
+    /// The code of the protocol's error.
+    pub(super) code: i32,
     pub(super) wait: Option<Duration>,
     pub(super) challenge: Challenge,
 }
@@ -47,6 +49,7 @@ impl HttpRefusal {
         Self {
             status,
             message,
+            code: -32000,
             wait: None,
             challenge: Challenge::None,
         }
@@ -104,7 +107,7 @@ impl IntoResponse for HttpRefusal {
     fn into_response(self) -> Response {
         let error = json!({
             "jsonrpc": "2.0",
-            "error": { "code": -32000, "message": self.message },
+            "error": { "code": self.code, "message": self.message },
         });
         let mut response = respond(self.status, "application/json", error.to_string());
         let mut set = |name: HeaderName, value: String| {

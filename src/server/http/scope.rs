@@ -1,45 +1,24 @@
 //! Refuses calls for which a person's token lacks a scope that their grant would allow them to use.
 
-use serde::Deserialize;
-
 use super::caller::HttpCaller;
 use super::refusal::HttpRefusal;
 use crate::tools::{ToolDefinition, name_at};
 
-/// The part of a message that says what it changes.
-#[derive(Deserialize)]
-struct ScopedRequest {
-    method: String,
-    params: ScopedParams,
-}
-
-#[derive(Deserialize)]
-struct ScopedParams {
-    /// The name of a tool.
-    #[serde(default)]
-    name: String,
-}
-
 /// Refuses a call of a tool that writes, and to cancel the task of a write, where the token lacks the
 /// scope for it. The tools are not offered with such a token either: this tells its client which scope
 /// to ask for.
-pub(super) fn check(caller: &HttpCaller, message: &[u8]) -> Result<(), HttpRefusal> {
+pub(super) fn check(caller: &HttpCaller, method: &str, name: &str) -> Result<(), HttpRefusal> {
     let person = caller.client.as_ref().and_then(|it| it.person.as_ref());
     if !person.is_some_and(|person| person.lacks.write) {
         return Ok(());
     }
-    // What is no message is for rmcp to refuse.
-    let Ok(asked) = serde_json::from_slice::<ScopedRequest>(message) else {
-        return Ok(());
-    };
-    let name = &asked.params.name;
     let registry = caller.context.app.registry();
     let is_it = |tool: &ToolDefinition| {
         let site = caller.site.name();
-        tool.name == *name || site.is_some_and(|site| name_at(site, tool.name) == *name)
+        tool.name == name || site.is_some_and(|site| name_at(site, tool.name) == name)
     };
     let mut named = registry.definitions().filter(|tool| is_it(tool));
-    let writes = match &*asked.method {
+    let writes = match method {
         "tools/call" => named.any(ToolDefinition::can_write),
         "tasks/cancel" => true,
         _ => false,

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use parking_lot::Mutex;
+use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use serde::Deserialize;
 
 use super::caller::{HttpCaller, SESSION};
 use super::limits::HttpLimits;
@@ -59,14 +59,6 @@ pub(super) struct McpSessions {
 
 /// A request of a session: its session and its id.
 type SessionRequest = (String, RequestId);
-
-/// The id of a request, as the protocol has it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(untagged)]
-pub(super) enum RequestId {
-    Number(i64),
-    Text(String),
-}
 
 /// A request that is under way in its session.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ mod delegation;
 pub(crate) mod hosted;
 pub(crate) mod issuer;
 mod memory;
+mod messages;
 mod notify;
 mod people;
 mod roles;

@@ -16,7 +16,7 @@ use wikijs_gate::server::http::{Grant, HttpLimits, KeptDelegates, refused_start}
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, wiki_of};
-use crate::http::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize};
+use crate::http::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
 use crate::http::issuer::{AUDIENCE, IssuerKey, TestIssuer, bearer, jwt};
 use crate::sites::{Many, site};
 use crate::testkit::{
@@ -487,6 +487,13 @@ async fn scopes_bound_a_grant_and_all_that_are_missing_are_named_at_once() {
     let cancel = json!({ "jsonrpc": "2.0", "id": 1, "method": "tasks/cancel",
         "params": { "taskId": "0123456789abcdef" } });
     insufficient(&server.post(&reader, &cancel).await, "wiki:read wiki:write");
+    // Nor does a member that no task has let it pass.
+    let name = r#""params":{"name":1,"name":2,"#;
+    let named = cancel.to_string().replace(r#""params":{"#, name);
+    let named = server
+        .send("POST", "/mcp", &speaking(&reader), &named)
+        .await;
+    insufficient(&named, "wiki:read wiki:write");
     // What the grant does not allow, no scope brings.
     let grants = "[[oauth.grants]]\neverybody = true\nrole = \"agent\"\n";
     let reading = setup(&wiki, &issuer, &Names::new(), grants).host().await;

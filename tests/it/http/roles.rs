@@ -12,7 +12,7 @@ use wikijs_gate::server::http::{
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, sample_wiki};
-use crate::http::hosted::{Caller, Names, call, rewrite, speaking};
+use crate::http::hosted::{Answer, Caller, Names, call, rewrite, speaking};
 use crate::testkit::{Shows as _, TREE, UPDATE, begins, lacks, says};
 
 const URL: &str = "https://wiki-mcp.example.com";
@@ -242,21 +242,59 @@ async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
     }
 }
 
+/// Gives the only client an end two seconds from now.
+fn ends_soon(names: &Names) -> time::OffsetDateTime {
+    let end = time::OffsetDateTime::now_utc() + time::Duration::seconds(2);
+    let format = &time::format_description::well_known::Rfc3339;
+    let text = json!(end.format(format).unwrap());
+    rewrite(&names.path(), |line| line["may"]["expires"] = text.clone());
+    end
+}
+
+/// The answer is there when the server has ended the stream.
+async fn stream_ends(stream: impl Future<Output = Answer>, end: time::OffsetDateTime) {
+    let stream = tokio::time::timeout(Duration::from_secs(20), stream).await;
+    assert_eq!(stream.unwrap().status, 200);
+    assert!(time::OffsetDateTime::now_utc() >= end);
+}
+
 #[tokio::test]
 async fn a_stream_that_is_open_ends_with_its_client() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let own = names.add("own", Grant::default());
     let server = Setup::editor(&wiki).naming(&names).host().await;
     let session = speaking(&server.open(&own).await);
-    let end = time::OffsetDateTime::now_utc() + time::Duration::seconds(2);
-    let format = &time::format_description::well_known::Rfc3339;
-    let text = json!(end.format(format).unwrap());
-    rewrite(&names.path(), |line| line["may"]["expires"] = text.clone());
-    // The answer is there when the server has ended the stream.
-    let stream = server.send("GET", "/mcp", &session, "");
-    let stream = tokio::time::timeout(Duration::from_secs(20), stream).await;
-    assert_eq!(stream.unwrap().status, 200);
-    assert!(time::OffsetDateTime::now_utc() >= end);
+    let end = ends_soon(&names);
+    stream_ends(server.send("GET", "/mcp", &session, ""), end).await;
+}
+
+#[tokio::test]
+async fn a_request_that_listens_ends_with_its_client_however_its_id_is_written() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let own = names.add("own", Grant::default());
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    let caller = speaking(&own)
+        .with("mcp-protocol-version", "2026-07-28")
+        .with("mcp-method", "subscriptions/listen");
+    let listen = |id: &str| {
+        let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": {
+            "notifications": { "toolsListChanged": true },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": { "name": "modern", "version": "1" },
+            },
+        } });
+        message
+            .to_string()
+            .replace("\"id\":7", &format!("\"id\":{id}"))
+    };
+    let end = ends_soon(&names);
+    let (one, other) = (listen("7"), listen("7.0"));
+    tokio::join!(
+        stream_ends(server.send("POST", "/mcp", &caller, &one), end),
+        stream_ends(server.send("POST", "/mcp", &caller, &other), end),
+    );
 }
 
 #[test]

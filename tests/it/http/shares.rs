@@ -389,8 +389,15 @@ async fn a_request_of_an_id_that_is_under_way_is_refused() {
     let (mut stream, body) = server.begin(&session, &numbered(7)).await;
     stream.write_all(body.as_bytes()).await.unwrap();
     let (_asked, _) = mute.accept().await.unwrap();
-    let again = server.post(&session, &numbered(7)).await;
-    assert_eq!(again.status, 400, "{again:?}");
+    // However the number is written.
+    for id in ["7", "7.0", "7e0"] {
+        let again = numbered(7).to_string();
+        let again = again.replace("\"id\":7", &format!("\"id\":{id}"));
+        let session = speaking(&session);
+        let again = server.send("POST", "/mcp", &session, &again);
+        let again = tokio::time::timeout(Duration::from_secs(5), again).await;
+        assert_eq!(again.unwrap().status, 400, "{id}");
+    }
     // One that has ended may be used again, as some clients do.
     let ping = json!({ "jsonrpc": "2.0", "id": 8, "method": "ping" });
     for _ in 0..3 {
