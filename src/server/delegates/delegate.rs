@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::super::clients::client::NamedClient;
 use super::super::clients::secret::ClientToken;
-use crate::audit::{ClientId, Role};
+use crate::audit::{CallId, ClientId, Role};
 use crate::gates::Grant;
 use crate::page::{Note, Whose};
 use crate::site::SiteName;
@@ -59,6 +59,9 @@ pub struct DelegateRecord {
     /// The reason for its end, until a server put it on record and removed the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) ended: Option<DelegateEndReason>,
+    /// The call under which that goes on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) end_call: Option<CallId>,
 }
 
 impl DelegateRecord {
@@ -83,6 +86,7 @@ impl DelegateRecord {
             writes: 0,
             used: 0,
             ended: None,
+            end_call: None,
         };
         delegate.check()?;
         Ok(delegate)

@@ -17,7 +17,7 @@ use super::kept::{DelegatesError, KeptDelegates};
 use super::live::{LiveDelegate, stdio_client, user_over_stdio};
 use super::request::{grant, in_words, tools};
 use super::serving::{ServerNotice, running};
-use crate::audit::Client;
+use crate::audit::{CallId, Client};
 use crate::error::{Code, Failure};
 use crate::site::SiteName;
 use crate::store::on;
@@ -204,9 +204,11 @@ impl Delegations {
         let line = line.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
         // One whose time is up was ended by that.
         let why = line.end_reason().unwrap_or(DelegateEndReason::Ended);
-        let end = move |all: &KeptDelegates| all.end(line.digest(), why);
+        let call = CallId::current_or_new()?;
+        let end = move |all: &KeptDelegates| all.end(line.digest(), why, call);
         let ended = self.delegates.on(end).await?;
-        let handed = settle(&self.delegates, desk, &ended).await;
+        // What fails now a server does later.
+        let handed = settle(&self.delegates, desk, &ended).await.unwrap_or(0);
         Ok(EndedDelegate {
             delegate: ended.name(),
             writes_used: ended.used,

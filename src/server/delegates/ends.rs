@@ -1,7 +1,8 @@
 //! The ends of delegates: by their makers, by themselves, by the operator, each settled once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -10,12 +11,14 @@ use super::super::site::Sites;
 use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 use super::kept::KeptDelegates;
 use super::serving::{PostedNotice, ServerNotice};
-use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, Role};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, ClientId, Role};
 use crate::error::{Code, Failure};
 use crate::write::WriteContext;
 
 /// Time between two checks for ended delegates.
 const LOOKED_APART: Duration = Duration::from_secs(1);
+/// Time until an end that could not be settled is tried again.
+const PUT_OFF: Duration = Duration::from_secs(10);
 
 /// The client under which a delegate is on record: its own.
 pub(in crate::server) fn client_of(line: &DelegateRecord) -> Client {
@@ -43,39 +46,72 @@ pub(in crate::server) fn entry(
 
 /// Does what belongs to the end of a delegate, whoever ended it: what it remembered goes to its
 /// maker, and the end is put on record once. Returns the number of memories that its maker got.
+///
+/// # Errors
+/// That the end is not surely on record; its document stays, so that it is tried again.
 pub(in crate::server) async fn settle(
     delegates: &KeptDelegates,
     desk: &WriteContext,
     ended: &DelegateRecord,
-) -> usize {
-    let why = ended.ended.map_or("", DelegateEndReason::as_str);
+) -> Result<usize, Failure> {
     // First, so that a server that is killed here leaves it to the next. What it remembered stays
     // its own where it cannot be handed over.
     let handed = hand_over(desk, ended).await.unwrap_or_else(|failure| {
         tracing::error!(delegate = %ended.name(), %failure, "what a delegate remembered could not be handed over");
         0
     });
-    let digest = ended.digest().to_owned();
-    match delegates.on(move |all| all.remove(&digest)).await {
-        Ok(true) => {}
+    match put_on_record(delegates, desk, ended).await {
+        Ok(true) => {
+            let why = ended.ended.map_or("", DelegateEndReason::as_str);
+            tracing::info!(delegate = %ended.name(), why, "a delegate has ended");
+        }
         // Another server, or another call, did it.
-        Ok(false) => return handed,
-        Err(error) => {
-            tracing::warn!(delegate = %ended.name(), %error, "a delegate that has ended could not be removed");
-            return handed;
+        Ok(false) => {}
+        Err(failure) => {
+            tracing::error!(delegate = %ended.name(), %failure, "the end of a delegate could not be put on record");
+            return Err(failure);
         }
     }
-    let recorded = async {
-        let mut entry = entry(ended, "ended")?;
-        entry.reason = Some(why.to_owned());
-        let done = desk.audit().record(entry).await;
-        done.map_err(|error| unrecorded(&error))
+    Ok(handed)
+}
+
+/// Puts the end of a delegate on record and removes its document, one server after another. A server
+/// that is killed in between leaves the document to the next, which finds the record.
+async fn put_on_record(
+    delegates: &KeptDelegates,
+    desk: &WriteContext,
+    ended: &DelegateRecord,
+) -> Result<bool, Failure> {
+    let digest = ended.digest().to_owned();
+    let Some(turn) = delegates.on(move |all| all.turn_of(&digest)).await? else {
+        return Ok(false);
     };
-    if let Err(failure) = recorded.await {
-        tracing::error!(delegate = %ended.name(), %failure, "the end of a delegate could not be put on record");
+    if !is_on_record(desk, ended).await {
+        let mut entry = entry(ended, "ended")?;
+        entry.call = ended.end_call.unwrap_or(entry.call);
+        entry.reason = ended.ended.map(|why| why.as_str().to_owned());
+        let done = desk.audit().record(entry).await;
+        done.map_err(|error| unrecorded(&error))?;
     }
-    tracing::info!(delegate = %ended.name(), why, "a delegate has ended");
-    handed
+    let digest = ended.digest().to_owned();
+    let remove = move |all: &KeptDelegates| all.remove_held(&turn, &digest);
+    Ok(delegates.on(remove).await?)
+}
+
+/// True if the end of a delegate is on record under its call.
+async fn is_on_record(desk: &WriteContext, ended: &DelegateRecord) -> bool {
+    let Some(call) = ended.end_call else {
+        return false;
+    };
+    let story = desk.audit().calls.story(&call.into()).await;
+    story.is_ok_and(|story| {
+        story.records.iter().any(|record| {
+            let whose = record.client.as_ref().and_then(|client| client.id);
+            let is_end = record.event == AuditEvent::Delegation
+                && record.decision.as_deref() == Some("ended");
+            is_end && whose == Some(ended.id())
+        })
+    })
 }
 
 /// The failure if something cannot be put on record.
@@ -101,6 +137,8 @@ pub(in crate::server) async fn watch(
     stop: CancellationToken,
 ) {
     let mut posted = PostedNotice::new(clients.delegates.store()).ok();
+    // Those that could not be settled, and when they are tried again.
+    let mut put_off: HashMap<ClientId, Instant> = HashMap::new();
     loop {
         let now = address().map(|address| notice(&sites, address));
         posted = post(posted, now.filter(|_| !stop.is_cancelled())).await;
@@ -111,24 +149,36 @@ pub(in crate::server) async fn watch(
             () = stop.cancelled() => continue,
             () = tokio::time::sleep(LOOKED_APART) => {}
         }
+        put_off.retain(|_, until| Instant::now() < *until);
         for member in clients.family().await {
-            let Some(why) = member.line.end_reason() else {
+            let line = &member.line;
+            if line.end_reason().is_none() || put_off.contains_key(&line.id()) {
                 continue;
-            };
-            let line = Arc::clone(&member.line);
-            let end = move |all: &KeptDelegates| all.end(line.digest(), why);
-            let ended = match clients.delegates.on(end).await {
-                Ok(ended) => ended,
-                Err(error) => {
-                    tracing::debug!(delegate = %member.line.name(), %error, "a delegate could not be ended");
-                    continue;
-                }
-            };
-            if let Some(site) = sites.find(ended.site.as_deref()) {
-                settle(&clients.delegates, &site.app().desk, &ended).await;
+            }
+            if let Err(failure) = end(&clients, &sites, line).await {
+                tracing::debug!(delegate = %line.name(), %failure, "a delegate could not be ended");
+                put_off.insert(line.id(), Instant::now() + PUT_OFF);
             }
         }
     }
+}
+
+/// Ends a delegate whose time is up, and settles one that has ended, at its site.
+async fn end(
+    clients: &ClientRegistry,
+    sites: &Sites,
+    line: &Arc<DelegateRecord>,
+) -> Result<(), Failure> {
+    let why = line.end_reason().unwrap_or(DelegateEndReason::TimeUp);
+    let (line, call) = (Arc::clone(line), CallId::new()?);
+    let ended = clients
+        .delegates
+        .on(move |all| all.end(line.digest(), why, call))
+        .await?;
+    if let Some(site) = sites.find(ended.site.as_deref()) {
+        settle(&clients.delegates, &site.app().desk, &ended).await?;
+    }
+    Ok(())
 }
 
 fn notice(sites: &Sites, address: String) -> ServerNotice {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use super::delegate::{DelegateEndReason, DelegateRecord};
+use crate::audit::CallId;
 use crate::store::{
     DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, blocking, make_room, wait_for,
 };
@@ -182,7 +183,7 @@ impl KeptDelegates {
         .map(drop)
     }
 
-    /// Ends a delegate; returns it as it is then. One that has ended keeps its end.
+    /// Ends a delegate by this call; returns it as it is then. One that has ended keeps its end.
     ///
     /// # Errors
     /// [`DelegatesError`].
@@ -190,13 +191,16 @@ impl KeptDelegates {
         &self,
         digest: &str,
         why: DelegateEndReason,
+        call: CallId,
     ) -> Result<DelegateRecord, DelegatesError> {
         let found = self.find(digest)?;
         if found.ended.is_some() {
             return Ok(Arc::unwrap_or_clone(found));
         }
         self.change(digest, |one| {
-            one.ended.get_or_insert(why);
+            if one.ended.is_none() {
+                (one.ended, one.end_call) = (Some(why), Some(call));
+            }
             Ok(())
         })
     }
@@ -209,13 +213,28 @@ impl KeptDelegates {
         let (all, _) = self.all()?;
         let one = all.iter().find(|one| one.name() == name);
         let one = one.ok_or(DelegatesError::Unknown)?;
-        self.end(one.digest(), DelegateEndReason::Revoked)
+        let call = CallId::new().map_err(|error| DelegatesError::Store(error.to_string()))?;
+        self.end(one.digest(), DelegateEndReason::Revoked, call)
     }
 
-    /// Removes a delegate that has ended: `true` for the first who does.
+    /// Removes a delegate: `true` for the first who does.
     pub(in crate::server) fn remove(&self, digest: &str) -> Result<bool, DelegatesError> {
-        let turn = self.turn(digest)?;
+        self.remove_held(&self.turn(digest)?, digest)
+    }
+
+    /// The same for whoever has the turn of it.
+    pub(in crate::server) fn remove_held(
+        &self,
+        turn: &Lease,
+        digest: &str,
+    ) -> Result<bool, DelegatesError> {
         Ok(self.store.remove_held(turn.fence(), KIND, digest)?)
+    }
+
+    /// The turn of a delegate, if its document is still there.
+    pub(in crate::server) fn turn_of(&self, digest: &str) -> Result<Option<Lease>, DelegatesError> {
+        let turn = self.turn(digest)?;
+        Ok(self.store.document(KIND, digest)?.map(|_| turn))
     }
 
     fn change(

@@ -14,7 +14,7 @@ use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::{DelegateRecord, Grant, HttpLimits, KeptDelegates};
 
 use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
+use crate::harness::{Served, Setup, id_of, mutations, runs, wiki_of};
 use crate::house::docs::generated;
 use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking};
 use crate::review::{Browser, reviewer};
@@ -583,6 +583,61 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
         [(name, "its time was up".to_owned())]
     );
     assert_eq!(server.status(&agent(&later)).await, 200);
+}
+
+#[tokio::test]
+async fn an_end_that_cannot_be_put_on_record_is_put_there_by_the_next_server() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server.delegate(&maker, json!({ "task": "t" })).await;
+    let file = path(&server, &made);
+    // Somebody takes the run's file away.
+    for run in runs(server.dir.path()) {
+        fs::remove_file(run).unwrap();
+    }
+    expire(&server, &made);
+    let has_ended = async {
+        while fs::read_to_string(&file).is_ok_and(|text| !text.contains("\"ended\"")) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, has_ended).await.unwrap();
+    assert_eq!(server.status(&agent(&made)).await, 401);
+    server.stop.cancel();
+    server.ended.await.unwrap();
+    let again = serving(&wiki, &names).in_dir(&server.dir).host().await;
+    settled(&again, &[&made]).await;
+    let name = made["delegate"].as_str().unwrap().to_owned();
+    assert_eq!(
+        ends(&again, 1).await,
+        [(name, "its time was up".to_owned())]
+    );
+}
+
+/// As a server leaves it that is killed between the record and the removal.
+#[tokio::test]
+async fn an_end_that_is_on_record_already_is_not_put_there_again() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server.delegate(&maker, json!({ "task": "t" })).await;
+    let file = path(&server, &made);
+    let mut document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let end = json!({ "delegate": made["delegate"] });
+    server.call(&maker, END, end).await.unwrap();
+    assert!(!file.exists());
+    let records = server.records();
+    let record = records
+        .iter()
+        .rfind(|it| it.event == AuditEvent::Delegation);
+    document["ended"] = json!("ended");
+    document["endCall"] = json!(record.unwrap().call.unwrap());
+    fs::write(&file, document.to_string()).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    settled(&server, &[&made]).await;
+    assert_eq!(ends(&server, 1).await.len(), 1);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::{DelegatesError, KeptDelegates, MOST_AT_ONCE};
-use crate::audit::ClientId;
+use crate::audit::{CallId, ClientId};
 use crate::gates::Grant;
 use crate::server::clients::secret::{ClientToken, digest};
 use crate::server::delegates::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
@@ -133,9 +133,11 @@ fn changes_are_taken_once_across_all_servers_and_none_after_the_end() {
     assert_eq!(kept.take(own, 1), Err(DelegatesError::Spent(0)));
     assert_eq!(kept.take(own, 0), Ok(()));
     assert_eq!(kept.take(own, u32::MAX), Err(DelegatesError::Spent(0)));
-    let ended = kept.end(own, DelegateEndReason::Ended).unwrap();
+    let call = CallId::new().unwrap();
+    let ended = kept.end(own, DelegateEndReason::Ended, call).unwrap();
     // The first end stays.
-    assert_eq!(kept.end(own, DelegateEndReason::TimeUp).unwrap(), ended);
+    let again = kept.end(own, DelegateEndReason::TimeUp, CallId::new().unwrap());
+    assert_eq!(again.unwrap(), ended);
     assert_eq!(kept.take(own, 0), Err(DelegatesError::Ended));
     assert_eq!(kept.take("other", 1), Err(DelegatesError::Unknown));
     assert_eq!(kept.remove(own), Ok(true));
@@ -148,7 +150,11 @@ fn an_end_that_nobody_settles_is_not_written_again() {
     let (kept, one) = (kept(&dir), delegate("ci"));
     kept.add(&one).unwrap();
     let written = || fs::metadata(path(&dir, &one)).unwrap().ino();
-    let end = || kept.end(one.digest(), DelegateEndReason::TimeUp).unwrap();
+    let end = || {
+        let call = CallId::new().unwrap();
+        kept.end(one.digest(), DelegateEndReason::TimeUp, call)
+            .unwrap()
+    };
     let made = written();
     let ended = end();
     let after = written();
