@@ -333,6 +333,22 @@ mod tests {
         }
     }
 
+    /// However many sessions there are.
+    #[tokio::test]
+    async fn a_session_that_goes_on_or_ends_elsewhere_is_found_by_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = LocalStore::new(dir.path(), "").remote();
+        let listed = Arc::clone(&store.documents_listed);
+        let store: Arc<dyn Store> = Arc::new(store);
+        let [_, two] = two(&store).await;
+        let shared = two.shared.as_ref().unwrap();
+        let before = listed.load(Ordering::Relaxed);
+        assert!(shared.load("id").await.unwrap().is_some());
+        shared.delete("id").await.unwrap();
+        assert_eq!(listed.load(Ordering::Relaxed), before);
+        assert!(shared.load("id").await.unwrap().is_none());
+    }
+
     #[tokio::test]
     async fn a_session_ends_with_its_life_and_goes_on_while_the_store_is_away() {
         let (_dir, store) = store();

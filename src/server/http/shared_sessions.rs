@@ -30,6 +30,9 @@ pub(super) struct SharedSessions {
     store: Arc<dyn Store>,
     /// The sessions that just begin, until their owner is known.
     beginning: Mutex<HashMap<String, SessionState>>,
+    /// The names of the documents of sessions that this server was asked for, by the sessions' ids. What
+    /// is missing is looked for.
+    names: Mutex<HashMap<String, String>>,
 }
 
 /// A session as a document.
@@ -54,6 +57,7 @@ impl SharedSessions {
         store.is_remote().then(|| Self {
             store,
             beginning: Mutex::default(),
+            names: Mutex::default(),
         })
     }
 
@@ -88,12 +92,25 @@ impl SharedSessions {
 
     /// True if a session that has not ended has this owner.
     pub(super) async fn is_of(&self, id: &str, owner: &str) -> Result<bool, StoreError> {
-        let found = self.read(name(id, owner)).await?;
-        Ok(found.is_some_and(|found| found.owner == digest(owner)))
+        let name = name(id, owner);
+        let found = self.read(name.clone()).await?;
+        let is_its = found.is_some_and(|found| found.owner == digest(owner));
+        let mut names = self.names.lock();
+        if is_its && !names.contains_key(id) {
+            if names.len() >= MOST {
+                names.clear();
+            }
+            names.insert(id.to_owned(), name);
+        }
+        Ok(is_its)
     }
 
     /// The name of a session's document, whoever owns it.
     async fn find(&self, id: &str) -> Result<Option<String>, StoreError> {
+        let known = self.names.lock().get(id).cloned();
+        if known.is_some() {
+            return Ok(known);
+        }
         let ending = format!(".{}", digest(id));
         let all = on(&self.store, |store| store.documents(KIND)).await?;
         let mut names = all.into_iter().map(|one| one.name);
@@ -162,6 +179,7 @@ impl SessionStore for SharedSessions {
         async move {
             if let Some(name) = self.find(id).await? {
                 on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
+                self.names.lock().remove(id);
             }
             Ok(())
         }

@@ -114,6 +114,9 @@ impl Documents for LocalStore {
     }
 
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
+        #[cfg(test)]
+        self.documents_listed
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         fs::list(&self.document_directory(kind), ending(kind))
     }
 }

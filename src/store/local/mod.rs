@@ -58,6 +58,9 @@ pub(crate) struct LocalStore {
     /// The number of documents that were read.
     #[cfg(test)]
     pub(crate) documents_read: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    /// The number of times that documents were listed.
+    #[cfg(test)]
+    pub(crate) documents_listed: std::sync::Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl LocalStore {
@@ -69,6 +72,8 @@ impl LocalStore {
             wiki: root.join(wiki),
             #[cfg(test)]
             documents_read: std::sync::Arc::default(),
+            #[cfg(test)]
+            documents_listed: std::sync::Arc::default(),
         }
     }
 
@@ -79,6 +84,8 @@ impl LocalStore {
             root: self.root.clone(),
             #[cfg(test)]
             documents_read: std::sync::Arc::clone(&self.documents_read),
+            #[cfg(test)]
+            documents_listed: std::sync::Arc::clone(&self.documents_listed),
         }
     }
 
