@@ -108,11 +108,10 @@ impl WriteContext {
             Some(id) => Some(self.page_of(id).await?),
             None => None,
         };
-        for (argument, id) in [("id", what.id), ("supersedes", what.supersedes)] {
-            if let Some(id) = id {
-                self.own(&owner, id, argument).await?;
-            }
-        }
+        let mut named = Vec::new();
+        named.extend(what.id.map(|id| ("id", id)));
+        named.extend(what.supersedes.map(|id| ("supersedes", id)));
+        self.own(&owner, &named).await?;
         let argument = if what.id.is_some() {
             "id"
         } else {
@@ -186,8 +185,9 @@ impl WriteContext {
         let record = self.record_of(caller)?;
         self.admit(caller, &record).await?;
         let (memories, owner) = (&self.house.memories, self.owner_of(caller));
-        let known = self.own(&owner, id, ARGUMENT).await?;
-        let record = record.memory(known.page.as_ref());
+        let known = self.own(&owner, &[(ARGUMENT, id)]).await?;
+        let page = known.first().and_then(|known| known.page.as_ref());
+        let record = record.memory(page);
         let done = memories.change(&self.audit, record, move |memories| {
             let now = memories.now;
             let memory = memories.own(&owner, id)?;
@@ -327,16 +327,26 @@ impl WriteContext {
         Ok(())
     }
 
-    /// A memory of an owner by its id, if it may know of it.
+    /// The memories of an owner that arguments name by their ids, if it may know of each. They are read
+    /// once.
     async fn own(
         &self,
         owner: &MemoryOwner,
-        id: MemoryId,
-        argument: &str,
-    ) -> Result<Memory, Failure> {
+        named: &[(&'static str, MemoryId)],
+    ) -> Result<Vec<Memory>, Failure> {
+        let Some((argument, _)) = named.first() else {
+            return Ok(Vec::new());
+        };
         let all = self.own_memories(owner, argument).await?;
-        let found = all.into_iter().find(|one| one.id == id);
-        found.ok_or_else(|| failure(&MemoryError::NoSuch, argument))
+        let mut found = Vec::new();
+        for (argument, id) in named {
+            let one = all.iter().find(|one| one.id == *id);
+            found.push(
+                one.cloned()
+                    .ok_or_else(|| failure(&MemoryError::NoSuch, argument))?,
+            );
+        }
+        Ok(found)
     }
 
     /// The memories with the least health, for a caller whose store is full.
