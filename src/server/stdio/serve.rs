@@ -150,8 +150,18 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
     ended
 }
 
-/// The requests that are under way, each with its place.
-type InFlightRequests = Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>;
+/// The requests that are under way, each with its place; those of one id have a place each.
+type InFlightRequests = HashMap<RequestId, Vec<OwnedSemaphorePermit>>;
+
+/// The place of a request that has ended, or of one of those with its id.
+fn given_back(under_way: &mut InFlightRequests, id: &RequestId) -> Option<OwnedSemaphorePermit> {
+    let places = under_way.get_mut(id)?;
+    let place = places.pop();
+    if places.is_empty() {
+        under_way.remove(id);
+    }
+    place
+}
 
 /// A transport that reads messages no faster than they are answered and their answers are accepted,
 /// so that a client which sends without reading does not make the memory grow.
@@ -161,7 +171,7 @@ struct LimitedByLoad<T> {
     /// The cargo of the last message.
     cargo: PayloadSlot,
     places: Arc<Semaphore>,
-    under_way: InFlightRequests,
+    under_way: Arc<Mutex<InFlightRequests>>,
     /// Until when the next message waits for a place; kept here, since reading may be restarted.
     waits_until: Option<Instant>,
 }
@@ -183,13 +193,13 @@ impl<T> LimitedByLoad<T> {
         let mut under_way = self.under_way.lock();
         match (message, place) {
             (JsonRpcMessage::Request(request), Some(place)) => {
-                under_way.insert(request.id.clone(), place);
+                under_way.entry(request.id.clone()).or_default().push(place);
             }
             (JsonRpcMessage::Notification(note), _) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &note.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    under_way.remove(id);
+                    given_back(&mut under_way, id);
                 }
             }
             _ => {}
@@ -211,7 +221,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for LimitedByLoad<T> {
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         // Given back when all of the answer is written.
-        let place = answered.and_then(|id| self.under_way.lock().remove(id));
+        let place = answered.and_then(|id| given_back(&mut self.under_way.lock(), id));
         let sent = self.inner.send(message);
         async move {
             // It is never closed.
@@ -333,6 +343,26 @@ mod tests {
         assert!(transport.receive().now_or_never().is_none());
         assert!(transport.receive().await.is_some());
         assert_eq!(transport.places.available_permits(), 1);
+    }
+
+    #[tokio::test]
+    async fn requests_of_one_id_take_a_place_each() {
+        let (mut to_server, input) = tokio::io::duplex(1 << 16);
+        let (output, _from_server) = tokio::io::duplex(1 << 16);
+        let mut transport = between(input, output);
+        let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        to_server.write_all(&ping.repeat(3)).await.expect("room");
+        for _ in 0..3 {
+            assert!(transport.receive().await.is_some());
+        }
+        assert_eq!(transport.places.available_permits(), MANY - 3);
+        for left in [2, 1, 0] {
+            let answer = ServerResult::EmptyResult(EmptyResult {});
+            let answer = ServerJsonRpcMessage::response(answer, RequestId::Number(1));
+            transport.send(answer).await.expect("sent");
+            assert_eq!(transport.places.available_permits(), MANY - left);
+        }
+        assert!(transport.under_way.lock().is_empty());
     }
 
     fn between(
