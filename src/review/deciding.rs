@@ -50,7 +50,7 @@ pub(super) async fn decide(
     };
     let proposal = let_go(seen);
     let Some(failure) = carry_out(&reviews, &visitor, &proposal, decision).await? else {
-        return Ok(see_other(&decided(proposal.id)));
+        return Ok(see_other(&decided(&visitor, proposal.id)));
     };
     let seen = reviews.found(&visitor, &id).await?;
     let given = ReviewerInput {
@@ -231,9 +231,11 @@ impl SentDecision<'_> {
     }
 }
 
-/// The page of a set that was decided.
-pub(super) fn decided(id: ProposalId) -> String {
-    format!("/review/sets/{id}?{DECIDED}=1")
+/// The page of a set that was decided. It names the site: another tab may have looked at another since.
+pub(super) fn decided(visitor: &Visitor, id: ProposalId) -> String {
+    let site = visitor.reviewer.site.as_ref();
+    let site = site.map_or_else(String::new, |site| format!("&site={site}"));
+    format!("/review/sets/{id}?{DECIDED}=1{site}")
 }
 
 /// Frees what was shown, which is not needed while a decision is carried out: that may take long.

@@ -88,7 +88,7 @@ pub(super) async fn undo(
     let decision = ReviewDecision::Undo { call, digest };
     let proposal = let_go(seen);
     let Some(failure) = carry_out(&reviews, &visitor, &proposal, decision).await? else {
-        return Ok(see_other(&decided(proposal.id)));
+        return Ok(see_other(&decided(&visitor, proposal.id)));
     };
     let seen = reviews.found(&visitor, &id).await?;
     shown(&reviews, &visitor, &seen, status, Some(&failure)).await

@@ -642,6 +642,21 @@ async fn on_the_review_page_sites_are_told_apart() {
         "{}",
         list.text
     );
+    // A decision in one tab leads to its set, whatever another tab looked at meanwhile.
+    let page = format!("/review/sets/{of_a}?site=a");
+    let shown = anna.open(&page).await;
+    anna.open("/review?site=b").await;
+    let (form_token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+    let form = [
+        ("form_token", &*form_token),
+        ("digest", &digest),
+        ("decision", "apply"),
+    ];
+    let decided = anna.send(&page, &form).await;
+    assert_eq!(decided.status, 303, "{}", decided.text);
+    assert_eq!(title(&a), "New/a");
+    let after = anna.open(&decided.leads_to()).await;
+    assert_eq!(after.status, 200, "{}", after.text);
 }
 
 /// A client that hears of changed tools.
