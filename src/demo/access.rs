@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::fault::WikiError;
+use crate::demo::WikiError;
 
 /// The permission that includes all others.
 const EVERYTHING: &str = "manage:system";

@@ -3,6 +3,10 @@
 //! Full addresses of the wiki itself are taken for others' here: a demo wiki's address is not
 //! known where pages are kept.
 
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
 use super::store::PageRow;
 
 /// A page's HTML with its links as readers get them, and the places that they lead to.
@@ -13,66 +17,39 @@ pub(super) struct Anchored {
     pub(super) links: Vec<String>,
 }
 
+/// Tags, whose values in quotes may have any sign, and comments.
+static TAGS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?s)<!--.*?-->|<(?:"[^"]*"|'[^']*'|[^>"'])*>"#).ok());
+
+/// The value of a link's `href` in its tag.
+static HREF: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?s)^<a[ \n].*?href=(?:"([^"]*)"|'([^']*)'|([^ \n>]*))"#).ok());
+
 /// Rewrites the links of a page's HTML; `exists` tells whether a page is at a place.
 pub(super) fn anchored(page: &PageRow, html: &str, exists: impl Fn(&str) -> bool) -> Anchored {
-    let mut made = Anchored::default();
-    let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        made.html.push_str(before);
-        let length = length_of(tag);
-        let (tag, behind) = tag.split_at_checked(length).unwrap_or((tag, ""));
-        rest = behind;
-        match href_of(tag) {
-            Some((start, end)) => {
-                let href = tag.get(start..end).unwrap_or_default();
-                let (href, class, place) = of_href(page, href, &exists);
-                made.links.extend(place);
-                let tail = tag.get(end..).unwrap_or_default();
-                let tail = tail.strip_suffix('>').unwrap_or(tail);
-                let head = tag.get(..start).unwrap_or_default();
-                made.html.extend([head, &href, tail]);
-                if !class.is_empty() {
-                    made.html.extend([" class=\"", class, "\""]);
-                }
-                made.html.push('>');
-            }
-            None => made.html.push_str(tag),
+    let mut links = Vec::new();
+    let rewritten = |tag: &Captures<'_>| {
+        let tag = tag.get(0).map_or("", |tag| tag.as_str());
+        let found = HREF.as_ref().and_then(|href| href.captures(tag));
+        let Some(value) = found.and_then(|found| found.iter().skip(1).flatten().next()) else {
+            return tag.to_owned();
+        };
+        let (href, class, place) = of_href(page, value.as_str(), &exists);
+        links.extend(place);
+        let head = tag.get(..value.start()).unwrap_or_default();
+        let tail = tag.get(value.end()..).unwrap_or_default();
+        let tail = tail.strip_suffix('>').unwrap_or(tail);
+        if class.is_empty() {
+            return format!("{head}{href}{tail}>");
         }
-    }
-    made.html.push_str(rest);
-    made
-}
-
-/// The length of the tag or comment that a text begins with.
-fn length_of(text: &str) -> usize {
-    if text.starts_with("<!--") {
-        return text.find("-->").map_or(text.len(), |at| at + 3);
-    }
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate() {
-        match (quote, byte) {
-            (None, b'>') => return at + 1,
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (Some(open), byte) if open == byte => quote = None,
-            _ => {}
-        }
-    }
-    // A sign that opens no tag.
-    1
-}
-
-/// The start and end of the value of a link's `href` in its tag.
-fn href_of(tag: &str) -> Option<(usize, usize)> {
-    let is_link = tag.starts_with("<a ") || tag.starts_with("<a\n");
-    let at = tag.find("href=").filter(|_| is_link)? + "href=".len();
-    let value = tag.get(at..)?;
-    let first = value.chars().next()?;
-    if matches!(first, '"' | '\'') {
-        let length = value.get(1..)?.find(first)?;
-        Some((at + 1, at + 1 + length))
-    } else {
-        Some((at, at + value.find([' ', '\n', '>'])?))
+        format!("{head}{href}{tail} class=\"{class}\">")
+    };
+    let html = TAGS
+        .as_ref()
+        .map(|tags| tags.replace_all(html, rewritten).into_owned());
+    Anchored {
+        html: html.unwrap_or_default(),
+        links,
     }
 }
 

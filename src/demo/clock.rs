@@ -1,6 +1,7 @@
 //! Times as the wiki writes them.
 
-use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
+use async_graphql::scalar;
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
@@ -41,22 +42,10 @@ pub(super) fn later(a: &str, b: &str) -> bool {
 }
 
 /// A date of the API: whatever text was sent, unchecked (W16).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Date(pub(super) String);
 
-#[Scalar]
-impl ScalarType for Date {
-    fn parse(value: Value) -> InputValueResult<Self> {
-        match value {
-            Value::String(text) => Ok(Self(text)),
-            other => Err(InputValueError::expected_type(other)),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        Value::String(self.0.clone())
-    }
-}
+scalar!(Date);
 
 impl From<&String> for Date {
     fn from(text: &String) -> Self {

@@ -1,5 +1,9 @@
 //! Keeps the rules of a style sheet that the wiki keeps (W25): measured on 2.5.314.
 
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
 /// A piece of a sheet or of a block.
 enum Piece<'a> {
     /// Something that ends with a semicolon, or with the block.
@@ -89,28 +93,28 @@ fn is_import(text: &str) -> bool {
     text.starts_with("@import")
 }
 
+/// An `@import` of an address in quotes, and what stands behind it.
+static IMPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let quoted = r#""([^"]*)"|'([^']*)'"#;
+    Regex::new(&format!(
+        r"(?s)^@import\s*(?:url\((?:{quoted})\)?|{quoted})(.*)$"
+    ))
+    .ok()
+});
+
 /// An `@import` in the form in which it is stored.
 fn plain_import(text: &str) -> String {
-    let Some(rest) = text.strip_prefix("@import") else {
-        return text.to_owned();
-    };
-    let rest = rest.trim_start();
-    let in_quotes = |text: &str, quote: char| {
-        let (address, rest) = text.strip_prefix(quote)?.split_once(quote)?;
-        Some((address.to_owned(), rest.to_owned()))
-    };
-    let quoted = |text: &str| in_quotes(text, '"').or_else(|| in_quotes(text, '\''));
-    let (address, rest) = match rest.strip_prefix("url(") {
-        Some(inner) => match quoted(inner) {
-            Some((address, rest)) => (address, rest.strip_prefix(')').unwrap_or(&rest).to_owned()),
-            None => return format!("@import {rest}"),
-        },
-        None => match quoted(rest) {
-            Some(parts) => parts,
-            None => return format!("@import {rest}"),
-        },
-    };
-    format!("@import url({address}){rest}")
+    let found = IMPORT.as_ref().and_then(|import| import.captures(text));
+    let mut parts = found.iter().flat_map(Captures::iter).flatten().skip(1);
+    match (parts.next(), parts.next()) {
+        (Some(address), Some(rest)) => {
+            format!("@import url({}){}", address.as_str(), rest.as_str())
+        }
+        _ => format!(
+            "@import {}",
+            text.trim_start_matches("@import").trim_start()
+        ),
+    }
 }
 
 /// The first character of a sheet, that character or the whole quoted text that it begins, and what

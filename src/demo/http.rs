@@ -11,15 +11,12 @@ use axum::routing::{any, get, post};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
-use super::access::Access;
-use super::clock;
 use super::graphql::{Answer, Operation, WikiSchema, schema};
 use super::keys::Caller;
 use super::state::Shared;
-use super::surrogates;
 use super::testing::SeenRequest;
 use super::upload::{Upload, stored};
-use super::views;
+use crate::demo::{Access, clock, surrogates, views};
 
 /// The largest body that the wiki reads.
 const MOST: usize = 5 * 1024 * 1024;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use time::{Duration, OffsetDateTime};
 
-use super::access::Access;
+use crate::demo::Access;
 
 /// The keys that every demo wiki has, one a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

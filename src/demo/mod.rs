@@ -27,8 +27,8 @@ mod graphql;
 mod http;
 mod keys;
 mod path;
-mod row_sort;
 mod seed;
+mod shape;
 mod sql;
 mod state;
 mod store;
@@ -43,7 +43,11 @@ mod views;
 mod wiki;
 mod writes;
 
+pub(in crate::demo) use access::Access;
+pub(in crate::demo) use clock::Date;
+pub(in crate::demo) use fault::{Fault, WikiError};
 pub use keys::Keys;
+pub(in crate::demo) use shape::shape;
 #[cfg(feature = "testing")]
 pub use store::{AssetRow, CommentRow, FolderRow, PageRow, Store};
 #[cfg(feature = "testing")]

@@ -1,6 +1,6 @@
 //! Checks and normalizes paths as the wiki does (W16).
 
-use super::fault::WikiError;
+use crate::demo::WikiError;
 
 /// The path as it is stored: one leading and one trailing slash are dropped.
 ///

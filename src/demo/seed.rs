@@ -3,9 +3,8 @@
 use async_graphql::MaybeUndefined;
 use time::{Duration, OffsetDateTime};
 
-use super::access::Access;
 use super::store::{PageChange, PageRow, Store};
-use super::{clock, css};
+use crate::demo::{Access, clock, css};
 
 /// The page with a style sheet, a script and dates.
 const DRESSED: &str = "releases/2-4";

@@ -7,10 +7,10 @@ use async_graphql::parser::types::OperationDefinition;
 use axum::http::HeaderMap;
 use serde_json::Value;
 
-use super::fault::Fault;
 use super::http::View;
 use super::store::{PageRow, Store};
 use super::views::Theme;
+use crate::demo::Fault;
 
 /// The place of what tests set.
 #[derive(Default)]

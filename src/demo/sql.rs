@@ -3,7 +3,7 @@
 //! The texts hold the whole statement with every value in it, as the real ones
 //! do: nobody but an operator may ever see one (W5, W17).
 
-use super::fault::Fault;
+use crate::demo::Fault;
 
 /// Locales that the wiki knows.
 pub(super) const LOCALES: &[&str] = &["en", "de"];

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::fault::Fault;
 use super::keys::Keyring;
 use super::store::Store;
 use super::testing::Testing;
+use crate::demo::Fault;
 
 /// The times at which comments were sent and written.
 #[derive(Default)]

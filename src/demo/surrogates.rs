@@ -2,42 +2,28 @@
 //! parser refuses the whole text.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// Escapes: of a whole pair, of a half alone, of anything else.
+static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?s)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|(\\u[dD][89a-fA-F][[:xdigit:]]{2})|\\.",
+    )
+    .ok()
+});
 
 /// `json` with every lone surrogate escape made U+FFFD.
 pub(super) fn mend(json: &str) -> Cow<'_, str> {
-    if !json.contains("\\u") {
-        return Cow::Borrowed(json);
+    let mended = |escape: &Captures<'_>| match (escape.get(1), escape.get(0)) {
+        (None, Some(other)) => other.as_str().to_owned(),
+        _ => "\\ufffd".to_owned(),
+    };
+    match ESCAPES.as_ref() {
+        Some(escapes) if json.contains("\\u") => escapes.replace_all(json, mended),
+        _ => Cow::Borrowed(json),
     }
-    let mut out = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some((before, escaped)) = rest.split_once('\\') {
-        out.push_str(before);
-        let pair = unit(escaped)
-            .filter(|high| (0xd800..0xdc00).contains(high))
-            .and_then(|_| {
-                let low = escaped.get(5..)?.strip_prefix('\\')?;
-                unit(low).filter(|low| (0xdc00..0xe000).contains(low))
-            });
-        let length = match unit(escaped) {
-            Some(_) if pair.is_some() => 11,
-            Some(_) => 5,
-            // A short escape is a backslash and one character.
-            None => escaped.chars().next().map_or(0, char::len_utf8),
-        };
-        let lone = pair.is_none() && unit(escaped).is_some_and(|u| (0xd800..0xe000).contains(&u));
-        let (escape, after) = escaped.split_at_checked(length).unwrap_or((escaped, ""));
-        out.push('\\');
-        out.push_str(if lone { "ufffd" } else { escape });
-        rest = after;
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-/// The number of an escape of the form `uXXXX` at the beginning of `text`.
-fn unit(text: &str) -> Option<u32> {
-    let digits = text.strip_prefix('u')?.get(..4)?;
-    u32::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use pulldown_cmark::html::push_html;
 use pulldown_cmark::{Options, Parser};
 use serde_json::json;
 
-use super::access::Access;
 use super::css::beautify;
 use super::store::PageRow;
+use crate::demo::Access;
 
 /// The additions of an administrator to the pages of the site.
 #[derive(Debug, Clone, Default)]

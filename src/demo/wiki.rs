@@ -9,9 +9,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::http::router;
-use super::keys::Keys;
-use super::seed;
 use super::state::Shared;
+use crate::demo::{Keys, seed};
 
 /// The content of a new wiki.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

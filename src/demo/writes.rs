@@ -1,9 +1,8 @@
 //! Runs writes as the wiki does: in steps, with a rebuild of the tree at the end (W19).
 
-use super::access::Access;
-use super::fault::Fault;
 use super::state::Shared;
 use super::store::{Happened, PageChange, PageRow, Store};
+use crate::demo::{Access, Fault};
 
 impl Shared {
     async fn rebuild_tree(&self) -> Result<(), Fault> {

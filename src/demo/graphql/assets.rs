@@ -1,12 +1,11 @@
 //! `assets` of a query and of a mutation (W35, W36, W41).
 
-use async_graphql::{Context, Enum, Object, SimpleObject};
+use async_graphql::{Context, Enum, Object};
 
 use super::errors::{nullable, require, shared};
 use super::mutation::{DefaultResponse, done};
-use super::objects::shape;
-use crate::demo::clock::Date;
 use crate::demo::store::{AssetRow, FolderRow};
+use crate::demo::{Date, shape};
 
 const READERS: &[&str] = &["read:assets"];
 

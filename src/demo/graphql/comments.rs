@@ -4,48 +4,32 @@ use async_graphql::{Context, Object, Result, SimpleObject};
 
 use super::errors::{gated, nullable, require, shared};
 use super::mutation::{DefaultResponse, ResponseStatus, done};
-use crate::demo::access::Access;
-use crate::demo::clock::Date;
 use crate::demo::store::CommentRow;
+use crate::demo::{Access, Date, shape};
 
 /// The permissions that allow reading the sources of comments.
 const SOURCE: &[&str] = &["write:comments", "manage:comments"];
+/// The permission that allows reading who sent a comment.
+const MANAGER: &[&str] = &["manage:system"];
 /// The account of all API keys.
 const ACCOUNT: i32 = 1;
 
 /// Everything about comments that can be read.
 pub(super) struct CommentQuery;
 
-/// A comment, with the gates that its fields have.
-#[derive(SimpleObject)]
-pub(super) struct CommentPost {
-    id: i64,
-    content: Result<String>,
-    render: String,
-    author_id: i32,
-    author_name: String,
-    author_email: Result<&'static str>,
-    #[graphql(name = "authorIP")]
-    author_ip: Result<&'static str>,
-    created_at: Date,
-    updated_at: Date,
-}
-
-impl CommentPost {
-    /// A comment as somebody sees it, who has the permissions of some fields anywhere or not.
-    fn new(row: CommentRow, access: &Access) -> Self {
-        let is_manager = access.has(&["manage:system"]);
-        Self {
-            id: row.id,
-            render: row.render(),
-            content: gated(access.has(SOURCE), row.content),
-            author_id: ACCOUNT,
-            author_name: row.author,
-            author_email: gated(is_manager, "api@localhost"),
-            author_ip: gated(is_manager, "127.0.0.1"),
-            created_at: Date(row.created_at),
-            updated_at: Date(row.updated_at),
-        }
+shape! {
+    /// A comment as somebody sees it: some of its fields have gates.
+    CommentPost of seen: (CommentRow, &Access) {
+        id: i64 = seen.0.id;
+        render: String = seen.0.render();
+        content: Result<String> = gated(seen.1.has(SOURCE), seen.0.content);
+        author_id: i32 = ACCOUNT;
+        author_name: String = seen.0.author;
+        author_email: Result<&'static str> = gated(seen.1.has(MANAGER), "api@localhost");
+        #[graphql(name = "authorIP")]
+        author_ip: Result<&'static str> = gated(seen.1.has(MANAGER), "127.0.0.1");
+        created_at: Date = Date(seen.0.created_at);
+        updated_at: Date = Date(seen.0.updated_at);
     }
 }
 
@@ -59,14 +43,14 @@ impl CommentQuery {
     ) -> Result<Vec<Option<CommentPost>>> {
         let access = require(ctx, &["read:comments"])?;
         let found = shared(ctx).store().comments_at(&locale, &path, access)?;
-        let shown = |row| Some(CommentPost::new(row, access));
+        let shown = |row| Some(CommentPost::from((row, access)));
         Ok(found.into_iter().map(shown).collect())
     }
 
     async fn single(&self, ctx: &Context<'_>, id: i32) -> Option<CommentPost> {
         let access = nullable(ctx, require(ctx, &["read:comments"]))?;
         let found = shared(ctx).store().comment(id.into(), access);
-        nullable(ctx, found).map(|row| CommentPost::new(row, access))
+        nullable(ctx, found).map(|row| CommentPost::from((row, access)))
     }
 }
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Error, ErrorExtensions, Value, value};
 
-use crate::demo::access::Access;
-use crate::demo::fault::Fault;
 use crate::demo::state::Shared;
+use crate::demo::{Access, Fault};
 
 /// The code of every error that an operation meets while it runs.
 const CODE: &str = "INTERNAL_SERVER_ERROR";

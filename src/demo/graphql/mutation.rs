@@ -3,11 +3,9 @@
 use async_graphql::{Context, MaybeUndefined, Object, SimpleObject};
 
 use super::errors::{nullable, require, shared};
-use super::page::Page;
-use crate::demo::access::Access;
-use crate::demo::clock::Date;
-use crate::demo::fault::Fault;
+use super::page::{Page, SeenPage};
 use crate::demo::store::{PageChange, PageRow};
+use crate::demo::{Access, Date, Fault};
 
 /// The permissions that allow beginning a write of a page.
 const WRITERS: &[&str] = &["write:pages", "manage:pages"];
@@ -97,7 +95,7 @@ impl PageMutation {
             ..PageRow::default()
         };
         let result = shared(ctx).create(&new, access).await;
-        Some(answer(ctx, access, result, "Page created successfully."))
+        Some(answer(ctx, access, &result, "Page created successfully."))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the schema's arguments")]
@@ -138,7 +136,7 @@ impl PageMutation {
         let result = shared(ctx)
             .update(id.into(), &change, "updated", access)
             .await;
-        Some(answer(ctx, access, result, "Page has been updated."))
+        Some(answer(ctx, access, &result, "Page has been updated."))
     }
 
     #[graphql(name = "move")]
@@ -177,13 +175,14 @@ impl PageMutation {
 fn answer(
     ctx: &Context<'_>,
     access: &Access,
-    result: Result<PageRow, Fault>,
+    result: &Result<PageRow, Fault>,
     success: &str,
 ) -> PageResponse {
-    let store = shared(ctx).store();
+    let store = &*shared(ctx).store();
+    let written = |row: &PageRow| Page::written(SeenPage { store, row, access });
     PageResponse {
-        response_result: ResponseStatus::of(&result, success),
-        page: result.ok().map(|row| Page::written(&store, &row, access)),
+        response_result: ResponseStatus::of(result, success),
+        page: result.as_ref().ok().map(written),
     }
 }
 

@@ -2,30 +2,8 @@
 
 use async_graphql::SimpleObject;
 
-use crate::demo::clock::Date;
 use crate::demo::store::{HistoryEntry, PageRow, VersionRow};
-
-/// Defines a type of the schema, and how it is made from what the store has.
-macro_rules! shape {
-    ($(#[$doc:meta])* $name:ident of $row:ident: $from:ty {
-        $($field:ident: $type:ty = $value:expr;)*
-    }) => {
-        $(#[$doc])*
-        #[derive(SimpleObject)]
-        pub(super) struct $name {
-            $($field: $type,)*
-        }
-
-        impl From<$from> for $name {
-            fn from($row: $from) -> Self {
-                Self {
-                    $($field: $value,)*
-                }
-            }
-        }
-    };
-}
-pub(super) use shape;
+use crate::demo::{Date, shape};
 
 /// The result of a search.
 #[derive(SimpleObject)]

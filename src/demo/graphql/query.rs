@@ -6,12 +6,12 @@ use super::errors::{nullable, require, shared};
 use super::objects::{
     PageConflictLatest, PageHistoryResult, PageSearchResponse, PageSearchResult, PageVersion,
 };
-use super::page::{ADMINISTRATOR_ID, Page};
-use crate::demo::clock::{self, Date};
-use crate::demo::fault::{Fault, WikiError};
+use super::page::{ADMINISTRATOR_ID, Page, SeenPage};
+use crate::demo::clock;
 use crate::demo::store::{
     Direction, ListQuery, Listed, OrderBy, PageLinks, PageRow, TagRow, TreeNode, TreeQuery,
 };
+use crate::demo::{Date, Fault, WikiError};
 
 /// The default number of entries of a page of history.
 const HISTORY_PAGE: usize = 100;
@@ -189,13 +189,13 @@ fn natural(number: i32) -> usize {
 /// A page for those who may manage or delete it (W1).
 fn whole_page(ctx: &Context<'_>, is_it: impl Fn(&PageRow) -> bool) -> Result<Page, Fault> {
     let access = require(ctx, &["read:pages"])?;
-    let store = shared(ctx).store();
-    let page = store.pages().find(|page| is_it(page));
-    let page = page.ok_or(WikiError::PageNotFound)?;
-    if !access.may(&["manage:pages", "delete:pages"], &page.path) {
+    let store = &*shared(ctx).store();
+    let row = store.pages().find(|page| is_it(page));
+    let row = row.ok_or(WikiError::PageNotFound)?;
+    if !access.may(&["manage:pages", "delete:pages"], &row.path) {
         return Err(WikiError::PageViewForbidden.into());
     }
-    Ok(Page::read(&store, page, access))
+    Ok(Page::from(SeenPage { store, row, access }))
 }
 
 /// A page for those who may write it.

@@ -4,7 +4,7 @@ use async_graphql::{Context, Object, SimpleObject};
 
 use super::errors::{access, nullable, require};
 use super::page::ADMINISTRATOR_ID;
-use crate::demo::fault::WikiError;
+use crate::demo::WikiError;
 use crate::demo::sql::LOCALES;
 
 /// The search engines that Wiki.js brings along.

@@ -1,10 +1,13 @@
 //! Assets and their folders (W35 to W41).
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Store;
 use super::rows::{AssetRow, FolderRow};
-use crate::demo::access::Access;
-use crate::demo::fault::{Fault, WikiError};
-use crate::demo::sql;
+use crate::demo::{Access, Fault, WikiError, sql};
 
 impl AssetRow {
     /// The end of its name that begins with the last dot; empty without one.
@@ -33,19 +36,15 @@ fn sanitized(name: &str) -> String {
     name.trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// The name under which an upload is stored (W38).
+/// What the wiki takes out of names (W38).
+static TAKEN_OUT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\s,;#]+").ok());
+
+/// The name under which an upload is stored (W38): one mark stands for a whole run.
 fn stored_name(sent: &str) -> String {
     let name = sent.rsplit(['/', '\\']).next().unwrap_or_default();
-    let mut stored = String::new();
-    for c in name.to_lowercase().chars() {
-        if !(c.is_whitespace() || ",;#".contains(c)) {
-            stored.push(c);
-        } else if !stored.ends_with('\u{0}') {
-            // One mark for a whole run.
-            stored.push('\u{0}');
-        }
-    }
-    sanitized(&stored.replace('\u{0}', "_"))
+    let name = name.to_lowercase();
+    let taken_out = TAKEN_OUT.as_ref();
+    sanitized(&taken_out.map_or(Cow::Borrowed(&*name), |it| it.replace_all(&name, "_")))
 }
 
 impl Store {

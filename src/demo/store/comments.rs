@@ -4,9 +4,7 @@ use pulldown_cmark::{Event, Parser, html};
 
 use super::Store;
 use super::rows::CommentRow;
-use crate::demo::access::Access;
-use crate::demo::fault::{Fault, WikiError};
-use crate::demo::sql;
+use crate::demo::{Access, Fault, WikiError, sql};
 
 impl CommentRow {
     /// The author of every comment that is written with an API key.

@@ -1,24 +1,24 @@
 //! Keeps the history of pages: versions, and the trail that names them (W10).
 
-use async_graphql::{MaybeUndefined, SimpleObject};
+use async_graphql::MaybeUndefined;
 
 use super::rows::VersionRow;
 use super::{PageChange, Store};
-use crate::demo::access::Access;
-use crate::demo::clock::Date;
-use crate::demo::fault::{Fault, WikiError};
+use crate::demo::{Access, Date, Fault, WikiError, shape};
 
-/// One entry of the trail.
-#[derive(Debug, SimpleObject)]
-#[graphql(name = "PageHistory")]
-pub(in crate::demo) struct HistoryEntry {
-    version_id: i64,
-    version_date: Date,
-    author_id: i32,
-    author_name: String,
-    action_type: &'static str,
-    value_before: Option<String>,
-    value_after: Option<String>,
+shape! {
+    /// One entry of the trail: a version, what was done, and where a moved page came from.
+    #[derive(Debug)]
+    #[graphql(name = "PageHistory")]
+    HistoryEntry of it: (&VersionRow, &'static str, Option<&str>) {
+        version_id: i64 = it.0.id;
+        version_date: Date = Date(it.0.page.updated_at.clone());
+        author_id: i32 = it.0.page.author_id();
+        author_name: String = it.0.page.author.clone();
+        action_type: &'static str = it.1;
+        value_before: Option<String> = it.2.map(str::to_owned);
+        value_after: Option<String> = it.2.map(|_| it.0.page.path.clone());
+    }
 }
 
 impl Store {
@@ -62,15 +62,12 @@ impl Store {
                 // for only when the page of results is full; when it is not,
                 // the last entry is known to be the first version.
                 let before = all.get(place + 1).map(|row| row.page.path.as_str());
-                if before.is_none() && all.len() < end {
-                    return entry(row, "initial", None);
-                }
-                let before = before.unwrap_or_default();
-                if before == row.page.path {
-                    entry(row, "edit", None)
-                } else {
-                    entry(row, "move", Some(before))
-                }
+                let (action, before) = match before.unwrap_or_default() {
+                    _ if before.is_none() && all.len() < end => ("initial", None),
+                    before if before == row.page.path => ("edit", None),
+                    before => ("move", Some(before)),
+                };
+                HistoryEntry::from((*row, action, before))
             })
             .collect();
         Ok((trail, all.len()))
@@ -130,17 +127,5 @@ impl Store {
         };
         let refusal = WikiError::PageHistoryForbidden;
         Ok(access.demand("read:history", &page.path, refusal)?)
-    }
-}
-
-fn entry(row: &VersionRow, action_type: &'static str, before: Option<&str>) -> HistoryEntry {
-    HistoryEntry {
-        version_id: row.id,
-        version_date: Date(row.page.updated_at.clone()),
-        author_id: row.page.author_id(),
-        author_name: row.page.author.clone(),
-        action_type,
-        value_before: before.map(str::to_owned),
-        value_after: before.map(|_| row.page.path.clone()),
     }
 }

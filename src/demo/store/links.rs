@@ -8,9 +8,8 @@ use async_graphql::SimpleObject;
 
 use super::rows::Rendered;
 use super::{PageRow, Store};
-use crate::demo::access::Access;
 use crate::demo::anchors::{Anchored, anchored};
-use crate::demo::views;
+use crate::demo::{Access, views};
 
 /// The links of one page.
 #[derive(Debug, SimpleObject)]

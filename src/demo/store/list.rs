@@ -3,12 +3,10 @@
 
 use std::cmp::Ordering;
 
-use async_graphql::{Enum, SimpleObject};
+use async_graphql::Enum;
 
 use super::{PageRow, Store};
-use crate::demo::access::Access;
-use crate::demo::clock::Date;
-use crate::demo::row_sort::row_sort;
+use crate::demo::{Access, Date, shape};
 
 /// The column to sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
@@ -40,23 +38,25 @@ pub(in crate::demo) struct ListQuery {
     pub(in crate::demo) by_another: bool,
 }
 
-/// One page of the answer, with those of its tags that were left in the rows.
-#[derive(Debug, SimpleObject)]
-#[graphql(name = "PageListItem")]
-pub(in crate::demo) struct Listed {
-    id: i64,
-    path: String,
-    locale: String,
-    title: Option<String>,
-    description: Option<String>,
-    content_type: &'static str,
-    is_published: bool,
-    is_private: bool,
-    #[graphql(name = "privateNS")]
-    private_ns: Option<String>,
-    created_at: Date,
-    updated_at: Date,
-    tags: Option<Vec<Option<String>>>,
+shape! {
+    /// One page of the answer, with those of its tags that were left in the rows.
+    #[derive(Debug)]
+    #[graphql(name = "PageListItem")]
+    Listed of page: &PageRow {
+        id: i64 = page.id;
+        path: String = page.path.clone();
+        locale: String = page.locale.clone();
+        title: Option<String> = Some(page.title.clone());
+        description: Option<String> = page.description.clone();
+        content_type: &'static str = page.content_type();
+        is_published: bool = page.is_published;
+        is_private: bool = page.is_private;
+        #[graphql(name = "privateNS")]
+        private_ns: Option<String> = None;
+        created_at: Date = Date::from(&page.created_at);
+        updated_at: Date = Date::from(&page.updated_at);
+        tags: Option<Vec<Option<String>>> = Some(Vec::new());
+    }
 }
 
 /// The most hits that the engine looks for.
@@ -68,21 +68,15 @@ impl Store {
     /// The pages that match, as far as the limit of rows reaches.
     pub(in crate::demo) fn list(&self, query: &ListQuery, access: &Access) -> Vec<Listed> {
         let mut rows = self.rows(query);
-        let compare = |a: &Row<'_>, b: &Row<'_>| {
+        rows.sort_by(|a, b| {
             let order = by_column(query.order_by, a.0, b.0);
-            match query.direction {
+            let order = match query.direction {
                 Direction::Asc => order,
                 Direction::Desc => order.reverse(),
-            }
-        };
-        // Postgres sorts all rows when the limit is half of them or more.
-        // For less it keeps the best rows only; the recorded answers then hold
-        // each page's tags in the order in which the tags were made.
-        if query.limit > 0 && query.limit * 2 < rows.len() {
-            rows.sort_by(|a, b| compare(a, b).then(a.0.id.cmp(&b.0.id)));
-        } else {
-            row_sort(&mut rows, &compare);
-        }
+            };
+            // The database leaves the order of equal rows open.
+            order.then(a.0.id.cmp(&b.0.id))
+        });
         if query.limit > 0 {
             rows.truncate(query.limit);
         }
@@ -168,20 +162,7 @@ fn group(rows: Vec<Row<'_>>) -> Vec<Listed> {
     for (page, tag) in rows {
         let place = *places.entry(page.id).or_insert(listed.len());
         if place == listed.len() {
-            listed.push(Listed {
-                id: page.id,
-                path: page.path.clone(),
-                locale: page.locale.clone(),
-                title: Some(page.title.clone()),
-                description: page.description.clone(),
-                content_type: page.content_type(),
-                is_published: page.is_published,
-                is_private: page.is_private,
-                private_ns: None,
-                created_at: Date::from(&page.created_at),
-                updated_at: Date::from(&page.updated_at),
-                tags: Some(Vec::new()),
-            });
+            listed.push(page.into());
         }
         let tags = listed.get_mut(place).and_then(|item| item.tags.as_mut());
         if let (Some(tags), Some(tag)) = (tags, tag) {

@@ -1,9 +1,7 @@
 //! `pages.move` and `pages.delete` (W14, W18, W21).
 
 use super::{Happened, Store};
-use crate::demo::access::Access;
-use crate::demo::fault::{Fault, WikiError};
-use crate::demo::{path, sql};
+use crate::demo::{Access, Fault, WikiError, path, sql};
 
 impl Store {
     /// Gives a page another place. A destination without a locale is an

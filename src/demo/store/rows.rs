@@ -3,8 +3,8 @@
 use async_graphql::SimpleObject;
 
 use super::PageRow;
+use crate::demo::Date;
 use crate::demo::anchors::Anchored;
-use crate::demo::clock::Date;
 
 /// A page as a write left it.
 #[derive(Debug, Clone)]

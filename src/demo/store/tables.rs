@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::PageRow;
 use super::rows::{AssetRow, CommentRow, FolderRow, Rendered, TagRow, TreeNode, VersionRow};
 use crate::demo::clock::Clock;
-use crate::demo::fault::{Fault, WikiError};
+use crate::demo::{Fault, WikiError};
 
 /// Everything that the wiki knows.
 ///

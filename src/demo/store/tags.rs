@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Store;
 use super::rows::TagRow;
-use crate::demo::access::Access;
-use crate::demo::clock::Date;
-use crate::demo::fault::Fault;
-use crate::demo::sql;
+use crate::demo::{Access, Date, Fault, sql};
 
 impl Store {
     /// The tags that pages within the caller's sight carry, by name.

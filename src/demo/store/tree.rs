@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::Store;
 use super::rows::TreeNode;
-use crate::demo::access::Access;
+use crate::demo::Access;
 use crate::demo::path::last_segment;
 
 /// The part of the tree that is requested.

@@ -4,9 +4,7 @@ use async_graphql::MaybeUndefined;
 
 use super::Store;
 use super::page::PageRow;
-use crate::demo::access::Access;
-use crate::demo::fault::{Fault, WikiError};
-use crate::demo::{css, path, sql};
+use crate::demo::{Access, Fault, WikiError, css, path, sql};
 
 /// The fields of an update.
 #[derive(Debug, Clone, Default)]

@@ -7,11 +7,10 @@ use time::OffsetDateTime;
 
 use super::reads::ContentRead;
 use super::requests::SeenRequest;
-use crate::demo::access::Access;
 use crate::demo::http::View;
 use crate::demo::store::Store;
 use crate::demo::views::Theme;
-use crate::demo::wiki::DemoWiki;
+use crate::demo::{Access, DemoWiki};
 
 const HOUR: Duration = Duration::from_hours(1);
 

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use super::reads::{Reads, UnderWay};
 use super::requests::{OperationKind, RequestLog, SeenRequest};
-use crate::demo::fault::Fault;
+use crate::demo::Fault;
 use crate::demo::http::View;
 use crate::demo::store::{PageRow, Store};
 use crate::demo::views::Theme;
