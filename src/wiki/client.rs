@@ -9,16 +9,14 @@ use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use url::Url;
 
-use super::error::WikiError;
-use super::rights::key::ApiKey;
-use super::rights::key_state::{KeyState, KeyStatus};
+use super::rights::key_state::KeyState;
+use super::transport::Transport;
 use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
-use super::transport::network::Network;
-use super::transport::offload::aside;
-use super::transport::retry::{self, RetryLimits};
-use super::transport::traffic::Traffic;
-use super::transport::{TimeLimits, Transport};
+use super::transport::retry;
 use crate::page::{Locale, PagePath, ReadScope};
+use crate::wiki::{
+    ApiKey, KeyStatus, Network, RetryLimits, TimeLimits, Traffic, WikiError, WikiResult, aside,
+};
 
 /// The address of a wiki and the settings for connecting to it.
 #[derive(Debug, Clone)]
@@ -54,8 +52,8 @@ fn endpoint(settings: &WikiSettings) -> Result<Url, String> {
 
 /// The answers of two queries; that of each may be an error of its own.
 pub(super) type Pair<A, B> = (
-    Result<<A as GraphQLQuery>::ResponseData, WikiError>,
-    Result<<B as GraphQLQuery>::ResponseData, WikiError>,
+    WikiResult<<A as GraphQLQuery>::ResponseData>,
+    WikiResult<<B as GraphQLQuery>::ResponseData>,
 );
 
 /// A wiki: a value, never a global; tools get it from their context.
@@ -184,7 +182,7 @@ impl Wiki {
     ///
     /// # Errors
     /// What is wrong with the key, or why there is no answer.
-    pub async fn answers(&self, lately: Duration, limit: Duration) -> Result<(), WikiError> {
+    pub async fn answers(&self, lately: Duration, limit: Duration) -> WikiResult<()> {
         let was_heard = self
             .traffic()
             .silence()
@@ -208,7 +206,7 @@ impl Wiki {
     pub(super) async fn query<Q: GraphQLQuery>(
         &self,
         variables: Q::Variables,
-    ) -> Result<Q::ResponseData, WikiError>
+    ) -> WikiResult<Q::ResponseData>
     where
         Q::ResponseData: DeserializeOwned,
     {
@@ -221,7 +219,7 @@ impl Wiki {
     pub(super) async fn batch<Q: GraphQLQuery>(
         &self,
         variables: Vec<Q::Variables>,
-    ) -> Result<Vec<Result<Q::ResponseData, WikiError>>, WikiError>
+    ) -> WikiResult<Vec<WikiResult<Q::ResponseData>>>
     where
         Q::ResponseData: DeserializeOwned,
     {
@@ -252,7 +250,7 @@ impl Wiki {
         &self,
         first: A::Variables,
         second: B::Variables,
-    ) -> Result<Pair<A, B>, WikiError>
+    ) -> WikiResult<Pair<A, B>>
     where
         A::ResponseData: DeserializeOwned,
         B::ResponseData: DeserializeOwned,
@@ -263,11 +261,7 @@ impl Wiki {
     }
 
     /// Gets `/d/{locale}/{path}`, the source of a page, with retry.
-    pub(super) async fn source(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<String, WikiError> {
+    pub(super) async fn source(&self, locale: &Locale, path: &PagePath) -> WikiResult<String> {
         let address = self.address_of("d", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),
@@ -287,7 +281,7 @@ impl Wiki {
         view: &str,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Url, WikiError> {
+    ) -> WikiResult<Url> {
         if path.climbs() {
             // An address drops such segments, and would name another page.
             return Err(WikiError::NotFound);
@@ -301,10 +295,10 @@ impl Wiki {
     pub(super) async fn read<T, F>(
         &self,
         send: impl Fn(Duration) -> F,
-        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
-    ) -> Result<T, WikiError>
+        understand: impl Fn(&RawAnswer) -> WikiResult<T>,
+    ) -> WikiResult<T>
     where
-        F: Future<Output = Result<RawAnswer, WikiError>>,
+        F: Future<Output = WikiResult<RawAnswer>>,
     {
         let keyed = self.keyed();
         let limits = self.settings.retry;
@@ -354,7 +348,7 @@ impl std::fmt::Debug for Wiki {
     }
 }
 
-pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
+pub(super) fn encode(body: &impl Serialize) -> WikiResult<Vec<u8>> {
     serde_json::to_vec(body).map_err(|_| WikiError::malformed("the request"))
 }
 

@@ -57,6 +57,8 @@ macro_rules! operations {
             response_derives = "Debug, Clone, PartialEq"
         )]
         pub(in crate::wiki) struct $name;
+        // Of some the text alone is sent.
+        const _: $name = $name;
     )*};
 }
 

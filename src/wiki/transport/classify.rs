@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::super::error::{HTTP_500, WikiError};
+use super::super::error::HTTP_500;
 use super::envelope::{Envelope, GraphQlError};
+use crate::wiki::{WikiError, WikiResult};
 
 /// One HTTP answer, read to its end.
 #[derive(Debug, Clone)]
@@ -55,25 +55,33 @@ struct Good<D> {
     errors: Vec<IgnoredAny>,
 }
 
-/// The results of a mutation, each as in the answer.
+/// What a mutation answers. The schema lets most of it be absent.
 #[derive(Deserialize)]
-struct MutationResults<'a> {
-    #[serde(borrow, default)]
-    pages: BTreeMap<&'a str, &'a RawValue>,
-    #[serde(borrow, default)]
-    comments: BTreeMap<&'a str, &'a RawValue>,
-    #[serde(borrow, default)]
-    assets: BTreeMap<&'a str, &'a RawValue>,
+#[serde(rename_all = "camelCase")]
+struct MutationResult {
+    response_result: Option<MutationStatus>,
+    /// The page that was made.
+    page: Option<MadePage>,
+    /// The id of a comment that was made.
+    id: Option<i64>,
 }
 
-impl MutationResults<'_> {
-    /// True if every result is there.
-    fn is_whole(&self) -> bool {
-        let all = self.pages.values().chain(self.comments.values());
-        let mut all = all.chain(self.assets.values()).peekable();
-        all.peek().is_some() && all.all(|it| it.get().starts_with('{'))
-    }
+#[derive(Deserialize)]
+struct MadePage {
+    id: i64,
 }
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MutationStatus {
+    succeeded: bool,
+    error_code: i64,
+    slug: String,
+    message: Option<String>,
+}
+
+/// The results of mutations by their names, below those of what they are about.
+type MutationResults = BTreeMap<String, Option<BTreeMap<String, Option<MutationResult>>>>;
 
 /// Reads the answer of one query: its data, or why there is none.
 ///
@@ -81,7 +89,7 @@ impl MutationResults<'_> {
 ///
 /// # Errors
 /// See [`WikiError`].
-pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
+pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
     // Parsed directly, without a tree in between; errors are classified below.
     match serde_json::from_slice::<Good<D>>(&answer.body) {
         Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
@@ -96,7 +104,7 @@ pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiErro
 pub fn read_batch<D: DeserializeOwned>(
     answer: &RawAnswer,
     count: usize,
-) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+) -> WikiResult<Vec<WikiResult<D>>> {
     let answers = envelopes(answer)?;
     if answers.len() != count {
         return Err(not_a_list());
@@ -105,7 +113,7 @@ pub fn read_batch<D: DeserializeOwned>(
 }
 
 /// The answer of one of several operations.
-type OperationResult<D> = Result<D, WikiError>;
+type OperationResult<D> = WikiResult<D>;
 
 /// Reads the answer of two operations of different kinds in one request.
 ///
@@ -113,7 +121,7 @@ type OperationResult<D> = Result<D, WikiError>;
 /// See [`WikiError`]; the error of a single operation is in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
-) -> Result<(OperationResult<A>, OperationResult<B>), WikiError> {
+) -> WikiResult<(OperationResult<A>, OperationResult<B>)> {
     let answers = envelopes(answer)?;
     let [first, second] = answers.as_slice() else {
         return Err(not_a_list());
@@ -136,7 +144,7 @@ struct NamedAnswers<D> {
 pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
     answer: &RawAnswer,
     names: &[String],
-) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+) -> WikiResult<Vec<WikiResult<D>>> {
     let envelope = envelope(answer)?;
     let first = || envelope.error().map(|error| graphql_error(&error));
     let data: NamedAnswers<D> = match decode(&envelope) {
@@ -161,7 +169,7 @@ pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
     Ok(names.iter().map(read).collect())
 }
 
-fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
+fn envelopes(answer: &RawAnswer) -> WikiResult<Vec<Envelope<'_>>> {
     check_status(answer)?;
     let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {
         // A refusal of the whole request is not an array.
@@ -178,19 +186,26 @@ fn not_a_list() -> WikiError {
     WikiError::malformed("the list of answers")
 }
 
-/// Reads the answer of one mutation: its data, even if there are errors too, since only
-/// `responseResult.succeeded` means success (W6).
+/// Reads the answer of one mutation: the id of what it made, if it made something. Errors do not
+/// count where there is a result, since only `responseResult.succeeded` means success (W6).
 ///
 /// # Errors
 /// See [`WikiError`].
-pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
+pub fn read_mutation(answer: &RawAnswer) -> WikiResult<Option<i64>> {
+    let no_result = || WikiError::malformed("data.pages");
     let envelope = envelope(answer)?;
-    let is_answered = serde_json::from_str::<MutationResults<'_>>(envelope.data())
-        .is_ok_and(|answered| answered.is_whole());
-    match envelope.error() {
-        Some(error) if !is_answered => Err(graphql_error(&error)),
-        _ => decode(&envelope),
+    let groups: Option<MutationResults> = decode(&envelope)?;
+    let results = groups.into_iter().flat_map(BTreeMap::into_values).flatten();
+    let Some(result) = results.flat_map(BTreeMap::into_values).next().flatten() else {
+        let error = envelope.error().map(|error| graphql_error(&error));
+        return Err(error.unwrap_or_else(no_result));
+    };
+    let status = result.response_result.ok_or_else(no_result)?;
+    if !status.succeeded {
+        let message = status.message.as_deref().unwrap_or_default();
+        return Err(refusal(status.error_code, &status.slug, message));
     }
+    Ok(result.page.map(|page| page.id).or(result.id))
 }
 
 /// The error in the `responseResult` of a failed mutation (W5).
@@ -210,21 +225,21 @@ pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     }
 }
 
-fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
+fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> WikiResult<D> {
     match envelope.error() {
         Some(error) => Err(graphql_error(&error)),
         None => decode(envelope),
     }
 }
 
-fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
+fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> WikiResult<D> {
     let mut data = serde_json::Deserializer::from_str(envelope.data());
     serde_path_to_error::deserialize(&mut data).map_err(|error| WikiError::Malformed {
         at: format!("data.{}", error.path()),
     })
 }
 
-fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
+fn check_status(answer: &RawAnswer) -> WikiResult<()> {
     match answer.status {
         413 => Err(WikiError::RefusedForSize),
         status @ 300..=399 => Err(WikiError::Redirected { status }),
@@ -232,7 +247,7 @@ fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
     }
 }
 
-fn envelope(answer: &RawAnswer) -> Result<Envelope<'_>, WikiError> {
+fn envelope(answer: &RawAnswer) -> WikiResult<Envelope<'_>> {
     check_status(answer)?;
     let status = answer.status;
     let parsed = serde_json::from_slice::<Envelope<'_>>(&answer.body).ok();
