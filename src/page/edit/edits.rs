@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
+use super::super::select::position::MAX_PLACES;
 use crate::nearest::{most_alike, text_likeness};
+use crate::page::{DiffersIn, TextPosition};
 
 /// The most similar lines that are named.
 const MAX_NEAREST: usize = 3;

@@ -1,8 +1,11 @@
 //! A unified diff, taken apart.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use thiserror::Error;
 
-use super::super::select::position::{DiffersIn, TextPosition};
+use crate::page::{DiffersIn, TextPosition};
 
 /// The reason that a patch was not applied. In that case nothing of it was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -179,21 +182,18 @@ fn hunk_line(line: &str) -> Option<HunkLine<'_>> {
     })
 }
 
+/// The header of a hunk.
+static HEADER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^@@ -([0-9]+)(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@").ok());
+
 /// The old start and count, and the new count.
 ///
 /// Where the new lines begin follows from the old and is not compared.
 fn header(line: &str) -> Option<((usize, usize), usize)> {
-    let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
-    let (new, _) = rest.split_once(" @@")?;
-    Some((span(old)?, span(new)?.1))
-}
-
-fn span(text: &str) -> Option<(usize, usize)> {
-    let (start, count) = text.split_once(',').unwrap_or((text, "1"));
-    Some((number(start)?, number(count)?))
-}
-
-fn number(digits: &str) -> Option<usize> {
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
+    let found = HEADER.as_ref()?.captures(line)?;
+    let number = |group| match found.get(group) {
+        Some(digits) => digits.as_str().parse().ok(),
+        None => Some(1),
+    };
+    Some(((number(1)?, number(2)?), number(3)?))
 }

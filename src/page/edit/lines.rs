@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::changed_lines::{LineCounts, LineDiff, TextLines};
+use crate::page::{LineCounts, LineDiff, TextLines};
 
 /// Number of unchanged lines shown around a change.
 const AROUND: usize = 3;

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::str::SplitInclusive;
 
-use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
+use super::super::select::position::MAX_PLACES;
 use super::edits::nearest_lines;
-use super::hunk::{Hunk, HunkLineKind, PatchFault, parse};
+use super::hunk::{Hunk, HunkLineKind, parse};
+use crate::page::{DiffersIn, PatchFault, TextPosition};
 
 /// Number of lines shown before the mismatch.
 const LINES_BEFORE: usize = 3;

@@ -6,12 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::super::markdown::block::{Block, BlockKind};
-use super::super::markdown::outline::{Heading, Outline};
-use super::super::markdown::sections::{Section, SectionFault};
-use super::super::select::part::{PartSelector, PartStep};
 use super::super::select::position::line_end;
-use super::super::select::selector::Selector;
+use crate::page::{
+    Block, BlockKind, Heading, Outline, PartSelector, PartStep, Section, SectionFault, Selector,
+};
 
 /// The way in which an edit changes a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

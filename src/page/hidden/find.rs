@@ -12,9 +12,8 @@ use super::kinds::{HiddenKind, HiddenText};
 use super::sheet::HidingStyles;
 use super::{asciidoc, elements, markdown};
 use crate::page::markdown::html_block::HtmlBlock;
-use crate::page::markdown::outline::SourceFormat;
-use crate::page::markdown::signs::has_too_many_signs;
 use crate::page::model::characters::each;
+use crate::page::{SourceFormat, has_too_many_signs};
 
 /// The most texts that are remembered, by a digest each.
 const MOST: usize = 64;

@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::super::markdown::block::{Block, BlockKind};
-use super::super::markdown::outline::Outline;
 use super::{HtmlToken, scan};
+use crate::page::{Block, BlockKind, Outline};
 
 /// The kinds of element that matter to an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

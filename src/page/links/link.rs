@@ -8,18 +8,19 @@
 //! and a page answers there too, also behind `.md`, `.html` and `.txt`.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
+use regex::Regex;
 use url::Url;
 
-use super::super::PagePath;
 use super::super::html::{HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
-use super::super::markdown::outline::{SourceFormat, has_marks, options};
-use super::super::markdown::signs::has_too_many_signs;
+use super::super::markdown::outline::{has_marks, options};
 use super::super::model::path::RESERVED;
 use super::super::select::position::lines_of;
 use super::target::Writing;
+use crate::page::{PagePath, SourceFormat, has_too_many_signs};
 use crate::words::words;
 
 /// Names of a file at whose address the wiki answers with a page.
@@ -214,34 +215,22 @@ pub(in crate::page) const fn begins_paragraph(tag: &Tag<'_>) -> bool {
     )
 }
 
+/// Addresses, and the scheme of those that the wiki makes links of.
+static ADDRESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(https?)?://[^\s<>"|`]*"#).ok());
+
 /// Bare addresses in a text.
 pub(in crate::page) fn addresses(text: &str, range: Range<usize>) -> Vec<PageLink> {
     let words = text.get(range.clone()).unwrap_or_default();
-    let ends = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '|' | '`');
-    let mut found = Vec::new();
-    let mut passed = 0;
-    while let Some(at) = words
-        .get(passed..)
-        .and_then(|rest| rest.find("://"))
-        .map(|at| passed + at)
-    {
-        let before = words.get(passed..at).unwrap_or_default();
-        let scheme = ["https", "http"]
-            .into_iter()
-            .find(|scheme| before.ends_with(scheme));
-        let rest = words.get(at..).unwrap_or_default();
-        let length = rest.find(ends).unwrap_or(rest.len());
-        if let Some(scheme) = scheme {
-            let start = at - scheme.len();
-            let address = words.get(start..at + length).unwrap_or_default();
-            let address = without_marks(address);
-            let bytes = range.start + start..range.start + start + address.len();
-            let of = (LinkKind::Link, Carrier::Markdown);
-            found.push(link(of, bytes, address));
-        }
-        passed = at + length;
-    }
+    let all = ADDRESS.iter().flat_map(|form| form.captures_iter(words));
+    let found = all.filter_map(|found| found.get(1).and(found.get(0)));
+    let of = (LinkKind::Link, Carrier::Markdown);
     found
+        .map(|found| {
+            let (address, start) = (without_marks(found.as_str()), range.start + found.start());
+            link(of, start..start + address.len(), address)
+        })
+        .collect()
 }
 
 /// An address without the marks of the sentence around it; brackets that it opens itself it

@@ -7,8 +7,8 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::super::html::{HtmlToken, scan};
 use super::html_block::HtmlBlock;
-use super::outline::{SourceFormat, front_matter, options};
-use super::signs::has_too_many_signs;
+use super::outline::{front_matter, options};
+use crate::page::{SourceFormat, has_too_many_signs};
 
 /// The elements whose text is code.
 const ELEMENTS: [&str; 7] = ["pre", "code", "kbd", "samp", "tt", "script", "style"];

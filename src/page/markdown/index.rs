@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::super::model::characters::escaped;
-use super::block::{Block, BlockKind, LinkOrImage};
-use super::outline::Outline;
+use crate::page::{Block, BlockKind, LinkOrImage, Outline, escaped};
 
 /// The most images that are named.
 const MAX_IMAGES: usize = 20;

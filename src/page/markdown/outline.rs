@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::super::select::position::line_feeds;
-use super::block::{Block, BlockKind, LinkOrImage};
+use crate::page::{Block, BlockKind, LinkOrImage};
 
 /// The format of a source, as far as its parts can be recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

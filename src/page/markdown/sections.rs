@@ -6,10 +6,8 @@ use std::ops::Range;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::super::model::characters::escaped;
-use super::super::select::selector::Selector;
-use super::outline::{Heading, Outline};
 use crate::nearest::{most_alike, text_likeness};
+use crate::page::{Heading, Outline, Selector, escaped};
 
 /// Normalizes a text before it is compared.
 type Fold = fn(&str) -> Cow<'_, str>;

@@ -1,6 +1,6 @@
 //! Counts the signs of a source: one with too many is not parsed to check it.
 
-use super::outline::SourceFormat;
+use crate::page::SourceFormat;
 
 /// The most signs of a source that is parsed to check it. For each, the parser of Markdown takes
 /// some 100 bytes, and what is found takes as much again.

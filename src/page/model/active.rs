@@ -7,9 +7,9 @@ use url::Url;
 use super::super::css::tokens::{CssKind, CssTokens, decoded};
 use super::super::html::{HtmlTag, HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
-use super::super::markdown::outline::{SourceFormat, has_marks, options};
-use super::super::markdown::signs::has_too_many_signs;
+use super::super::markdown::outline::{has_marks, options};
 use super::super::select::position::lines_of;
+use crate::page::{SourceFormat, has_too_many_signs};
 
 /// A part of a source that is more than text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,11 @@
 //! Files beside the pages: their names, their types, and which of them Wiki.js takes as they are.
 
-use super::super::PagePath;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::locale::is_locale_like;
-use super::path::MAX_PATH_CHARS;
+use crate::page::{MAX_PATH_CHARS, PagePath};
 
 /// The most bytes of an upload that Wiki.js takes by default (W37).
 pub const MAX_ASSET_BYTES: usize = 5 * 1024 * 1024;
@@ -81,20 +84,14 @@ pub fn needs_locale(path: &PagePath) -> bool {
     })
 }
 
-/// A name as the wiki stores it: one `_` for each run of what it takes out (W38).
+/// What the wiki takes out of names (W38).
+static TAKEN_OUT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\s,;#]+").ok());
+
+/// A name as the wiki stores it: one `_` for each run of what it takes out.
 fn stored(name: &str) -> String {
-    let mut stored = String::new();
-    let mut is_run = false;
-    for c in name.to_lowercase().chars() {
-        let is_mark = c.is_whitespace() || ",;#".contains(c);
-        if !is_mark {
-            stored.push(c);
-        } else if !is_run {
-            stored.push('_');
-        }
-        is_run = is_mark;
-    }
-    stored
+    let name = name.to_lowercase();
+    let taken_out = TAKEN_OUT.as_ref();
+    taken_out.map_or(name.clone(), |it| it.replace_all(&name, "_").into_owned())
 }
 
 /// True if file names and addresses cannot contain a segment as it is.

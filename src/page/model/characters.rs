@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::hidden::HiddenKind::{self, BidirectionalControls, InvisibleCharacters};
-use super::path::is_invisible;
+use crate::page::is_invisible;
 
 /// The flags that are spelt with characters of their own: of England, Scotland and Wales.
 const FLAGS: [&str; 3] = [

@@ -7,8 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::characters::escape_hidden;
-use super::secrets::secrets;
+use crate::page::{escape_hidden, secrets};
 
 /// The most characters of a note.
 pub const MAX_NOTE: usize = 200;

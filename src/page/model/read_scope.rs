@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use super::checks::bare_tag;
-use super::field::Field;
-use super::locale::Locale;
-use super::path::{PagePath, Prefix, fold, fold_place};
-use super::reading::PageReading;
-use super::state::PageState;
-use super::tag_pattern::TagPattern;
+use super::path::fold;
+use crate::page::{
+    Field, Locale, PagePath, PageReading, PageState, Prefix, TagPattern, bare_tag, fold_place,
+};
 
 /// The read rule of an operator's setting or of a client's grant. By default everything may be
 /// read.

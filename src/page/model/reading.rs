@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::{Date, Field, Locale, PagePath, PageState, same_css};
-use super::field::InUpdate;
 use super::state::same_tags;
 use crate::fields::page_fields;
+use crate::page::{Date, Field, InUpdate, Locale, PagePath, PageState, same_css};
 
 macro_rules! make_reading {
     (

@@ -1,7 +1,6 @@
 //! Names the places of pages that are moved to the trash instead of deleted.
 
-use super::path::{MAX_PATH_CHARS, NewPath, PagePath};
-use super::state::PageState;
+use crate::page::{MAX_PATH_CHARS, NewPath, PagePath, PageState};
 
 /// The longest prefix, in characters: the rest is for the page's id and path.
 const MAX_PREFIX_CHARS: usize = 200;

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::PartKind;
 use super::super::markdown::index::LineStarts;
-use super::super::markdown::outline::Outline;
+use crate::page::{Outline, PartKind};
 
 impl Outline<'_> {
     /// The parts of a kind that begin in a part of the page, a line each: headings as in an

@@ -4,10 +4,10 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::super::markdown::block::BlockKind;
-use super::super::markdown::outline::{Heading, Outline};
-use super::super::markdown::sections::{Section, SectionFault};
-use super::selector::{PartKind, Rest, Selector, SelectorFault};
+use super::selector::Rest;
+use crate::page::{
+    BlockKind, Heading, Outline, PartKind, Section, SectionFault, Selector, SelectorFault,
+};
 
 /// The most steps of a selector: each takes time in proportion to the page.
 const MOST_STEPS: usize = 16;
@@ -114,11 +114,21 @@ fn steps(text: &str) -> Result<(Vec<PartStep>, Option<PartKind>), SelectorFault>
     let mut rest = Rest::new(text);
     let mut steps = Vec::new();
     if !is_typed(rest.text) {
-        let name = rest.text.find("/block:").and_then(|at| rest.text.get(..at));
+        let whole = rest.text;
+        let name = whole.find("/block:").and_then(|at| whole.get(..at));
+        let named = name.unwrap_or(whole).trim().to_owned();
+        steps.push(PartStep::Section(Selector::Named(named)));
         let Some(name) = name else {
-            return Ok((vec![PartStep::Section(Selector::parse(text)?)], None));
+            let before = whole.find("?full=").and_then(|at| whole.get(..at));
+            return match before {
+                _ if whole.is_empty() => Err(rest.fault("a selector is missing")),
+                None => Ok((steps, None)),
+                Some(before) => {
+                    rest.skip(before);
+                    Err(rest.fault("a block or an option is misplaced"))
+                }
+            };
         };
-        steps.push(PartStep::Section(Selector::Named(name.trim().to_owned())));
         rest.skip(name);
         rest.skip("/");
     }
@@ -162,10 +172,19 @@ fn kind(rest: &mut Rest<'_>) -> Result<PartKind, SelectorFault> {
         rest.skip(rest.text);
         return Ok(PartKind::Headings(level));
     }
+    if rest.skip("heading:") || Rest::begins_heading(rest.text) {
+        let level = (1..=6_u8).find(|level| rest.skip(&format!("h{level}")));
+        return level.map(PartKind::Headings).ok_or_else(|| {
+            rest.skip("h");
+            rest.fault("a heading's type is one of h1 to h6")
+        });
+    }
+    if Rest::begins_section(rest.text) {
+        rest.skip("section");
+        return Ok(PartKind::Sections);
+    }
     if !rest.skip("block:") {
-        return rest
-            .kind()?
-            .ok_or_else(|| rest.fault("a part below is a heading:, a section or a block:"));
+        return Err(rest.fault("a part below is a heading:, a section or a block:"));
     }
     let kind = BlockKind::ALL
         .into_iter()
@@ -377,9 +396,11 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
         #[test]
         fn a_selector_is_read_as_it_is_written(
-            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-6]|block:(code|list)?|\\?full=true|[0-6\\[\\]/?ä ]){0,8}"],
+            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-7]|block:(code|list)?|\\?full=true|[0-6\\[\\]/?ä ]){0,8}"],
         ) {
             match PartSelector::parse(&text) {
                 Ok(selector) => {
@@ -388,7 +409,9 @@ mod tests {
                 Err(fault) => prop_assert!(fault.at <= text.chars().count()),
             }
         }
+    }
 
+    proptest! {
         #[test]
         fn every_block_is_found_again(text in "(# a\n|```\n|- x\n|  |> |\\| a \\|\n|\\|---\\|\n|b\n|\n){0,20}") {
             let outline = Outline::new(&text);

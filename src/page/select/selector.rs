@@ -4,20 +4,9 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::super::markdown::block::BlockKind;
+use crate::page::BlockKind;
 
-/// A name for a part of a page.
-///
-/// ```
-/// use wikijs_gate::page::Selector;
-///
-/// assert_eq!(
-///     Selector::parse("heading:h2[0]"),
-///     Ok(Selector::Heading { level: 2, index: 0 })
-/// );
-/// assert_eq!(Selector::parse("Install/Linux").unwrap().to_string(), "Install/Linux");
-/// assert_eq!(Selector::parse("heading:h7[0]").unwrap_err().at, 9);
-/// ```
+/// A name for a section of a page: a step of a [`super::super::PartSelector`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// `heading:h2[0]`, or `h2[0]`: the heading of that level with that index, in page order, and all up
@@ -71,37 +60,6 @@ pub struct SelectorFault {
     pub message: &'static str,
 }
 
-impl Selector {
-    /// Reads a selector. White space around it does not count.
-    ///
-    /// What begins with `heading:` or `block:`, `h1[` to `h6[`, and `section` alone or before `[`,
-    /// `/` or `?`, is never a heading's text. Parts below a section (`/block:…`) and options (`?full=true`)
-    /// belong to a [`super::super::PartSelector`].
-    ///
-    /// # Errors
-    /// The first fault, with its place.
-    pub fn parse(text: &str) -> Result<Self, SelectorFault> {
-        let mut rest = Rest::new(text);
-        if rest.text.is_empty() {
-            return Err(rest.fault("a selector is missing"));
-        }
-        if rest.text.starts_with("block:") {
-            return Err(rest.fault(MISPLACED));
-        }
-        if let Some(selector) = rest.typed()? {
-            rest.end()?;
-            return Ok(selector);
-        }
-        for marked in ["/block:", "?full="] {
-            if let Some(before) = rest.text.find(marked).and_then(|at| rest.text.get(..at)) {
-                rest.skip(before);
-                return Err(rest.fault(MISPLACED));
-            }
-        }
-        Ok(Self::Named(rest.text.to_owned()))
-    }
-}
-
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -111,9 +69,6 @@ impl fmt::Display for Selector {
         }
     }
 }
-
-/// The message for what only a whole selector may have.
-const MISPLACED: &str = "a block or an option is misplaced";
 
 /// The text still to be parsed, and its position.
 pub(in crate::page) struct Rest<'a> {
@@ -137,35 +92,6 @@ impl<'a> Rest<'a> {
         self.text = text;
         self.at += word.chars().count();
         true
-    }
-
-    /// A heading or section by type and index, if one is named.
-    fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
-        let Some(kind) = self.kind()? else {
-            return Ok(None);
-        };
-        let index = self.index()?;
-        Ok(match kind {
-            PartKind::Headings(level) => Some(Selector::Heading { level, index }),
-            PartKind::Sections => Some(Selector::Section { index }),
-            PartKind::Blocks(_) => None,
-        })
-    }
-
-    /// The type before the index of a heading or section.
-    pub(in crate::page) fn kind(&mut self) -> Result<Option<PartKind>, SelectorFault> {
-        if self.skip("heading:") || Self::begins_heading(self.text) {
-            let level = (1..=6_u8).find(|level| self.skip(&format!("h{level}")));
-            return match level {
-                Some(level) => Ok(Some(PartKind::Headings(level))),
-                None => Err(self.fault_in_level()),
-            };
-        }
-        if Self::begins_section(self.text) {
-            self.skip("section");
-            return Ok(Some(PartKind::Sections));
-        }
-        Ok(None)
     }
 
     /// True if a heading's level stands there as a type: in outlines it stands alone.
@@ -199,25 +125,10 @@ impl<'a> Rest<'a> {
         Ok(index)
     }
 
-    fn end(&self) -> Result<(), SelectorFault> {
-        if self.text.is_empty() {
-            Ok(())
-        } else {
-            Err(self.fault("nothing may follow the index"))
-        }
-    }
-
     pub(in crate::page) const fn fault(&self, message: &'static str) -> SelectorFault {
         SelectorFault {
             at: self.at,
             message,
-        }
-    }
-
-    fn fault_in_level(&self) -> SelectorFault {
-        SelectorFault {
-            at: self.at + usize::from(self.text.starts_with('h')),
-            message: "a heading's type is one of h1 to h6",
         }
     }
 }
@@ -225,11 +136,15 @@ impl<'a> Rest<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Selector, SelectorFault};
-    use proptest::prelude::*;
+    use crate::page::PartSelector;
 
     fn fault(text: &str) -> (usize, &'static str) {
-        let SelectorFault { at, message } = Selector::parse(text).expect_err(text);
+        let SelectorFault { at, message } = PartSelector::for_edit(text).expect_err(text);
         (at, message)
+    }
+
+    fn selector(text: &str) -> PartSelector {
+        PartSelector::parse(text).expect(text)
     }
 
     #[test]
@@ -240,20 +155,15 @@ mod tests {
             "sections",
             "section 1",
             "Section[1]",
-            "h1",
             "h7[0]",
             "[x]",
         ] {
-            assert_eq!(Selector::parse(text), Ok(Selector::Named(text.to_owned())));
+            assert_eq!(selector(text), Selector::Named(text.to_owned()).into());
         }
-        assert_eq!(
-            Selector::parse("h6[2]"),
-            Ok(Selector::Heading { level: 6, index: 2 })
-        );
-        assert_eq!(
-            Selector::parse(" Über uns "),
-            Ok(Selector::Named("Über uns".to_owned()))
-        );
+        let heading = Selector::Heading { level: 6, index: 2 };
+        assert_eq!(selector("h6[2]"), heading.into());
+        let named = Selector::Named("Über uns".to_owned());
+        assert_eq!(selector(" Über uns "), named.into());
     }
 
     #[test]
@@ -278,26 +188,10 @@ mod tests {
         assert_eq!(fault("section[]").0, 8);
         assert_eq!(fault("section[99999999999999999999999]").0, 8);
         assert_eq!(fault("section[1"), (9, "the index is not closed by \"]\""));
-        assert_eq!(fault("section[1]/block:code[0]").0, 10);
-        assert_eq!(fault("section[1]?full=true").0, 10);
-        assert_eq!(fault("block:code[0]").0, 0);
-        assert_eq!(fault("Install/block:code[0]").0, 7);
-        assert_eq!(fault("Install?full=true").0, 7);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(10_000))]
-
-        #[test]
-        fn a_selector_is_read_as_it_is_written(
-            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-7]|block:|[0-6\\[\\]/?ä ]){0,6}"],
-        ) {
-            match Selector::parse(&text) {
-                Ok(selector) => {
-                    prop_assert_eq!(Selector::parse(&selector.to_string()), Ok(selector));
-                }
-                Err(fault) => prop_assert!(fault.at <= text.chars().count()),
-            }
-        }
+        assert_eq!(fault("section[1]x").0, 10);
+        assert_eq!(fault("section[1]?full=false").0, 10);
+        let misplaced = "a block or an option is misplaced";
+        assert_eq!(fault("Install?full=false"), (7, misplaced));
+        assert_eq!(fault("Install?full=true").0, 17);
     }
 }

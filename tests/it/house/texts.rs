@@ -6,9 +6,9 @@ use wikijs_gate::audit::entry::chain::{self, Verified};
 use wikijs_gate::audit::{LineHash, Record};
 use wikijs_gate::error::Code;
 use wikijs_gate::page::{
-    DroppedRules, HiddenText, Outline, Reference, SectionMode, Selector, SourceFormat, StyleSheet,
-    TextReplacement, apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden,
-    plain_text, same_css, unified_diff,
+    DroppedRules, HiddenText, Outline, PartSelector, Reference, SectionMode, SourceFormat,
+    StyleSheet, TextReplacement, apply_edits, apply_patch, dropped_rules, edit_section,
+    escape_hidden, plain_text, same_css, unified_diff,
 };
 use wikijs_gate::server::mcp::uri;
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset, cursor};
@@ -36,17 +36,20 @@ pub(crate) fn registry() -> Registry {
 /// A selector names a part of the text, or none; and what is made of the part leaves all
 /// outside of it as it was.
 pub(crate) fn selector(selector: &str, text: &str) {
-    let Ok(selector) = Selector::parse(selector) else {
+    let Ok(parsed) = PartSelector::parse(selector) else {
         return;
     };
-    let Ok(section) = Outline::new(text).find(&selector) else {
+    let Some(selector) = parsed.section() else {
+        return;
+    };
+    let Ok(section) = Outline::new(text).find(selector) else {
         return;
     };
     let part = text.get(section.range.clone()).expect("a part of the text");
     let (before, behind) = text.split_at(section.range.start);
     let behind = behind.strip_prefix(part).unwrap();
     assert!(section.range.contains(&section.body) || section.body == section.range.end);
-    let named = selector.into();
+    let named = selector.clone().into();
     let (removed, _) = edit_section(text, &named, SectionMode::Remove, "").unwrap();
     assert!(removed.starts_with(before));
     assert!(removed.ends_with(behind));
@@ -75,8 +78,9 @@ pub(crate) fn outline(text: &str) {
             assert!(heading.parent.is_none_or(|parent| parent < index));
         }
         for named in outline.named_headings() {
-            let selector = Selector::parse(&named.selector).expect("a selector");
-            let found = outline.find(&selector).expect("the heading that it is of");
+            let selector = PartSelector::parse(&named.selector).expect("a selector");
+            let found = outline.find_part(&selector);
+            let found = found.expect("the heading that it is of");
             let before = text.get(..found.range.start).expect("whole characters");
             let line = before.matches('\n').count() + 1;
             assert_eq!(line, named.line, "{named:?}");

@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
+use regex::Regex;
 
-use super::super::link::Carrier;
 use super::super::link::{addresses, begins_paragraph};
 use super::super::target::Writing;
 use super::html::HtmlLinks;
 use super::written::SourceLink;
 use crate::page::markdown::html_block::HtmlBlock;
-use crate::page::markdown::outline::{SourceFormat, options};
+use crate::page::markdown::outline::options;
+use crate::page::{Carrier, SourceFormat};
 
 /// The links of a source in its order; none where the format is another. Of bare addresses without
 /// a scheme in Markdown, only those of this host are included.
@@ -239,14 +241,20 @@ impl<'a> Markdown<'a> {
             return;
         }
         let mut passed = run.start;
-        for image in sized_images(self.text, run.clone()) {
-            self.addresses(passed..image.start);
-            passed = image.end;
-            let raw = self.text.get(image.target.clone()).unwrap_or_default();
-            let target = Writing::Markdown.said(raw);
-            let range = Some(image.target);
-            let carrier = Carrier::Untouched;
-            self.add(image.start, range, Writing::Markdown, carrier, target);
+        let words = self.text.get(run.clone()).unwrap_or_default();
+        let images = SIZED_IMAGE
+            .iter()
+            .flat_map(|form| form.captures_iter(words));
+        for image in images {
+            let (Some(whole), Some(target)) = (image.get(0), image.get(1)) else {
+                continue;
+            };
+            let at = run.start + whole.start();
+            self.addresses(passed..at);
+            passed = run.start + whole.end();
+            let range = Some(run.start + target.start()..run.start + target.end());
+            let target = Writing::Markdown.said(target.as_str());
+            self.add(at, range, Writing::Markdown, Carrier::Untouched, target);
         }
         self.addresses(passed..run.end);
     }
@@ -352,60 +360,7 @@ fn unescaped(raw: &str, mut is_meant: impl FnMut(u8) -> bool) -> Option<usize> {
     })
 }
 
-/// An image with a size: `![x](target =100x50)`.
-struct SizedImage {
-    start: usize,
-    target: Range<usize>,
-    end: usize,
-}
-
-/// The images with a size in a text.
-fn sized_images(text: &str, run: Range<usize>) -> Vec<SizedImage> {
-    let words = text.get(run.clone()).unwrap_or_default();
-    let mut found = Vec::new();
-    let mut passed = 0;
-    // Where the last bracket stands that opened before, if it is an image's.
-    let mut opened = None;
-    while let Some(length) = words.get(passed..).and_then(|rest| rest.find(')')) {
-        let part = words.get(passed..passed + length).unwrap_or_default();
-        let label = part.rfind("](");
-        let before = part.get(..label.unwrap_or(part.len())).unwrap_or_default();
-        if let Some(open) = before.rfind('[').map(|open| passed + open) {
-            opened = words
-                .get(..open)
-                .and_then(|text| text.strip_suffix('!'))
-                .map(str::len);
-        }
-        if let Some(open) = opened
-            && let Some(label) = label
-            && let Some(target) = part.get(label + 2..).and_then(sized)
-        {
-            let start = run.start + passed + label + 2;
-            found.push(SizedImage {
-                start: run.start + open,
-                target: start + target.start..start + target.end,
-                end: run.start + passed + length + 1,
-            });
-            opened = None;
-        }
-        passed += length + 1;
-    }
-    found
-}
-
-/// The target in `target =100x50`, or in `target "title" =100x50`.
-fn sized(inner: &str) -> Option<Range<usize>> {
-    let (before, size) = inner.trim_end().rsplit_once(" =")?;
-    let target = before.split_ascii_whitespace().next()?;
-    let start = before.len() - before.trim_start().len();
-    is_size(size).then(|| start..start + target.len())
-}
-
-fn is_size(size: &str) -> bool {
-    let is_number = |part: &str| {
-        let digits = part.strip_suffix('%').unwrap_or(part);
-        digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    size.split_once('x')
-        .is_some_and(|(width, height)| is_number(width) && is_number(height))
-}
+/// An image with a size, and its target: `![x](target =100x50)`, `![x](target "title" =100x)`.
+static SIZED_IMAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"!\[[^\[]*\]\(\s*([^\s)]+)(?:\s[^)]*)? =[0-9]*%?x[0-9]*%?\s*\)").ok()
+});

@@ -1,10 +1,13 @@
 //! The links of HTML, with the bytes that the values of their attributes take.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::super::link::Carrier;
+use regex::{Captures, Regex};
+
 use super::super::target::Writing;
 use super::written::SourceLink;
+use crate::page::Carrier;
 use crate::page::html::{HtmlTag, HtmlToken, scan};
 
 /// Attributes that hold a link.
@@ -94,43 +97,24 @@ impl HtmlLinks {
     }
 }
 
+/// An attribute of a tag: its name, and its value in quotes or without. A name may begin with `=`.
+static ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    const SPACE: &str = r" \t\n\f\r";
+    let name = format!("([^{SPACE}/>][^{SPACE}/>=]*)");
+    let value = format!(r#""([^"]*)"|'([^']*)'|([^{SPACE}>]*)"#);
+    Regex::new(&format!("{name}(?:[{SPACE}]*=[{SPACE}]*(?:{value}))?")).ok()
+});
+
 /// The bytes of the value of an attribute in a tag; of several with its name the first counts.
 fn value_of(tag: &str, wanted: &str) -> Option<Range<usize>> {
-    let bytes = tag.as_bytes();
-    let is_space = |byte: &u8| byte.is_ascii_whitespace();
-    let until = |from: usize, is_end: &dyn Fn(&u8) -> bool| {
-        let rest = bytes.get(from..).unwrap_or_default();
-        from + rest.iter().position(is_end).unwrap_or(rest.len())
+    let is_it = |found: &Captures<'_>| {
+        let name = found.get(1);
+        name.is_some_and(|name| name.as_str().eq_ignore_ascii_case(wanted))
     };
-    // Behind the tag's name.
-    let mut at = until(0, &|byte| is_space(byte) || *byte == b'/');
-    loop {
-        at = until(at, &|byte| !is_space(byte) && *byte != b'/');
-        if bytes.get(at).is_none_or(|byte| *byte == b'>') {
-            return None;
-        }
-        // A name may begin with `=`.
-        let name = at..until(at + 1, &|byte| {
-            is_space(byte) || matches!(byte, b'/' | b'>' | b'=')
-        });
-        at = until(name.end, &|byte| !is_space(byte));
-        let mut value = at..at;
-        if bytes.get(at) == Some(&b'=') {
-            at = until(at + 1, &|byte| !is_space(byte));
-            value = match bytes.get(at) {
-                Some(quote @ (b'"' | b'\'')) => at + 1..until(at + 1, &|byte| byte == quote),
-                _ => at..until(at, &|byte| is_space(byte) || *byte == b'>'),
-            };
-            let is_quoted = value.start > at;
-            at = value.end + usize::from(is_quoted);
-        }
-        if tag
-            .get(name)
-            .is_some_and(|name| name.eq_ignore_ascii_case(wanted))
-        {
-            return Some(value);
-        }
-    }
+    let found = ATTRIBUTE.as_ref()?.captures_iter(tag).find(is_it)?;
+    let end = found.get(0)?.end();
+    let value = found.iter().skip(2).flatten().next();
+    Some(value.map_or(end..end, |value| value.range()))
 }
 
 #[cfg(test)]

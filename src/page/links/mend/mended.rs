@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use super::super::link::{Carrier, has_other_scheme};
+use super::super::link::has_other_scheme;
 use super::find::written_links;
 use super::moves::{HeadingHome, Moves};
 use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::LinkTargetParts;
 use super::written::SourceLink;
-use crate::page::markdown::anchors::anchor_forms;
-use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::lines_of;
+use crate::page::{Carrier, SourceFormat, anchor_forms};
 use crate::words::words;
 
 /// A link that was mended.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::resolve::PagePlace;
-use crate::page::markdown::anchors::{anchors, folded};
-use crate::page::markdown::outline::Outline;
+use crate::page::markdown::anchors::folded;
+use crate::page::{Outline, anchors};
 
 /// Pages that move, with their places before and after, and headings that go to new pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -12,16 +12,18 @@
 //!   said, one segment of one character dropped, some signs cut out, `.md`, `.html` and `.txt`
 //!   answered by the page without them.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::super::link::{Carrier, OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
+use super::super::link::{OWN_ADDRESSES, PAGE_ENDINGS, has_other_scheme};
 use crate::page::model::locale::is_locale_like;
-use crate::page::model::percent::{coded_byte, percent_decoded, push_coded};
+use crate::page::model::percent::{coded_byte, percent_decoded};
 use crate::page::model::reference::way_below;
-use crate::page::{Locale, PagePath};
+use crate::page::{Carrier, Locale, PagePath, can_be_linked, push_coded};
 
 /// The place of a page.
 pub type PagePlace = (Locale, PagePath);
@@ -315,22 +317,12 @@ fn without_first_unsafe(way: &str) -> String {
     way
 }
 
-fn without_runs_of_dots(way: &str) -> String {
-    let mut kept = String::with_capacity(way.len());
-    let mut dots = 0_usize;
-    for c in way.chars().chain(['/']) {
-        if c == '.' {
-            dots += 1;
-            continue;
-        }
-        if dots == 1 {
-            kept.push('.');
-        }
-        dots = 0;
-        kept.push(c);
-    }
-    kept.pop();
-    kept
+/// Several dots in a row.
+static DOTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\.{2,}").ok());
+
+fn without_runs_of_dots(way: &str) -> Cow<'_, str> {
+    let dots = DOTS.as_ref();
+    dots.map_or(Cow::Borrowed(way), |dots| dots.replace_all(way, ""))
 }
 
 /// A target as the wiki's Markdown writes it into `href`.

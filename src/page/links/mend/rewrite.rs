@@ -2,9 +2,8 @@
 
 use super::super::link::PAGE_ENDINGS;
 use super::resolve::{LinkedSite, PagePlace};
-use crate::page::Locale;
 use crate::page::model::locale::is_locale_like;
-use crate::page::model::percent::push_coded;
+use crate::page::{Locale, push_coded};
 
 /// A link's target, taken apart.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::link::Carrier;
 use super::super::target::Writing;
+use crate::page::Carrier;
 
 /// A link as it stands in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]

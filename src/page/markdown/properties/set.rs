@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::super::super::select::position::line_end;
 use super::super::outline::front_matter;
-use super::{MAX_ITEMS, Property, is_below, item, named, on_line, properties, scalar_and_end};
+use super::{MAX_ITEMS, is_below, item, named, on_line, scalar_and_end};
+use crate::page::{Property, properties};
 
 /// The most properties that one call sets.
 const MOST_SET: usize = 50;

@@ -1,12 +1,13 @@
 use proptest::prelude::*;
 
 use super::{SectionCandidate, SectionFault};
-use crate::page::{Outline, Selector};
+use crate::page::{Outline, PartSelector, Selector};
 
 const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
 
 fn selector(text: &str) -> Selector {
-    Selector::parse(text).expect(text)
+    let part = PartSelector::parse(text).expect(text);
+    part.section().expect(text).clone()
 }
 
 fn found<'a>(text: &'a str, name: &str) -> Result<&'a str, SectionFault> {
@@ -187,8 +188,7 @@ proptest! {
                 Err(SectionFault::Ambiguous { candidates }) => {
                     prop_assert_eq!(candidates.len(), same.len());
                     for (candidate, heading) in candidates.iter().zip(same) {
-                        let selector = Selector::parse(&candidate.selector).unwrap();
-                        let section = outline.find(&selector).unwrap();
+                        let section = outline.find(&selector(&candidate.selector)).unwrap();
                         prop_assert_eq!(section.range, heading.section.clone());
                     }
                 }
