@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::error::FilesError;
-use super::folder::{Folder, OWN};
+use super::folder::OWN;
 use super::name::decode;
+use crate::files::{FilesError, Folder};
 use crate::hex;
 use crate::page::{PagePath, PageState};
 

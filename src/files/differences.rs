@@ -1,10 +1,9 @@
 //! The changes made in the folder, as differences.
 
 use super::base::Base;
-use super::error::FilesError;
-use super::folder::Folder;
 use super::local_changes::{Local, LocalFolder, file_of};
 use super::text::{PageFileKind, Texts, written};
+use crate::files::{FilesError, Folder};
 use crate::page::unified_diff;
 
 /// The differences of all files that were changed here, sorted by name.

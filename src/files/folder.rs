@@ -14,7 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::error::FilesError;
+use crate::files::FilesError;
 
 /// The directory of everything but pages: base states, the lock, and the file being written.
 pub(super) const OWN: &str = ".wikijs";

@@ -1,8 +1,7 @@
 //! The beginning of a folder: what it is of, a word to its readers, and what Git needs.
 
 use super::base::FolderScope;
-use super::error::FilesError;
-use super::folder::Folder;
+use crate::files::{FilesError, Folder};
 use crate::page::PagePath;
 use crate::wiki::Wiki;
 

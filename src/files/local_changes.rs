@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::Base;
-use super::error::FilesError;
-use super::folder::{EntryKind, Folder};
+use super::folder::EntryKind;
 use super::moved::{RemovedFiles, moved};
 use super::name::{Names, decode, folded};
 use super::text::{PageFileKind, Texts, written};
+use crate::files::{FilesError, Folder};
 use crate::page::{Date, Locale, PagePlace};
 
 /// The most bytes of a file that is read. Wiki.js takes less, but may have larger pages.

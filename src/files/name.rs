@@ -37,12 +37,8 @@ const DEVICES: [&str; 6] = ["aux", "con", "conin$", "conout$", "nul", "prn"];
 /// The usual name of a place. [`Names::give`] gives another one if a file system could confuse this
 /// name with another page's.
 pub(super) fn encode(place: &PagePlace) -> String {
-    let mut name = segment(place.0.as_str());
-    for part in place.1.as_str().split('/') {
-        name.push('/');
-        name.push_str(&segment(part));
-    }
-    name
+    let names = segments(place).into_iter().map(|part| segment(&part));
+    names.collect::<Vec<_>>().join("/")
 }
 
 /// The place that a name stands for; `None` if no page has such a name.

@@ -4,15 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::{Base, FolderScope};
-use super::error::FilesError;
-use super::folder::Folder;
 use super::init::begin;
-use super::local_changes::{Local, LocalFolder, PulledPage, Strange, is_as_seen, put, remove};
+use super::local_changes::{Local, LocalFolder, PulledPage, is_as_seen, put, remove};
 use super::name::encode;
-use super::remote_changes::{RemotePages, Stage, UnreadablePage};
+use super::remote_changes::RemotePages;
 use super::status::scope_of;
 use super::text::{PageFileKind, Texts, read, written};
 use crate::change::merge_marked;
+use crate::files::{FilesError, Folder, Stage, Strange, UnreadablePage};
 use crate::page::{PagePath, PageState};
 use crate::wiki::Wiki;
 
@@ -224,11 +223,6 @@ impl Pull<'_> {
         }
         match &known.local {
             Local::Same => self.take(&known, &name, page),
-            Local::Changed { texts, .. }
-                if self.pushed.get(&now) == Some(texts) || self.says(id, texts, &page)? =>
-            {
-                self.take(&known, &name, page)
-            }
             Local::Gone => {
                 self.done.notes.push(format!(
                     "{name}: deleted here, changed in the wiki; it is back"
@@ -236,14 +230,23 @@ impl Pull<'_> {
                 put(self.folder, None, &name, &written(&page))?;
                 Base::new(name, page).keep(self.folder)
             }
-            Local::Changed { .. } if known.is_in_conflict() => {
-                self.done.notes.push(format!(
-                    "{now}: changed in the wiki again; resolve the marked conflicts, then pull"
-                ));
-                self.done.conflicts.push(now);
-                Ok(())
+            Local::Changed { texts, .. } => {
+                let base = Base::read(self.folder, id)?.page;
+                // A set may have been applied without this folder's knowledge: then the files say
+                // what is in the wiki, perhaps in another form.
+                if self.pushed.get(&now) == Some(texts) || is_said(texts, &page, Some(&base)) {
+                    return self.take(&known, &name, page);
+                }
+                if known.is_in_conflict() {
+                    self.done.notes.push(format!(
+                        "{now}: changed in the wiki again; resolve the marked conflicts, then pull"
+                    ));
+                    self.done.conflicts.push(now);
+                    return Ok(());
+                }
+                let merged = merged(&written(&base), texts, &written(&page));
+                self.put_merged(&now, &name, merged, page)
             }
-            Local::Changed { texts, .. } => self.merge(id, &known, &name, texts, page),
         }
     }
 
@@ -280,13 +283,6 @@ impl Pull<'_> {
         is_untouched
     }
 
-    /// True if the files of a page say what is in the wiki, perhaps in another form: a set was
-    /// applied without this folder's knowledge.
-    fn says(&self, id: i64, texts: &Texts, page: &PageState) -> Result<bool, FilesError> {
-        let base = Base::read(self.folder, id)?;
-        Ok(is_said(texts, page, Some(&base.page)))
-    }
-
     /// A page that was not pulled before.
     fn come(&mut self, page: PageState, plain: &str) -> Result<(), FilesError> {
         let theirs = written(&page);
@@ -314,20 +310,6 @@ impl Pull<'_> {
         put(self.folder, None, &name, &theirs)?;
         self.done.new.push(name.clone());
         Base::new(name, page).keep(self.folder)
-    }
-
-    /// Merges a page that was changed on both sides.
-    fn merge(
-        &mut self,
-        id: i64,
-        known: &PulledPage,
-        name: &str,
-        ours: &Texts,
-        page: PageState,
-    ) -> Result<(), FilesError> {
-        let base = Base::read(self.folder, id)?;
-        let merged = merged(&written(&base.page), ours, &written(&page));
-        self.put_merged(known.name_now(), name, merged, page)
     }
 
     /// Writes what came of a merge, and notes if conflicts are marked in it.

@@ -1,15 +1,15 @@
 //! Turns changes made in the folder into changes of the wiki. They go the way of every write.
 
 use super::base::{Base, FolderScope};
-use super::error::{FilesError, TOO_LARGE};
-use super::folder::Folder;
+use super::error::TOO_LARGE;
 use super::local_changes::{Local, LocalFolder, PulledPage, file_of};
 use super::name::decode;
-use super::pull::{Pulled, Pushed, after_push};
-use super::remote_changes::{RemotePages, Stage};
+use super::pull::{Pushed, after_push};
+use super::remote_changes::RemotePages;
 use super::status::scope_of;
 use super::text::{Texts, read, written};
 use crate::audit::DraftChange;
+use crate::files::{FilesError, Folder, Pulled, Stage};
 use crate::page::{NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;
 

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::base::{Base, FolderScope};
-use super::error::FilesError;
-use super::folder::Folder;
 use super::local_changes::LocalFolder;
 use crate::error::Failure;
+use crate::files::{FilesError, Folder};
 use crate::page::{Field, PagePlace, PageReading, PageState};
 use crate::wiki::Wiki;
 use crate::words::words;

@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use super::base::FolderScope;
-use super::error::FilesError;
-use super::folder::Folder;
-use super::local_changes::{Local, LocalFolder, PulledPage, Strange};
+use super::local_changes::{Local, LocalFolder, PulledPage};
 use super::name::encode;
-use super::remote_changes::{RemotePages, Stage, UnreadablePage};
+use super::remote_changes::RemotePages;
+use crate::files::{FilesError, Folder, Stage, Strange, UnreadablePage};
 use crate::wiki::Wiki;
 use crate::words::words;
 

@@ -67,6 +67,15 @@ impl PageFileKind {
     pub(super) fn from_ending(ending: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.ending() == ending)
     }
+
+    /// A fault in its file.
+    fn fault(self, line: usize, message: impl Into<String>) -> PageFileFault {
+        PageFileFault {
+            part: self,
+            line,
+            message: message.into(),
+        }
+    }
 }
 
 impl FileFormat {
@@ -142,7 +151,7 @@ fn head_of(page: &PageState) -> String {
     let mut head = String::new();
     push(&mut head, "title", &page.title);
     push(&mut head, "description", &page.description);
-    push(&mut head, "published", word(page.is_published));
+    push(&mut head, "published", &page.is_published.to_string());
     // The wiki gives them in any order.
     let mut tags: Vec<&str> = page.tags.iter().map(String::as_str).collect();
     tags.sort_unstable();
@@ -168,10 +177,6 @@ fn head_of(page: &PageState) -> String {
 
 const START: &str = "publishStartDate";
 const END: &str = "publishEndDate";
-
-const fn word(is: bool) -> &'static str {
-    if is { "true" } else { "false" }
-}
 
 fn push(head: &mut String, name: &str, value: &str) {
     if fits(value) {
@@ -218,39 +223,24 @@ pub(super) fn read(
     let (format, source) = source_of(texts)?;
     let part = PageFileKind::Source(format);
     let (head, content) = match format.fences() {
-        Some(fences) => cut(source, fences).map_err(|message| PageFileFault {
-            part,
-            line: 1,
-            message,
-        })?,
-        None => (
-            texts
-                .get(&PageFileKind::Meta)
-                .map(|head| (PageFileKind::Meta, head.as_str(), 1)),
-            source,
-        ),
+        Some(fences) => cut(source, part, fences)?,
+        None => {
+            let head = texts.get(&PageFileKind::Meta);
+            let head = head.map(|head| (PageFileKind::Meta, head.as_str(), 1));
+            (head, source)
+        }
     };
-    let is_known = base.is_some();
     let head = match head {
         Some((at, text, first)) => FrontMatter::parse(at, text, first)?,
-        None if is_known => {
-            let (at, what) = match format.fences() {
-                Some(_) => (
-                    part,
-                    "the lines title: to editor: before the content are gone",
-                ),
-                None => (
-                    PageFileKind::Meta,
-                    "the file with the page's fields is gone",
-                ),
-            };
-            return Err(PageFileFault {
-                part: at,
-                line: 1,
-                message: format!("{what}; bring them back"),
-            });
+        None if base.is_none() => FrontMatter::default(),
+        None if format.fences().is_some() => {
+            let gone = "the lines title: to editor: before the content are gone; bring them back";
+            return Err(part.fault(1, gone));
         }
-        None => FrontMatter::default(),
+        None => {
+            let gone = "the file with the page's fields is gone; bring them back";
+            return Err(PageFileKind::Meta.fault(1, gone));
+        }
     };
     let mut page = head.page(place, base, format, part)?;
     content.clone_into(&mut page.content);
@@ -266,17 +256,12 @@ fn source_of(texts: &Texts) -> Result<(FileFormat, &str), PageFileFault> {
         PageFileKind::Meta | PageFileKind::Styles | PageFileKind::Scripts => None,
     });
     let any = texts.keys().next().copied().unwrap_or(PageFileKind::Meta);
-    let fault = |part, message: &str| PageFileFault {
-        part,
-        line: 1,
-        message: message.to_owned(),
-    };
     let first = sources.next();
-    let first = first.ok_or_else(|| fault(any, "the file with the page's content is missing"))?;
+    let first = first.ok_or_else(|| any.fault(1, "the file with the page's content is missing"))?;
     match sources.next() {
         None => Ok(first),
-        Some((second, _)) => Err(fault(
-            PageFileKind::Source(second),
+        Some((second, _)) => Err(PageFileKind::Source(second).fault(
+            1,
             "the page has a file with another ending, too; keep one of them",
         )),
     }
@@ -285,11 +270,11 @@ fn source_of(texts: &Texts) -> Result<(FileFormat, &str), PageFileFault> {
 type FrontMatterSplit<'a> = (Option<(PageFileKind, &'a str, usize)>, &'a str);
 
 /// Splits a source's file after the fields. Without an opening fence, all of it is content.
-fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<FrontMatterSplit<'a>, String> {
-    let format = match open {
-        "---" => FileFormat::Markdown,
-        _ => FileFormat::Html,
-    };
+fn cut<'a>(
+    text: &'a str,
+    part: PageFileKind,
+    (open, close): (&str, &str),
+) -> Result<FrontMatterSplit<'a>, PageFileFault> {
     let Some(rest) = line_of(text, open) else {
         return Ok((None, text));
     };
@@ -300,11 +285,11 @@ fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<FrontMatterSpli
             let behind = rest.get(passed + line.len()..).unwrap_or_default();
             // One empty line stands before the content.
             let content = line_of(behind, "").unwrap_or(behind);
-            return Ok((Some((PageFileKind::Source(format), head, 2)), content));
+            return Ok((Some((part, head, 2)), content));
         }
         passed += line.len();
     }
-    Err(format!("a line {close} must end what {open} begins"))
+    Err(part.fault(1, format!("a line {close} must end what {open} begins")))
 }
 
 /// The text after a line, if the text begins with that line.
@@ -346,32 +331,27 @@ impl FrontMatter {
         let mut lines = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
             let number = first + index;
-            let fault = |message: String| PageFileFault {
-                part: at,
-                line: number,
-                message,
-            };
             let Some((name, value)) = line.split_once(':') else {
-                return Err(fault("a field is written as name: value".to_owned()));
+                return Err(at.fault(number, "a field is written as name: value"));
             };
             let value = value.strip_prefix(' ').unwrap_or(value);
             let (name, said) = match name.strip_suffix(" (json)") {
                 Some(name) => {
                     let value = serde_json::from_str(value);
-                    let value =
-                        value.map_err(|error| fault(format!("the value is no JSON: {error}")))?;
+                    let value = value.map_err(|error| {
+                        at.fault(number, format!("the value is no JSON: {error}"))
+                    })?;
                     (name, FrontMatterValue::Json(value))
                 }
                 None => (name, FrontMatterValue::Plain(value.to_owned())),
             };
             if !KNOWN.contains(&name) {
-                return Err(fault(format!(
-                    "no field has the name {name:?}; there are {}",
-                    KNOWN.join(", ")
-                )));
+                let known = KNOWN.join(", ");
+                let fault = format!("no field has the name {name:?}; there are {known}");
+                return Err(at.fault(number, fault));
             }
             if lines.insert(name.to_owned(), (number, said)).is_some() {
-                return Err(fault(format!("the field {name} is there twice")));
+                return Err(at.fault(number, format!("the field {name} is there twice")));
             }
         }
         Ok(Self {
@@ -388,22 +368,17 @@ impl FrontMatter {
         part: PageFileKind,
     ) -> Result<PageState, PageFileFault> {
         let (at, is_known) = (self.at.unwrap_or(part), base.is_some());
-        let fault = |line: usize, message: String| PageFileFault {
-            part: at,
-            line,
-            message,
-        };
         let mut text = |name: &str, usual: Option<String>| match self.lines.remove(name) {
             Some((
                 line,
                 FrontMatterValue::Plain(value) | FrontMatterValue::Json(Value::String(value)),
             )) => Ok((line, value)),
             Some((line, FrontMatterValue::Json(_))) => {
-                Err(fault(line, format!("{name} must be a string in quotes")))
+                Err(at.fault(line, format!("{name} must be a string in quotes")))
             }
             // A field left out of an existing page is an error: its value must not get lost
             // unnoticed.
-            None if is_known && usual.is_none() => Err(fault(
+            None if is_known && usual.is_none() => Err(at.fault(
                 1,
                 format!("the line {name}: is missing; without a value it is empty"),
             )),
@@ -416,29 +391,29 @@ impl FrontMatter {
         let is_published = match published.as_str() {
             "true" => true,
             "false" => false,
-            _ => return Err(fault(line, "published is true or false".to_owned())),
+            _ => return Err(at.fault(line, "published is true or false")),
         };
         let mut date = |name: &str, base: Option<&Date>| {
             let (line, value) = text(name, Some(String::new()))?;
             if base.is_some_and(|base| base.as_str() == value) {
                 return Ok(base.cloned().unwrap_or_default());
             }
-            Date::parse(&value).map_err(|why| fault(line, format!("{name} {why}")))
+            Date::parse(&value).map_err(|why| at.fault(line, format!("{name} {why}")))
         };
         let publish_start_date = date(START, base.map(|page| &page.publish_start_date))?;
         let publish_end_date = date(END, base.map(|page| &page.publish_end_date))?;
         let (line, editor) = text("editor", or_new(format.usual_editor().unwrap_or_default()))?;
         if editor.is_empty() {
             let message = "a page that is new here is .md, .html or .adoc, or names its editor";
-            return Err(fault(line, message.to_owned()));
+            return Err(at.fault(line, message));
         }
         if base.is_some_and(|base| base.editor != editor) {
             let message = "the editor of a page cannot be changed here: Wiki.js ignores it";
-            return Err(fault(line, message.to_owned()));
+            return Err(at.fault(line, message));
         }
         if FileFormat::of_editor(&editor) != format {
             let ending = PageFileKind::Source(FileFormat::of_editor(&editor)).ending();
-            return Err(fault(
+            return Err(at.fault(
                 line,
                 format!("a page of the editor {editor} is a .{ending} file"),
             ));
@@ -446,7 +421,7 @@ impl FrontMatter {
         let tags = match self.lines.remove("tags") {
             None if is_known => {
                 let message = "the line tags: is missing; without a value there are none";
-                return Err(fault(1, message.to_owned()));
+                return Err(at.fault(1, message));
             }
             None => Vec::new(),
             Some((_, FrontMatterValue::Plain(tags))) => {
@@ -454,7 +429,7 @@ impl FrontMatter {
                 tags.map(str::to_owned).collect()
             }
             Some((line, FrontMatterValue::Json(tags))) => serde_json::from_value(tags)
-                .map_err(|_| fault(line, "tags must be a list of strings".to_owned()))?,
+                .map_err(|_| at.fault(line, "tags must be a list of strings"))?,
         };
         Ok(PageState {
             id: base.and_then(|page| page.id),

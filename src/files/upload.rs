@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use super::error::{FilesError, TOO_LARGE};
-use super::folder::Folder;
+use super::error::TOO_LARGE;
 use crate::error::{Code, Failure};
+use crate::files::{FilesError, Folder};
 use crate::page::MAX_ASSET_BYTES;
 
 /// The bytes of a file in a folder, by its name there. Nothing is read through a link, and no name
