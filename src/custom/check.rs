@@ -8,12 +8,12 @@ use graphql_parser::query::{
     TypeCondition, Value as AstValue,
 };
 
-use super::fault::LineColumn;
 use super::literal::{Literals, NESTED, Variables};
-use super::schema::{Input, Of, Schema, SchemaField, Type};
+use super::schema::{Input, Of, SchemaField, Type};
 use super::sdl::type_reference;
 use super::secrets::{is_secret, touches_pages};
 use super::variables::schema_of;
+use crate::custom::{LineColumn, Schema};
 use crate::nearest::{did_you_mean, nearest};
 
 /// The most fields, with those of fragments counted wherever they are used.
@@ -151,7 +151,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 };
                 self.fault(at, fault);
             } else if let Some(default) = &variable.default_value
-                && let Err(fault) = self.literals().check(default, &of)
+                && let Err(fault) = self.literals().check(default, &of, 0, false)
             {
                 self.fault(at, format!("the default of ${name} {fault}"));
             }
@@ -356,7 +356,8 @@ impl<'a, 'b> Checker<'a, 'b> {
 
     fn value(&mut self, at: Pos, what: &str, value: &'a AstValue<'b, QueryText>, input: &Input) {
         self.uses(value, 0);
-        if let Err(fault) = self.literals().check_for(value, input) {
+        let literals = self.literals();
+        if let Err(fault) = literals.check(value, &input.of, 0, input.has_default) {
             self.fault(at, format!("{what} {fault}"));
         }
     }

@@ -1,10 +1,7 @@
 //! All custom tools of a directory.
 
-use super::fault::ToolFileFault;
-use super::query::{Query, UncheckedQuery};
-use super::recipe::Recipe;
-use super::schema::Schema;
-use super::sdl;
+use super::query::UncheckedQuery;
+use crate::custom::{Query, Recipe, Schema, ToolFileFault, sdl};
 
 /// The file that holds the wiki's schema, where the wiki does not tell it.
 const SCHEMA: &str = "schema.graphql";

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::customs::SourceFile;
 use super::query::UncheckedQuery;
-use super::schema::{Of, Schema, SchemaField, Type};
+use super::schema::{Of, SchemaField, Type};
 use super::secrets::is_secret;
 use super::variables::schema_of;
+use crate::custom::{Schema, SourceFile};
 use crate::nearest::{did_you_mean, nearest};
 
 /// The levels of fields below the one that is asked for.
@@ -132,12 +132,7 @@ impl<'a> QueryDraft<'a> {
             given.push(format!("{argument}: ${variable}"));
             self.variables.push((variable, of, input.about.clone()));
         }
-        let given = given.join(", ");
-        Ok(if given.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{name}({given})")
-        })
+        Ok(format!("{name}{}", in_brackets(given)))
     }
 
     fn leave_out(&mut self, what: &str) {
@@ -219,16 +214,9 @@ impl<'a> QueryDraft<'a> {
             let _ = write!(told, " {name} ({of}): {about}");
         }
         let told: String = told.chars().take(MOST_DESCRIPTION).collect();
-        let variables = self
-            .variables
-            .iter()
-            .map(|(name, of, _)| format!("${name}: {of}"));
-        let variables = variables.collect::<Vec<_>>().join(", ");
-        let variables = if variables.is_empty() {
-            variables
-        } else {
-            format!("({variables})")
-        };
+        let variables = self.variables.iter();
+        let variables = variables.map(|(name, of, _)| format!("${name}: {of}"));
+        let variables = in_brackets(variables.collect());
         let left_out = self
             .left_out
             .iter()
@@ -249,6 +237,14 @@ impl<'a> QueryDraft<'a> {
             file: SourceFile { name: file, text },
         })
     }
+}
+
+/// A list in brackets; nothing of none.
+fn in_brackets(items: Vec<String>) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    format!("({})", items.join(", "))
 }
 
 /// A path of fields as the name of a file.

@@ -29,7 +29,7 @@ pub(super) enum ValueTemplate {
         is_path: bool,
     },
     /// The value of an argument as it is, and nothing without one.
-    Sole(String),
+    Sole(Template),
     List(Vec<ValueTemplate>),
     Object(Vec<(String, ValueTemplate)>),
 }
@@ -44,10 +44,10 @@ impl ValueTemplate {
         match value {
             DeValue::String(text) => {
                 let template = Template::parse(text)?;
-                Ok(match (template.fixed(), template.sole()) {
-                    (Some(text), _) => Self::Fixed(text.into()),
-                    (None, Some(name)) if !is_path => Self::Sole(name.to_owned()),
-                    _ => Self::Text { template, is_path },
+                Ok(match template.fixed() {
+                    Some(text) => Self::Fixed(text.into()),
+                    None if !is_path && template.sole().is_some() => Self::Sole(template),
+                    None => Self::Text { template, is_path },
                 })
             }
             DeValue::Array(items) => {
@@ -74,16 +74,16 @@ impl ValueTemplate {
     }
 
     /// Its templates, and whether each is a path.
-    pub(super) fn templates(&self, found: &mut Vec<(Template, bool)>) {
+    pub(super) fn templates(&self) -> Vec<(&Template, bool)> {
         match self {
-            Self::Fixed(_) => {}
-            Self::Text { template, is_path } => found.push((template.clone(), *is_path)),
-            Self::Sole(name) => {
-                // It was read as one.
-                found.extend(Template::parse(&format!("{{{{{name}}}}}")).map(|it| (it, false)));
+            Self::Fixed(_) => Vec::new(),
+            Self::Text { template, is_path } => vec![(template, *is_path)],
+            Self::Sole(template) => vec![(template, false)],
+            Self::List(items) => items.iter().flat_map(Self::templates).collect(),
+            Self::Object(members) => {
+                let values = members.iter().map(|(_, value)| value);
+                values.flat_map(Self::templates).collect()
             }
-            Self::List(items) => items.iter().for_each(|item| item.templates(found)),
-            Self::Object(members) => (members.iter()).for_each(|(_, value)| value.templates(found)),
         }
     }
 
@@ -92,7 +92,7 @@ impl ValueTemplate {
         Some(match self {
             Self::Fixed(value) => value.clone(),
             Self::Text { template, .. } => template.text(values, today).into(),
-            Self::Sole(name) => values.get(name)?.clone(),
+            Self::Sole(template) => values.get(template.sole()?)?.clone(),
             Self::List(items) => {
                 let items = items.iter().filter_map(|item| item.put(values, today));
                 items.collect()

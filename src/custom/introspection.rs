@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::schema::{Input, Of, Schema, SchemaField, Type, about};
+use super::schema::{Input, Of, SchemaField, Type, about};
+use crate::custom::Schema;
 
 /// The query for a wiki's schema: names, types and descriptions, lists up to three deep.
 pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name description args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name description defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use graphql_parser::query::Value as AstValue;
 
-use super::schema::{Input, Of, Schema, Type};
+use super::schema::{Input, Of, Type};
+use crate::custom::Schema;
 
 /// The most levels of nested lists and objects.
 pub(super) const NESTED: usize = 20;
@@ -20,27 +21,12 @@ pub(super) struct Literals<'a> {
 }
 
 impl Literals<'_> {
-    /// Checks a value against a type.
+    /// Checks a value against a type, so many levels deep in another one; `has_default` if the place
+    /// that it is for has a default of its own.
     ///
     /// # Errors
     /// A fragment that says what it must be.
-    pub(super) fn check(&self, value: &AstValue<'_, String>, wanted: &Of) -> Result<(), String> {
-        self.literal(value, wanted, 0, false)
-    }
-
-    /// Checks a value for an argument.
-    ///
-    /// # Errors
-    /// A fragment that says what it must be.
-    pub(super) fn check_for(
-        &self,
-        value: &AstValue<'_, String>,
-        input: &Input,
-    ) -> Result<(), String> {
-        self.literal(value, &input.of, 0, input.has_default)
-    }
-
-    fn literal(
+    pub(super) fn check(
         &self,
         value: &AstValue<'_, String>,
         wanted: &Of,
@@ -62,13 +48,13 @@ impl Literals<'_> {
         let no = || Err(format!("must be {wanted}"));
         match (wanted, value) {
             (Of::Some(_), AstValue::Null) => no(),
-            (Of::Some(inner), value) => self.literal(value, inner, depth + 1, false),
+            (Of::Some(inner), value) => self.check(value, inner, depth + 1, false),
             (_, AstValue::Null) => Ok(()),
             (Of::List(inner), AstValue::List(items)) => items
                 .iter()
-                .try_for_each(|item| self.literal(item, inner, depth + 1, false)),
+                .try_for_each(|item| self.check(item, inner, depth + 1, false)),
             // One value stands for a list of it.
-            (Of::List(inner), value) => self.literal(value, inner, depth + 1, false),
+            (Of::List(inner), value) => self.check(value, inner, depth + 1, false),
             (Of::Named(name), value) => match (self.schema.types.get(name), value) {
                 (Some(Type::Enum(words)), AstValue::Enum(word)) if words.contains(word) => Ok(()),
                 (Some(Type::Enum(words)), _) => {
@@ -95,7 +81,7 @@ impl Literals<'_> {
         for (name, value) in members {
             let input = fields.get(name);
             let input = input.ok_or_else(|| format!("has no member {name}"))?;
-            self.literal(value, &input.of, depth + 1, input.has_default)
+            self.check(value, &input.of, depth + 1, input.has_default)
                 .map_err(|fault| format!("has the member {name}, which {fault}"))?;
         }
         let missing = (fields.iter())

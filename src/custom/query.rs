@@ -10,12 +10,10 @@ use graphql_parser::query::{
 use serde_json::{Map, Value};
 
 use super::check::{Checker, QueryCheck, writing_fragment};
-use super::fault::{LineColumn, ToolFileFault};
-use super::name::{PREFIX, is_custom_name};
+use super::name::PREFIX;
 use super::nesting::is_too_deep;
-use super::schema::Schema;
 use super::sdl::syntax;
-use super::variables;
+use crate::custom::{LineColumn, Schema, ToolFileFault, is_custom_name, variables};
 
 /// The longest file, in bytes.
 const MOST_TEXT: usize = 16 * 1024;

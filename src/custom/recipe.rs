@@ -5,13 +5,12 @@ use time::Date;
 use toml::de::{DeTable, DeValue};
 
 use super::argument::{ArgumentType, CONFIRM, RecipeArgument};
-use super::fault::{LineColumn, ToolFileFault};
 use super::given::ValueTemplate;
-use super::name::{NAME_FORM, is_custom_name};
 use super::path_part::check_whole;
 use super::read::{TomlFault, TomlTable};
 use super::template::{Template, TemplatePart};
 use super::variables::schema_of_object;
+use crate::custom::{LineColumn, NAME_FORM, ToolFileFault, is_custom_name};
 use crate::error::capitalised;
 
 /// The longest description, in characters.
@@ -155,11 +154,9 @@ impl Recipe {
             };
             let checked = argument.check(&value).and_then(|()| {
                 let is_part = self.is_in_path(&argument.name);
-                if is_part {
-                    argument.check_in_path(&value)
-                } else {
-                    Ok(())
-                }
+                is_part
+                    .then(|| argument.check_in_path(&value))
+                    .unwrap_or(Ok(()))
             });
             if let Err(fault) = checked {
                 faults.push((argument.name.clone(), fault));
@@ -170,9 +167,10 @@ impl Recipe {
             return Err(faults);
         }
         for (name, value) in &self.values {
-            let mut templates = Vec::new();
-            value.templates(&mut templates);
-            let paths = templates.iter().filter(|(_, is_path)| *is_path);
+            let paths = value
+                .templates()
+                .into_iter()
+                .filter(|(_, is_path)| *is_path);
             let wrong = paths.filter_map(|(path, _)| check_whole(&path.text(&given, today)).err());
             faults.extend(wrong.map(|fault| (name.clone(), fault)));
         }
@@ -203,19 +201,13 @@ impl Recipe {
     /// True if the tool's value for this argument depends on the call.
     pub fn is_templated(&self, argument: &str) -> bool {
         let value = self.values.iter().find(|(name, _)| name == argument);
-        value.is_some_and(|(_, value)| {
-            let mut templates = Vec::new();
-            value.templates(&mut templates);
-            !templates.is_empty()
-        })
+        value.is_some_and(|(_, value)| !value.templates().is_empty())
     }
 
     fn is_in_path(&self, argument: &str) -> bool {
-        let mut templates = Vec::new();
-        (self.values.iter()).for_each(|(_, value)| value.templates(&mut templates));
+        let mut templates = self.values.iter().flat_map(|(_, value)| value.templates());
         templates
-            .iter()
-            .any(|(template, is_path)| *is_path && template.arguments().any(|it| it == argument))
+            .any(|(template, is_path)| is_path && template.arguments().any(|it| it == argument))
     }
 }
 
@@ -282,11 +274,9 @@ fn values(
                 continue;
             }
         };
-        let mut templates = Vec::new();
-        given.templates(&mut templates);
-        for (template, is_path) in &templates {
+        for (template, is_path) in given.templates() {
             used.extend(template.arguments().map(str::to_owned));
-            let wrong = template_faults(template, *is_path, arguments);
+            let wrong = template_faults(template, is_path, arguments);
             let told = wrong.into_iter();
             faults.extend(told.map(|fault| (value.span(), format!("values.{name} {fault}"))));
         }

@@ -9,9 +9,9 @@ use graphql_parser::schema::{
     parse_schema,
 };
 
-use super::fault::{LineColumn, ToolFileFault};
 use super::nesting::is_too_deep;
-use super::schema::{Input, Of, Schema, SchemaField, Type, about};
+use super::schema::{Input, Of, SchemaField, Type, about};
+use crate::custom::{LineColumn, Schema, ToolFileFault};
 
 type SdlText = String;
 

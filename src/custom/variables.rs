@@ -3,8 +3,9 @@
 use graphql_parser::query::{Value as AstValue, VariableDefinition};
 use serde_json::{Map, Value, json};
 
-use super::schema::{Of, Schema, Type};
+use super::schema::{Of, Type};
 use super::sdl::type_reference;
+use crate::custom::Schema;
 
 /// The longest text that a variable takes, in characters.
 const MOST_TEXT: u32 = 2_000;
