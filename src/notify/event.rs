@@ -1,9 +1,8 @@
 //! The events that people are notified of.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::review_address::ReviewAddress;
-
+use crate::notify::ReviewAddress;
 use crate::words::{counted, words};
 
 words! {
@@ -28,7 +27,8 @@ words! {
 }
 
 /// An event to notify people of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
 pub enum NotifyEvent {
     /// A set waits.
     Waiting {
@@ -97,79 +97,74 @@ impl NotifyEvent {
 
     /// The event as JSON. Its member `text` is a sentence: chat programs show that member.
     pub(super) fn json(&self, wiki: &str, review: &ReviewAddress) -> String {
-        let (text, own) = match self {
+        let set = match self {
+            Self::Waiting { set, .. } | Self::Decided { set, .. } => Some(set),
+            _ => None,
+        };
+        let told = EventJson {
+            v: 1,
+            event: self.occasion().as_str(),
+            wiki,
+            text: format!("{wiki}: {}", self.text(review)),
+            own: self,
+            review: set.map(|set| review.for_set(set)),
+        };
+        // It has only texts and numbers.
+        serde_json::to_string(&told).unwrap_or_default()
+    }
+
+    /// The event as a sentence.
+    fn text(&self, review: &ReviewAddress) -> String {
+        match self {
             Self::Waiting { set, changes } => {
-                let review = review.for_set(set);
                 let count = match changes {
                     1 => "A change waits".to_owned(),
                     many => format!("{many} changes wait"),
                 };
-                (
-                    format!("{count} for a decision: {review}"),
-                    json!({ "set": set, "changes": changes, "review": review }),
-                )
+                format!("{count} for a decision: {}", review.for_set(set))
             }
-            Self::Decided {
-                set,
-                decision,
-                call,
-            } => (
-                format!("The set {set} was {decision}."),
-                json!({ "set": set, "decision": decision, "call": call, "review": review.for_set(set) }),
-            ),
-            Self::PartlyApplied { call } => (
-                format!(
-                    "The write {call} was applied only in part: {}.",
-                    shown_at(review, call)
-                ),
-                json!({ "call": call }),
-            ),
-            Self::Unknown { call } => (
-                format!(
-                    "The outcome of the write {call} is unknown: {}.",
-                    shown_at(review, call)
-                ),
-                json!({ "call": call }),
-            ),
-            Self::KeyEnds { at, days } => (
-                format!(
-                    "The key of the wiki ends in {}, at {at}.",
-                    counted(*days, "day", "days")
-                ),
-                json!({ "at": at, "days": days }),
-            ),
+            Self::Decided { set, decision, .. } => format!("The set {set} was {decision}."),
+            Self::PartlyApplied { call } => {
+                let at = shown_at(review, call);
+                format!("The write {call} was applied only in part: {at}.")
+            }
+            Self::Unknown { call } => {
+                let at = shown_at(review, call);
+                format!("The outcome of the write {call} is unknown: {at}.")
+            }
+            Self::KeyEnds { at, days } => {
+                let days = counted(*days, "day", "days");
+                format!("The key of the wiki ends in {days}, at {at}.")
+            }
             Self::Deleted {
-                pages,
-                ids,
-                went_back,
+                pages, went_back, ..
             } => {
                 let back = if *went_back {
                     " The wiki's list went back in time: was a backup of it restored?"
                 } else {
                     ""
                 };
-                (
-                    format!(
-                        "Pages were deleted ({pages}); `wikijs-gate bin list` shows them.{back}"
-                    ),
-                    json!({ "pages": pages, "ids": ids, "wentBack": went_back }),
-                )
+                format!("Pages were deleted ({pages}); `wikijs-gate bin list` shows them.{back}")
             }
-            Self::ManyChanged { author, pages } => (
-                format!("{author} changed {pages} pages within an hour."),
-                json!({ "author": author, "pages": pages }),
-            ),
-        };
-        let mut told = Map::new();
-        told.insert("v".to_owned(), 1.into());
-        told.insert("event".to_owned(), self.occasion().as_str().into());
-        told.insert("wiki".to_owned(), wiki.into());
-        told.insert("text".to_owned(), format!("{wiki}: {text}").into());
-        if let Value::Object(own) = own {
-            told.extend(own);
+            Self::ManyChanged { author, pages } => {
+                format!("{author} changed {pages} pages within an hour.")
+            }
         }
-        Value::Object(told).to_string()
     }
+}
+
+/// An event as it is sent.
+#[derive(Serialize)]
+struct EventJson<'a> {
+    v: u8,
+    event: &'static str,
+    wiki: &'a str,
+    text: String,
+    #[serde(flatten)]
+    own: &'a NotifyEvent,
+    /// The place where a person decides on the set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<String>,
 }
 
 /// The place that shows a recorded call: its page, else a command.

@@ -7,10 +7,9 @@ use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use super::event::{NotifyEvent, Occasion};
 use super::post::post;
-use super::review_address::ReviewAddress;
 use crate::checks::{self, CheckCommand};
+use crate::notify::{NotifyEvent, Occasion, ReviewAddress};
 
 /// The most notifications that wait to be sent. Further ones are dropped, with a line in the log.
 const MOST_WAITING: usize = 256;
