@@ -12,8 +12,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 use tokio::time::timeout_at;
 
-use super::command::CheckCommand;
 use crate::change::{Change, Warning};
+use crate::checks::CheckCommand;
 use crate::page::escaped;
 
 /// Bytes of a check's output that the warning shows.
@@ -49,7 +49,7 @@ pub(crate) async fn in_turn<T: Send + 'static>(
 }
 
 /// A command that was run, and what it printed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CheckRun {
     /// Its exit code; `None` if it did not end by itself.
     pub(crate) exit_code: Option<i32>,
@@ -129,11 +129,10 @@ pub(crate) fn execute(check: &CheckCommand, input: &Arc<str>, most: Duration) ->
     let mut child = match start(check) {
         Ok(child) => child,
         Err(why) => {
+            let fault = Some(why);
             return CheckRun {
-                exit_code: None,
-                fault: Some(why),
-                stdout: None,
-                stderr: None,
+                fault,
+                ..CheckRun::default()
             };
         }
     };

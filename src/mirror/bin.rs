@@ -4,10 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::known::{KnownPages, last_look};
-use super::pages::{MirrorTime, MirroredPage, PageGone, SeenState};
-use super::settings::MirrorSettings;
 use crate::audit::{AuditError, KeptState};
 use crate::error::{Code, Failure};
+use crate::mirror::{MirrorSettings, MirrorTime, MirroredPage, PageGone, SeenState};
 use crate::page::{Locale, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{LeaseQueue, Store, on};
 use crate::wiki::{Wiki, WikiError};

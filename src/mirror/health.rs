@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::MirrorTime;
 use crate::audit::{AuditError, KeptState, kept_states};
+use crate::mirror::{Mirror, MirrorTime};
 use crate::store::{Store, on};
 
 impl Mirror {

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::pages::{MirrorTime, MirroredPage, PageKey};
+use super::pages::PageKey;
 use crate::audit::AuditError;
+use crate::mirror::{MirrorTime, MirroredPage};
 use crate::store::{DocumentKind, Fence, Store, StoreError};
 
 /// Number of documents.

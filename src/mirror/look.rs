@@ -7,16 +7,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::bin::{Mirror, MirrorFault};
 use super::compare::{compare, mark};
 use super::known::{KnownPages, LastLook, last_look};
-use super::pages::{
-    MirrorTime, MirroredPage, PageGone, PageKey, SeenPlace, SeenState, key_of, state_of,
-};
+use super::pages::{PageKey, key_of, state_of};
 use super::retention::purge;
-use super::settings::MirrorSettings;
 use crate::audit::{AuditError, kept_states};
 use crate::index::{ContentIndex, MOST_PAGES, WHOLE_AT_ONCE};
+use crate::mirror::{
+    Mirror, MirrorFault, MirrorSettings, MirrorTime, MirroredPage, PageGone, SeenPlace, SeenState,
+};
 use crate::page::{Field, PageReading, PageState};
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
 use crate::wiki::{Version, Wiki, WikiError};

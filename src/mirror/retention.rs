@@ -8,11 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::{MirrorTime, MirroredPage, PageKey, SeenState};
-use super::settings::MirrorSettings;
+use super::pages::PageKey;
 use crate::audit::{AuditError, KeptState, kept_states};
+use crate::mirror::{Mirror, MirrorSettings, MirrorTime, MirroredPage, SeenState};
 use crate::page::Prefix;
 use crate::store::{LeaseMode, LeaseName, Store, StoreError, on};
 

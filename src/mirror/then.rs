@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
-use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::{MirroredPage, PageGone, SeenState};
 use crate::audit::AuditError;
+use crate::mirror::{Mirror, MirroredPage, PageGone, SeenState};
 use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 

@@ -1,9 +1,8 @@
 //! Gives the earlier states in which an existing page was seen, to those who may read them.
 
-use super::bin::Mirror;
 use super::known::KnownPages;
-use super::pages::SeenState;
 use crate::audit::AuditError;
+use crate::mirror::{Mirror, SeenState};
 use crate::page::{Date, Field, PageReading, ReadScope};
 use crate::store::{Store, on};
 

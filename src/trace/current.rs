@@ -1,6 +1,6 @@
 //! Carries the trace of the current call along with its work, as a task-local.
 
-use super::context::{TraceContext, TraceId};
+use crate::trace::{TraceContext, TraceId};
 
 tokio::task_local! {
     static HERE: Option<TraceContext>;

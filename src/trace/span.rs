@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::context::{TraceContext, TraceId, place_for_span};
-use super::current::traced;
+use super::context::place_for_span;
 use crate::meter::Counter;
+use crate::trace::{TraceContext, TraceId, traced};
 
 /// The most finished spans that wait; beyond it they are dropped.
 const MOST_WAITING: usize = 2_048;

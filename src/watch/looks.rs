@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
-use super::pace::WatchPace;
 use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::watch::WatchPace;
 use crate::wiki::{AllPages, ListQuery, Wiki, WikiError};
 
 /// The place of a page.

@@ -9,8 +9,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::looks::{ListPoller, ObservedPage, PageListSnapshot, WatchedPath};
-use super::pace::WatchPace;
 use crate::page::PageReading;
+use crate::watch::WatchPace;
 use crate::wiki::{Wiki, WikiError};
 
 /// The reason why a page cannot be watched.

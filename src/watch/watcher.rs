@@ -7,8 +7,9 @@ use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use super::looks::WatchedPath;
-use super::watched::{CannotWatch, PendingChanges, Watch, WatchSlot};
+use super::watched::{PendingChanges, WatchSlot};
 use crate::page::{Locale, PagePath};
+use crate::watch::{CannotWatch, Watch};
 
 /// A watcher of pages, until it is dropped.
 #[derive(Debug)]
