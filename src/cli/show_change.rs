@@ -9,22 +9,8 @@ use super::print::{self, Paint};
 use crate::error::Failure;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Note, PagePath, marked_lines};
-use crate::write::{Applied, AppliedWrite, Preview, PreviewToConfirm, SetAnswer};
-
-/// A preview: what, where, and all that changes.
-pub(super) fn preview(preview: &Preview) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{} {} ({})",
-        preview.operation,
-        print::place(&preview.target.locale, &preview.target.path),
-        preview.target.url
-    )];
-    lines.extend(note(preview.notes.note.as_ref()));
-    lines.extend(fields(&preview.changes));
-    lines.extend(diff(&preview.diff));
-    lines.extend(warnings(&preview.notes.warnings));
-    lines
-}
+use crate::view::ChangeView;
+use crate::write::{Applied, AppliedWrite, Preview, SetAnswer};
 
 /// A line that begins with a word in yellow.
 pub(super) fn marked(word: &str, text: &str) -> String {
@@ -32,34 +18,43 @@ pub(super) fn marked(word: &str, text: &str) -> String {
     format!("{word} {}", print::harmless(text))
 }
 
-/// The preview that an operator is asked to confirm.
-pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
-    match shown {
-        PreviewToConfirm::One(one) => preview(one),
-        PreviewToConfirm::Set(set) => {
-            let mut lines = vec![print::counted(set.changes.len(), "change:", "changes:")];
-            lines.extend(note(set.notes.note.as_ref()));
-            for change in &set.changes {
-                let place = print::place(&change.target.locale, &change.target.path);
-                lines.push(format!(
-                    "{} {place} ({})",
-                    change.operation, change.target.url
-                ));
-                lines.extend(fields(&change.values));
-                lines.extend(diff(&change.diff));
-                lines.extend(warnings(&change.warnings));
-            }
-            lines.extend(left_out(&set.left_out));
-            lines.extend(links_left(&set.links_left));
-            lines.extend(warnings(&set.notes.warnings));
-            lines
-        }
+/// The preview that an operator is asked to confirm: what, where, and all that changes.
+pub(super) fn shown(preview: &Preview) -> Vec<String> {
+    let mut note = note(preview.notes.note.as_ref());
+    let mut lines = Vec::new();
+    if preview.is_list {
+        lines.push(print::counted(preview.changes.len(), "change:", "changes:"));
+        lines.extend(note.take());
     }
+    for change in &preview.changes {
+        lines.push(head(change));
+        lines.extend(note.take());
+        lines.extend(effect(change));
+        lines.extend(warnings(&change.warnings));
+    }
+    lines.extend(left_out(&preview.left_out));
+    lines.extend(links_left(&preview.links_left));
+    lines.extend(warnings(&preview.notes.warnings));
+    lines
+}
+
+/// The operation of a change, with its place and the page's address.
+pub(super) fn head(change: &ChangeView) -> String {
+    let target = &change.target;
+    let place = print::place(&target.locale, &target.path);
+    format!("{} {place} ({})", change.operation, target.url)
+}
+
+/// The fields of a change before and after, and the difference of its text.
+pub(super) fn effect(change: &ChangeView) -> Vec<String> {
+    let mut lines = fields(&change.values);
+    lines.extend(diff(&change.diff));
+    lines
 }
 
 /// True if a person agrees to what is shown, or said so before (`yes`); then it is printed, but for
 /// programs.
-pub(super) fn agrees(preview: &PreviewToConfirm, question: &str, said: (bool, bool)) -> bool {
+pub(super) fn agrees(preview: &Preview, question: &str, said: (bool, bool)) -> bool {
     agrees_to(&shown(preview), question, said)
 }
 
@@ -188,14 +183,12 @@ fn link_left_json(left: &LinkLeft) -> Value {
 
 /// A write that was done, in a line.
 fn applied(word: &str, applied: &Applied) {
-    let id = applied
-        .target
-        .id
-        .map_or_else(String::new, |id| format!(" (id {id})"));
+    let change = &applied.change;
+    let id = { change.target.id }.map_or_else(String::new, |id| format!(" (id {id})"));
     print::line(&format!(
         "{word}: {} {}{id}, call {}",
-        applied.operation,
-        print::place(&applied.target.locale, &applied.target.path),
+        change.operation,
+        print::place(&change.target.locale, &change.target.path),
         applied.call
     ));
     print::lines(&warnings(&applied.notes.warnings));
@@ -204,9 +197,9 @@ fn applied(word: &str, applied: &Applied) {
 /// The same for a program.
 fn applied_json(applied: &Applied) -> Value {
     json!({
-        "outcome": if applied.is_unchanged { "unchanged" } else { "applied" },
-        "operation": applied.operation.as_str(),
-        "target": applied.target,
+        "outcome": applied.change.outcome,
+        "operation": applied.change.operation,
+        "target": applied.change.target,
         "warnings": applied.notes.warnings,
         "callId": applied.call.to_string(),
     })

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::{JoinError, JoinHandle};
 
 use super::auth::Reviewer;
@@ -13,10 +13,11 @@ use super::session::short_digest;
 use super::under_way::RunningSets;
 use crate::audit::{CallId, MAX_WHY, Proposal, ProposalId};
 use crate::error::{Code, Failure};
+use crate::view::{ChangeView, WriteTarget};
 use crate::words::first_of;
 use crate::write::{
-    AppliedWrite, Apply, PreviewToConfirm, Review, ReviewWarning, SetAnswer, SetLine, SetMember,
-    SetOutcome, UndoRequest, WriteRequest, WriteTarget,
+    AppliedWrite, Apply, Preview, Review, ReviewWarning, SetAnswer, SetMember, SetOutcome,
+    UndoRequest, WriteRequest,
 };
 
 /// The most pages that a sentence names.
@@ -89,7 +90,7 @@ async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came
     let done = writer.decided(&reviewer.caller, apply);
     let what = place(&proposal.first.locale, &proposal.first.path);
     Ok(match done.await? {
-        AppliedWrite::One(one) if one.is_unchanged => {
+        AppliedWrite::One(one) if one.is_unchanged() => {
             let text = format!("{what} already is as proposed.");
             Some(good(text, one.call))
         }
@@ -165,7 +166,7 @@ fn listed(places: &[String]) -> String {
 /// Takes back the call that applied a set, if that does what a person was shown.
 async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
     let plan = undo_of(call);
-    let is_as_shown = |shown: &PreviewToConfirm| digest_of(shown) == digest;
+    let is_as_shown = |shown: &Preview| digest_of(shown) == digest;
     let writer = &reviewer.bench.writer;
     let done = writer.confirmed(&reviewer.caller, plan, is_as_shown);
     Ok(match done.await? {
@@ -176,7 +177,7 @@ async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
             ));
         }
         Some(AppliedWrite::One(one)) => Some(good(
-            format!("Taken back: {}.", place_of(&one.target)),
+            format!("Taken back: {}.", place_of(&one.change.target)),
             one.call,
         )),
         Some(AppliedWrite::Set(set)) if set.outcome == SetOutcome::Applied => {
@@ -193,25 +194,18 @@ pub(super) fn undo_of(call: CallId) -> WriteRequest {
 }
 
 /// The digest of a shown undo, which its form carries.
-pub(super) fn digest_of(shown: &PreviewToConfirm) -> String {
-    let told = match shown {
-        PreviewToConfirm::One(one) => {
-            json!([one.operation.as_str(), one.target, one.changes, one.diff])
-        }
-        PreviewToConfirm::Set(set) => {
-            let line = |line: &SetLine| {
-                json!([
-                    line.operation.as_str(),
-                    line.target,
-                    line.values,
-                    line.diff,
-                    line.lines.added,
-                    line.lines.removed
-                ])
-            };
-            set.changes.iter().map(line).collect()
-        }
+pub(super) fn digest_of(shown: &Preview) -> String {
+    let told = |one: &ChangeView| {
+        json!([
+            one.operation,
+            one.target,
+            one.values,
+            one.diff,
+            one.lines_added,
+            one.lines_removed
+        ])
     };
+    let told: Value = shown.changes.iter().map(told).collect();
     short_digest(&told.to_string())
 }
 

@@ -9,7 +9,7 @@ use super::markup::{self, Frame, client, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
 use super::session::SignedIn;
-use super::set_view::{ChangeView, SetPageModel};
+use super::set_view::{SetPageModel, ShownChange};
 use super::standing::{conflict, hindrance, state};
 use crate::audit::Proposal;
 use crate::change::Operation;
@@ -102,7 +102,7 @@ fn changes(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let numbered = || sheet.changes.iter().enumerate();
     let is_list = sheet.changes.len() > 1;
-    let mends = |change: &ChangeView| change.proposed.links_mended.is_some();
+    let mends = |change: &ShownChange| change.proposed.links_mended.is_some();
     html! {
         @if !sheet.parts.is_empty() {
             p.views {
@@ -128,7 +128,7 @@ fn changes(shown: &SetPageModel) -> Markup {
 }
 
 /// One change.
-fn one(shown: &SetPageModel, number: usize, change: &ChangeView, is_list: bool) -> Markup {
+fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool) -> Markup {
     let proposed = &change.proposed;
     let id = format!("change-{number}");
     let is_left_out = shown
@@ -157,7 +157,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ChangeView, is_list: bool) 
                 @if !change.texts.is_empty() && proposed.operation != Operation::UploadAsset {
                     a.wiki href=(format!("/review/sets/{}/new/{number}", shown.sheet.review.proposal.id)) { "as rendered" }
                 }
-                a.wiki href=(change.reviewed.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
+                a.wiki href=(change.reviewed.change.target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
                 @if is_list && shown.can_decide() {
                     label.out {
                         input type="checkbox" name="leave_out" value=(number)

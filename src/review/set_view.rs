@@ -28,7 +28,7 @@ pub(super) struct SetView<'a> {
     /// The set, and what is known of it.
     pub review: &'a Review,
     /// Its changes, in order.
-    pub changes: Vec<ChangeView<'a>>,
+    pub changes: Vec<ShownChange<'a>>,
     /// All parts of their differences, in the order in which they are shown: those of what was
     /// asked for, then those of what only mends links.
     pub parts: Vec<DiffPart>,
@@ -36,7 +36,7 @@ pub(super) struct SetView<'a> {
 
 /// A change of a set as it is shown.
 #[derive(Debug)]
-pub(super) struct ChangeView<'a> {
+pub(super) struct ShownChange<'a> {
     /// The change as it is on record.
     pub proposed: &'a ProposedChange,
     /// Its effect, and the reason why it cannot be made now, if any.
@@ -50,14 +50,11 @@ pub(super) struct ChangeView<'a> {
 impl<'a> SetView<'a> {
     /// The sheet of a set.
     pub(super) fn new(review: &'a Review) -> Self {
-        let reviewed = std::iter::once(&review.change).chain(&review.others);
-        let changes: Vec<ChangeView<'a>> = review
-            .proposal
-            .changes()
-            .zip(reviewed)
-            .map(|(proposed, reviewed)| ChangeView::new(proposed, reviewed))
+        let changes = review.proposal.changes().zip(&review.changes);
+        let changes: Vec<ShownChange<'a>> = changes
+            .map(|(proposed, reviewed)| ShownChange::new(proposed, reviewed))
             .collect();
-        let of_change = |(number, change): (usize, &ChangeView)| -> Vec<DiffPart> {
+        let of_change = |(number, change): (usize, &ShownChange)| -> Vec<DiffPart> {
             let only_mends = change.proposed.links_mended.is_some();
             let texts = change.texts.iter().enumerate();
             texts
@@ -76,17 +73,17 @@ impl<'a> SetView<'a> {
 
     /// The number of changes that were asked for, and of those that only mend links.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let only_mends = |change: &&ChangeView| change.proposed.links_mended.is_some();
+        let only_mends = |change: &&ShownChange| change.proposed.links_mended.is_some();
         let mending = self.changes.iter().filter(only_mends).count();
         (self.changes.len() - mending, mending)
     }
 }
 
-impl<'a> ChangeView<'a> {
+impl<'a> ShownChange<'a> {
     fn new(proposed: &'a ProposedChange, reviewed: &'a Reviewed) -> Self {
         // What is made is the merged change, where the page was changed since.
-        let made = reviewed.merged.as_deref().unwrap_or(reviewed);
-        let (values, mut texts) = fields::split(&made.changes);
+        let made = reviewed.merged.as_deref().unwrap_or(&reviewed.change);
+        let (values, mut texts) = fields::split(&made.values);
         texts.insert(0, (Field::Content.name(), made.diff.as_str()));
         texts.retain(|(_, diff)| !diff.is_empty());
         Self {

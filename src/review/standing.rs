@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::markup::{record_of, text, when};
 use super::queue::what;
 use super::rows::whole;
-use super::set_view::{After, ChangeView, SetPageModel};
+use super::set_view::{After, SetPageModel, ShownChange};
 use crate::audit::{CallId, ProposalState};
 use crate::notice::Progress;
 use crate::page::Date;
@@ -84,7 +84,7 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
         return html! {};
     }
     let numbered = sheet.changes.iter().enumerate();
-    let of_change: Vec<(usize, &ChangeView)> = numbered
+    let of_change: Vec<(usize, &ShownChange)> = numbered
         .filter(|(_, change)| change.reviewed.hindrance.is_some())
         .collect();
     html! {
@@ -111,7 +111,7 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
                     @for (number, change) in of_change.iter().take(MOST_CONFLICTS) {
                         li {
                             (shown.link(*number)) " "
-                            a.wiki href=(change.reviewed.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
+                            a.wiki href=(change.reviewed.change.target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
                             @if change.reviewed.merged.is_some() { span.quiet { ": both go together" } }
                         }
                     }
@@ -126,7 +126,7 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
 
 /// The reason why a change cannot be made now, and what changed since; the merged result is shown
 /// as its difference.
-pub(super) fn conflict(change: &ChangeView) -> Markup {
+pub(super) fn conflict(change: &ShownChange) -> Markup {
     let reviewed = change.reviewed;
     html! {
         @if let Some(failure) = &reviewed.hindrance {

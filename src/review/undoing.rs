@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use maud::{Markup, html};
-use serde_json::{Map, Value};
 
 use super::deciding::{carry_out, decided, let_go};
 use super::decision::{self, ReviewDecision, ReviewedSet};
@@ -16,8 +15,9 @@ use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::set_view::After;
 use super::visitor::{Reviews, SentForm, Visitor, busy, no_set};
 use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
-use crate::change::{Operation, Warning};
-use crate::write::{PreviewToConfirm, WriteTarget};
+use crate::change::Warning;
+use crate::view::ChangeView;
+use crate::write::Preview;
 
 /// The member of the form that carries the token.
 const TOKEN: &str = "undoes";
@@ -132,7 +132,7 @@ async fn shown(
     let call = applied_by(visitor, seen)?;
     let reviewer = &visitor.reviewer;
     let mut shown = None;
-    let looks = |preview: &PreviewToConfirm| {
+    let looks = |preview: &Preview| {
         shown = Some(UndoPreview::new(preview));
         false
     };
@@ -177,32 +177,15 @@ struct UndoPreview {
 }
 
 impl UndoPreview {
-    fn new(shown: &PreviewToConfirm) -> Self {
-        let (count, deletes) = match shown {
-            PreviewToConfirm::One(one) => (1, one.operation.deletes()),
-            PreviewToConfirm::Set(set) => {
-                let deletes = set.changes.iter().any(|line| line.operation.deletes());
-                (set.changes.len(), deletes)
-            }
-        };
+    fn new(shown: &Preview) -> Self {
         let changes = html! {
-            @match shown {
-                PreviewToConfirm::One(one) => {
-                    (warnings(&one.notes.warnings))
-                    (change(one.operation, &one.target, (&one.changes, &one.diff), &[]))
-                },
-                PreviewToConfirm::Set(set) => {
-                    (warnings(&set.notes.warnings))
-                    @for line in &set.changes {
-                        (change(line.operation, &line.target, (&line.values, &line.diff), &line.warnings))
-                    }
-                },
-            }
+            (warnings(&shown.notes.warnings))
+            @for one in &shown.changes { (change(one)) }
         };
         Self {
             digest: decision::digest_of(shown),
-            count,
-            deletes,
+            count: shown.changes.len(),
+            deletes: shown.changes.iter().any(|one| one.operation.deletes()),
             changes,
         }
     }
@@ -237,25 +220,20 @@ fn asking(
     markup::page("Undo", frame, &body)
 }
 
-fn change(
-    operation: Operation,
-    target: &WriteTarget,
-    (values, diff): (&Map<String, Value>, &str),
-    of_change: &[Warning],
-) -> Markup {
-    let (values, texts) = fields::split(values);
+fn change(one: &ChangeView) -> Markup {
+    let (target, (values, texts)) = (&one.target, fields::split(&one.values));
     html! {
         section.change {
             div.bar {
                 h3 {
-                    (verb(operation)) " "
+                    (verb(one.operation)) " "
                     span.path { (text(&target.locale)) "/" (text(&target.path)) }
                 }
                 a.wiki href=(target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
             }
-            (warnings(of_change))
+            (warnings(&one.warnings))
             @if !values.is_empty() { (fields::table(values.iter().copied())) }
-            (fields::differences(&texts, diff))
+            (fields::differences(&texts, &one.diff))
         }
     }
 }

@@ -1,7 +1,5 @@
 //! `wikijs_get_proposal`: one proposal, and whether it still fits (toolset `proposals`).
 
-use std::mem::take;
-
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,10 +163,11 @@ impl Effect {
         if !review.is_readable {
             return Self::Unread {};
         }
-        let (changes, diff) = (
-            take(&mut review.change.changes),
-            take(&mut review.change.diff),
-        );
+        let change = review
+            .changes
+            .pop()
+            .map(|one| (one.change.values, one.change.diff));
+        let (changes, diff) = change.unwrap_or_default();
         let before = warnings.len();
         let (of_value, of_diff) = extent.room();
         let changes = short_to(changes, of_value, warnings);

@@ -12,9 +12,8 @@ use crate::change::{Operation, Warning};
 use crate::error::capitalised;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Field, Note, escape_hidden};
-use crate::write::{
-    Extent, LinkedFrom, PROPOSED, SAMPLES, SetLine, SetPreview, WAITS, WriteTarget,
-};
+use crate::view::ChangeView;
+use crate::write::{Extent, LinkedFrom, PROPOSED, Preview, SAMPLES, WAITS};
 
 /// How to see the rest of a set.
 const FULL_OF_SET: &str = "detail \"full\" shows each change with its difference and warnings; wikijs_get_change_set with id (previewId) and offset shows them in parts.";
@@ -44,7 +43,7 @@ pub(super) struct SetShown {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Grouped<Warning>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<Grouped<PageLeftOut>>,
+    left_out: Vec<Grouped<LeftOut>>,
     #[serde(flatten)]
     links_left: LinksLeft,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,7 +62,7 @@ pub(super) struct SetShown {
 }
 
 impl SetShown {
-    pub(super) fn new(shown: SetPreview, extent: Extent) -> Self {
+    pub(super) fn new(shown: Preview, extent: Extent) -> Self {
         let verdict = verdict(&shown);
         let mut warnings = shown.notes.warnings;
         if extent == Extent::Brief {
@@ -72,8 +71,7 @@ impl SetShown {
         }
         let mut changes = ChangesView::new(shown.changes, (0, shown.pages), extent);
         let warnings = group_warnings(warnings, extent);
-        let left_out = PageLeftOut::all(shown.left_out);
-        let left_out = grouped(left_out, (extent, MAX_NAMED), |page| &page.why);
+        let left_out = grouped(shown.left_out, (extent, MAX_NAMED), |page| &page.why);
         let links_left = LinksLeft::new(shown.links_left, extent);
         let linked_from = grouped(shown.notes.linked_from, (extent, MAX_NAMED), |_| "");
         if is_counted(&warnings)
@@ -103,7 +101,7 @@ impl SetShown {
 }
 
 /// What will happen to a set, in sentences.
-fn verdict(shown: &SetPreview) -> String {
+fn verdict(shown: &Preview) -> String {
     let warnings = shown.notes.warnings.iter();
     let told = warnings.filter(|warning| OF_VERDICT.contains(&&*warning.code));
     let mut sentences: Vec<String> = told.map(|warning| capitalised(&warning.message)).collect();
@@ -130,7 +128,7 @@ fn verdict(shown: &SetPreview) -> String {
 }
 
 /// The warnings about a change, each with its page.
-pub(super) fn placed_warnings(line: &SetLine) -> impl Iterator<Item = Warning> {
+pub(super) fn placed_warnings(line: &ChangeView) -> impl Iterator<Item = Warning> {
     let place = place(&line.target.locale, &line.target.path);
     { line.warnings.iter() }.map(move |warning| about(&place, warning))
 }
@@ -208,7 +206,7 @@ pub(super) struct ChangesView {
 #[serde(untagged)]
 enum ChangeList {
     Full {
-        changes: Vec<ChangeShown>,
+        changes: Vec<ChangeView>,
     },
     Brief {
         lines: Vec<String>,
@@ -229,7 +227,11 @@ struct ShownDifference {
 
 impl ChangesView {
     /// The changes of a set of so many, of which the first has this number.
-    pub(super) fn new(lines: Vec<SetLine>, (from, pages): (usize, usize), extent: Extent) -> Self {
+    pub(super) fn new(
+        lines: Vec<ChangeView>,
+        (from, pages): (usize, usize),
+        extent: Extent,
+    ) -> Self {
         if extent == Extent::Brief {
             return Self::brief(lines, (from, pages));
         }
@@ -241,18 +243,16 @@ impl ChangesView {
             // A set without differences to show has no further page of them.
             next_offset: (next > from && next < pages).then(|| count(next)),
             hint: None,
-            changes: ChangeList::Full {
-                changes: lines.into_iter().map(ChangeShown::from).collect(),
-            },
+            changes: ChangeList::Full { changes: lines },
         }
     }
 
-    fn brief(changes: Vec<SetLine>, (from, pages): (usize, usize)) -> Self {
+    fn brief(changes: Vec<ChangeView>, (from, pages): (usize, usize)) -> Self {
         let (mut lines, mut differences) = (Vec::new(), Vec::new());
         let (mut links_mended, mut pages_mended, mut next) = (0_usize, 0_usize, None);
         let mut is_part = false;
         for (number, change) in changes.into_iter().enumerate() {
-            if let Some(links) = change.only_mends {
+            if let Some(links) = change.links_mended {
                 links_mended = links_mended.saturating_add(links);
                 pages_mended = pages_mended.saturating_add(1);
                 continue;
@@ -289,7 +289,7 @@ impl ChangesView {
 }
 
 /// A change in a line: `update /en/docs/a (12): content +3 -1, tags !dead_link`.
-fn line(change: &SetLine) -> String {
+fn line(change: &ChangeView) -> String {
     let target = &change.target;
     let id = match (target.comment, target.asset, target.id) {
         (Some(comment), _, _) => format!(" (comment {comment})"),
@@ -326,7 +326,7 @@ pub(super) fn place(locale: &str, path: &str) -> String {
 }
 
 /// The changed fields of a change and its lines, where these are not what the operation says.
-fn fields(change: &SetLine) -> String {
+fn fields(change: &ChangeView) -> String {
     let is_whole = matches!(change.operation, Operation::Create | Operation::Delete);
     let is_place = |field: &Field| matches!(field, Field::Path | Field::Locale);
     let told = change
@@ -338,7 +338,7 @@ fn fields(change: &SetLine) -> String {
     if told.len() > MAX_FIELDS {
         told = format!("{} fields", names.len());
     }
-    for (sign, lines) in [('+', change.lines.added), ('-', change.lines.removed)] {
+    for (sign, lines) in [('+', change.lines_added), ('-', change.lines_removed)] {
         if lines > 0 {
             // Writing to a string cannot fail.
             let _ = write!(told, " {sign}{lines}");
@@ -415,63 +415,5 @@ impl LinksLeft {
             links_left: grouped(shown.collect(), (extent, MAX_NAMED), |link| &link.why),
             links_left_not_shown: some_count(not_shown),
         }
-    }
-}
-
-/// The preview of one change of a set.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangeShown {
-    operation: &'static str,
-    target: WriteTarget,
-    changed: Vec<&'static str>,
-    /// Number of links that the change mends, if it does nothing else.
-    links_mended: Option<i64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    changes: Map<String, Value>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    diff: String,
-    #[serde(skip_serializing_if = "is_default")]
-    lines_added: i64,
-    #[serde(skip_serializing_if = "is_default")]
-    lines_removed: i64,
-}
-
-impl From<SetLine> for ChangeShown {
-    fn from(line: SetLine) -> Self {
-        Self {
-            operation: line.operation.as_str(),
-            target: line.target,
-            changed: line.changed.into_iter().map(Field::name).collect(),
-            links_mended: line.only_mends.map(count),
-            warnings: line.warnings,
-            changes: line.values,
-            diff: line.diff,
-            lines_added: count(line.lines.added),
-            lines_removed: count(line.lines.removed),
-        }
-    }
-}
-
-/// A page that was selected but that the set does not change.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PageLeftOut {
-    /// `None` for a page that was to be created.
-    id: Option<i64>,
-    path: Option<String>,
-    why: Cow<'static, str>,
-}
-
-impl PageLeftOut {
-    pub(super) fn all(pages: Vec<LeftOut>) -> Vec<Self> {
-        let shown = pages.into_iter().map(|page| Self {
-            id: page.id,
-            path: page.path.map(|path| path.as_str().to_owned()),
-            why: page.why,
-        });
-        shown.collect()
     }
 }

@@ -1,18 +1,19 @@
 //! Answers a write: as a preview, or with its outcome.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::detail::FULL_OF_ONE;
 use super::output::{count, is_default};
 use super::pending_answer::PendingAnswer;
-use super::set_view::{LinksLeft, PageLeftOut, SetShown, said};
+use super::set_view::{LinksLeft, SetShown, said};
 use crate::audit::ProposalId;
 use crate::change::{Operation, Warning};
+use crate::gates::LeftOut;
 use crate::page::Field;
+use crate::view::ChangeView;
 use crate::write::{
     Applied, Extent, Joined, LinkedFrom, NotTakenBack, Notes, PendingSet, Preview, SetAnswer,
-    SetMember, WriteAnswer, WriteTarget,
+    SetMember, WriteAnswer,
 };
 
 /// [`Write`] in a few words.
@@ -23,41 +24,30 @@ pub(super) const WRITE_ANSWER: &str = "Absent: false, 0, none.";
 #[serde(rename_all = "camelCase")]
 pub(super) struct Write {
     #[serde(skip_serializing_if = "is_default")]
-    pub(super) preview: bool,
-    pub(super) operation: &'static str,
-    pub(super) outcome: Option<&'static str>,
-    pub(super) target: WriteTarget,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) warnings: Vec<Warning>,
-    pub(super) changes: Option<Map<String, Value>>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) diff: String,
+    preview: bool,
+    #[serde(flatten)]
+    change: Option<ChangeView>,
     /// The headings of a content that the caller has just sent.
-    pub(super) outline: Option<Vec<String>>,
+    outline: Option<Vec<String>>,
     /// How to see what is not shown.
-    pub(super) hint: Option<&'static str>,
-    pub(super) changed: Option<Vec<&'static str>>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) lines_added: i64,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) lines_removed: i64,
-    pub(super) updated_at: Option<String>,
+    hint: Option<&'static str>,
+    updated_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) unverified: Vec<&'static str>,
+    unverified: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) linked_from: Vec<LinkedFrom>,
-    pub(super) conflict_check: Option<&'static str>,
+    linked_from: Vec<LinkedFrom>,
+    conflict_check: Option<&'static str>,
     /// The reason given, marked as the words of whoever asked for it.
-    pub(super) note: Option<String>,
-    pub(super) confirm: Option<String>,
-    pub(super) confirm_expires_at: Option<String>,
-    pub(super) proposal: Option<String>,
-    pub(super) replaces: Option<String>,
-    pub(super) undoes: Option<String>,
-    pub(super) draft: Option<InDraft>,
+    note: Option<String>,
+    confirm: Option<String>,
+    confirm_expires_at: Option<String>,
+    proposal: Option<String>,
+    replaces: Option<String>,
+    undoes: Option<String>,
+    draft: Option<InDraft>,
     /// The id of a preview, which no undo takes.
-    pub(super) preview_id: Option<String>,
-    pub(super) call_id: Option<String>,
+    preview_id: Option<String>,
+    call_id: Option<String>,
 }
 
 /// The draft that a change joined.
@@ -72,8 +62,8 @@ pub(super) struct InDraft {
 }
 
 impl Write {
-    /// The preview of one change; a set has a different shape.
-    fn preview(preview: Preview, extent: Extent) -> Self {
+    /// A change with the notes about it.
+    fn new(change: ChangeView, notes: Notes) -> Self {
         let in_draft = |joined: Joined| InDraft {
             name: joined.name.to_string(),
             id: joined.id.to_string(),
@@ -81,58 +71,54 @@ impl Write {
             digest: joined.digest.to_string(),
         };
         Self {
-            hint: hint(&preview, extent),
+            conflict_check: compared(&notes, change.operation),
+            replaces: notes.replaces.map(|id| id.to_string()),
+            undoes: notes.undoes.map(|id| id.to_string()),
+            draft: notes.joined.map(in_draft),
+            linked_from: notes.linked_from,
+            note: said(notes.note),
+            change: Some(ChangeView {
+                warnings: notes.warnings,
+                ..change
+            }),
+            ..Self::default()
+        }
+    }
+
+    /// The preview of one change; a set has a different shape.
+    fn preview(preview: Preview, change: ChangeView, extent: Extent) -> Self {
+        let hint = hint(&preview, extent);
+        let (token, expires) = { preview.confirm }
+            .map(|it| (it.token, it.expires_at))
+            .unzip();
+        let change = ChangeView {
+            changed: Vec::new(),
+            ..change
+        };
+        Self {
+            hint,
             preview: true,
-            operation: preview.operation.as_str(),
-            conflict_check: compared(&preview.notes, preview.operation),
-            target: preview.target,
-            changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
-            diff: preview.diff,
             outline: preview.outline,
-            lines_added: count(preview.lines.added),
-            lines_removed: count(preview.lines.removed),
-            replaces: preview.notes.replaces.map(|id| id.to_string()),
-            undoes: preview.notes.undoes.map(|id| id.to_string()),
-            draft: preview.notes.joined.map(in_draft),
-            linked_from: preview.notes.linked_from,
-            warnings: preview.notes.warnings,
-            note: said(preview.notes.note),
-            confirm: preview
-                .confirm
-                .as_ref()
-                .map(|confirm| confirm.token.clone()),
-            confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
+            confirm: token,
+            confirm_expires_at: expires,
             proposal: preview.proposal.map(|id| id.to_string()),
             preview_id: Some(preview.call.to_string()),
-            ..Self::default()
+            ..Self::new(change, preview.notes)
         }
     }
 
     /// The outcome of one change.
     fn applied(applied: Applied) -> Self {
-        let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
+        let unverified = applied.unverified.into_iter().map(Field::name);
+        let notes = Notes {
+            note: None,
+            ..applied.notes
+        };
         Self {
-            operation: applied.operation.as_str(),
-            outcome: Some(if applied.is_unchanged {
-                "unchanged"
-            } else {
-                "applied"
-            }),
-            conflict_check: compared(&applied.notes, applied.operation),
-            target: applied.target,
-            changed: Some(names(applied.changed)).filter(|changed: &Vec<_>| !changed.is_empty()),
-            lines_added: count(applied.lines.added),
-            lines_removed: count(applied.lines.removed),
             updated_at: applied.updated_at,
-            unverified: names(applied.unverified)
-                .into_iter()
-                .chain(applied.unreadable)
-                .collect(),
-            undoes: applied.notes.undoes.map(|id| id.to_string()),
-            linked_from: applied.notes.linked_from,
-            warnings: applied.notes.warnings,
+            unverified: unverified.chain(applied.unreadable).collect(),
             call_id: Some(applied.call.to_string()),
-            ..Self::default()
+            ..Self::new(applied.change, notes)
         }
     }
 }
@@ -177,7 +163,7 @@ pub(super) struct SetDone {
     applied: i64,
     changes: Vec<ChangeDone>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<PageLeftOut>,
+    left_out: Vec<LeftOut>,
     #[serde(flatten)]
     links_left: LinksLeft,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -205,9 +191,11 @@ impl WriteOutput {
     /// The answer, as far as the caller is shown it.
     pub(super) fn new(answer: WriteAnswer, extent: Extent) -> Self {
         match answer {
-            WriteAnswer::Preview(preview) => Self::One(Box::new(Write::preview(*preview, extent))),
+            WriteAnswer::Preview(mut preview) => match preview.take_single() {
+                Some(change) => Self::One(Box::new(Write::preview(*preview, change, extent))),
+                None => Self::Preview(SetShown::new(*preview, extent)),
+            },
             WriteAnswer::Applied(applied) => Self::One(Box::new(Write::applied(*applied))),
-            WriteAnswer::SetPreview(shown) => Self::Preview(SetShown::new(*shown, extent)),
             WriteAnswer::Set(set) => Self::Set(SetDone::new(*set, None)),
         }
     }
@@ -229,7 +217,7 @@ impl SetDone {
             pages: count(set.members.len()),
             applied: count(set.members.iter().filter(|one| one.is_there()).count()),
             changes: set.members.iter().map(ChangeDone::new).collect(),
-            left_out: PageLeftOut::all(set.left_out),
+            left_out: set.left_out,
             links_left: LinksLeft::new(set.links_left, Extent::Bounded),
             linked_from: set.notes.linked_from,
             warnings: set.notes.warnings,

@@ -1,11 +1,14 @@
-//! Puts what is on record into words, once for every door: terminal, review page, JSON. Pure: whoever
-//! shows it makes it harmless, and links what has an address.
+//! Shows the changes of a set, and puts what is on record into words, once for every door: tools,
+//! terminal, review page, JSON. Pure: whoever shows it makes it harmless, and links what has an
+//! address.
 
 mod call;
+mod change;
 mod client;
 mod story;
 
 pub(crate) use call::{CallView, FactPart, facts};
+pub use change::{ChangeView, WriteTarget};
 pub(crate) use client::client_name;
 pub(crate) use story::whose;
 pub use story::{Story, StoryChange, StoryLine};

@@ -1,5 +1,7 @@
 //! The answer to a caller if nothing failed.
 
+use std::mem::take;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -7,11 +9,9 @@ use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{BRIEF_DIFF, Change, Operation, Warning, cut_to, short_to};
 use crate::error::{Code, Failure};
 use crate::gates::{DraftDigest, LeftOut, LinkLeft, Previewed};
-use crate::page::{
-    Attached, Field, LineCounts, Note, Outline, PagePath, PagePlace, PageState, escaped,
-};
-use crate::wiki::Wiki;
-use crate::words::words;
+use crate::page::{Field, LineCounts, Note, Outline, PageState, escaped};
+use crate::view::{ChangeView, WriteTarget};
+use crate::words::{and_more, words};
 
 use super::caller::Extent;
 
@@ -22,8 +22,6 @@ pub enum WriteAnswer {
     Preview(Box<Preview>),
     /// It was sent and the page is as promised, or there was nothing to send.
     Applied(Box<Applied>),
-    /// Nothing was sent; these changes would be sent.
-    SetPreview(Box<SetPreview>),
     /// A set of changes was sent, or is being sent.
     Set(Box<SetAnswer>),
 }
@@ -34,97 +32,23 @@ impl WriteAnswer {
         match self {
             Self::Preview(preview) => &mut preview.notes,
             Self::Applied(applied) => &mut applied.notes,
-            Self::SetPreview(preview) => &mut preview.notes,
             Self::Set(set) => &mut set.notes,
         }
     }
 
     /// The set that it left to people, with its notes.
     pub fn left_to_people(&mut self) -> Option<(ProposalId, &mut Notes)> {
-        let (set, notes) = match self {
-            Self::Preview(preview) => (preview.proposal, &mut preview.notes),
-            Self::SetPreview(shown) => (shown.proposal, &mut shown.notes),
-            Self::Applied(_) | Self::Set(_) => return None,
-        };
-        Some((set?, notes))
-    }
-
-    /// The same preview with a token that confirms it, and the proposal that it is kept as.
-    pub(super) fn kept_as(mut self, token: Option<Previewed>, kept: Option<ProposalId>) -> Self {
-        let (confirm, proposal) = match &mut self {
-            Self::Preview(preview) => (&mut preview.confirm, &mut preview.proposal),
-            Self::SetPreview(shown) => (&mut shown.confirm, &mut shown.proposal),
-            Self::Applied(_) | Self::Set(_) => return self,
-        };
-        (*confirm, *proposal) = (token, kept);
-        self
+        match self {
+            Self::Preview(preview) => Some((preview.proposal?, &mut preview.notes)),
+            Self::Applied(_) | Self::Set(_) => None,
+        }
     }
 
     /// The part of it that a caller is shown.
     pub(super) fn bounded(self, extent: Extent) -> Self {
-        match (self, extent) {
-            (Self::Preview(preview), Extent::Brief | Extent::Bounded) => {
-                Self::Preview(Box::new(preview.bounded(extent)))
-            }
-            (Self::SetPreview(preview), Extent::Bounded) => {
-                Self::SetPreview(Box::new(preview.bounded()))
-            }
-            (answer, _) => answer,
-        }
-    }
-
-    /// The same preview of a change whose content came whole from its caller: with the outline of that
-    /// content in place of a difference, unless little of the page changes.
-    pub(super) fn outlined(mut self, change: &Change) -> Self {
-        if let (Self::Preview(preview), Some(after)) = (&mut self, change.after())
-            && (preview.operation == Operation::Create || preview.diff.len() > BRIEF_DIFF)
-        {
-            preview.outline = Some(outline(after));
-            preview.diff = String::new();
-        }
-        self
-    }
-}
-
-/// The page of a write.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WriteTarget {
-    /// Its id; `None` for a page that does not exist yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<i64>,
-    /// Its locale.
-    pub locale: String,
-    /// Its path.
-    pub path: String,
-    /// Its title.
-    pub title: String,
-    /// The address at which a person sees it.
-    pub url: String,
-    /// The comment that it is about, if not the page itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub comment: Option<i64>,
-    /// The asset that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asset: Option<i64>,
-}
-
-impl WriteTarget {
-    /// The page of a state, and what of it the state is of.
-    pub(super) fn of(wiki: &Wiki, page: &PageState) -> Self {
-        let (comment, asset) = match &page.thing {
-            Some(Attached::Comment(comment)) => (comment.id, None),
-            Some(Attached::Asset(asset)) => (None, asset.id),
-            None => (None, None),
-        };
-        Self {
-            id: page.id,
-            locale: page.locale.as_str().to_owned(),
-            path: page.path.as_str().to_owned(),
-            title: page.title.clone(),
-            url: wiki.url_of(page),
-            comment,
-            asset,
+        match self {
+            Self::Preview(preview) => Self::Preview(Box::new(preview.bounded(extent))),
+            answer => answer,
         }
     }
 }
@@ -186,89 +110,16 @@ pub struct Joined {
 /// The effect of a write, in full; agents get it [bounded](Self::bounded).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
-    /// The call.
-    pub call: CallId,
-    /// The word for it.
-    pub operation: Operation,
-    /// The page as it is, or as it shall be created.
-    pub target: WriteTarget,
-    /// Each changed field with its values before and after, or their difference; the content
-    /// left out.
-    pub changes: Map<String, Value>,
-    /// The difference of the content.
-    pub diff: String,
-    /// The headings of the new content, in place of a difference that its caller wrote.
-    pub outline: Option<Vec<String>>,
-    /// The numbers of its added and removed lines.
-    pub lines: LineCounts,
-    /// Warnings for the operator, and the state with which the page was compared.
-    pub notes: Notes,
-    /// The token that confirms it, and until when; none in a dry run.
-    pub confirm: Option<Previewed>,
-    /// The proposal that it is kept as, where a person can apply it later.
-    pub proposal: Option<ProposalId>,
-}
-
-impl Preview {
-    /// The part of it that fits into an answer, with a warning about what was cut.
-    #[must_use]
-    pub fn bounded(mut self, extent: Extent) -> Self {
-        let (of_value, of_diff) = extent.room();
-        let warnings = &mut self.notes.warnings;
-        self.changes = short_to(self.changes, of_value, warnings);
-        self.diff = cut_to(self.diff, of_diff, warnings);
-        self
-    }
-}
-
-/// The most headings of an outline in a preview.
-const MAX_HEADINGS: usize = 40;
-
-/// The first headings of a page, and how many more there are.
-fn outline(page: &PageState) -> Vec<String> {
-    let mut headings = Outline::in_format(&page.content, page.format()).all_headings();
-    let more = headings.len().saturating_sub(MAX_HEADINGS);
-    if more > 0 {
-        headings.truncate(MAX_HEADINGS);
-        headings.push(format!("and {more} more"));
-    }
-    headings
-}
-
-/// A write that happened, or had nothing to do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Applied {
-    /// The call.
-    pub call: CallId,
-    /// The word for it.
-    pub operation: Operation,
-    /// True if nothing had to be sent.
-    pub is_unchanged: bool,
-    /// The page as it was found; after a delete, as it was.
-    pub target: WriteTarget,
-    /// The fields that changed.
-    pub changed: Vec<Field>,
-    /// The numbers of added and removed lines of content.
-    pub lines: LineCounts,
-    /// The time at which the wiki wrote it, by its own clock.
-    pub updated_at: Option<String>,
-    /// The fields that this key cannot read back.
-    pub unverified: Vec<Field>,
-    /// A part that was sent beside fields, and can never be read back.
-    pub unreadable: Option<&'static str>,
-    /// Warnings for the caller, and the state with which the page was compared.
-    pub notes: Notes,
-}
-
-/// The effect of a set of changes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SetPreview {
     /// The call, whose id is the set's.
     pub call: CallId,
+    /// True if it is a set of changes; else its warnings are in the notes.
+    pub is_list: bool,
     /// The number of changes.
     pub pages: usize,
     /// The effect of each change.
-    pub changes: Vec<SetLine>,
+    pub changes: Vec<ChangeView>,
+    /// The headings of the new content, in place of a difference that its caller wrote.
+    pub outline: Option<Vec<String>>,
     /// The pages that were meant and that it does not change.
     pub left_out: Vec<LeftOut>,
     /// The links that lead to what moves and that it does not mend.
@@ -277,7 +128,7 @@ pub struct SetPreview {
     pub draft: Option<(DraftDigest, bool)>,
     /// The numbers of added and removed lines of content, all changes together.
     pub lines: LineCounts,
-    /// Warnings for the operator.
+    /// Warnings for the operator, and the state with which a page was compared.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<Previewed>,
@@ -291,58 +142,87 @@ pub(super) const MAX_LINES: usize = 100;
 /// The most characters of a path in a warning.
 const MAX_PATH: usize = 120;
 
-impl SetPreview {
-    /// The part of it that fits into an answer, with the warnings about all of it.
+impl Preview {
+    /// The part of it that fits into an answer, with a warning about what was cut, or with the
+    /// warnings about all of it.
     #[must_use]
-    pub fn bounded(mut self) -> Self {
-        if self.changes.len() > MAX_LINES {
+    pub fn bounded(mut self, extent: Extent) -> Self {
+        let warnings = &mut self.notes.warnings;
+        if !self.is_list && extent != Extent::Whole {
+            let (of_value, of_diff) = extent.room();
+            for change in &mut self.changes {
+                change.values = short_to(take(&mut change.values), of_value, warnings);
+                change.diff = cut_to(take(&mut change.diff), of_diff, warnings);
+            }
+        } else if extent == Extent::Bounded && self.changes.len() > MAX_LINES {
             for hidden in self.changes.split_off(MAX_LINES) {
                 let path = escaped(&hidden.target.path, MAX_PATH);
-                let warnings = hidden.warnings.into_iter();
-                self.notes.warnings.extend(warnings.map(|warning| Warning {
+                warnings.extend(hidden.warnings.into_iter().map(|warning| Warning {
                     message: format!("{path}: {}", warning.message),
                     ..warning
                 }));
             }
-            self.notes.warnings.push(Warning::new(
-                "changes_not_shown",
-                format!(
-                    "{MAX_LINES} of {} changes are here; wikijs_get_change_set with id (previewId) and offset {MAX_LINES} shows more.",
-                    self.pages
-                ),
-            ));
+            let message = format!(
+                "{MAX_LINES} of {} changes are here; wikijs_get_change_set with id (previewId) and offset {MAX_LINES} shows more.",
+                self.pages
+            );
+            warnings.push(Warning::new("changes_not_shown", message));
         }
         self
     }
+
+    /// Its change, if it is no set.
+    pub fn take_single(&mut self) -> Option<ChangeView> {
+        self.changes.pop_if(|_| !self.is_list)
+    }
+
+    /// Shows the outline of a content that came whole from its caller in place of a difference,
+    /// unless little of the page changes.
+    pub(super) fn outline(&mut self, change: &Change) {
+        let is_new = change.operation() == Operation::Create;
+        let shown = self.changes.first_mut().filter(|_| !self.is_list);
+        if let (Some(shown), Some(after)) = (shown, change.after())
+            && (is_new || shown.diff.len() > BRIEF_DIFF)
+        {
+            self.outline = Some(outline(after));
+            shown.diff = String::new();
+        }
+    }
 }
 
-/// The effect of one change of a set.
+/// The most headings of an outline in a preview.
+const MAX_HEADINGS: usize = 40;
+
+/// The first headings of a page, and how many more there are.
+fn outline(page: &PageState) -> Vec<String> {
+    let mut headings = Outline::in_format(&page.content, page.format()).all_headings();
+    let more = headings.split_off(MAX_HEADINGS.min(headings.len())).len();
+    headings.extend((more > 0).then(|| and_more(more).trim_start().to_owned()));
+    headings
+}
+
+/// A write that happened, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SetLine {
-    /// The word for it.
-    pub operation: Operation,
-    /// The page as it is.
-    pub target: WriteTarget,
-    /// The place to which it moves.
-    pub new_place: Option<PagePlace>,
-    /// The temporary path by which it moves.
-    pub aside: Option<PagePath>,
-    /// The fields that change.
-    pub changed: Vec<Field>,
-    /// Each changed field with its values before and after; the content left out.
-    pub values: Map<String, Value>,
-    /// The difference of the content; empty if there was no room for it.
-    pub diff: String,
-    /// True if the difference was left out or cut for want of room.
-    pub is_cut: bool,
-    /// The numbers of its added and removed lines.
-    pub lines: LineCounts,
-    /// The number of links it mends, if it does nothing else.
-    pub only_mends: Option<usize>,
-    /// The call that it takes back.
-    pub undoes: Option<CallId>,
-    /// Its warnings.
-    pub warnings: Vec<Warning>,
+pub struct Applied {
+    /// The call.
+    pub call: CallId,
+    /// Its change, with the page as it was found; after a delete, as it was.
+    pub change: ChangeView,
+    /// The time at which the wiki wrote it, by its own clock.
+    pub updated_at: Option<String>,
+    /// The fields that this key cannot read back.
+    pub unverified: Vec<Field>,
+    /// A part that was sent beside fields, and can never be read back.
+    pub unreadable: Option<&'static str>,
+    /// Warnings for the caller, and the state with which the page was compared.
+    pub notes: Notes,
+}
+
+impl Applied {
+    /// True if nothing had to be sent.
+    pub fn is_unchanged(&self) -> bool {
+        self.change.outcome == Some(Outcome::Unchanged)
+    }
 }
 
 /// The number of differences in a brief view of a set.
@@ -350,11 +230,11 @@ pub const SAMPLES: usize = 3;
 /// The bytes that they share.
 const SAMPLES_BYTES: usize = 1_500;
 
-impl SetLine {
+impl ChangeView {
     /// Cuts the differences of the first changes, which share the room of a brief answer.
     pub(super) fn sample(lines: &mut [Self]) {
         let mut left = SAMPLES_BYTES;
-        let samples = lines.iter_mut().filter(|line| line.only_mends.is_none());
+        let samples = lines.iter_mut().filter(|line| line.links_mended.is_none());
         for (taken, line) in samples.take(SAMPLES).enumerate() {
             let share = left / SAMPLES.saturating_sub(taken).max(1);
             let values = json!(line.values).to_string().len();
@@ -365,7 +245,7 @@ impl SetLine {
                 left -= values;
             }
             let share = left / SAMPLES.saturating_sub(taken).max(1);
-            let diff = std::mem::take(&mut line.diff);
+            let diff = take(&mut line.diff);
             // The counts of its lines are in the answer.
             line.is_cut |= diff.len() > share;
             line.diff = cut_to(diff, share, &mut Vec::new());
@@ -434,8 +314,6 @@ pub struct SetMember {
     pub operation: Operation,
     /// The page, as it was found last.
     pub target: WriteTarget,
-    /// The fields that change.
-    pub changed: Vec<Field>,
     /// Its outcome; `None` until it is sent.
     pub outcome: Option<Outcome>,
     /// The call that took it back.
@@ -470,14 +348,14 @@ impl SetMember {
     /// Notes that it was applied.
     pub(super) fn is_applied(&mut self, applied: &Applied) {
         self.outcome = Some(Outcome::Applied);
-        self.target = applied.target.clone();
+        self.target = applied.change.target.clone();
         self.stands_at = None;
     }
 
     /// Notes that its page went to its temporary place, from where it has yet to go on.
     pub(super) fn is_aside(&mut self, applied: &Applied) {
         self.outcome = Some(Outcome::PartlyApplied);
-        self.stands_at = Some(applied.target.path.clone());
+        self.stands_at = Some(applied.change.target.path.clone());
     }
 
     /// Notes that it was not applied, or only in part.

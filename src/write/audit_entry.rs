@@ -17,8 +17,8 @@ use crate::gates::{
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 use crate::trace::{self, SpanEnd, SpanKind};
+use crate::view::WriteTarget;
 
-use super::answer::WriteTarget;
 use super::caller::Caller;
 
 /// Builds the audit entries of a call from the facts known so far.

@@ -7,9 +7,9 @@ use crate::error::Failure;
 use crate::gates::{ChangeSet, DraftMark, SetChange};
 use crate::page::PagePlace;
 use crate::render_budget;
+use crate::view::ChangeView;
 use crate::wiki::Wiki;
 
-use super::answer::SetLine;
 use super::audit_entry::EntryBuilder;
 use super::caller::{Caller, Extent};
 use super::context::WriteContext;
@@ -72,7 +72,7 @@ impl WriteContext {
         draft: Draft,
         from: usize,
         extent: Extent,
-    ) -> Result<Vec<SetLine>, Failure> {
+    ) -> Result<Vec<ChangeView>, Failure> {
         let changes = draft.changes.into_iter().skip(from);
         let changes = changes.filter_map(|one| {
             let change = Change::of_states(one.before, one.after)?;
@@ -96,7 +96,7 @@ impl WriteContext {
         caller: &Caller,
         id: CallId,
         from: usize,
-    ) -> Result<Option<(usize, Vec<SetLine>)>, Failure> {
+    ) -> Result<Option<(usize, Vec<ChangeView>)>, Failure> {
         let (previews, place) = (&self.memory.previews, self.preview_store(caller));
         let shown = previews.shown_anywhere(place.as_ref(), &caller.session, id);
         let Some(set) = shown.await? else {

@@ -3,21 +3,12 @@
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 
-use super::answer::{Applied, Preview, SetAnswer, SetOutcome, SetPreview, WriteAnswer};
+use super::answer::{Applied, Preview, SetAnswer, SetOutcome, WriteAnswer};
 use super::caller::Caller;
 use super::route::Brought;
 use super::source::{Apply, WriteRequest};
 use super::stages::propose::WAITS;
 use super::writer::Writer;
-
-/// The preview that a person sees before they say yes.
-#[derive(Debug)]
-pub enum PreviewToConfirm {
-    /// One change.
-    One(Box<Preview>),
-    /// A set of many.
-    Set(Box<SetPreview>),
-}
 
 /// The result of a write that was sent.
 #[derive(Debug)]
@@ -53,7 +44,7 @@ impl Writer {
         &self,
         caller: &Caller,
         plan: WriteRequest,
-        says_yes: impl FnOnce(&PreviewToConfirm) -> bool,
+        says_yes: impl FnOnce(&Preview) -> bool,
     ) -> Result<Option<AppliedWrite>, Failure> {
         match self.write_or_propose(caller, plan, says_yes).await? {
             InteractiveOutcome::Done(done) => Ok(Some(done)),
@@ -73,15 +64,16 @@ impl Writer {
         &self,
         caller: &Caller,
         plan: WriteRequest,
-        says_yes: impl FnOnce(&PreviewToConfirm) -> bool,
+        says_yes: impl FnOnce(&Preview) -> bool,
     ) -> Result<InteractiveOutcome, Failure> {
         let shown = match self.by_person(caller, &plan, Brought::Nothing).await? {
             Ok(done) => return Ok(InteractiveOutcome::Done(done)),
             Err(shown) => shown,
         };
-        let Some(token) = shown.token() else {
+        let Some(confirm) = &shown.confirm else {
             return Ok(shown.left());
         };
+        let token = confirm.token.clone();
         if !says_yes(&shown) {
             return Ok(InteractiveOutcome::Declined);
         }
@@ -113,7 +105,7 @@ impl Writer {
         caller: &Caller,
         request: &WriteRequest,
         brought: Brought,
-    ) -> Result<Result<AppliedWrite, PreviewToConfirm>, Failure> {
+    ) -> Result<Result<AppliedWrite, Box<Preview>>, Failure> {
         match Box::pin(self.run(caller, request, brought)).await {
             Ok(answer) => Ok(answer.into_applied()),
             Err(failure) => Err(self.desk().wiki.explained(failure).await),
@@ -128,37 +120,22 @@ fn ended_as_preview() -> Failure {
 
 impl WriteAnswer {
     /// The result of a write that was sent, or the preview of one that was not.
-    fn into_applied(self) -> Result<AppliedWrite, PreviewToConfirm> {
+    fn into_applied(self) -> Result<AppliedWrite, Box<Preview>> {
         match self {
             Self::Applied(applied) => Ok(AppliedWrite::One(applied)),
             Self::Set(set) => Ok(AppliedWrite::Set(set)),
-            Self::Preview(preview) => Err(PreviewToConfirm::One(preview)),
-            Self::SetPreview(preview) => Err(PreviewToConfirm::Set(preview)),
+            Self::Preview(preview) => Err(preview),
         }
     }
 }
 
-impl PreviewToConfirm {
-    /// The token that confirms it.
-    fn token(&self) -> Option<String> {
-        let confirm = match self {
-            Self::One(preview) => &preview.confirm,
-            Self::Set(preview) => &preview.confirm,
-        };
-        confirm.as_ref().map(|confirm| confirm.token.clone())
-    }
-
+impl Preview {
     /// The outcome without a token.
     fn left(&self) -> InteractiveOutcome {
-        let (proposal, notes) = match self {
-            Self::One(preview) => (preview.proposal, &preview.notes),
-            Self::Set(preview) => (preview.proposal, &preview.notes),
-        };
-        match proposal {
+        let mut warnings = self.notes.warnings.iter();
+        match self.proposal {
             None => InteractiveOutcome::Unchanged,
-            Some(id) if notes.warnings.iter().any(|one| one.code == WAITS) => {
-                InteractiveOutcome::Waits(id)
-            }
+            Some(id) if warnings.any(|one| one.code == WAITS) => InteractiveOutcome::Waits(id),
             Some(id) => InteractiveOutcome::Proposed(id),
         }
     }
@@ -168,7 +145,7 @@ impl AppliedWrite {
     /// The call that takes it back by its id; none where nothing was done.
     pub fn call(&self) -> Option<CallId> {
         match self {
-            Self::One(applied) => (!applied.is_unchanged).then_some(applied.call),
+            Self::One(applied) => (!applied.is_unchanged()).then_some(applied.call),
             Self::Set(set) => (set.outcome == SetOutcome::Applied).then_some(set.call),
         }
     }

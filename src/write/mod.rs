@@ -35,8 +35,8 @@ mod visibility;
 mod writer;
 
 pub use answer::{
-    Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SAMPLES, SetAnswer, SetLine,
-    SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
+    Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SAMPLES, SetAnswer, SetMember,
+    SetOutcome, WriteAnswer,
 };
 pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent, SiteDirectory, TaskSlot};
@@ -44,7 +44,7 @@ pub use context::WriteContext;
 pub use delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
 pub use drafts::Discarded;
 pub(crate) use faults::section_failure;
-pub use interactive::{AppliedWrite, InteractiveOutcome, PreviewToConfirm};
+pub use interactive::{AppliedWrite, InteractiveOutcome};
 pub use memories::{RecallResult, RememberResult, ToRecall, ToRemember};
 pub use memory::ReadExtent;
 pub use pending::{Became, PendingSet};

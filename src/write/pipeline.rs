@@ -24,7 +24,7 @@ use crate::gates::{
 use crate::render_budget;
 use crate::wiki::Sender;
 
-use super::answer::WriteAnswer;
+use super::answer::{Preview, WriteAnswer};
 use super::audit_entry::EntryBuilder;
 use super::caller::{Asker, Caller, Extent};
 use super::context::WriteContext;
@@ -35,7 +35,9 @@ use super::stages::check::{CheckInput, SetCheck};
 use super::stages::lock::WriteLock;
 use super::stages::rule::Ruling;
 use super::stages::send::{WriteJob, broke_off};
-use super::stages::{add_to_draft, apply, check, lock, propose, read, rule, send, show};
+use super::stages::{
+    add_to_draft, apply, batch_preview, check, lock, propose, read, rule, send, show,
+};
 
 /// The result of a write's stages.
 enum Passed {
@@ -321,11 +323,15 @@ impl<'a> Pipeline<'a> {
             }
         }
         let (call, extent) = (self.record.call(), self.caller.extent);
-        let mut shown = show::answer(&context.wiki, call, set, checked, extent);
+        let mut shown = Preview {
+            confirm: token,
+            proposal,
+            ..batch_preview::preview(&context.wiki, call, set, checked, extent)
+        };
         if extent == Extent::Brief && self.request.says_whole_content() {
-            shown = shown.outlined(&set.first().change);
+            shown.outline(&set.first().change);
         }
-        Ok(Passed::Answer(shown.kept_as(token, proposal)))
+        Ok(Passed::Answer(WriteAnswer::Preview(Box::new(shown))))
     }
 
     /// Sends a confirmed write, in a task of its own.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::audit::{
     AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange, SaidWhenMade,
@@ -10,11 +10,11 @@ use crate::audit::{
 use crate::change::{Change, Risk, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
-use crate::page::{Attached, Blob, LineCounts, check_asset, is_picture, mime_of};
+use crate::page::{Attached, Blob, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
+use crate::view::ChangeView;
 use crate::wiki::aside;
 
-use super::answer::{SetLine, WriteTarget};
 use super::caller::Extent;
 use super::context::WriteContext;
 use super::source::DraftContext;
@@ -30,10 +30,8 @@ use super::stages::check::{self, CheckInput};
 pub struct Review {
     /// The proposal.
     pub proposal: Proposal,
-    /// Its change; of a set, the first one.
-    pub change: Reviewed,
-    /// The other changes of a set, in order.
-    pub others: Vec<Reviewed>,
+    /// Its changes, in order.
+    pub changes: Vec<Reviewed>,
     /// The reason why it could not be applied now; `None` if it could, or if it is decided.
     pub hindrance: Option<Failure>,
     /// True if this key may read the fields that the proposal shows.
@@ -55,54 +53,23 @@ impl Review {
 
     /// About how many bytes its differences have.
     pub fn bytes(&self) -> usize {
-        let all = std::iter::once(&self.change).chain(&self.others);
-        all.map(|change| change.diff.len()).sum()
+        let all = self.changes.iter();
+        all.map(|one| one.change.diff.len()).sum()
     }
 }
 
 /// The effect of one change of a proposal.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reviewed {
-    /// The address at which a person sees its page.
-    pub url: String,
-    /// Each changed field with its values before and after, the content left out.
-    pub changes: Map<String, Value>,
-    /// The difference of the content.
-    pub diff: String,
+    /// The change as it was asked for.
+    pub change: ChangeView,
     /// The reason why this change could not be made as things are.
     pub hindrance: Option<Failure>,
     /// Its effect on top of later changes, where it does not fit and the two do not touch.
-    pub merged: Option<Box<Reviewed>>,
+    pub merged: Option<Box<ChangeView>>,
 }
 
-impl SetLine {
-    fn proposed(one: ProposedChange, shown: Reviewed) -> Self {
-        Self {
-            operation: one.operation,
-            target: WriteTarget {
-                id: one.page,
-                locale: one.locale.as_str().to_owned(),
-                path: one.path.as_str().to_owned(),
-                title: one.title,
-                url: shown.url,
-                ..WriteTarget::default()
-            },
-            new_place: one.new_path.map(|path| (one.locale, path)),
-            aside: one.aside,
-            changed: one.fields,
-            values: shown.changes,
-            diff: shown.diff,
-            is_cut: false,
-            lines: LineCounts {
-                added: one.lines_added,
-                removed: one.lines_removed,
-            },
-            only_mends: one.links_mended,
-            undoes: one.undoes,
-            warnings: Vec::new(),
-        }
-    }
-
+impl ChangeView {
     /// Leaves out what stands on its page.
     fn hide(&mut self) {
         (self.values, self.diff) = (Map::new(), String::new());
@@ -168,33 +135,22 @@ impl Review {
 
     /// The effect of each change, as far as an answer holds it and this key may read it, and how
     /// many differences have no room. What the proposal itself shows of them is taken from it.
-    pub fn take_lines(&mut self, extent: Extent) -> (Vec<SetLine>, usize) {
-        let reviewed = std::iter::once(&mut self.change).chain(&mut self.others);
-        let reviewed = reviewed.map(std::mem::take).collect::<Vec<_>>();
+    pub fn take_lines(&mut self, extent: Extent) -> (Vec<ChangeView>, usize) {
         let (mut room, mut hidden) = (MAX_DIFFS, 0_usize);
-        let all = self.proposal.changes().zip(reviewed);
-        let mut lines: Vec<SetLine> = all
-            .map(|(one, shown)| {
-                let mut line = SetLine::proposed(one.clone(), shown);
-                if !self.is_readable {
-                    line.hide();
-                } else if extent != Extent::Brief && !line.fits(&mut room) {
-                    line.hide();
-                    hidden = hidden.saturating_add(1);
-                }
-                line
-            })
-            .collect();
+        let lines = self.changes.drain(..).map(|one| one.change);
+        let mut lines: Vec<ChangeView> = lines.collect();
+        for line in &mut lines {
+            if !self.is_readable {
+                line.hide();
+            } else if extent != Extent::Brief && !line.fits(&mut room) {
+                line.hide();
+                hidden = hidden.saturating_add(1);
+            }
+        }
         if extent == Extent::Brief {
-            SetLine::sample(&mut lines);
+            ChangeView::sample(&mut lines);
         }
         (lines, hidden)
-    }
-
-    /// Its changes with what each does, in order.
-    pub fn changes(&self) -> impl Iterator<Item = (&ProposedChange, &Reviewed)> {
-        let reviewed = std::iter::once(&self.change).chain(&self.others);
-        self.proposal.changes().zip(reviewed)
     }
 }
 
@@ -242,19 +198,10 @@ impl WriteContext {
         };
         // The differences are made last: the checks take memory of their own.
         let changes = set.iter().flat_map(ChangeSet::iter).map(|one| &one.change);
-        let changes = proposal.changes().zip(changes);
-        let reviewed = aside(bytes, || self.reviewed(changes, looked));
+        let reviewed = aside(bytes, || self.reviewed(&proposal, changes, looked));
         drop(set);
-        let mut reviewed = reviewed.into_iter();
-        let first = reviewed.next().unwrap_or_else(|| Reviewed {
-            url: self
-                .wiki
-                .page_url(&proposal.first.locale, &proposal.first.path),
-            ..Reviewed::default()
-        });
         let review = Review {
-            change: first,
-            others: reviewed.collect(),
+            changes: reviewed,
             hindrance,
             is_readable,
             unseen,
@@ -421,31 +368,29 @@ impl WriteContext {
         }))
     }
 
-    /// The effects of the changes, as they are kept and merged with later changes.
+    /// The effects of the changes, as they are kept and merged with later changes; only what the
+    /// proposal says of those that are not kept.
     fn reviewed<'a>(
         &self,
-        changes: impl Iterator<Item = (&'a ProposedChange, &'a Change)>,
+        proposal: &Proposal,
+        kept: impl Iterator<Item = &'a Change>,
         looked: Vec<Looked>,
     ) -> Vec<Reviewed> {
+        let kept = kept.map(Some).chain(std::iter::repeat(None));
         let looked = looked.into_iter();
         let looked = looked.chain(std::iter::repeat_with(Looked::default));
-        let told = |one: &ProposedChange, change: &Change| Reviewed {
-            url: self.wiki.page_url(&one.locale, &one.path),
-            changes: change.values(),
-            diff: change.content_diff().0,
-            ..Reviewed::default()
+        let shown = |one: &ProposedChange, change: Option<&Change>| ChangeView {
+            values: change.map(Change::values).unwrap_or_default(),
+            diff: change.map_or_else(String::new, |change| change.content_diff().0),
+            ..ChangeView::proposed(one, self.wiki.page_url(&one.locale, &one.path))
         };
-        changes
-            .zip(looked)
-            .map(|((one, change), looked)| {
-                let merged = looked.merged;
-                Reviewed {
-                    hindrance: looked.fault,
-                    merged: merged.map(|merged| Box::new(told(one, &merged))),
-                    ..told(one, change)
-                }
-            })
-            .collect()
+        let all = proposal.changes().zip(kept).zip(looked);
+        all.map(|((one, kept), looked)| Reviewed {
+            change: shown(one, kept),
+            hindrance: looked.fault,
+            merged: { looked.merged }.map(|merged| Box::new(shown(one, Some(&merged)))),
+        })
+        .collect()
     }
 
     /// The proposal that a call left to people, if it meets a condition and its pages may be read;
@@ -459,7 +404,7 @@ impl WriteContext {
         call: CallId,
         is_meant: impl Fn(&Proposal) -> bool,
         (from, extent): (usize, Extent),
-    ) -> Result<Option<(Proposal, Vec<SetLine>)>, Failure> {
+    ) -> Result<Option<(Proposal, Vec<ChangeView>)>, Failure> {
         let mut found = self.audit.proposals.all().await?.into_iter();
         let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
             return Ok(None);

@@ -8,7 +8,7 @@ use super::{Exit, ProposalSelection, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{AppliedWrite, Apply, Caller, PreviewToConfirm, UndoRequest, WriteRequest};
+use crate::write::{AppliedWrite, Apply, Caller, Preview, UndoRequest, WriteRequest};
 
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
@@ -119,7 +119,7 @@ async fn apply_one(
     arguments: &Arguments,
 ) -> ApplyResult {
     let write = async |merge| {
-        let says_yes = |preview: &PreviewToConfirm| {
+        let says_yes = |preview: &Preview| {
             let named = print::painted("proposal", print::Paint::Bold);
             let mut shown = vec![format!("{named} {id}:")];
             shown.extend(show_change::shown(preview));

@@ -65,20 +65,21 @@ async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>), F
 }
 
 fn as_json(review: &Review, warnings: &[ReviewWarning]) -> Value {
-    let mut shown = json!({
-        "proposal": review.proposal,
-        "url": review.change.url,
-        "changes": review.change.changes,
-        "diff": review.change.diff,
-        "risks": review.risks(warnings),
-        "warnings": warnings.iter().map(|one| warning_json(review, one)).collect::<Vec<_>>(),
+    let mut changes = review.changes.iter().map(|one| {
+        let one = &one.change;
+        json!({ "url": one.target.url, "changes": one.values, "diff": one.diff })
     });
-    if let (true, Some(shown)) = (review.proposal.is_list, shown.as_object_mut()) {
-        let others = review
-            .others
-            .iter()
-            .map(|other| json!({ "url": other.url, "changes": other.changes, "diff": other.diff }));
-        shown.insert("others".to_owned(), others.collect());
+    let warned = warnings.iter().map(|one| warning_json(review, one));
+    let mut shown = json!({ "proposal": review.proposal });
+    if let Some(shown) = shown.as_object_mut() {
+        if let Some(Value::Object(first)) = changes.next() {
+            shown.extend(first);
+        }
+        shown.insert("risks".to_owned(), json!(review.risks(warnings)));
+        shown.insert("warnings".to_owned(), warned.collect());
+        if review.proposal.is_list {
+            shown.insert("others".to_owned(), changes.collect());
+        }
     }
     if let (Some(unseen), Some(shown)) = (&review.unseen, shown.as_object_mut()) {
         shown.insert("notShown".to_owned(), json!(unseen));
@@ -184,7 +185,7 @@ fn tell(
         let changes = print::counted(proposal.changes().count(), "change", "changes");
         format!("a set of {changes}")
     } else {
-        what(proposal, &review.change)
+        review.changes.first().map(of_change).unwrap_or_default()
     };
     print::line(&format!("{named} {}: {what}", proposal.id));
     print::line(&format!(
@@ -205,27 +206,20 @@ fn tell(
     }
     tell_risks(review, warnings);
     let left_out = proposal.state.left_out();
-    for (number, (one, change)) in proposal.changes().zip(all(review)).enumerate() {
+    for (number, one) in review.changes.iter().enumerate() {
         if proposal.is_list {
-            let place = print::place(one.locale.as_str(), one.path.as_str());
             let told = if left_out.contains(&number) {
                 print::painted(", left out", Paint::Yellow)
             } else {
                 String::new()
             };
-            print::line(&format!(
-                "{}. {} {place} ({}){told}",
-                number + 1,
-                one.operation,
-                change.url
-            ));
-            if let Some(count) = one.links_mended {
+            print::line(&format!("{}. {}{told}", number + 1, of_change(one)));
+            if let Some(count) = one.change.links_mended {
                 let links = print::counted(count, "link", "links");
                 print::line(&format!("{links} mended, nothing else"));
             }
         }
-        print::lines(&show_change::fields(&change.changes));
-        print::lines(&show_change::diff(&change.diff));
+        print::lines(&show_change::effect(&one.change));
     }
     links_left(proposal);
     if let Some(hindrance) = &review.hindrance {
@@ -251,12 +245,6 @@ fn links_left(proposal: &Proposal) {
     }
 }
 
-/// The operation of a proposal of one change, with its place and the page's address.
-fn what(proposal: &Proposal, change: &Reviewed) -> String {
-    let place = print::place(proposal.first.locale.as_str(), proposal.first.path.as_str());
-    format!("{} {place} ({})", proposal.first.operation, change.url)
-}
-
-fn all(review: &Review) -> impl Iterator<Item = &Reviewed> {
-    std::iter::once(&review.change).chain(&review.others)
+fn of_change(one: &Reviewed) -> String {
+    show_change::head(&one.change)
 }

@@ -22,9 +22,8 @@ use crate::wiki::{Sender, Wiki};
 use super::check::{SetCheck, diff_of};
 use super::lock::{self, WriteLock};
 use super::send::{self, Steps, WriteJob, broke_off};
-use crate::write::answer::{
-    Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer, WriteTarget,
-};
+use crate::view::WriteTarget;
+use crate::write::answer::{Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 use crate::write::delegation::Family;
@@ -94,8 +93,7 @@ fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> S
         SetMember {
             call: permit.set().id(),
             operation: change.operation(),
-            target: WriteTarget::of(wiki, change.target()),
-            changed: change.fields(),
+            target: WriteTarget::new(change.target(), wiki.url_of(change.target())),
             outcome: None,
             taken_back: None,
             failure: None,

@@ -1,4 +1,4 @@
-//! Shows a set of many changes without sending it.
+//! Shows a set of one or many changes without sending it.
 
 use crate::audit::CallId;
 use crate::change::{Warning, cut};
@@ -7,7 +7,8 @@ use crate::wiki::{Wiki, aside};
 use crate::words::counted;
 
 use super::check::{SetCheck, diff_of};
-use crate::write::answer::{MAX_LINES, SAMPLES, SetLine, SetPreview, WriteTarget};
+use crate::view::ChangeView;
+use crate::write::answer::{MAX_LINES, Preview, SAMPLES};
 use crate::write::caller::Extent;
 use crate::write::source::digest;
 
@@ -16,19 +17,29 @@ use crate::write::source::digest;
 pub(in crate::write) const MAX_DIFFS: usize = 32 * 1024;
 
 /// Says what a set would do.
-pub(super) fn preview(
+pub(in crate::write) fn preview(
     wiki: &Wiki,
     call: CallId,
     set: &ChangeSet,
     checked: SetCheck,
     extent: Extent,
-) -> SetPreview {
+) -> Preview {
     let mut notes = checked.notes;
     // Once for all pages that it deletes.
     if let Some(lost) = set.iter().find_map(|one| one.change.lost_for_good()) {
         notes.warnings.insert(0, lost);
     }
-    let changes = lines(wiki, set, &checked.each, extent);
+    let changes = if set.is_list() {
+        lines(wiki, set, &checked.each, extent)
+    } else {
+        let change = &set.first().change;
+        vec![ChangeView {
+            diff: checked.diff,
+            lines_added: checked.lines.added,
+            lines_removed: checked.lines.removed,
+            ..ChangeView::new(change, wiki.url_of(change.target()))
+        }]
+    };
     let hidden = changes.iter().filter(|line| line.is_cut).count();
     if extent != Extent::Brief && hidden > 0 {
         notes.warnings.push(Warning::new(
@@ -36,10 +47,12 @@ pub(super) fn preview(
             format!("the differences of {} have no room here; wikijs_get_change_set with id (previewId) shows them page by page.", counted(hidden, "change", "changes")),
         ));
     }
-    SetPreview {
+    Preview {
         call,
+        is_list: set.is_list(),
         pages: changes.len(),
         changes,
+        outline: None,
         left_out: set.left_out().to_vec(),
         links_left: set.links_left().cloned().collect(),
         draft: set.draft().map(|mark| {
@@ -54,7 +67,7 @@ pub(super) fn preview(
 }
 
 /// The effect of each change of a set; the differences as far as there is room for them.
-fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) -> Vec<SetLine> {
+fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) -> Vec<ChangeView> {
     let (mut room, mut most) = match extent {
         Extent::Brief => (usize::MAX, SAMPLES),
         Extent::Bounded => (MAX_DIFFS, usize::MAX),
@@ -64,41 +77,35 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) ->
         .iter()
         .zip(each.iter().map(Some).chain(std::iter::repeat(None)))
         .filter(|(one, _)| !one.change.is_empty());
-    let mut lines: Vec<SetLine> = changes
+    let mut lines: Vec<ChangeView> = changes
         .map(|(one, warnings)| {
             let change = &one.change;
-            let only_mends = set.only_mends(one);
+            let links_mended = set.only_mends(one);
             // For a change that only mends links, their number says enough.
             let difference = change.content_difference();
             let lines = difference.counts();
-            let is_cut = only_mends.is_none() && (most == 0 || difference.bytes() > room);
-            most = most.saturating_sub(usize::from(only_mends.is_none()));
-            let diff = if is_cut || only_mends.is_some() {
+            let is_cut = links_mended.is_none() && (most == 0 || difference.bytes() > room);
+            most = most.saturating_sub(usize::from(links_mended.is_none()));
+            let diff = if is_cut || links_mended.is_some() {
                 String::new()
             } else {
                 difference.unified()
             };
             drop(difference);
             room -= diff.len();
-            let moved_to = change.after().filter(|_| change.moves());
-            SetLine {
-                operation: change.operation(),
-                target: WriteTarget::of(wiki, change.target()),
-                new_place: moved_to.map(|page| (page.locale.clone(), page.path.clone())),
-                aside: change.aside().cloned(),
-                changed: change.fields(),
-                values: change.values(),
+            ChangeView {
                 diff,
                 is_cut,
-                lines,
-                only_mends,
-                undoes: one.undoes,
+                lines_added: lines.added,
+                lines_removed: lines.removed,
+                links_mended,
                 warnings: warnings.cloned().unwrap_or_default(),
+                ..ChangeView::new(change, wiki.url_of(change.target()))
             }
         })
         .collect();
     if extent == Extent::Brief {
-        SetLine::sample(&mut lines);
+        ChangeView::sample(&mut lines);
     }
     lines
 }
@@ -110,7 +117,7 @@ pub(in crate::write) fn lines_with_room(
     set: &ChangeSet,
     each: &[Vec<Warning>],
     extent: Extent,
-) -> Vec<SetLine> {
+) -> Vec<ChangeView> {
     let is_brief = extent == Extent::Brief;
     let extent = if is_brief { extent } else { Extent::Bounded };
     let mut lines = aside(set.bytes(), || lines(wiki, set, each, extent));

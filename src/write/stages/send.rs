@@ -12,7 +12,7 @@ use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
 use crate::notice;
-use crate::page::{Attached, Field, LineCounts, PageState};
+use crate::page::{Attached, Field, PageState};
 use crate::trace;
 use crate::wiki::{Sender, Sending, Wiki};
 
@@ -23,7 +23,8 @@ use super::record;
 use super::verify::expected::Promise;
 use super::verify::history::overwritten;
 use super::verify::{Settled, not_sent, settle};
-use crate::write::answer::{Applied, Notes, WriteAnswer, WriteTarget};
+use crate::view::{ChangeView, WriteTarget};
+use crate::write::answer::{Applied, Notes, WriteAnswer};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 use crate::write::delegation::Family;
@@ -165,12 +166,10 @@ impl<'a> Steps<'a> {
             last = Some(settled);
         }
         let (wiki, call) = (&self.past.wiki, record.call());
-        let applied = applied(wiki, call, permit.change(), last);
-        Ok(Applied {
-            lines: checked.lines,
-            notes,
-            ..applied
-        })
+        let mut applied = applied(wiki, call, permit.change(), last);
+        applied.change.lines_added = checked.lines.added;
+        applied.change.lines_removed = checked.lines.removed;
+        Ok(Applied { notes, ..applied })
     }
 
     /// Sends a step, unless others may have a lease by now, and finds out its outcome.
@@ -208,11 +207,14 @@ pub(super) fn applied(
         .map_or_else(|| change.target(), |proof| &proof.found);
     Applied {
         call,
-        operation: change.operation(),
-        is_unchanged: false,
-        target: WriteTarget::of(wiki, page),
-        changed: change.fields(),
-        lines: LineCounts::default(),
+        change: ChangeView {
+            outcome: Some(Outcome::Applied),
+            changed: change.fields(),
+            ..ChangeView::bare(
+                change.operation(),
+                WriteTarget::new(page, wiki.url_of(page)),
+            )
+        },
         updated_at: page
             .updated_at
             .as_ref()

@@ -1,18 +1,13 @@
 //! Shows a set without sending it: as a preview, as nothing to do, or as a merge.
 
-use crate::audit::{AuditLog, CallId, HeldProposal, Outcome};
+use crate::audit::{AuditLog, HeldProposal, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Enabled, Gate, Previewed, Previews, Refusal, WritePolicy, paths};
-use crate::page::LineCounts;
-use crate::wiki::Wiki;
 
-use super::batch_preview;
-use super::check::{SetCheck, diff_of};
-use crate::write::answer::{
-    Applied, Notes, Preview, SetAnswer, SetOutcome, WriteAnswer, WriteTarget,
-};
+use super::check::diff_of;
+use crate::view::{ChangeView, WriteTarget};
+use crate::write::answer::{Applied, Notes, SetAnswer, SetOutcome, WriteAnswer};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::caller::Extent;
 use crate::write::drafts;
 use crate::write::proposals::Proposals;
 use crate::write::source::conflict::{Stopped, with_merged};
@@ -27,42 +22,6 @@ pub(in crate::write) async fn keep(
     audit.record(record.preview(true)).await?;
     let kept = previews.offer(record.session(), set.clone());
     kept.map_err(|failure| Refusal::at(Gate::Record, failure))
-}
-
-/// Says what a set would do.
-pub(in crate::write) fn answer(
-    wiki: &Wiki,
-    call: CallId,
-    set: &ChangeSet,
-    checked: SetCheck,
-    extent: Extent,
-) -> WriteAnswer {
-    if set.is_list() {
-        let shown = batch_preview::preview(wiki, call, set, checked, extent);
-        WriteAnswer::SetPreview(Box::new(shown))
-    } else {
-        WriteAnswer::Preview(Box::new(preview(wiki, call, set, checked)))
-    }
-}
-
-fn preview(wiki: &Wiki, call: CallId, set: &ChangeSet, checked: SetCheck) -> Preview {
-    let mut notes = checked.notes;
-    let change = &set.first().change;
-    if let Some(lost) = change.lost_for_good() {
-        notes.warnings.insert(0, lost);
-    }
-    Preview {
-        call,
-        operation: change.operation(),
-        target: WriteTarget::of(wiki, change.target()),
-        changes: change.values(),
-        diff: checked.diff,
-        outline: None,
-        lines: checked.lines,
-        notes,
-        confirm: None,
-        proposal: None,
-    }
 }
 
 /// The refusal for changes that could not be made. If they could be merged with what was written
@@ -136,11 +95,13 @@ pub(in crate::write) async fn unchanged(
     let page = change.target();
     Ok(WriteAnswer::Applied(Box::new(Applied {
         call: record.call(),
-        operation: change.operation(),
-        is_unchanged: true,
-        target: WriteTarget::of(wiki, page),
-        changed: Vec::new(),
-        lines: LineCounts::default(),
+        change: ChangeView {
+            outcome: Some(Outcome::Unchanged),
+            ..ChangeView::bare(
+                change.operation(),
+                WriteTarget::new(page, wiki.url_of(page)),
+            )
+        },
         updated_at: page.updated_at.as_ref().map(|at| at.as_str().to_owned()),
         unverified: Vec::new(),
         unreadable: None,

@@ -7,8 +7,9 @@ use crate::change::Operation;
 use crate::error::Failure;
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
+use crate::view::WriteTarget;
 
-use super::super::answer::{NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, WriteTarget};
+use super::super::answer::{NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome};
 use super::super::source::proposal::set::LEFT_OUT;
 use super::history::WriteHistory;
 
@@ -179,18 +180,13 @@ impl WriteHistory {
         let locale = records().find_map(|record| record.locale.clone());
         let locale = locale.unwrap_or_else(|| Locale::as_stored(""));
         let path = call.place().unwrap_or_else(|| PagePath::as_stored(""));
-        let fields = call.records.first().map(|record| record.fields.clone());
         SetMember {
             call: call.call,
             operation: call.operation.unwrap_or(Operation::Update),
             target: WriteTarget {
                 id: call.id,
-                url: self.wiki.page_url(&locale, &path),
-                locale: locale.as_str().to_owned(),
-                path: path.as_str().to_owned(),
-                ..WriteTarget::default()
+                ..WriteTarget::at(&locale, &path, self.wiki.page_url(&locale, &path))
             },
-            changed: fields.unwrap_or_default(),
             outcome: call.outcome,
             taken_back: sent.taken_back.get(&call.call).copied(),
             failure: None,

@@ -210,7 +210,6 @@ async fn decide(app: &App, apply: Apply) -> Result<WriteAnswer, Failure> {
     let plan = WriteRequest::Proposal(apply);
     let token = match app.writer.write(person(), plan.clone(), None).await? {
         WriteAnswer::Preview(preview) => preview.confirm,
-        WriteAnswer::SetPreview(preview) => preview.confirm,
         WriteAnswer::Applied(_) | WriteAnswer::Set(_) => None,
     };
     let token = token.unwrap().token;
@@ -239,11 +238,8 @@ async fn nothing_but_what_was_shown_is_applied() {
     wiki.with_store(|store| store.page_mut(one).unwrap().title = "Theirs".to_owned());
     let merged = review(&app, &id).await;
     assert_ne!(merged.digest, shown.digest);
-    let changed: Vec<bool> = std::iter::once(&merged.change)
-        .chain(&merged.others)
-        .map(|one| one.merged.is_some())
-        .collect();
-    assert_eq!(changed.iter().filter(|is| **is).count(), 1);
+    let changed = merged.changes.iter().filter(|one| one.merged.is_some());
+    assert_eq!(changed.count(), 1);
     for merge in [false, true] {
         let apply = Apply {
             merge,
@@ -281,7 +277,7 @@ async fn a_token_counts_for_what_was_left_out_when_it_was_given() {
         })
     };
     let shown = app.writer.write(person(), without(vec![0]), None).await;
-    let Ok(WriteAnswer::SetPreview(shown)) = shown else {
+    let Ok(WriteAnswer::Preview(shown)) = shown else {
         panic!("{shown:?}");
     };
     let token = shown.confirm.unwrap().token;

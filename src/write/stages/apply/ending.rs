@@ -107,7 +107,8 @@ mod tests {
     use crate::audit::{CallId, Outcome};
     use crate::change::{Operation, Warning};
     use crate::error::{Code, Failure};
-    use crate::write::answer::{Notes, SetAnswer, SetMember, SetOutcome, WriteTarget};
+    use crate::view::WriteTarget;
+    use crate::write::answer::{Notes, SetAnswer, SetMember, SetOutcome};
 
     #[test]
     fn a_change_that_fails_ends_the_set_unless_something_has_to_go_back_first() {
@@ -197,7 +198,6 @@ mod tests {
                 title: "A".to_owned(),
                 ..WriteTarget::default()
             },
-            changed: Vec::new(),
             outcome,
             taken_back: is_back.then(|| CallId::new().unwrap()),
             failure: failed.map(|code| Failure::new(code, "Because.")),

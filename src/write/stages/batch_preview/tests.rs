@@ -4,8 +4,9 @@ use super::{MAX_DIFFS, lines, lines_with_room, preview};
 use crate::change::{Change, Warning};
 use crate::gates::{Mending, WritePolicy};
 use crate::page::testing::page;
-use crate::page::{LineCounts, LinkedSite, Locale, PageState};
-use crate::write::answer::{MAX_LINES, Notes, SetLine, SetPreview};
+use crate::page::{LinkedSite, Locale, PageState};
+use crate::view::ChangeView;
+use crate::write::answer::{MAX_LINES, Preview};
 use crate::write::caller::Extent;
 use crate::write::testing::{Office, checked, list, policy, update};
 
@@ -28,7 +29,7 @@ fn with_diff_of(bytes: usize) -> Change {
     change
 }
 
-fn shown(lines: &[SetLine]) -> Vec<bool> {
+fn shown(lines: &[ChangeView]) -> Vec<bool> {
     for line in lines {
         assert_eq!(line.is_cut, line.diff.is_empty());
     }
@@ -104,7 +105,7 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
         .iter()
         .map(|line| {
             let codes: Vec<&str> = line.warnings.iter().map(|one| &*one.code).collect();
-            (line.diff.is_empty(), line.is_cut, line.only_mends, codes)
+            (line.diff.is_empty(), line.is_cut, line.links_mended, codes)
         })
         .collect();
     assert_eq!(
@@ -143,19 +144,11 @@ fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
     let set = list(many);
     let mut each = vec![Vec::new(); MAX_LINES];
     each.push(vec![Warning::new("dead_link", "it leads nowhere.")]);
-    let preview = SetPreview {
-        call: set.id(),
-        pages: set.iter().count(),
+    let preview = Preview {
         changes: lines(&office.desk.wiki, &set, &each, Extent::Bounded),
-        left_out: Vec::new(),
-        links_left: Vec::new(),
-        draft: None,
-        lines: LineCounts::default(),
-        notes: Notes::default(),
-        confirm: None,
-        proposal: None,
+        ..preview(&office.desk.wiki, set.id(), &set, checked(), Extent::Whole)
     };
-    let shown = preview.bounded();
+    let shown = preview.bounded(Extent::Bounded);
     assert_eq!(shown.changes.len(), MAX_LINES);
     let told: Vec<String> = shown
         .notes

@@ -90,7 +90,7 @@ async fn a_proposal_with_nothing_left_to_do_counts_as_applied() {
     unchanged(&first).await.unwrap();
     assert!(desk.audit.proposals.get(id).await.unwrap().is_open());
     let answer = unchanged(&first.of_proposal(Some(id))).await.unwrap();
-    assert!(matches!(answer, WriteAnswer::Applied(applied) if applied.is_unchanged));
+    assert!(matches!(answer, WriteAnswer::Applied(applied) if applied.is_unchanged()));
     let state = desk.audit.proposals.get(id).await.unwrap().state;
     assert!(matches!(state, ProposalState::Applied { .. }), "{state:?}");
 }

@@ -1,4 +1,4 @@
-use super::{keep, preview, stopped, unchanged};
+use super::{keep, stopped, unchanged};
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
@@ -6,7 +6,9 @@ use crate::gates::{ChangeSet, Gate, LinkLeft, Mending, Policy, Refusal, WritePol
 use crate::page::testing::page;
 use crate::page::{LinkedSite, Locale, PagePath, PageState, Prefix};
 use crate::write::answer::{Notes, WriteAnswer};
+use crate::write::caller::Extent;
 use crate::write::source::conflict::Stopped;
+use crate::write::stages::batch_preview::preview;
 use crate::write::testing::{
     Office, checked, move_and_update, person, policy, record, session, set, update,
 };
@@ -70,7 +72,7 @@ fn only_a_delete_says_first_what_the_wiki_does_not_keep() {
         let other = Warning::new("other", "one more.");
         checked.notes.warnings.push(other);
         let (set, call) = (set(change), CallId::new().unwrap());
-        let shown = preview(&office.desk.wiki, call, &set, checked);
+        let shown = preview(&office.desk.wiki, call, &set, checked, Extent::Whole);
         let codes = shown.notes.warnings.iter().map(|one| one.code.to_string());
         assert_eq!(codes.collect::<Vec<_>>(), expected);
     }
@@ -145,9 +147,9 @@ async fn nothing_to_do_is_answered_with_the_page_as_it_is_and_on_record_as_uncha
     let Ok(WriteAnswer::Applied(answer)) = answer else {
         panic!("{answer:?}");
     };
-    assert!(answer.is_unchanged);
+    assert!(answer.is_unchanged());
     assert_eq!(answer.updated_at.as_deref(), Some(at));
-    assert_eq!(answer.changed, []);
+    assert_eq!(answer.change.changed, []);
     assert_eq!(office.words("outcome"), ["unchanged"]);
 }
 

@@ -1,0 +1,160 @@
+//! Shows one change of a set: its page, comment or asset, and what becomes of it; in tools, at a
+//! terminal and on the review page.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::audit::{Outcome, ProposedChange};
+use crate::change::{Change, Operation, Warning};
+use crate::page::{Attached, Field, Locale, PagePath, PagePlace, PageState};
+
+/// One change of a set: what a preview, a draft, a proposal or an answer shows of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeView {
+    /// The word for it.
+    pub operation: Operation,
+    /// Its outcome, once it was made or there was nothing to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The page as it is, or as it shall be created.
+    pub target: WriteTarget,
+    /// The fields that change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Field>,
+    /// The number of links it mends, if it does nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links_mended: Option<usize>,
+    /// Its warnings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+    /// Each changed field with its values before and after, or their difference; the content left
+    /// out.
+    #[serde(rename = "changes", skip_serializing_if = "Map::is_empty")]
+    pub values: Map<String, Value>,
+    /// The difference of the content; empty if there was no room for it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+    /// The number of lines of content that are new.
+    #[serde(skip_serializing_if = "is_none")]
+    pub lines_added: usize,
+    /// The number of lines of content that go.
+    #[serde(skip_serializing_if = "is_none")]
+    pub lines_removed: usize,
+    /// The place to which it moves.
+    #[serde(skip)]
+    pub new_place: Option<PagePlace>,
+    /// The temporary path by which it moves.
+    #[serde(skip)]
+    pub aside: Option<PagePath>,
+    /// True if the difference was left out or cut for want of room.
+    #[serde(skip)]
+    pub is_cut: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+impl ChangeView {
+    /// A change of which no more than this is known.
+    pub fn bare(operation: Operation, target: WriteTarget) -> Self {
+        Self {
+            operation,
+            outcome: None,
+            target,
+            changed: Vec::new(),
+            links_mended: None,
+            warnings: Vec::new(),
+            values: Map::new(),
+            diff: String::new(),
+            lines_added: 0,
+            lines_removed: 0,
+            new_place: None,
+            aside: None,
+            is_cut: false,
+        }
+    }
+
+    /// A change without its difference, with the address of its page.
+    pub fn new(change: &Change, url: String) -> Self {
+        let moved_to = change.after().filter(|_| change.moves());
+        Self {
+            changed: change.fields(),
+            values: change.values(),
+            new_place: moved_to.map(|page| (page.locale.clone(), page.path.clone())),
+            aside: change.aside().cloned(),
+            ..Self::bare(change.operation(), WriteTarget::new(change.target(), url))
+        }
+    }
+
+    /// A change by its proposal alone, without what stands on its page.
+    pub fn proposed(one: &ProposedChange, url: String) -> Self {
+        let target = WriteTarget {
+            id: one.page,
+            title: one.title.clone(),
+            ..WriteTarget::at(&one.locale, &one.path, url)
+        };
+        Self {
+            changed: one.fields.clone(),
+            links_mended: one.links_mended,
+            lines_added: one.lines_added,
+            lines_removed: one.lines_removed,
+            new_place: { one.new_path.clone() }.map(|path| (one.locale.clone(), path)),
+            aside: one.aside.clone(),
+            ..Self::bare(one.operation, target)
+        }
+    }
+}
+
+/// The page of a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WriteTarget {
+    /// Its id; `None` for a page that does not exist yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// Its locale.
+    pub locale: String,
+    /// Its path.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// The address at which a person sees it.
+    pub url: String,
+    /// The comment that it is about, if not the page itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<i64>,
+    /// The asset that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asset: Option<i64>,
+}
+
+impl WriteTarget {
+    /// A place alone, with its address.
+    pub fn at(locale: &Locale, path: &PagePath, url: String) -> Self {
+        Self {
+            locale: locale.as_str().to_owned(),
+            path: path.as_str().to_owned(),
+            url,
+            ..Self::default()
+        }
+    }
+
+    /// The page of a state, at this address, and what of it the state is of.
+    pub fn new(page: &PageState, url: String) -> Self {
+        let (comment, asset) = match &page.thing {
+            Some(Attached::Comment(comment)) => (comment.id, None),
+            Some(Attached::Asset(asset)) => (None, asset.id),
+            None => (None, None),
+        };
+        Self {
+            id: page.id,
+            title: page.title.clone(),
+            comment,
+            asset,
+            ..Self::at(&page.locale, &page.path, url)
+        }
+    }
+}
