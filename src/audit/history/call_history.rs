@@ -62,7 +62,7 @@ pub struct CallHistory {
 
 impl CallHistory {
     /// Reads the records of a call, which are in order.
-    pub(super) fn new(call: CallId, records: Vec<Record>, is_cut: bool) -> Self {
+    pub fn new(call: CallId, records: Vec<Record>, is_cut: bool) -> Self {
         let mut steps = StepOutcomes::default();
         for record in &records {
             steps.tell(record);

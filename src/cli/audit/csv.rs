@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use crate::audit::{Actor, Client, Record};
-use crate::change::Operation;
+use serde_json::{Value, json};
+
+use crate::audit::Record;
 use crate::cli::print;
-use crate::page::Field;
 use crate::view::CallView;
 
 /// The default number of calls in a table.
@@ -17,129 +17,56 @@ pub(super) const USUAL_LIMIT: u16 = 10_000;
 /// Characters that a spreadsheet may read as the start of a formula; some read the wide forms, too.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// A column: its name, what it means, and its cell in a row.
-type Column = (&'static str, &'static str, fn(&CallView<'_>) -> String);
+/// The columns but for the members that every door shows as they are, which come last: of each its
+/// name, where a call's JSON has its cell, and what it means.
+const COLUMNS: &str = "\
+time /time When the call began: RFC 3339, UTC.
+call /call The id of the call.
+outcome /outcome How the call ended, in the words above.
+undone_by /undoneBy The call that took it back, if one did.
+client /client/name The client's own name; empty where an operator ran a command.
+client_version /client/version The client's own version.
+subject /client/subject The identity that the client was authenticated as.
+client_id /client/id The id of that client, which outlives its name and token.
+address /client/address From where the client called.
+actor /actor The user of the machine, where an operator ran a command.
+proposer /proposer The client that had made the proposal, where somebody else decided on it.
+tool /tool The tool or command.
+operation /operation `create`, `update`, `move` or `delete`.
+page_id /id The id of the page.
+locale /locale The locale of the page.
+path /path The path of the page before the call.
+new_path /newPath The path that the page was to get, where it moves.
+gate /gate The gate that decided last.
+decision /decision What that gate decided.
+code /code The error code of the answer.
+reason /reason Why, in words.
+fields /fields The fields that change, with spaces between them.
+lines_added /linesAdded The new lines of content.
+lines_removed /linesRemoved The lines of content that go.
+undoes /undoes The calls that it takes back, with spaces between them.
+set /set The set of several changes that it is one of.
+proposal /proposal The proposal that it made or decided on.
+confirms /confirms The approval that it spent: the call of a preview or of a person's yes, or a proposal.
+note /note Why it was asked for, in the caller's words.
+ms /ms How long it took, in milliseconds.";
 
-/// The columns but for the members that every door shows as they are, which come last.
-const COLUMNS: [Column; 30] = [
-    ("time", "When the call began: RFC 3339, UTC.", |row| {
-        row.time.to_owned()
-    }),
-    ("call", "The id of the call.", |row| row.call.to_string()),
-    (
-        "outcome",
-        "How the call ended, in the words above.",
-        |row| row.outcome.to_owned(),
-    ),
-    (
-        "undone_by",
-        "The call that took it back, if one did.",
-        |row| text(row.undone_by),
-    ),
-    (
-        "client",
-        "The client's own name; empty where an operator ran a command.",
-        |row| client(row, |client| client.name.clone()),
-    ),
-    ("client_version", "The client's own version.", |row| {
-        client(row, |client| client.version.clone())
-    }),
-    (
-        "subject",
-        "The identity that the client was authenticated as.",
-        |row| client(row, |client| text(client.subject.as_ref())),
-    ),
-    (
-        "client_id",
-        "The id of that client, which outlives its name and token.",
-        |row| client(row, |client| text(client.id)),
-    ),
-    ("address", "From where the client called.", |row| {
-        client(row, |client| text(client.address.as_ref()))
-    }),
-    (
-        "actor",
-        "The user of the machine, where an operator ran a command.",
-        |row| text(row.actor.map(Actor::as_str)),
-    ),
-    (
-        "proposer",
-        "The client that had made the proposal, where somebody else decided on it.",
-        |row| text(row.proposer.map(Client::shown)),
-    ),
-    ("tool", "The tool or command.", |row| text(row.tool)),
-    (
-        "operation",
-        "`create`, `update`, `move` or `delete`.",
-        |row| text(row.operation.map(Operation::as_str)),
-    ),
-    ("page_id", "The id of the page.", |row| text(row.id)),
-    ("locale", "The locale of the page.", |row| text(row.locale)),
-    ("path", "The path of the page before the call.", |row| {
-        text(row.path)
-    }),
-    (
-        "new_path",
-        "The path that the page was to get, where it moves.",
-        |row| text(row.new_path),
-    ),
-    ("gate", "The gate that decided last.", |row| text(row.gate)),
-    ("decision", "What that gate decided.", |row| {
-        text(row.decision)
-    }),
-    ("code", "The error code of the answer.", |row| {
-        text(row.code)
-    }),
-    ("reason", "Why, in words.", |row| text(row.reason)),
-    (
-        "fields",
-        "The fields that change, with spaces between them.",
-        |row| words(row.fields.iter().map(|field| Field::name(*field))),
-    ),
-    ("lines_added", "The new lines of content.", |row| {
-        row.lines_added.to_string()
-    }),
-    ("lines_removed", "The lines of content that go.", |row| {
-        row.lines_removed.to_string()
-    }),
-    (
-        "undoes",
-        "The calls that it takes back, with spaces between them.",
-        |row| words(row.undoes.iter().chain(row.also_undoes)),
-    ),
-    (
-        "set",
-        "The set of several changes that it is one of.",
-        |row| text(row.set),
-    ),
-    (
-        "proposal",
-        "The proposal that it made or decided on.",
-        |row| text(row.proposal),
-    ),
-    (
-        "confirms",
-        "The approval that it spent: the call of a preview or of a person's yes, or a proposal.",
-        |row| text(row.confirms),
-    ),
-    (
-        "note",
-        "Why it was asked for, in the caller's words.",
-        |row| text(row.note),
-    ),
-    ("ms", "How long it took, in milliseconds.", |row| {
-        row.ms.to_string()
-    }),
-];
+fn own_columns() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    COLUMNS.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(' ')?;
+        let (place, meaning) = rest.split_once(' ')?;
+        Some((name, place, meaning))
+    })
+}
 
 /// The columns with what they mean, as Markdown.
 pub(in crate::cli) fn columns() -> String {
     let mut table = String::from("| column | what it says |\n|---|---|\n");
-    let own = COLUMNS.map(|(name, meaning, _)| (name, meaning));
+    let own = own_columns().map(|(name, _, meaning)| (name, meaning));
     let shown = Record::SHOWN
         .iter()
         .map(|member| (member.name, member.meaning));
-    for (name, meaning) in own.into_iter().chain(shown) {
+    for (name, meaning) in own.chain(shown) {
         // Writing to a string does not fail.
         let _ = writeln!(table, "| `{name}` | {meaning} |");
     }
@@ -149,35 +76,39 @@ pub(in crate::cli) fn columns() -> String {
 /// The first line, without its end.
 pub(super) fn head() -> String {
     let shown = Record::SHOWN.iter().map(|member| member.name);
-    let names: Vec<&str> = COLUMNS
-        .map(|(name, ..)| name)
-        .into_iter()
-        .chain(shown)
-        .collect();
+    let own = own_columns().map(|(name, ..)| name);
+    let names: Vec<&str> = own.chain(shown).collect();
     names.join(",")
 }
 
 /// The line of a call, without its end.
 pub(super) fn line(row: &CallView<'_>) -> String {
-    let own = COLUMNS.map(|(_, _, value)| cell(&value(row)));
+    let call = json!(row);
+    let own = own_columns().map(|(_, place, _)| {
+        // If a user of the machine acted, the client is this program.
+        let is_told = row.actor.is_none() || !place.starts_with("/client");
+        let value = call.pointer(place).filter(|_| is_told);
+        let also = { row.also_undoes.iter() }.filter(|_| place == "/undoes");
+        let words = value.map(text).into_iter();
+        let words: Vec<String> = words.chain(also.map(ToString::to_string)).collect();
+        cell(&words.join(" "))
+    });
     let shown = Record::SHOWN.iter().map(|member| cell(row.shown(member)));
-    let cells: Vec<String> = own.into_iter().chain(shown).collect();
+    let cells: Vec<String> = own.chain(shown).collect();
     cells.join(",")
 }
 
-fn text(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn words(all: impl Iterator<Item = impl ToString>) -> String {
-    let all: Vec<String> = all.map(|word| word.to_string()).collect();
-    all.join(" ")
-}
-
-fn client(row: &CallView<'_>, value: impl FnOnce(&Client) -> String) -> String {
-    // If a user of the machine acted, the client is this program.
-    let client = row.client.filter(|_| row.actor.is_none());
-    client.map_or_else(String::new, value)
+/// A value in words; of a client its name to show.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(" "),
+        Value::Object(client) => {
+            let name = client.get("subject").or_else(|| client.get("name"));
+            name.map(text).unwrap_or_default()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A cell: harmless on a terminal, no formula, quoted where it must be.

@@ -115,9 +115,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
                 row.call.to_string().into(),
                 row.who().into(),
                 row.tool().into(),
-                row.operation
-                    .map_or("", |operation| operation.as_str())
-                    .into(),
+                row.write().into(),
                 row.page().into(),
                 row::ending(call),
                 row.lines().into(),

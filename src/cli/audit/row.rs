@@ -1,30 +1,45 @@
 //! Renders one call as a row of a table on the terminal.
 
-use crate::audit::{Actor, CallHistory, CallId, CallOutcome, Client, OutcomeTone};
+use crate::audit::{Actor, CallHistory, CallOutcome, Client, OutcomeTone};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
 use crate::view::CallView;
 
 impl CallView<'_> {
-    /// The caller, and the client whose proposal it decided on.
+    /// The caller (the user of the machine, or the client by its name), and the client whose proposal
+    /// it decided on.
     pub(super) fn who(&self) -> String {
-        who(self.client, self.actor, self.proposer)
+        let client = self.client.map_or("", Client::shown);
+        let who = self.actor.map_or(client, Actor::as_str);
+        let whose = { self.proposer }.map(|client| format!(" for {}", client.shown()));
+        print::harmless(&format!("{who}{}", whose.unwrap_or_default()))
     }
 
-    /// The tool, with the call that it undoes or the proposal that it decides on.
+    /// The tool or command, with the call that it undoes or the proposal that it decides on; one that
+    /// it made is another matter.
     pub(super) fn tool(&self) -> String {
-        tool(self.tool, self.undoes, self.decided_proposal())
+        // An undo of the operator's own without a proposer made the proposal.
+        let is_decision =
+            self.proposer.is_some() || (self.actor.is_some() && self.undoes.is_none());
+        let undoes = self.undoes.map(|call| call.to_string());
+        let meant = self.proposal.filter(|_| is_decision).or(undoes.as_deref());
+        let words: Vec<&str> = [self.tool, meant].into_iter().flatten().collect();
+        print::harmless(&words.join(" "))
     }
 
-    /// The proposal that the call decided on; one that it made is another matter.
-    fn decided_proposal(&self) -> Option<&str> {
-        let is_decision = is_decision(self.actor, self.proposer, self.undoes);
-        self.proposal.filter(|_| is_decision)
+    /// The kind of write.
+    pub(super) fn write(&self) -> String {
+        let operation = self.operation.map(|operation| operation.to_string());
+        operation.unwrap_or_default()
     }
 
-    /// The page's place, and the new one.
+    /// The page's place, and the new one; its id if there is no place.
     pub(super) fn page(&self) -> String {
-        page(self.locale, self.path, self.new_path, self.id)
+        let (Some(locale), Some(path)) = (self.locale, self.path) else {
+            return self.id.map_or_else(String::new, |id| format!("id {id}"));
+        };
+        let moved = { self.new_path }.map_or_else(String::new, |path| format!(" -> {path}"));
+        format!("{}{}", print::place(locale, path), print::harmless(&moved))
     }
 
     /// The lines of content that came and went.
@@ -34,52 +49,6 @@ impl CallView<'_> {
             (added, removed) => format!("+{added} -{removed}"),
         }
     }
-}
-
-/// True if a call with a proposal decided on it. An undo of the operator's own without a proposer
-/// made it.
-pub(super) const fn is_decision(
-    actor: Option<&Actor>,
-    proposer: Option<&Client>,
-    undoes: Option<CallId>,
-) -> bool {
-    proposer.is_some() || (actor.is_some() && undoes.is_none())
-}
-
-/// The caller (the user of the machine, or the client by its name), and the client that had
-/// proposed the change.
-pub(super) fn who(
-    client: Option<&Client>,
-    actor: Option<&Actor>,
-    proposer: Option<&Client>,
-) -> String {
-    let client = client.map_or("", Client::shown);
-    let who = actor.map_or(client, Actor::as_str);
-    let whose = proposer.map(|client| format!(" for {}", client.shown()));
-    print::harmless(&format!("{who}{}", whose.unwrap_or_default()))
-}
-
-/// A tool or command, with the call that it undoes or the proposal that it decides on.
-pub(super) fn tool(tool: Option<&str>, undoes: Option<CallId>, proposal: Option<&str>) -> String {
-    let undoes = undoes.map(|call| call.to_string());
-    let meant = proposal.or(undoes.as_deref());
-    let words = [tool, meant];
-    let words: Vec<&str> = words.into_iter().flatten().collect();
-    print::harmless(&words.join(" "))
-}
-
-/// A page's place, and the new one; its id if there is no place.
-pub(super) fn page(
-    locale: Option<&str>,
-    path: Option<&str>,
-    new_path: Option<&str>,
-    id: Option<i64>,
-) -> String {
-    let (Some(locale), Some(path)) = (locale, path) else {
-        return id.map_or_else(String::new, |id| format!("id {id}"));
-    };
-    let moved = new_path.map_or_else(String::new, |path| format!(" -> {path}"));
-    format!("{}{}", print::place(locale, path), print::harmless(&moved))
 }
 
 /// The outcome of a call, with the gate that stopped it, if any.

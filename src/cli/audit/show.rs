@@ -106,9 +106,7 @@ fn show_members(members: &[CallHistory]) {
         let row = CallView::new(call);
         table.row(vec![
             row.call.to_string().into(),
-            row.operation
-                .map_or("", |operation| operation.as_str())
-                .into(),
+            row.write().into(),
             row.page().into(),
             row::ending(call),
         ]);

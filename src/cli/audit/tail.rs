@@ -7,12 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::row;
 use super::unread;
-use crate::audit::Record;
+use crate::audit::{CallHistory, Record};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::signals::Signals;
 use crate::cli::{CommandResult, start};
-use crate::page::{Locale, PagePath};
+use crate::view::CallView;
 
 /// The pause between two reads of the log.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -76,18 +76,11 @@ fn line(record: &Record, is_json: bool) -> String {
         &print::harmless(&record.event_and_step()),
         Paint::Bold,
     ));
-    let (client, proposer) = (record.client.as_ref(), record.proposer.as_ref());
-    parts.push(row::who(client, record.actor.as_ref(), proposer));
-    let is_decision = row::is_decision(record.actor.as_ref(), proposer, record.undoes);
-    let proposal = record.proposal.as_deref().filter(|_| is_decision);
-    parts.push(row::tool(record.tool.as_deref(), record.undoes, proposal));
-    parts.extend(record.operation.map(|operation| operation.to_string()));
-    parts.push(row::page(
-        record.locale.as_ref().map(Locale::as_str),
-        record.path.as_ref().map(PagePath::as_str),
-        record.new_path.as_ref().map(PagePath::as_str),
-        record.id,
-    ));
+    if let Some(call) = record.call {
+        let call = CallHistory::new(call, vec![record.clone()], false);
+        let row = CallView::new(&call);
+        parts.extend([row.who(), row.tool(), row.write(), row.page()]);
+    }
     parts.push(print::harmless(&record.says()));
     parts.retain(|part| !part.is_empty());
     parts.join("  ")
