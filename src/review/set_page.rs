@@ -13,6 +13,7 @@ use super::set_view::{SetPageModel, ShownChange};
 use super::standing::{conflict, hindrance, state};
 use crate::audit::Proposal;
 use crate::change::Operation;
+use crate::error::capitalised;
 use crate::gates::LinkLeft;
 use crate::page::is_picture;
 use crate::write::Review;
@@ -94,6 +95,9 @@ fn head(shown: &SetPageModel) -> Markup {
                     " On " (shown.links(one.changes.iter().copied())) "."
                 }
             }
+        }
+        @if let Some(told) = sheet.review.warned_before(shown.warnings) {
+            p.warning { (text(&capitalised(&told))) "." }
         }
     }
 }

@@ -97,9 +97,11 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
             let mut said = review.proposal.said.iter();
             said.any(|said| said.warning == one.warning)
         };
-        let told = told.iter().filter(|one| is_made || !was_said(one));
+        let told = { told.iter() }.filter(|one| is_made || !was_said(one));
         warnings.extend(told.map(|one| placed(one, &review.proposal)));
     }
+    let before = review.warned_before(&told).filter(|_| has_title);
+    warnings.extend(before.map(|told| Warning::new("warned_before", told)));
     let effect = Effect::of(&mut review, (extent, has_title), &mut warnings);
     let mut proposal = ProposalView::new(review.proposal, has_title);
     if let Effect::Set(_) = effect {

@@ -133,6 +133,15 @@ impl Review {
         risks
     }
 
+    /// Names the warnings when it was made that nothing gives any more: of a decided proposal, or
+    /// mended since.
+    pub fn warned_before(&self, warnings: &[ReviewWarning]) -> Option<String> {
+        let known = |code: &&String| warnings.iter().any(|one| one.warning.code == **code);
+        let others = self.proposal.warnings.iter().filter(|code| !known(code));
+        let others: Vec<&str> = others.map(String::as_str).collect();
+        (!others.is_empty()).then(|| format!("warned of when it was made: {}", others.join(", ")))
+    }
+
     /// The effect of each change, as far as an answer holds it and this key may read it, and how
     /// many differences have no room. What the proposal itself shows of them is taken from it.
     pub fn take_lines(&mut self, extent: Extent) -> (Vec<ChangeView>, usize) {
@@ -156,7 +165,8 @@ impl Review {
 
 impl WriteContext {
     /// A proposal that meets a condition, with what it changes, whether it still fits the page, and
-    /// the warnings about an open one as things are now, rules first, each sentence once.
+    /// the warnings about an open one as things are now, rules first, each sentence once; of a
+    /// decided one those of its makers.
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is no such proposal, `AUDIT_UNAVAILABLE` if what was kept of it
@@ -194,7 +204,8 @@ impl WriteContext {
                 let found = Box::pin(self.warnings_of(set, &proposal, hindrance.is_some()));
                 with_said(found.await?, &proposal)
             }
-            _ => Vec::new(),
+            _ if is_open || unseen.is_some() => Vec::new(),
+            _ => proposal.said.iter().map(ReviewWarning::said).collect(),
         };
         // The differences are made last: the checks take memory of their own.
         let changes = set.iter().flat_map(ChangeSet::iter).map(|one| &one.change);

@@ -52,14 +52,7 @@ async fn ending(app: &App, state: &ProposalState) -> Option<CallOutcome> {
 
 async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>), Failure> {
     match named(app, &[id]).await?.as_slice() {
-        [id, ..] => {
-            let (review, mut warnings) = Box::pin(app.desk.review(*id, |_| true)).await?;
-            if !review.proposal.is_open() && review.unseen.is_none() {
-                let said = review.proposal.said.iter();
-                warnings.extend(said.map(ReviewWarning::said));
-            }
-            Ok((review, warnings))
-        }
+        [id, ..] => Box::pin(app.desk.review(*id, |_| true)).await,
         [] => Err(super::no_such_proposal()),
     }
 }
@@ -124,12 +117,7 @@ fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
         }
     });
     print::lines(&show_change::warnings(&told.collect::<Vec<_>>()));
-    // Those that nothing gives any more: of a decided proposal, or mended since.
-    let known = |code: &&String| warnings.iter().any(|one| one.warning.code == **code);
-    let others = review.proposal.warnings.iter().filter(|code| !known(code));
-    let others: Vec<&str> = others.map(String::as_str).collect();
-    if !others.is_empty() {
-        let text = format!("warned of when it was made: {}", others.join(", "));
+    if let Some(text) = review.warned_before(warnings) {
         print::line(&print::harmless(&text));
     }
 }
