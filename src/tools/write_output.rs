@@ -1,6 +1,7 @@
 //! Answers a write: as a preview, or with its outcome.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::detail::FULL_OF_ONE;
 use super::output::{count, is_default};
@@ -12,8 +13,8 @@ use crate::gates::LeftOut;
 use crate::page::Field;
 use crate::view::ChangeView;
 use crate::write::{
-    Applied, Extent, Joined, LinkedFrom, NotTakenBack, Notes, PendingSet, Preview, SetAnswer,
-    SetMember, WriteAnswer,
+    Applied, Extent, Joined, LinkedFrom, Notes, PendingSet, Preview, SetAnswer, SetMember,
+    WriteAnswer,
 };
 
 /// [`Write`] in a few words.
@@ -161,7 +162,8 @@ pub(super) struct SetDone {
     /// Number of changes, and of those that are applied.
     pages: i64,
     applied: i64,
-    changes: Vec<ChangeDone>,
+    /// The outcome of each change.
+    changes: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
     #[serde(flatten)]
@@ -173,18 +175,6 @@ pub(super) struct SetDone {
     /// The open set that a person applied.
     proposal: Option<String>,
     call_id: String,
-}
-
-/// The outcome of one change of a set.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangeDone {
-    id: Option<i64>,
-    path: String,
-    outcome: &'static str,
-    call_id: String,
-    not_taken_back: Option<NotTakenBack>,
-    stands_at: Option<String>,
 }
 
 impl WriteOutput {
@@ -216,26 +206,13 @@ impl SetDone {
             outcome: set.outcome.as_str(),
             pages: count(set.members.len()),
             applied: count(set.members.iter().filter(|one| one.is_there()).count()),
-            changes: set.members.iter().map(ChangeDone::new).collect(),
+            changes: set.members.iter().map(SetMember::as_detail).collect(),
             left_out: set.left_out,
             links_left: LinksLeft::new(set.links_left, Extent::Bounded),
             linked_from: set.notes.linked_from,
             warnings: set.notes.warnings,
             proposal: proposal.map(|id| id.to_string()),
             call_id: set.call.to_string(),
-        }
-    }
-}
-
-impl ChangeDone {
-    fn new(member: &SetMember) -> Self {
-        Self {
-            id: member.target.id,
-            path: member.target.path.clone(),
-            outcome: member.word(),
-            call_id: member.call.to_string(),
-            not_taken_back: member.not_taken_back.clone(),
-            stands_at: member.stands_at.clone(),
         }
     }
 }

@@ -393,8 +393,8 @@ impl SetMember {
         self.taken_back.is_some() && self.not_taken_back.is_none()
     }
 
-    /// Its JSON in the details of a failure.
-    pub(super) fn as_detail(&self) -> Value {
+    /// Its JSON in an answer, and in the details of a failure.
+    pub fn as_detail(&self) -> Value {
         let failure = self.failure.as_ref();
         let members = [
             ("callId", Some(self.call.to_string().into())),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::audit::{AuditEvent, CallHistory, CallId, Client, Exclusions, Outcome, Record};
 use crate::change::Operation;
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 use crate::view::WriteTarget;
@@ -189,7 +189,7 @@ impl WriteHistory {
             },
             outcome: call.outcome,
             taken_back: sent.taken_back.get(&call.call).copied(),
-            failure: None,
+            failure: failure(call),
             not_taken_back: sent.not_taken_back.get(&call.call).cloned(),
             stands_at: stands_at(call)
                 .filter(|_| sent.is_there(call))
@@ -203,7 +203,8 @@ fn is_back(undo: &CallHistory) -> bool {
     matches!(undo.outcome, Some(Outcome::Applied | Outcome::Unchanged))
 }
 
-/// The reason why an undo did not take its change back, or why that is there again.
+/// The code and the reason on record of a call: why an undo did not take its change back, or why that
+/// is there again.
 fn why(undo: &CallHistory) -> Option<NotTakenBack> {
     let mut records = undo.records.iter().rev();
     records.find_map(|record| {
@@ -212,6 +213,14 @@ fn why(undo: &CallHistory) -> Option<NotTakenBack> {
             message: record.reason.clone()?,
         })
     })
+}
+
+/// The failure of a change that was not applied, or not in full.
+fn failure(call: &CallHistory) -> Option<Failure> {
+    let is_done = matches!(call.outcome, Some(Outcome::Applied | Outcome::Unchanged));
+    let why = why(call).filter(|_| !is_done)?;
+    let code = Code::ALL.iter().find(|code| code.as_str() == why.code)?;
+    Some(Failure::new(*code, why.message))
 }
 
 /// The temporary path at which a call left its page.
