@@ -13,6 +13,7 @@ use crate::error::capitalised;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Field, Note, escape_hidden};
 use crate::view::ChangeView;
+use crate::words::counted;
 use crate::write::{Extent, LinkedFrom, PROPOSED, Preview, SAMPLES, WAITS};
 
 /// How to see the rest of a set.
@@ -107,10 +108,7 @@ fn verdict(shown: &Preview) -> String {
     let mut sentences: Vec<String> = told.map(|warning| capitalised(&warning.message)).collect();
     // A rule that leaves it to people says what confirm does.
     if shown.confirm.is_some() && sentences.is_empty() {
-        let changes = match shown.pages {
-            1 => "1 change".to_owned(),
-            pages => format!("{pages} changes"),
-        };
+        let changes = counted(shown.pages, "change", "changes");
         sentences.push(format!(
             "Nothing was sent; confirm sends this set of {changes}."
         ));
@@ -274,8 +272,8 @@ impl ChangesView {
         }
         is_part |= lines.len() > SAMPLES;
         if pages_mended > 0 {
-            let s = if pages_mended == 1 { "" } else { "s" };
-            lines.push(format!("{pages_mended} page{s}: links mended"));
+            let pages = counted(pages_mended, "page", "pages");
+            lines.push(format!("{pages}: links mended"));
         }
         Self {
             pages: count(pages),

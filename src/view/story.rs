@@ -8,7 +8,7 @@ use crate::audit::{
     Actor, AuditEvent, CallGroup, CallHistory, CallId, CallOutcome, Client, Record, SpentApproval,
 };
 use crate::page::{Whose, own_words};
-use crate::words::and_more;
+use crate::words::{and_more, counted, first_of};
 
 /// The most changes that are named; all are counted.
 const MOST_NAMED: usize = 5;
@@ -204,9 +204,9 @@ fn changed(group: &CallGroup, joint: char) -> Option<StoryLine> {
         outcome: (call.ending != usual).then(|| call.ending.as_str()),
     });
     let count = group.of_changes.max(sent.len());
-    let what = if count == 1 { "page" } else { "pages" };
     let (added, removed) = group.lines();
-    let mut says = format!("{count} {what}, lines +{added} -{removed}");
+    let pages = counted(count, "page", "pages");
+    let mut says = format!("{pages}, lines +{added} -{removed}");
     let others = sent.iter().filter(|call| call.ending != usual).count();
     if others > 0 {
         says = format!("{says}; {others} of them ended otherwise");
@@ -230,12 +230,8 @@ fn taken_back(group: &CallGroup, joint: char) -> Option<StoryLine> {
             format!("all of it, by call {by}")
         } else {
             let pages = undone.iter().filter(|call| !call.is_set());
-            let pages: Vec<String> = pages
-                .take(MOST_NAMED)
-                .map(|call| place(call, joint))
-                .collect();
-            let more = undone.len().saturating_sub(pages.len());
-            format!("{}{}, first by call {by}", pages.join(", "), and_more(more))
+            let pages: Vec<String> = pages.map(|call| place(call, joint)).collect();
+            format!("{}, first by call {by}", first_of(&pages, MOST_NAMED))
         },
     ))
 }

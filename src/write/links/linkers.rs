@@ -233,13 +233,9 @@ fn break_warning(count: usize, is_taken: bool, gap: Option<&str>) -> Option<Warn
         (0, None) => return None,
         (0, Some(gap)) => format!("no page is known to link here, but {gap}."),
         (count, gap) => {
-            let pages = if count == 1 {
-                "page links"
-            } else {
-                "pages link"
-            };
+            let pages = counted(count, "page links", "pages link");
             let gap = gap.map_or_else(String::new, |gap| format!("; {gap}"));
-            format!("{count} {pages} here, and those links will lead {lead}{gap}.")
+            format!("{pages} here, and those links will lead {lead}{gap}.")
         }
     };
     Some(Warning::new(BREAKS, message))
