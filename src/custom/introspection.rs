@@ -37,26 +37,19 @@ struct ToldType {
     kind: String,
     name: Option<String>,
     possible_types: Option<Vec<IntrospectedName>>,
-    fields: Option<Vec<ToldField>>,
-    input_fields: Option<Vec<ToldInput>>,
+    fields: Option<Vec<ToldMember>>,
+    input_fields: Option<Vec<ToldMember>>,
     enum_values: Option<Vec<IntrospectedName>>,
 }
 
+/// A field, which has arguments; or an input, which may have a default.
 #[derive(Debug, Deserialize)]
-struct ToldField {
+#[serde(rename_all = "camelCase")]
+struct ToldMember {
     name: String,
     description: Option<String>,
     #[serde(default)]
-    args: Vec<ToldInput>,
-    #[serde(rename = "type")]
-    of: ToldOf,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToldInput {
-    name: String,
-    description: Option<String>,
+    args: Vec<ToldMember>,
     default_value: Option<String>,
     #[serde(rename = "type")]
     of: ToldOf,
@@ -120,8 +113,8 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
     parts.checked()
 }
 
-fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String> {
-    let field = |field: ToldField| {
+fn fields(told: Vec<ToldMember>) -> Result<BTreeMap<String, SchemaField>, String> {
+    let field = |field: ToldMember| {
         let of = type_from(&field.of)?;
         let arguments = inputs(field.args)?;
         let about = about(field.description.as_deref());
@@ -137,8 +130,8 @@ fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String>
     own.map(field).collect()
 }
 
-fn inputs(told: Vec<ToldInput>) -> Result<BTreeMap<String, Input>, String> {
-    let input = |input: ToldInput| {
+fn inputs(told: Vec<ToldMember>) -> Result<BTreeMap<String, Input>, String> {
+    let input = |input: ToldMember| {
         let has_default = input.default_value.is_some();
         let of = type_from(&input.of)?;
         let about = about(input.description.as_deref());

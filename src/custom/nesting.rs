@@ -8,7 +8,8 @@ use regex::Regex;
 /// The deepest that is parsed.
 const MOST: usize = 60;
 
-/// Brackets, and what may have others in it that are none: texts of several lines and of one, comments.
+/// Brackets, and what may have others in it that are none: texts of several lines, texts of one,
+/// comments.
 static BRACKETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let texts = r#"(?s)"""(?:\\"""|.)*?"""|"(?:\\.|[^"\\\n])*"#;
     Regex::new(&format!(r"{texts}[\x22\n]?|#[^\n\r]*|[{{}}\[\]()]")).ok()

@@ -153,10 +153,11 @@ impl Recipe {
                 continue;
             };
             let checked = argument.check(&value).and_then(|()| {
-                let is_part = self.is_in_path(&argument.name);
-                is_part
-                    .then(|| argument.check_in_path(&value))
-                    .unwrap_or(Ok(()))
+                if self.is_in_path(&argument.name) {
+                    argument.check_in_path(&value)
+                } else {
+                    Ok(())
+                }
             });
             if let Err(fault) = checked {
                 faults.push((argument.name.clone(), fault));

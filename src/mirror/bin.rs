@@ -50,7 +50,6 @@ pub struct BinPage {
 
 impl BinPage {
     /// The number of pages that link to its place, as people are told.
-    #[must_use]
     pub fn links(&self) -> String {
         let count = self.linked_from.map(|count| count.to_string());
         count.unwrap_or_else(|| "?".to_owned())
@@ -91,7 +90,6 @@ impl Mirror {
     }
 
     /// Its settings.
-    #[must_use]
     pub const fn settings(&self) -> &MirrorSettings {
         &self.settings
     }

@@ -29,7 +29,6 @@ impl MirrorTime {
     }
 
     /// The time.
-    #[must_use]
     pub const fn instant(self) -> OffsetDateTime {
         self.0
     }
@@ -193,13 +192,11 @@ impl MirroredPage {
     }
 
     /// The state in which it was seen last.
-    #[must_use]
     pub fn last(&self) -> Option<&SeenState> {
         self.states.last()
     }
 
     /// Its last author.
-    #[must_use]
     pub fn author(&self) -> Option<&str> {
         self.last()?.author.as_deref()
     }
@@ -319,7 +316,6 @@ impl SeenState {
     }
 
     /// The time since which the page was so: what the wiki says, unless that was yet to come.
-    #[must_use]
     pub fn since(&self) -> OffsetDateTime {
         let seen = self.seen.instant();
         let updated = self.updated.instant();
@@ -327,7 +323,6 @@ impl SeenState {
     }
 
     /// The fields that no later look could read, each with the day on which it was seen so.
-    #[must_use]
     pub fn seen_before(&self) -> String {
         let told =
             { self.as_of.iter() }.map(|(field, at)| format!("{field} ({})", at.instant().date()));
@@ -340,7 +335,6 @@ impl SeenState {
     }
 
     /// True if the wiki said this time of it: its version of this date is the same state.
-    #[must_use]
     pub fn is_dated(&self, date: &Date) -> bool {
         let own = [Some(&self.updated), self.redated.as_ref()].into_iter();
         let date = date.instant();

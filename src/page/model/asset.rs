@@ -90,8 +90,10 @@ static TAKEN_OUT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\s,;#
 /// A name as the wiki stores it: one `_` for each run of what it takes out.
 fn stored(name: &str) -> String {
     let name = name.to_lowercase();
-    let taken_out = TAKEN_OUT.as_ref();
-    taken_out.map_or(name.clone(), |it| it.replace_all(&name, "_").into_owned())
+    match TAKEN_OUT.as_ref() {
+        Some(taken_out) => taken_out.replace_all(&name, "_").into_owned(),
+        None => name,
+    }
 }
 
 /// True if file names and addresses cannot contain a segment as it is.

@@ -95,7 +95,6 @@ pub fn mend_links(
 
 /// A text of one page as it stands in a new one: its relative links lead to the pages that they led to. Those
 /// that cannot be rewritten reliably stay.
-#[must_use]
 pub fn mend_copied(
     text: &str,
     format: SourceFormat,

@@ -28,7 +28,6 @@ impl Moves {
     }
 
     /// The place from which a page comes to this one, if one does.
-    #[must_use]
     pub fn source(&self, place: &PagePlace) -> Option<&PagePlace> {
         let mut pages = self.pages.iter();
         pages.find(|(_, to)| *to == place).map(|(from, _)| from)
