@@ -19,7 +19,7 @@ pub(super) struct Anchored {
 
 /// Tags, whose values in quotes may have any sign, and comments.
 static TAGS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?s)<!--.*?-->|<(?:"[^"]*"|'[^']*'|[^>"'])*>"#).ok());
+    LazyLock::new(|| Regex::new(r#"(?s)<!--.*?(?:-->|$)|<(?:"[^"]*"|'[^']*'|[^>"'])*>"#).ok());
 
 /// The value of a link's `href` in its tag.
 static HREF: LazyLock<Option<Regex>> =
