@@ -114,7 +114,7 @@ fn bad() -> Vec<(&'static str, i64, Vec<u8>)> {
             NO_JSON,
             "{\"jsonrpc\":\"2.0\",\0\"id\":1,\"method\":\"ping\"}",
         ),
-        ("lists in lists", NO_JSON, &nested),
+        ("lists in lists", NO_JSON, &*nested),
     ];
     let mut bad: Vec<_> = texts
         .into_iter()
