@@ -285,7 +285,8 @@ class Trial:
 
     def one_step(self):
         self.sign_in()
-        before = self.state()
+        # A page that nobody saw at its last place lies in the bin under an earlier one.
+        before, _ = self.state(), self.now()
         path, other = self.random.sample(sorted(self.pages()), 2)
         there = self.pages()
         self.vandal.delete(there[path])
