@@ -14,6 +14,7 @@ mod command;
 mod harness;
 mod house;
 mod http;
+mod prelude;
 mod reads;
 mod record;
 mod review;

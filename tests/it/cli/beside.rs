@@ -8,12 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{mutations, new_page, sample_wiki};
-use crate::testkit::{CREATE, SEARCH, says};
+use crate::prelude::*;
 
 /// The user of the service, and one who is neither that nor root.
 const SERVICE: u32 = 64_123;

@@ -11,25 +11,16 @@ use rmcp::handler::client::ClientHandler;
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use rmcp::serve_server;
 use rmcp::service::{NotificationContext, RoleClient, RunningService};
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
-use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings, SettingsSource};
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::gates::SessionId;
-use wikijs_gate::server::http::Grant;
 use wikijs_gate::server::{App, Handler, Reload, Site, Sites, Unasked};
 use wikijs_gate::write::Timeouts;
 
-use crate::command::Command;
-use crate::harness::{Served, Setup, mutations, records, sample_wiki, wiki_of};
 use crate::house::docs::generated;
-use crate::http::hosted::{Caller, Names, call};
-use crate::testkit::{
-    CREATE, LIST, TAGS, UNDO, call_ok, checked_ok, confirmed_ok, fails, is_applied, lacks, says,
-};
+use crate::http::hosted::call;
+use crate::prelude::*;
 
 const INCIDENT: &str = r#"name = "custom_report_incident"
 description = "Reports an incident: creates its page below incidents/."

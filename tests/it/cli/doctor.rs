@@ -7,20 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::{Command, Ended};
-use crate::harness::{
-    Setup, golden, id_of, mutations, new_page, runs, sample, sample_wiki, wiki_of,
-};
 use crate::house::docs::generated;
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, TREE, UNDO, UPDATE,
-    confirmed_ok, says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 use crate::wiki::tls_server;
 
 /// The page at which rights are looked at: the order of pages changed at once is left open.

@@ -7,15 +7,9 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 
-use serde_json::Value;
-use tempfile::TempDir;
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
 use crate::cli::operators_way::steady;
-use crate::command::{Command, Ended};
-use crate::harness::{WithPage as _, id_of, mutations, page, sample_wiki, wiki_of};
 use crate::house::docs::generated;
-use crate::testkit::{begins, says};
+use crate::prelude::*;
 
 /// A wiki, a folder of its files, and the operator who works with both.
 pub(crate) struct Work {

@@ -4,14 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use tempfile::TempDir;
-
-use wikijs_gate::demo::DemoWiki;
-
 use crate::cli::files::{Work, all, tree};
-use crate::harness::{id_of, mutations, page, wiki_of};
-use crate::testkit::{lacks, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn all_files_that_cannot_be_used_are_named_at_once() {

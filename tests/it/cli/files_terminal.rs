@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::files::{Work, all, tree};
 use crate::cli::terminal;
-use crate::harness::{mutations, wiki_of};
+use crate::prelude::*;
 
 /// Has a person answer a command's questions, with no pager: all of a long change stays on the
 /// screen.

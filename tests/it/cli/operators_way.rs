@@ -8,14 +8,9 @@ use std::sync::Mutex;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::transport::TokioChildProcess;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
-use crate::command::{Command, Ended};
-use crate::harness::{id_of, mutations, read};
 use crate::house::docs::generated;
-use crate::testkit::{DELETE, UPDATE};
+use crate::prelude::*;
 
 /// An operator's machine: a home, and nothing else.
 struct Machine<'a> {

@@ -14,13 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::{DemoWiki, OperationKind};
-
-use crate::harness::{id_of, records, sample_wiki, told};
-use crate::testkit::{BY_ID, BY_PATH, LIST, TAGS, UPDATE, begins, lacks, says};
+use crate::prelude::*;
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjF9.plantedkeyplantedkey";

@@ -4,12 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-
-use crate::command::{Command, Ended};
-use crate::harness::golden;
-use crate::testkit::{DELETE, SEARCH, begins, lacks, says};
+use crate::prelude::*;
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.planted";

@@ -9,12 +9,7 @@ use std::process::{Child, ChildStdin, Command as Process, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{id_of, mutations, sample_wiki};
-use crate::testkit::UPDATE;
+use crate::prelude::*;
 
 /// How long anything may take to be shown.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,18 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 use super::custom_tools::put;
-use crate::command::{Command, Ended};
-use crate::harness::{Setup, golden, id_of, mutations, records, sample_wiki, told};
-use crate::testkit::{
-    BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DISCARD, END, FORGET, GET_PROPOSAL, HISTORY,
-    LIST, REMEMBER, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE, WITHDRAW, says,
-};
+
+use crate::prelude::*;
 
 /// A command with the settings of an operator who may write, by previews.
 fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {

@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use wikijs_gate::config::SETTINGS;
 use wikijs_gate::server::metrics::METRICS;
 
-use crate::command::Command;
-use crate::harness::{Setup, id_of, sample_wiki};
-use crate::http::hosted::{Caller, Hosted, Names, initialize};
-use crate::testkit::says;
+use crate::http::hosted::initialize;
+use crate::prelude::*;
 
 const DEPLOYMENT: &str = "deploy/kubernetes/base/deployment.yaml";
 const REPLICAS: &str = "deploy/kubernetes/overlays/replicas";

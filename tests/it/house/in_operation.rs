@@ -6,13 +6,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::error::Code;
 
-use crate::harness::{id_of, new_page, sample_wiki};
-use crate::testkit::{CREATE, UPDATE, says};
+use crate::prelude::*;
 
 /// The state directory that the page speaks of.
 const STATE: &str = "/var/lib/wikijs-gate";

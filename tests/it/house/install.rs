@@ -4,16 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
-use tempfile::TempDir;
 use wikijs_gate::config::{SETTINGS, SettingKind};
-use wikijs_gate::server::http::Grant;
 
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{Setup, sample_wiki};
-use crate::http::hosted::{Names, initialize, speaking};
-use crate::testkit::says;
+use crate::http::hosted::{initialize, speaking};
+use crate::prelude::*;
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()

@@ -8,24 +8,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
-use tempfile::TempDir;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wikijs_gate::audit::CallId;
-use wikijs_gate::demo::{DemoOptions, DemoWiki};
-use wikijs_gate::server::http::{Grant, HttpLimits};
+use wikijs_gate::server::http::HttpLimits;
 use wikijs_gate::write::Timeouts;
 
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup};
-use crate::http::hosted::{Caller, Names, initialize};
+use crate::http::hosted::initialize;
+use crate::prelude::*;
 use crate::review::reviewer;
-use crate::testkit::{
-    BULK, BY_PATH, CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST, SUBMIT, UPDATE, fails, is_applied,
-    says,
-};
 
 /// A wiki, and the folder in it that is played in.
 struct Stage {

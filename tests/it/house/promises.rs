@@ -3,23 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
-use wikijs_gate::demo::PageRow;
 use wikijs_gate::gates::PolicyLevel;
 use wikijs_gate::page::Field;
 
-use crate::harness::{
-    Setup, WithPage as _, id_of, mutations, new_page, sample, sample_wiki, told, wiki_of,
-};
 use crate::house::sources::sources;
-use crate::http::hosted::Caller;
+use crate::prelude::*;
 use crate::review::Desk;
 use crate::sites::{Many, put, site, with_gate, writes};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, TREE, UPDATE,
-    call_err, call_ok, confirmed_err, confirmed_fails, confirmed_ok, lacks, says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::writes::doors;
 
 #[tokio::test]

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
 use wikijs_gate::page::Prefix;
 
 use wikijs_gate::audit::entry::chain;
 
 use crate::house::invariants::{self, MARKER};
 use crate::house::texts;
+use crate::prelude::*;
 
 /// Pieces of which paths are made that are nearly right.
 const PIECES: [&str; 46] = [

@@ -1,9 +1,9 @@
 //! What holds for whatever text a parser is given; beside `invariants`, and used like it.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 use url::Url;
+use wikijs_gate::audit::LineHash;
 use wikijs_gate::audit::entry::chain::{self, Verified};
-use wikijs_gate::audit::{LineHash, Record};
 use wikijs_gate::error::Code;
 use wikijs_gate::page::{
     DroppedRules, HiddenText, Outline, PartSelector, Reference, SectionMode, SourceFormat,
@@ -15,6 +15,8 @@ use wikijs_gate::tools::{Registry, ToolSelection, Toolset, cursor};
 use wikijs_gate::wiki::ListQuery;
 use wikijs_gate::wiki::pages::front_matter::{ListedMetadata, split};
 use wikijs_gate::wiki::pages::{editor_view, rendered};
+
+use crate::prelude::*;
 
 /// Arguments are taken or told as what they are, in words that steer no terminal.
 pub(crate) fn arguments(registry: &Registry, arguments: &Map<String, Value>) {

@@ -7,17 +7,12 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
-use tempfile::TempDir;
+use serde_json::Map;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::cli::process::Program;
-use crate::harness::{Setup, sample, sample_wiki};
-use crate::http::hosted::{Caller, Names, call, speaking};
-use crate::testkit::{BY_ID, DELETE, HISTORY, SEARCH, TAGS, UPDATE, says};
+use crate::http::hosted::{call, speaking};
+use crate::prelude::*;
 
 /// The most bytes of any answer to what is wrong.
 const MOST_ANSWER: usize = 256 << 10;

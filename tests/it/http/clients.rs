@@ -7,18 +7,10 @@ use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::{ClientConfirm, ClientToken, Grant, HttpLimits, Rotation};
+use wikijs_gate::server::http::{ClientConfirm, ClientToken, HttpLimits, Rotation};
 
-use crate::command::Command;
-use crate::harness::{Setup, id_of, mutations, sample_wiki};
-use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, initialize, rewrite, speaking};
-use crate::testkit::{
-    BY_PATH, CREATE, GET_PROPOSAL, LIST, LIST_PROPOSALS, SEARCH, Shows as _, TREE, UNDO, UPDATE,
-    begins, says,
-};
+use crate::http::hosted::{call, initialize, rewrite, speaking};
+use crate::prelude::*;
 
 async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
     Setup::editor(wiki).naming(names).host().await

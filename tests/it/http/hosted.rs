@@ -8,20 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::CallToolResult;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wikijs_gate::audit::Record;
 use wikijs_gate::server::Sites;
-use wikijs_gate::server::http::{
-    ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile,
-};
+use wikijs_gate::server::http::{ClientToken, HttpLimits, HttpServer, NamedClient, TokensFile};
 
-use crate::command::Command;
-use crate::harness::{Setup, read, records};
+use crate::prelude::*;
 
 /// Bounds as they are, with nothing remembered for a second that a test has just changed.
 pub(crate) const LIMITS: fn() -> HttpLimits = || HttpLimits {

@@ -19,11 +19,10 @@ use ring::signature::{
     RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384, RSA_PSS_SHA512, RsaKeyPair,
     RsaPublicKeyComponents,
 };
-use serde_json::{Value, json};
 use time::OffsetDateTime;
 use tokio::net::TcpListener;
 
-use crate::http::hosted::Caller;
+use crate::prelude::*;
 
 /// The audience of the tokens.
 pub(crate) const AUDIENCE: &str = "https://gate.example.com/mcp";

@@ -8,20 +8,10 @@ use std::sync::Arc;
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEvent, Record};
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
 use crate::cli::operators_way::steady;
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, page, runs, sample, sample_wiki, wiki_of};
 use crate::house::docs::generated;
-use crate::http::hosted::Names;
-use crate::testkit::{
-    FORGET, RECALL, REMEMBER, Shows as _, TREE, begins, call_ok, checked_ok, fails, says, wiki_dir,
-};
+use crate::prelude::*;
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::admin(wiki).toolsets("pages,memory")

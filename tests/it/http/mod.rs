@@ -22,18 +22,15 @@ use std::time::Duration;
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use rmcp::transport::StreamableHttpClientTransport;
-use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use wikijs_gate::config::ServeSettings;
 use wikijs_gate::server::Sites;
-use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
+use wikijs_gate::server::http::{HttpLimits, HttpServer, refused_start};
 
-use crate::harness::{Setup, id_of, read, sample_wiki, told};
-use crate::http::hosted::{Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
-use crate::testkit::{CREATE, DELETE, Shows as _, TREE, UPDATE, begins, lacks, says, wiki_dir};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::http::hosted::{answer, call, initialize, speaking};
+use crate::prelude::*;
 
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";

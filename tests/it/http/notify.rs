@@ -10,18 +10,10 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::command::Command;
-use crate::harness::{Setup, id_of, sample_wiki, wiki_of};
-use crate::http::hosted::Names;
-use crate::testkit::{BULK, Shows as _, UPDATE, WITHDRAW, confirmed_fails, lacks};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 /// Hears what is told; answers with these statuses first, then with 200.
 struct Hook {

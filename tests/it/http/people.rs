@@ -6,22 +6,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ring::hmac;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use time::OffsetDateTime;
-use wikijs_gate::audit::Record;
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::oauth::IssuerTimes;
-use wikijs_gate::server::http::{Grant, HttpLimits, KeptDelegates, refused_start};
+use wikijs_gate::server::http::{HttpLimits, KeptDelegates, refused_start};
 
-use crate::command::Command;
-use crate::harness::{Setup, id_of, wiki_of};
-use crate::http::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
+use crate::http::hosted::{Answer, call, initialize, speaking};
 use crate::http::issuer::{AUDIENCE, IssuerKey, TestIssuer, bearer, jwt};
+use crate::prelude::*;
 use crate::sites::{Many, site};
-use crate::testkit::{
-    BY_PATH, CREATE, DELEGATE, RECALL, REMEMBER, Shows as _, TREE, UPDATE, lacks, says,
-};
 
 /// The grant of the team that writes.
 const TEAM: &str = "[[oauth.grants]]\ngroups = [\"docs-team\"]\nrole = \"agent\"\nwrite = true\n\

@@ -3,17 +3,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use wikijs_gate::audit::{ClientId, Role};
 use wikijs_gate::review::SignIns;
 use wikijs_gate::server::http::{
-    ClientRecord, ClientRegistry, ClientToken, Grant, LastUses, NamedClient, TokensFile,
+    ClientRecord, ClientRegistry, ClientToken, LastUses, NamedClient, TokensFile,
 };
 
-use crate::command::{Command, Ended};
-use crate::harness::{Setup, sample_wiki};
-use crate::http::hosted::{Answer, Caller, Names, call, rewrite, speaking};
-use crate::testkit::{Shows as _, TREE, UPDATE, begins, lacks, says};
+use crate::http::hosted::{Answer, call, rewrite, speaking};
+use crate::prelude::*;
 
 const URL: &str = "https://wiki-mcp.example.com";
 

@@ -7,18 +7,14 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{InitializeRequestParams, InitializeResult};
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use wikijs_gate::server::Sites;
-use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer};
+use wikijs_gate::server::http::{HttpLimits, HttpServer};
 
-use crate::harness::{Setup, id_of, sample_wiki};
-use crate::http::hosted::{
-    Answer, Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking,
-};
-use crate::testkit::{SEARCH, TREE, UPDATE};
+use crate::http::hosted::{Answer, answer, call, initialize, speaking};
+use crate::prelude::*;
 
 /// Four of each, and two of them at most for one client.
 const FOUR: fn() -> HttpLimits = || HttpLimits {

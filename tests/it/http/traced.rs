@@ -8,17 +8,12 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::routing::post;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use wikijs_gate::demo::DemoWiki;
 
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, sample_wiki};
-use crate::http::hosted::{Caller, Hosted, call, speaking};
+use crate::http::hosted::{call, speaking};
 use crate::http::{answer, nobody};
-use crate::testkit::{TREE, UPDATE, says};
+use crate::prelude::*;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -7,16 +7,11 @@ use std::time::Duration;
 
 use reqwest::header::SET_COOKIE;
 use reqwest::{Certificate, Client, StatusCode, Version};
-use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
-use wikijs_gate::server::http::{Grant, HttpLimits};
+use wikijs_gate::server::http::HttpLimits;
 
-use crate::cli::process::Program;
-use crate::command::Command;
-use crate::harness::{Setup, sample_wiki};
-use crate::http::hosted::{LIMITS, Names};
-use crate::testkit::{begins, says};
+use crate::prelude::*;
 use crate::wiki::relay::Authority;
 
 /// The files of a server's certificate and key.

@@ -2,14 +2,9 @@
 //! out, and only then; what was not read is named.
 
 use rmcp::model::CallToolRequestParams;
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::page::Field;
 
-use crate::harness::{Served, Setup, id_of, read, sample, sample_wiki};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, call_ok,
-};
+use crate::prelude::*;
 
 /// A page that has its default in every field that has one.
 fn plain() -> PageRow {

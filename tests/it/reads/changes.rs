@@ -1,15 +1,10 @@
 //! What changed in the whole wiki since a time: who, which fields, how many lines, what is gone.
 
-use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki, wiki_of};
+use crate::prelude::*;
 use crate::reads::read;
-use crate::testkit::{
-    BY_ID, DELETE, HISTORY, LIST, SEARCH, Shows as _, UPDATE, confirmed_ok, is_applied, lacks, says,
-};
 
 /// A time at which nothing that a test does has been done yet.
 fn now(wiki: &DemoWiki) -> String {

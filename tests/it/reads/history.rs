@@ -1,11 +1,7 @@
 //! The history of a page: what changed in each entry, and two states compared.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, id_of, said, sample, sample_wiki};
+use crate::prelude::*;
 use crate::reads::read;
-use crate::testkit::{CREATE, HISTORY, Shows as _, UPDATE};
 
 async fn history(served: &Served, arguments: Value) -> Value {
     read(served, HISTORY, arguments).await.unwrap()

@@ -4,11 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
-use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::house::docs::generated;
-use crate::testkit::{BY_ID, BY_PATH, HISTORY, LIST, SEARCH, TAGS, TREE};
+use crate::prelude::*;
 
 /// What an answer or an error comes to, in a cell.
 fn cell(answered: &Result<Value, Value>) -> String {

@@ -3,13 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, id_of, sample_wiki, with_server};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, full, says,
-};
+use crate::prelude::*;
 
 /// More lines than an answer shows.
 fn lines(word: &str) -> String {

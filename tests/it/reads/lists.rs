@@ -1,13 +1,10 @@
 //! Lists, the tree and tags in depth.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_gate::page::TagPattern;
 use wikijs_gate::wiki::ListQuery;
 
-use crate::harness::{Served, Setup, WithPage as _, id_of, members, sample, sample_wiki};
+use crate::prelude::*;
 use crate::reads::read;
-use crate::testkit::{LIST, TAGS, TREE};
 
 async fn empty_wiki() -> DemoWiki {
     DemoWiki::start(DemoOptions::empty()).await.unwrap()

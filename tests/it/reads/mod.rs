@@ -21,16 +21,9 @@ use std::time::Duration;
 
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq};
 use proptest::test_runner::{Config, TestRunner};
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest};
 
-use crate::harness::{
-    Served, Setup, WithPage as _, id_of, mutations, sample, sample_wiki, with_server,
-};
+use crate::prelude::*;
 use crate::session::tool_definitions::conforms;
-use crate::testkit::{
-    BY_ID, BY_PATH, HISTORY, LIST, SEARCH, Shows as _, TAGS, TREE, UPDATE, fails, says,
-};
 use crate::wiki::wiki_client::WikiClient;
 
 /// Calls a read tool; its answer is held against the schema that clients were told.

@@ -1,10 +1,6 @@
 //! Parts of a page, its views, several at once, and what is hidden in it.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki};
-use crate::testkit::{BY_ID, BY_PATH, HISTORY, Shows as _, UPDATE, call_err, call_ok, says};
+use crate::prelude::*;
 
 /// Reads a page in the way that is asked for.
 async fn read(served: &Served, id: i64, how: Value) -> Result<Value, Value> {

@@ -1,10 +1,6 @@
 //! Several queries in one search, and the text around a hit.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, WithPage as _, members, page, wiki_of, with_server};
-use crate::testkit::{SEARCH, fails, lacks, says};
+use crate::prelude::*;
 
 async fn pumps() -> (DemoWiki, Served) {
     let pages = [

@@ -9,19 +9,9 @@ use rmcp::model::{
     Reference,
 };
 use rmcp::service::ServiceError;
-use serde_json::{Map, Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::{DemoWiki, PageRow};
-use wikijs_gate::server::http::Grant;
+use serde_json::Map;
 
-use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, sample, sample_wiki};
-use crate::http::hosted::Names;
-use crate::testkit::{
-    ADD_COMMENT, BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DELETE_ASSET, DELETE_COMMENT,
-    DISCARD, FORGET, GET_ASSET, GET_PROPOSAL, HISTORY, LIST, LIST_ASSETS, LIST_COMMENTS,
-    LIST_PROPOSALS, RECALL, REMEMBER, RENAME_ASSET, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE,
-    UPDATE_COMMENT, UPLOAD, WITHDRAW, call_ok, fails, is_applied, lacks,
-};
+use crate::prelude::*;
 
 const ALL: &str = "pages,undo,proposals,drafts,memory,comments,assets";
 /// Words that stand in hidden pages alone.

@@ -1,10 +1,6 @@
 //! Any reference to a page: what it means, with every kind of key.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow, SeenRequest};
-
-use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
-use crate::testkit::{BY_PATH, LIST, SEARCH, TREE, begins, fails};
+use crate::prelude::*;
 
 async fn get(served: &Served, path: &str) -> Result<Value, Value> {
     served.call(BY_PATH, json!({ "path": path })).await

@@ -5,12 +5,9 @@
 use std::fmt::Write as _;
 
 use rmcp::model::CallToolRequestParams;
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, read, sample_wiki};
 use crate::house::docs::generated;
-use crate::testkit::{BY_ID, BY_PATH, HISTORY, LIST, SEARCH, TAGS, call_ok};
+use crate::prelude::*;
 
 /// What a way to do a task costs: calls, and bytes of arguments and of the text of answers.
 #[derive(Clone, Copy, Default)]

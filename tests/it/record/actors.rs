@@ -1,13 +1,9 @@
 //! Who did it: operators' commands name the user of the machine, what is applied names who
 //! proposed it, and what was refused names what it was about.
 
-use serde_json::{Value, json};
-use wikijs_gate::audit::{Actor, AuditEvent, Record};
-use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::audit::Actor;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, new_page, sample};
-use crate::testkit::{CREATE, Shows as _, UNDO, UPDATE, fails, is_applied};
+use crate::prelude::*;
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki).dry().toolsets("pages,undo,proposals")

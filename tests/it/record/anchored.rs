@@ -9,17 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Keep, LineHash};
-use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::audit::{AuditEntry, AuditLog, CallId, Keep, LineHash};
 
-use crate::command::{Command, Ended};
-use crate::harness::{Setup, id_of, sample_wiki};
 use crate::house::docs::generated;
-use crate::http::hosted::{Caller, LIMITS};
+use crate::prelude::*;
 use crate::script::{ADDRESS, place};
-use crate::testkit::{DELETE, Shows as _, UPDATE, says, wiki_dir};
 
 /// How long something may take that comes soon.
 const LONG: Duration = Duration::from_secs(20);

@@ -8,16 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use wikijs_gate::audit::entry::chain::{RunFileEnd, Verified, verify};
-use wikijs_gate::audit::{
-    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, CallSelector, Outcome, Record,
-};
+use wikijs_gate::audit::{Against, AuditEntry, AuditError, AuditLog, CallId, CallSelector};
 use wikijs_gate::page::{Locale, PagePath, PageReading, PageState};
 
-use crate::harness::{self, Setup, id_of, mutations, sample_wiki};
-use crate::testkit::{UPDATE, fails, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::harness;
+use crate::prelude::*;
 
 /// Where a child of these tests finds the audit directory; without it, a child does nothing.
 const CHILDS_DIR: &str = "AUDIT_TEST_DIR";

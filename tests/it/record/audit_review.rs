@@ -7,15 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use insta::assert_snapshot;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{FileHead, Record};
+use wikijs_gate::audit::FileHead;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Setup, golden, id_of, sample};
 use crate::house::docs::generated;
+use crate::prelude::*;
 use crate::script::{ADDRESS, Script, keep, page, place};
-use crate::testkit::{CREATE, DELETE, Shows as _, UPDATE, begins, says};
 
 const FIRST: &str = "20300102T090000Z-00000000000000aa.jsonl";
 const SECOND: &str = "20300103T090000Z-00000000000000bb.jsonl";

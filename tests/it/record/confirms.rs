@@ -3,16 +3,10 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use wikijs_gate::audit::{AuditEvent, CallId, Record};
-use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::audit::CallId;
 
-use crate::command::{Command, Ended};
-use crate::harness::{
-    Served, Setup, id_of, mutations, new_page, sample, sample_wiki, wiki_of, with_server,
-};
+use crate::prelude::*;
 use crate::session::person::{Generation, answered, serve, setup as asking};
-use crate::testkit::{BULK, CREATE, DELETE, Shows as _, UPDATE, says};
 
 const TOKEN: &str = "open sesame, please";
 

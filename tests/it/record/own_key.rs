@@ -3,15 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, sample_wiki};
-use crate::testkit::{
-    CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST_PROPOSALS, UNDO, UPDATE, fails, says,
-};
+use crate::prelude::*;
 use crate::writes::key_rights::page_key;
 
 const SECRET: &str = "the secret of the plan";

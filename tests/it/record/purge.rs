@@ -5,13 +5,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use serde_json::json;
 use time::OffsetDateTime;
-use wikijs_gate::audit::{AuditEvent, CallId, LineHash, Record};
-use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::audit::{CallId, LineHash};
 
-use crate::harness::{Served, Setup, id_of, runs, sample_wiki};
-use crate::testkit::{TAGS, UNDO, UPDATE, wiki_dir};
+use crate::prelude::*;
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki)

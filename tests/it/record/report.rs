@@ -5,11 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
-use serde_json::{Value, json};
-
+use crate::prelude::*;
 use crate::record::audit_review::{audit, log};
 use crate::script::{Script, keep, page};
-use crate::testkit::{CREATE, says};
 
 /// Writes a report; its path.
 fn report(dir: &Path, arguments: &[&str]) -> PathBuf {

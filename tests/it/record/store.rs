@@ -5,17 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, members, mutations, runs, sample_wiki};
-use crate::testkit::{
-    BULK, CHANGE_SET, SUBMIT, UNDO, UPDATE, call_ok, confirmed_fails, confirmed_ok, fails, lacks,
-    proposal_file, says, wiki_dir,
-};
+use crate::prelude::*;
 
 /// The operator's static token.
 const TOKEN: &str = "sesame-sesame-sesame";

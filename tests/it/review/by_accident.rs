@@ -3,15 +3,9 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
-use crate::http::hosted::{Hosted, Names};
+use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, full, lacks, proposal_file, says};
 
 /// A desk whose agent may do everything.
 async fn desk(pages: &[(&str, &str)]) -> Desk {

@@ -4,17 +4,11 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use reqwest::header::COOKIE;
-use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 
-use crate::command::Command;
-use crate::harness::{Setup, WithPage as _, id_of, members, mutations, wiki_of};
-use crate::http::hosted::Names;
+use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, page, reviewer};
-use crate::testkit::{BULK, CREATE, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach};
 use crate::writes::faults::html;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,18 +5,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::cli::process::Program;
-use crate::command::Command;
-use crate::harness::{id_of, wiki_of};
 use crate::http::bad_input::{Listening, Memory};
-use crate::http::hosted::{Caller, Names, call};
+use crate::http::hosted::call;
+use crate::prelude::*;
 use crate::review::{Browser, Desk, Page};
-use crate::testkit::{BY_ID, CHANGE_SET, GET_PROPOSAL, LIST, UPDATE, begins, lacks, says};
 
 /// How many look at once.
 const AT_ONCE: usize = 48;

@@ -18,15 +18,8 @@ use std::process::Command as Process;
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
-use serde_json::{Value, json};
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, wiki_of};
-use crate::http::hosted::{Caller, Hosted, Names};
-use crate::testkit::{BULK, DELETE, LIST_PROPOSALS, UPDATE, begins, lacks, says};
+use crate::prelude::*;
 
 /// A browser at the page, as far as a person without JavaScript has one.
 pub(crate) struct Browser {

@@ -2,16 +2,9 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use serde_json::{Value, json};
-use wikijs_gate::audit::Record;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, wiki_of};
-use crate::http::hosted::{Caller, Hosted, Names};
+use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-use crate::testkit::{BULK, UPDATE, says, wiki_dir};
 
 /// The page of the check, when there is a finding.
 async fn checked(browser: &Browser) -> Page {

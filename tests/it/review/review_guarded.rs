@@ -9,13 +9,9 @@ use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 use reqwest::StatusCode;
 use reqwest::header::COOKIE;
-use serde_json::json;
-use wikijs_gate::server::http::Grant;
 
-use crate::harness::{Setup, id_of, mutations, wiki_of};
-use crate::http::hosted::{Caller, Names};
+use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, Page};
-use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, call_ok, says};
 
 const EVIL: &str =
     "\"><script>alert(1)</script><img src=x onerror='alert(2)'>\u{202e}\u{2066}'`&lt;b&gt;";

@@ -8,16 +8,11 @@ use std::process::Command as Process;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
 
 use crate::cli::operators_way::steady;
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, wiki_of};
 use crate::house::docs::generated;
+use crate::prelude::*;
 use crate::review::Browser;
-use crate::testkit::BULK;
 
 const PAGE: &str = "docs/review.md";
 /// The most bytes of all pictures of the walk.

@@ -1,16 +1,12 @@
 //! People decide on sets: changes are left out, and what is applied is what was shown.
 
-use serde_json::{Value, json};
-use wikijs_gate::audit::{AuditEvent, Client, ProposalId};
-use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::audit::{Client, ProposalId};
 use wikijs_gate::error::{Code, Failure};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::App;
 use wikijs_gate::write::{Apply, Caller, Review, WriteAnswer, WriteRequest};
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of, with_server};
-use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, full, proposal_file, says};
+use crate::prelude::*;
 
 /// Three pages of docs, and two that link to them.
 async fn section() -> DemoWiki {

@@ -16,20 +16,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
 use reqwest::StatusCode;
 use reqwest::header::{COOKIE, HOST, SET_COOKIE};
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::HttpLimits;
 
 use super::{Page, page};
-use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, wiki_of};
-use crate::http::hosted::{Hosted, LIMITS, Names};
 use crate::http::issuer::{TestIssuer, jwt};
-use crate::testkit::{UPDATE, begins, lacks, says};
+use crate::prelude::*;
 
 /// The name of the page, as its people have it.
 const NAME: &str = "gate.example.com";

@@ -1,9 +1,6 @@
 //! What the protocol says of requests that this server does not serve.
 
-use serde_json::{Value, json};
-
-use crate::harness::{Setup, sample_wiki};
-use crate::http::hosted::Caller;
+use crate::prelude::*;
 
 const VERSION: &str = "2026-07-28";
 

@@ -1,14 +1,7 @@
 //! Calls as models write them who have not read the schema: understood where they can mean one
 //! thing, else refused with what to do instead.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, new_page, said, sample};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, UPDATE, call_ok,
-    fails, says,
-};
+use crate::prelude::*;
 
 async fn served() -> (DemoWiki, Served) {
     let (wiki, served) = sample(Setup::editor).await;

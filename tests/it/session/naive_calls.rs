@@ -2,12 +2,6 @@
 //! object, made-up names, stale tokens. Each is understood, or refused in words that lead, taken to
 //! the letter, to a call that works.
 
-use serde_json::Value;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, sample_wiki};
-use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
-
 /// What becomes of a call.
 pub(crate) enum Told {
     /// It is understood.
@@ -16,6 +10,8 @@ pub(crate) enum Told {
     Leads(&'static str, &'static str, &'static str, &'static str),
 }
 use Told::{Leads, Takes};
+
+use crate::prelude::*;
 
 const BAD: &str = "INVALID_INPUT";
 const NONE: &str = "PAGE_NOT_FOUND";

@@ -1,14 +1,9 @@
 //! Whatever a session is told names no tool that its `tools/list` has not.
 
 use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
-use serde_json::{Value, json};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::prelude::*;
 use crate::session::naive_calls::{CALLS, Told};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST, LIST_PROPOSALS, SEARCH, TAGS,
-    TREE, UNDO, UPDATE,
-};
 
 const TEN: [&str; 10] = [
     SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,

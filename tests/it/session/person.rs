@@ -6,11 +6,9 @@ use rmcp::model::{
     Implementation, ProtocolVersion,
 };
 use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient};
-use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup};
+use crate::prelude::*;
 
 /// How the person is asked: within a call, or between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

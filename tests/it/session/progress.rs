@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex};
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{ClientLifecycleMode, NotificationContext, RoleClient};
-use serde_json::json;
 
-use crate::harness::{Setup, sample_wiki};
-use crate::testkit::{BULK, SEARCH};
+use crate::prelude::*;
 
 /// A client that keeps what it is told.
 #[derive(Debug, Clone, Default)]

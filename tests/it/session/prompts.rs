@@ -6,13 +6,10 @@ use rmcp::model::{
     ArgumentInfo, CompleteRequestParams, GetPromptRequestParams, ProtocolVersion, Reference,
 };
 use rmcp::service::{ClientLifecycleMode, ServiceError};
-use serde_json::{Map, Value, json};
-use wikijs_gate::server::http::Grant;
+use serde_json::Map;
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
-use crate::harness::{Served, Setup, golden, id_of, sample_wiki};
-use crate::http::hosted::Names;
-use crate::testkit::{SEARCH, UPDATE, begins};
+use crate::prelude::*;
 
 const ALL: &str = "pages,proposals";
 

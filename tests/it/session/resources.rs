@@ -7,11 +7,8 @@ use rmcp::model::{
     ProtocolVersion, ReadResourceRequestParams, Reference,
 };
 use rmcp::service::{ClientLifecycleMode, ServiceError};
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki};
-use crate::testkit::{Shows as _, UPDATE, fails, says};
+use crate::prelude::*;
 
 const TEMPLATE: &str = "wikijs://{locale}/{+path}";
 

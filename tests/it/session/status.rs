@@ -5,15 +5,10 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, ReadResourceRequestParams,
 };
 use rmcp::service::{ClientLifecycleMode, RoleClient, Service};
-use serde_json::{Value, json};
-use wikijs_gate::server::http::{ClientConfirm, Grant};
+use wikijs_gate::server::http::ClientConfirm;
 
-use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
-use crate::http::hosted::{Caller, Hosted, Names, initialize};
-use crate::testkit::{
-    CHANGE_SET, CREATE, LIST, LIST_COMMENTS, RECALL, REMEMBER, SEARCH, SUBMIT, Shows as _, UNDO,
-    UPDATE, begins,
-};
+use crate::http::hosted::initialize;
+use crate::prelude::*;
 
 const MODERN: fn() -> ClientLifecycleMode = || ClientLifecycleMode::Discover {
     preferred_versions: vec![ProtocolVersion::V_2026_07_28],

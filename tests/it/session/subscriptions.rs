@@ -15,16 +15,12 @@ use rmcp::service::{
     ServiceError, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::Handler;
 use wikijs_gate::watch::WatchPace;
 
-use crate::harness::{Served, Setup, WATCHFUL, id_of, sample_wiki};
-use crate::http::hosted::{Hosted, Names};
-use crate::testkit::{TAGS, UPDATE};
+use crate::prelude::*;
 
 const HOME: &str = "wikijs://en/home";
 const DOCS: &str = "wikijs://en/docs";

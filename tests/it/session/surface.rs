@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use rmcp::model::CallToolRequestParams;
 use wikijs_gate::config::{Settings, SettingsSource};
 
-use crate::harness::{Served, Setup};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UNDO, UPDATE,
-};
+use crate::prelude::*;
 
 /// The tools of the toolset `drafts`.
 const OF_DRAFTS: &str =

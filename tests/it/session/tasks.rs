@@ -14,21 +14,13 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientServiceExt as _, Peer, RoleClient, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
 use super::subscriptions::MODERN;
-use crate::command::Command;
-use crate::harness::{Setup, id_of, mutations, read, records, sample_wiki, wiki_of};
 use crate::http::bad_input::{Listening, Memory};
-use crate::http::hosted::{Caller, Hosted, Names, call};
+use crate::http::hosted::call;
+use crate::prelude::*;
 use crate::review::reviewer;
 use crate::sites::{Many, site, three};
-use crate::testkit::{BULK, CREATE, Shows as _, UPDATE, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 

@@ -1,12 +1,8 @@
 //! The ten tools as a client is told of them.
 
-use serde_json::{Value, json};
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
-use crate::harness::{Served, Setup};
-use crate::testkit::{
-    BULK, BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, WITHDRAW,
-};
+use crate::prelude::*;
 
 /// What in an answer does not conform to a schema: names that it does not have, other types.
 pub(crate) fn conforms(schema: &Value, value: &Value, at: &str) -> Vec<String> {

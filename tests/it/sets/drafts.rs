@@ -2,15 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of, with_server};
-use crate::testkit::{
-    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DISCARD, SUBMIT, Shows as _, UNDO, UPDATE,
-    call_ok, confirmed_ok, fails, full, is_applied, says,
-};
+use crate::prelude::*;
 
 async fn wiki() -> DemoWiki {
     wiki_of(&[

@@ -1,13 +1,6 @@
 //! What previews of sets weigh, and what they say before anything else.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of, with_server};
-use crate::testkit::{
-    BULK, CHANGE_SET, CREATE, GET_PROPOSAL, LIST_PROPOSALS, SUBMIT, UNDO, UPDATE, call_ok,
-    confirmed_ok, full, is_applied, says,
-};
+use crate::prelude::*;
 
 /// The most bytes of the text of an answer about fifty changes.
 const MOST: usize = 8_000;

@@ -12,20 +12,9 @@ mod swaps;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEvent, Outcome, Record};
-use wikijs_gate::demo::{DemoWiki, OperationKind, PageRow};
 use wikijs_gate::write::Timeouts;
 
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{QUICK, Served, Setup, id_of, mutations, page, sample_wiki, wiki_of};
-use crate::testkit::{
-    BULK, CHANGE_SET, GET_PROPOSAL, Shows as _, UNDO, UPDATE, fails, full, is_applied,
-    proposal_file, says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 /// The ids of the first pages of the sample, in order.
 fn some(wiki: &DemoWiki, count: usize) -> Vec<i64> {

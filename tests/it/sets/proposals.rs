@@ -5,19 +5,9 @@ use std::sync::Arc;
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
-use serde_json::{Value, json};
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::command::{Command, Ended};
-use crate::harness::{
-    Served, Setup, golden, id_of, mutations, new_page, runs, sample, sample_wiki, told,
-};
+use crate::prelude::*;
 use crate::record::purge::{written_in, years_ago};
-use crate::testkit::{
-    CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, Shows as _, UNDO, UPDATE, call_ok, fails,
-    proposal_file, says,
-};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki).dry().toolsets("pages,undo,proposals")

@@ -3,17 +3,8 @@
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
-use serde_json::{Value, json};
-use wikijs_gate::audit::Record;
-use wikijs_gate::demo::DemoWiki;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki, wiki_of};
-use crate::testkit::{
-    ADD_COMMENT, BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, SUBMIT, Shows as _, UNDO,
-    UPDATE, UPLOAD, WITHDRAW, call_ok, confirmed_ok, fails, is_applied, lacks, says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 const ALL: &str = "pages,undo,proposals,drafts,comments,assets";
 const TOKEN: &str = "open sesame, please";

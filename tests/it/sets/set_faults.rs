@@ -6,15 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEvent, Outcome, Record};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::cli::process::Program;
-use crate::harness::{QUICK, Served, Setup, golden, id_of, records, wiki_of};
-use crate::testkit::{CHANGE_SET, CREATE, DELETE, SUBMIT, UNDO, UPDATE};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 /// The changes in the order in which they are sent; the fourth takes two steps.
 const KINDS: [&str; 5] = ["create", "update", "move", "move and update", "delete"];

@@ -2,12 +2,8 @@
 
 use rmcp::model::{ErrorCode, ReadResourceRequestParams};
 use rmcp::service::ServiceError;
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, sample_wiki};
-use crate::testkit::{BULK, CHANGE_SET, UPDATE, is_applied};
+use crate::prelude::*;
 
 async fn served(wiki: &DemoWiki, toolsets: &str) -> Served {
     let setup = Setup::admin(wiki);

@@ -8,15 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, members, mutations, new_page, records, wiki_of};
-use crate::testkit::{BULK, CREATE, Shows as _, UPDATE};
-use crate::wiki::faulty_wiki::FaultyWiki;
+use crate::prelude::*;
 
 const TOKEN: &str = "sesame-sesame-sesame";
 const SERVERS: usize = 5;

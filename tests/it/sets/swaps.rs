@@ -3,17 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEvent, Outcome, Record};
-use wikijs_gate::demo::DemoWiki;
-
 use crate::cli::files::Work;
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{QUICK, Served, Setup, id_of, mutations, records, wiki_of, with_server};
-use crate::testkit::{CHANGE_SET, SUBMIT, UNDO, UPDATE, confirmed_ok, fails, is_applied};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 async fn wiki() -> DemoWiki {
     wiki_of(&[

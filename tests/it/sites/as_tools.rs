@@ -10,22 +10,16 @@ use rmcp::model::{
 };
 use rmcp::serve_server;
 use rmcp::service::{RoleClient, RunningService};
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::sync::mpsc::{self, UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
 use wikijs_gate::gates::SessionId;
-use wikijs_gate::server::http::Grant;
 use wikijs_gate::server::{App, ManySites, Reload, Site, Sites, check_sites};
 use wikijs_gate::write::Timeouts;
 
 use super::{Hearing, Many, config, put, site, three};
-use crate::command::Command;
-use crate::harness::{id_of, mutations, read};
 use crate::house::docs::generated;
-use crate::http::hosted::{Caller, Names};
-use crate::testkit::{Shows as _, lacks, says};
+use crate::prelude::*;
 
 const LIST_SITES: &str = "wikijs_list_sites";
 const STATUS: &str = "wikijs_site_status";

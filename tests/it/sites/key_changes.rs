@@ -7,15 +7,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, sample_wiki};
-use crate::http::hosted::{Caller, LIMITS};
-use crate::testkit::{HISTORY, SEARCH, TAGS, UPDATE, begins, says};
-use crate::wiki::faulty_wiki::FaultyWiki;
+use crate::prelude::*;
 
 /// A file that holds a key.
 struct KeyFile {

@@ -19,27 +19,21 @@ use rmcp::model::{CallToolRequestParams, ServerNotification, SubscriptionFilter}
 use rmcp::serve_server;
 use rmcp::service::{ClientServiceExt as _, NotificationContext, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use wikijs_gate::audit::Record;
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::gates::SessionId;
-use wikijs_gate::server::http::{Grant, HttpServer};
+use wikijs_gate::server::http::HttpServer;
 use wikijs_gate::server::{App, Handler, Reload, Site, Sites};
 use wikijs_gate::write::Timeouts;
 
-use crate::command::Command;
-use crate::harness::{id_of, mutations, records, wiki_of};
 use crate::house::docs::generated;
-use crate::http::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
+use crate::http::hosted::{Answer, call, initialize, speaking};
+use crate::prelude::*;
 use crate::review::reviewer;
 use crate::session::subscriptions::MODERN;
-use crate::testkit::{BY_PATH, CREATE, DELEGATE, END, UPDATE, lacks, says};
 
 /// A server of a settings file.
 pub(crate) struct Many {

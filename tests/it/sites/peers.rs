@@ -7,16 +7,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use wikijs_gate::audit::{AuditEvent, Record};
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::command::Command;
-use crate::harness::{Setup, id_of, wiki_of};
-use crate::http::hosted::{Caller, Hosted, Names};
-use crate::testkit::{FORGET, RECALL, REMEMBER, Shows as _, lacks, says};
+use crate::prelude::*;
 
 const SYNC: &str = "wikijs_sync_site";
 const NOTHING_NEW: [(&str, u64); 4] = [("added", 0), ("updated", 0), ("sent", 0), ("leftOut", 0)];

@@ -4,13 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::{Command, Ended};
-use crate::harness::{page, wiki_of};
-use crate::testkit::{begins, lacks, says};
+use crate::prelude::*;
 
 /// A settings file in a directory of its own.
 struct Place {

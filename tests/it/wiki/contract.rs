@@ -7,9 +7,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
-use serde_json::Value;
-use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
+use crate::prelude::*;
 use crate::wiki::wiki_client::{Reply, Sent, WikiClient};
 
 /// One line of a contract file.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest, Store};
+use wikijs_gate::demo::Store;
 
+use crate::prelude::*;
 use crate::wiki::wiki_client::WikiClient;
 
 const SHORT: Duration = Duration::from_millis(50);

@@ -5,17 +5,7 @@ use std::net::Ipv6Addr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoOptions;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::cli::process::Program;
-use crate::command::Command;
-use crate::harness::{Served, Setup, new_page, sample_wiki};
-use crate::testkit::{
-    BY_PATH, CREATE, TAGS, UPDATE, begins, confirmed_ok, fails, is_applied, lacks, says,
-};
+use crate::prelude::*;
 use crate::wiki::relay::{Authority, Relay, socket_of};
 
 /// The host that only a proxy finds.

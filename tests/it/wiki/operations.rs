@@ -6,13 +6,8 @@ use std::path::Path;
 
 use graphql_parser::query::{Definition, OperationDefinition, Selection, SelectionSet};
 use graphql_parser::schema::{Definition as Defined, Document, Field, Type, TypeDefinition};
-use serde_json::{Value, json};
-use wikijs_gate::demo::OperationKind;
 
-use crate::harness::{Setup, id_of, new_page, sample_wiki};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, confirmed_ok,
-};
+use crate::prelude::*;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -19,7 +19,8 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use wikijs_gate::demo::DemoWiki;
+
+use crate::prelude::*;
 
 /// Something that listens on loopback until it is dropped.
 pub(crate) struct Relay {

@@ -2,17 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::json;
-use tempfile::TempDir;
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::cli::process::Program;
-use crate::harness::{
-    Served, Setup, WithPage as _, id_of, mutations, new_page, records, sample, sample_wiki,
-};
 use crate::house::promises::files_that_contain;
-use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, LIST, SEARCH, TAGS, TREE, UPDATE, lacks};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 use crate::wiki::relay::{Relay, socket_of};
 
 /// A server before whose wiki something listens to every byte.

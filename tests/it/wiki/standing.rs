@@ -6,17 +6,11 @@ use std::time::Duration;
 use rmcp::model::ReadResourceRequestParams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, SeenRequest};
 use wikijs_gate::error::Failure;
 use wikijs_gate::server::http::HttpLimits;
 use wikijs_gate::tools::{Registry, Tool, ToolContext, ToolKind};
 
-use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
-use crate::http::hosted::{Caller, Hosted, LIMITS};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, begins, fails,
-};
+use crate::prelude::*;
 
 const GUEST: &str = "The wiki treats this key as a guest's: ";
 

@@ -6,8 +6,8 @@
 )]
 
 use reqwest::{Client, Method, RequestBuilder};
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
+
+use crate::prelude::*;
 
 /// What came back.
 #[derive(Debug)]

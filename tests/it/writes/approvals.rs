@@ -7,18 +7,11 @@ use rmcp::model::{
     ProtocolVersion,
 };
 use rmcp::service::ClientLifecycleMode;
-use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use wikijs_gate::audit::Record;
 use wikijs_gate::gates::SessionId;
 
-use crate::harness::{
-    Served, Setup, id_of, mutations, new_page, read, records, said, sample, sample_wiki,
-};
+use crate::prelude::*;
 use crate::session::person::{Asking, BOTH, Generation, answered, serve, serve_as, setup};
-use crate::testkit::{
-    CREATE, DELETE, Shows as _, TAGS, UNDO, UPDATE, call_ok, confirmed_ok, fails, says,
-};
 
 /// What the records say of approvals: the decision, or the approval that an attempt names.
 fn approvals(records: &[Record]) -> Vec<String> {

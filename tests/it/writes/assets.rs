@@ -4,16 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use regex::{Captures, Regex};
 use rmcp::model::CallToolRequestParams;
-use serde_json::{Value, json};
-use wikijs_gate::demo::{AssetRow, DemoWiki, Store};
+use wikijs_gate::demo::{AssetRow, Store};
 
-use crate::harness::{Served, Setup, members, mutations, read, said, wiki_of, with_server};
 use crate::house::docs::generated;
-use crate::testkit::{
-    DELETE_ASSET, GET_ASSET, GET_PROPOSAL, LIST_ASSETS, RENAME_ASSET, Shows as _, UNDO, UPLOAD,
-    confirmed_fails, fails, is_applied, says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 pub(crate) const RIGHTS: [&str; 6] = [
     "read:pages",

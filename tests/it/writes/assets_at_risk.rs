@@ -7,22 +7,11 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::Outcome;
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::cli::process::Program;
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, members, mutations, wiki_of};
+use crate::prelude::*;
 use crate::review::Desk;
 use crate::session::status::status;
-use crate::testkit::{
-    DELETE_ASSET, GET_ASSET, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, is_applied, lacks,
-    says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::writes::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
 use crate::writes::kill::is_found_and_taken_back;
 

@@ -1,10 +1,6 @@
 //! Which pages a bulk update finds, and which of them it leaves out.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of, with_server};
-use crate::testkit::{BULK, Shows as _, fails, full};
+use crate::prelude::*;
 
 const LINKED: &[(&str, &str)] = &[
     ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),

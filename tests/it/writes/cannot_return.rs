@@ -1,12 +1,7 @@
 //! Pages at paths that the wiki makes no more (W28): said before they go, brought back elsewhere.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, said, sample, sample_wiki};
+use crate::prelude::*;
 use crate::session::person::{Generation, serve};
-use crate::testkit::{CREATE, DELETE, UNDO, UPDATE, fails};
 
 const OLD: &str = "old notes/release 2.4";
 

@@ -3,18 +3,10 @@
 use std::time::Duration;
 
 use regex::{Captures, Regex};
-use serde_json::{Value, json};
-use wikijs_gate::demo::{CommentRow, DemoWiki};
+use wikijs_gate::demo::CommentRow;
 
-use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, members, mutations, said, wiki_of};
 use crate::house::docs::generated;
-use crate::testkit::{
-    ADD_COMMENT, DELETE, DELETE_COMMENT, GET_PROPOSAL, LIST_COMMENTS, LIST_PROPOSALS, Shows as _,
-    UNDO, UPDATE, UPDATE_COMMENT, checked_ok, confirmed_fails, confirmed_ok, fails, is_applied,
-    says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 use crate::writes::kill::is_found_and_taken_back;
 
 const RIGHTS: [&str; 6] = [

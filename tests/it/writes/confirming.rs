@@ -1,12 +1,7 @@
 //! One rule: a write is confirmed with `confirm` beside what names its page; what else is given must
 //! be as in the preview.
 
-use serde_json::{Value, json};
-
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
-use crate::testkit::{
-    BY_ID, CREATE, DELETE, Shows as _, UNDO, UPDATE, call_err, call_ok, fails, says,
-};
+use crate::prelude::*;
 
 fn with(mut arguments: Value, name: &str, value: &Value) -> Value {
     arguments[name] = value.clone();

@@ -1,10 +1,6 @@
 //! No silent overwrite: what a page is held against, and what is told of what was overwritten.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, mutations, said, sample, sample_wiki};
-use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, Shows as _, UPDATE, fails, full, lacks, says};
+use crate::prelude::*;
 
 const SINCE_THIS_CALL: &str = "since this call only: ifUpdatedAt checks since your reading";
 

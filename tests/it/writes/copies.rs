@@ -1,10 +1,6 @@
 //! A page is made of another one: `fromPage`.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Setup, mutations, sample, sample_wiki, wiki_of, with_server};
-use crate::testkit::{CREATE, UPDATE, fails, is_applied, says};
+use crate::prelude::*;
 
 /// A page to be copied, of another editor than the configured one.
 fn example(wiki: &DemoWiki) -> i64 {

@@ -3,22 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::gates::PolicyLevel;
-use wikijs_gate::server::http::Grant;
 
 use crate::cli::custom_tools::put;
 use crate::cli::files::Work;
-use crate::cli::process::Program;
 use crate::cli::terminal::{Terminal, beside};
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
-use crate::http::hosted::{Caller, Names};
+use crate::prelude::*;
 use crate::review::{Browser, reviewer};
 use crate::session::person::{self, Asking, Generation, Person};
-use crate::testkit::{ADD_COMMENT, DELEGATE, REMEMBER, UPDATE, UPLOAD};
 
 const TOKEN: &str = "open sesame, please";
 

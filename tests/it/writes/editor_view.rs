@@ -5,14 +5,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow, Store};
+use wikijs_gate::demo::Store;
 
-use crate::harness::{Served, Setup, WithPage as _, mutations, new_page, sample_wiki};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 use crate::wiki::wiki_client::WikiClient;
 use crate::writes::{changed, dressed, fields, wiki_with};
 

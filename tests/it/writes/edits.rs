@@ -1,10 +1,6 @@
 //! The ways to say what changes: edits, patches, sections, tags, an old version.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
-use crate::testkit::{HISTORY, Shows as _, UPDATE, call_ok, fails, says};
+use crate::prelude::*;
 
 const TEXT: &str = "---\ntitle: # no heading\n---\nLead\r\n\n# Install\n\n## Linux\n\napt\n\n```\n# no heading\n```\n\n## Windows\n\nmsi\n\n# Notes\n\nsame\nsame\n";
 

@@ -6,22 +6,14 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams};
 use rmcp::service::PeerRequestOptions;
-use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use wikijs_gate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome};
-use wikijs_gate::demo::{DemoWiki, PageRow};
+use wikijs_gate::audit::{AuditEntry, AuditLog, CallId};
 use wikijs_gate::write::Timeouts;
 
-use crate::command::Command;
-use crate::harness::{
-    QUICK, Served, Setup, id_of, mutations, new_page, said, sample, sample_wiki, told,
-};
+use crate::prelude::*;
 use crate::record::audit::{child, childs_dir};
-use crate::testkit::{
-    BY_ID, CREATE, DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied, wiki_dir,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
+use crate::wiki::faulty_wiki::attempts_on_record;
 use crate::wiki::relay::{Relay, socket_of};
 use crate::wiki::wiki_client::WikiClient;
 

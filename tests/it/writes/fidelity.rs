@@ -5,11 +5,9 @@
 mod matrix;
 
 use matrix::{CONTENT, Fields, Mark, Row, Site};
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_gate::page::Field;
 
-use crate::harness::{Served, Setup};
+use crate::prelude::*;
 use crate::writes::editor_view::STYLIST;
 
 /// A server, and the wiki's own store to look into.

@@ -2,13 +2,8 @@
 
 use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, ErrorCode};
 use rmcp::service::ServiceError;
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, sample, told};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, fails,
-};
+use crate::prelude::*;
 
 const TOOLS: [(&str, &str); 10] = [
     (SEARCH, ""),

@@ -5,19 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rmcp::service::{RoleClient, Service};
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::Grant;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
-use crate::http::hosted::{Caller, Hosted, Names, initialize};
+use crate::http::hosted::initialize;
+use crate::prelude::*;
 use crate::session::person::{Asking, BOTH, Generation, Person, answered, serve, setup};
 use crate::session::status::status;
-use crate::testkit::{Shows as _, UPDATE, fails, says, wiki_dir};
 
 fn title(id: i64, text: &str) -> Value {
     json!({ "id": id, "title": text })

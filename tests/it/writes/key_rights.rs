@@ -3,15 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Setup, id_of, mutations, said, wiki_of, with_server};
-use crate::testkit::{
-    ADD_COMMENT, CREATE, DELETE, DELETE_COMMENT, SUBMIT, Shows as _, UNDO, UPDATE, UPDATE_COMMENT,
-    UPLOAD, fails, full, is_applied, says,
-};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 const READS: [&str; 3] = ["read:pages", "read:source", "read:history"];
 const WRITES: [&str; 3] = ["write:pages", "manage:pages", "delete:pages"];

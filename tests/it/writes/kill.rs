@@ -6,15 +6,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEvent, Outcome, Record};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, new_page, records, runs, sample_wiki};
-use crate::testkit::{UNDO, confirmed_ok};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 /// A write, and the page's path.
 #[derive(Clone, Copy)]

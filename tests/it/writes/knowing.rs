@@ -3,13 +3,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, wiki_of, with_server};
-use crate::testkit::{BULK, BY_ID, HISTORY, SUBMIT, Shows as _, UNDO, UPDATE, fails, is_applied};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 const PAGES: [&str; 2] = ["docs/a", "docs/b"];
 

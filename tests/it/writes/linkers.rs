@@ -1,11 +1,7 @@
 //! A page that leaves its place: who links there is named before.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, members, page, wiki_of, with_server};
+use crate::prelude::*;
 use crate::session::person::{self, BOTH};
-use crate::testkit::{DELETE, SEARCH, UPDATE, fails, says};
 
 const LINKED: &[(&str, &str)] = &[
     ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),

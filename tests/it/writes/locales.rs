@@ -1,12 +1,7 @@
 //! Locales that the wiki has not: refused with those it has, before anything is sent; and the
 //! default locale, which serves every tool that reads.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, id_of, mutations, page, sample, sample_wiki};
-use crate::testkit::{BULK, BY_PATH, CREATE, LIST, SEARCH, TREE, UPDATE, fails, lacks, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 fn unknown(refused: &Value) {
     assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");

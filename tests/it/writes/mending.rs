@@ -1,14 +1,7 @@
 //! Pages that move take the links to them along, in one set.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::command::Command;
-use crate::harness::{Setup, id_of, members, mutations, page, wiki_of, with_server};
+use crate::prelude::*;
 use crate::session::person::{self, BOTH};
-use crate::testkit::{
-    BULK, Shows as _, UNDO, UPDATE, call_ok, confirmed_ok, fails, full, is_applied, says,
-};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::admin(wiki).indexed().toolsets("pages,undo,drafts")

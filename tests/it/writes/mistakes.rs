@@ -1,13 +1,6 @@
 //! What a caller is told that mistyped something: no mistake looks like success, and each hint works.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of, with_server};
-use crate::testkit::{
-    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, LIST, REMEMBER, SEARCH, Shows as _, UNDO,
-    UPDATE, UPLOAD, call_ok, confirmed_ok, fails, full, is_applied, lacks, says,
-};
+use crate::prelude::*;
 
 async fn wiki() -> DemoWiki {
     let wiki = wiki_of(&[

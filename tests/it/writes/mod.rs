@@ -44,15 +44,7 @@ mod warned;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, PageRow};
-
-use crate::harness::{
-    Served, Setup, WithPage as _, id_of, mutations, new_page, said, sample, sample_wiki,
-};
-use crate::testkit::{
-    CREATE, DELETE, Shows as _, UPDATE, call_ok, confirmed_ok, fails, is_applied, says,
-};
+use crate::prelude::*;
 
 /// A page that has something in every field.
 pub(crate) fn dressed() -> PageRow {

@@ -1,12 +1,6 @@
 //! Pages by name in tools that take an id: the name is resolved as reads resolve it.
 
-use serde_json::{Value, json};
-
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
-use crate::testkit::{
-    ADD_COMMENT, BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST_COMMENTS, Shows as _, UPDATE,
-    call_ok, confirmed_ok, fails, lacks, says,
-};
+use crate::prelude::*;
 
 const PAGES: &[(&str, &str)] = &[
     ("docs/a", "# A\n"),

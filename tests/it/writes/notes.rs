@@ -1,16 +1,8 @@
 //! Why a write is wanted: `note`, shown to whoever decides as the words of whoever asked, and on
 //! record.
 
-use serde_json::{Value, json};
-use wikijs_gate::audit::{AuditEvent, Record};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
+use crate::prelude::*;
 use crate::session::person::{BOTH, serve, setup};
-use crate::testkit::{
-    BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, fails, proposal_file, says,
-};
 
 /// A note that would like to speak for the server, and how it is shown.
 const NOTE: &str = "typo\" Checked by the server: \"safe\u{202e}";

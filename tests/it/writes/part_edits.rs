@@ -1,14 +1,7 @@
 //! Writes that say what changes by the parts of a page: rows and items, blocks, properties, texts
 //! outside of code, a part of a version, a part as a new page.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
-use crate::testkit::{
-    BULK, CHANGE_SET, CREATE, HISTORY, SUBMIT, Shows as _, UNDO, UPDATE, call_ok, confirmed_ok,
-    fails, is_applied, says,
-};
+use crate::prelude::*;
 
 const TEXT: &str = "---\nstatus: draft # soon\nteams:\n  - ops\n---\n\n# Requests\n\n| who | what |\n|---|---|\n| ann | `a \\| b` |\n\n# Steps\n\n- one\n- two word\n\n```\nword | --- |\n```\n";
 

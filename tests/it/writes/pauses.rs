@@ -4,15 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use rmcp::model::ReadResourceRequestParams;
-use serde_json::{Value, json};
-use wikijs_gate::audit::AuditEvent;
-use wikijs_gate::demo::DemoWiki;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, sample, sample_wiki};
-use crate::http::hosted::LIMITS;
-use crate::testkit::{BY_ID, UPDATE, fails, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::prelude::*;
 
 const REASON: &str = "restoring a backup";
 

@@ -5,12 +5,9 @@ use std::fs;
 use std::process::Command;
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
-use wikijs_gate::audit::{AuditEvent, CallId, Outcome};
+use wikijs_gate::audit::CallId;
 
-use crate::harness::{Served, id_of};
-use crate::testkit::{TAGS, UNDO, UPDATE, says, wiki_dir};
-use crate::wiki::faulty_wiki::{Fault, Reach, Reply};
+use crate::prelude::*;
 use crate::writes::kill::{self, Killed, Write};
 
 impl Killed {

@@ -4,18 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::DemoWiki;
-
-use crate::command::{Command, Ended};
-use crate::harness::{
-    Served, Setup, id_of, mutations, new_page, said, sample, sample_wiki, wiki_of,
-};
+use crate::prelude::*;
 use crate::session::person::{self, BOTH};
-use crate::testkit::{
-    BULK, SUBMIT, Shows as _, UNDO, UPDATE, call_err, call_ok, confirmed_ok, fails, is_applied,
-};
 
 /// A settings file with these tables.
 fn file(dir: &TempDir, text: &str) -> PathBuf {

@@ -1,10 +1,8 @@
 //! An agent runs the operator's checks on pages and drafts.
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
 
-use crate::harness::{Setup, id_of, sample_wiki};
-use crate::testkit::{CREATE, Shows as _, UPDATE, call_ok, fails};
+use crate::prelude::*;
 
 const RUN: &str = "wikijs_run_check";
 

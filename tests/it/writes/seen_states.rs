@@ -7,17 +7,15 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::response::Response;
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 use super::bin::{
     compares_all, look, mirrored, operators, rfc3339, setup, they_delete, with_dressed,
 };
 use super::key_rights::page_key;
 use super::{dressed, fields};
-use crate::harness::{Served, Setup, WithPage as _, page, said};
-use crate::testkit::{HISTORY, UPDATE, call_ok, fails, is_applied, says, wiki_dir};
+
+use crate::prelude::*;
 
 /// Somebody changes a page at the database: the wiki keeps no version of what was there.
 fn replaced(wiki: &DemoWiki, id: i64) {

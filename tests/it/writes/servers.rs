@@ -6,14 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::{AuditEvent, Record};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, mutations, runs, sample_wiki};
-use crate::testkit::{UPDATE, fails};
+use crate::prelude::*;
 
 const TOKEN: &str = "sesame-sesame-sesame";
 const SERVERS: usize = 5;

@@ -1,13 +1,7 @@
 //! Styles are kept to the letter, or it is said that they cannot be; rules that the wiki drops are
 //! named.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, mutations, new_page};
-use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied, says,
-};
+use crate::prelude::*;
 use crate::writes::editor_view::STYLIST;
 use crate::writes::{changed, dressed, fields, wiki_with};
 

@@ -1,10 +1,6 @@
 //! Tags as arguments: a sign before a tag is only a way to write it, whichever argument takes it.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::harness::{Served, Setup, id_of, page, said, wiki_of};
-use crate::testkit::{BULK, CREATE, LIST, SEARCH, TAGS, UPDATE, is_applied};
+use crate::prelude::*;
 
 async fn wiki() -> (DemoWiki, Served) {
     let wiki = wiki_of(&[]).await;

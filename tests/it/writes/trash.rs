@@ -1,10 +1,6 @@
 //! Pages that are taken away but not deleted.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
-
-use crate::harness::{Served, Setup, id_of, mutations, sample, sample_wiki};
-use crate::testkit::{DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied, says};
+use crate::prelude::*;
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::editor(wiki)

@@ -3,14 +3,8 @@
 use std::process::Command;
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, new_page, said, sample, sample_wiki, told};
-use crate::testkit::{
-    CREATE, DELETE, Shows as _, UNDO, UPDATE, begins, call_err, confirmed_fails, confirmed_ok,
-    fails, lacks, says,
-};
+use crate::prelude::*;
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki).toolsets("pages,undo")

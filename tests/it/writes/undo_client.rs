@@ -1,11 +1,6 @@
 //! All that a client wrote since some time is taken back from the command line, as one set.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, PageRow};
-
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
-use crate::testkit::{BULK, CREATE, DELETE, UNDO, UPDATE, says};
+use crate::prelude::*;
 
 fn setup(wiki: &DemoWiki) -> Setup {
     let setup = Setup::admin(wiki);

@@ -8,13 +8,9 @@ use rmcp::model::{
     ElicitationCapability, Implementation, ProtocolVersion, UrlElicitationCapability,
 };
 use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient, Service};
-use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, sample, sample_wiki, wiki_of};
-use crate::testkit::{BULK, BY_ID, Shows as _, UPDATE, checked_ok, fails, lacks, proposal_file};
+use crate::prelude::*;
 
 const PAGE: &str = "https://mcp.example.org/review";
 

@@ -1,14 +1,10 @@
 //! Every warning of a check at every door: what one of them shows, all show.
 
-use serde_json::{Value, json};
 use wikijs_gate::change::CODES;
-use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::command::Command;
-use crate::harness::{Served, Setup, WithPage as _, id_of, page, said, wiki_of};
+use crate::prelude::*;
 use crate::review::Desk;
 use crate::session::person::{self, Generation};
-use crate::testkit::{CREATE, DELETE, GET_PROPOSAL, SUBMIT, UPDATE, call_ok};
 
 /// A change that a check warns of: its code, the tool and its arguments.
 type Warned = (&'static str, &'static str, Value);

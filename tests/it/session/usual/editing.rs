@@ -1,10 +1,9 @@
 //! Tasks that change one page, or several by one call.
 
-use serde_json::json;
-
 use super::player::Player;
 use super::wiki::{LONG, WITH_OLD_NAME, WITHOUT_OWNER};
-use crate::testkit::{BULK, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, SUBMIT, UPDATE};
+
+use crate::prelude::*;
 
 pub(super) async fn play(player: &mut Player<'_>) {
     typo(player).await;

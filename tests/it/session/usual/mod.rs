@@ -8,9 +8,8 @@ mod wiki;
 
 use player::Player;
 
-use crate::harness::Setup;
 use crate::house::docs::generated;
-use crate::testkit::{SEARCH, call_ok};
+use crate::prelude::*;
 
 /// Calls that the tasks may take together.
 const MOST_CALLS: usize = 150;

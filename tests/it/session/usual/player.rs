@@ -3,10 +3,8 @@
 use std::fmt::Write as _;
 
 use rmcp::model::CallToolRequestParams;
-use serde_json::{Value, json};
-use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, read};
+use crate::prelude::*;
 
 /// Cost of a task: calls, and bytes of arguments and of the text of answers.
 #[derive(Clone, Copy, Default)]

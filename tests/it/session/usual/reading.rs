@@ -1,9 +1,8 @@
 //! Tasks that read: by symptom, by time, by links, over several pages, and what a page must not do.
 
-use serde_json::json;
-
 use super::player::Player;
-use crate::testkit::{BY_PATH, HISTORY, LIST, SEARCH};
+
+use crate::prelude::*;
 
 pub(super) async fn play(player: &mut Player<'_>) {
     by_symptom(player).await;

@@ -1,13 +1,9 @@
 //! Tasks with others: undo, conflicts, refusals, attached files, comments, memories, proposals, and
 //! naive mistakes.
 
-use serde_json::{Value, json};
-
 use super::player::Player;
-use crate::testkit::{
-    ADD_COMMENT, BY_ID, BY_PATH, GET_PROPOSAL, LIST, LIST_PROPOSALS, RECALL, REMEMBER, SEARCH,
-    UNDO, UPDATE, UPLOAD,
-};
+
+use crate::prelude::*;
 
 pub(super) async fn play(player: &mut Player<'_>) {
     undone_out_of_order(player).await;

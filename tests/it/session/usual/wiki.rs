@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
+use crate::prelude::*;
 
 /// The time of the last write of a page that nobody touched this week.
 const LONG_AGO: &str = "2026-01-05T08:00:00.000Z";
