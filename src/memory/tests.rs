@@ -10,6 +10,7 @@ use super::entry::MAX_CHARS;
 use super::store::{MOST, MOST_BYTES, MOST_OWNERS, purge};
 use super::*;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, MemoryId};
+use crate::page::testing::But as _;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -36,10 +37,7 @@ pub(super) fn memory(content: &str, changed: Timestamp) -> Memory {
 }
 
 fn forgotten(content: &str, at: Timestamp) -> Memory {
-    Memory {
-        forgotten: Some(at),
-        ..memory(content, at)
-    }
+    memory(content, at).but(|it| it.forgotten = Some(at))
 }
 
 /// A store of its own.
@@ -209,14 +207,8 @@ async fn a_handover_gives_the_most_important_first_and_what_has_no_room_can_be_r
 
 #[test]
 fn recalled_memories_rank_by_words_importance_and_health_and_none_is_hidden() {
-    let old = Memory {
-        used: NOW.plus_days(-365),
-        ..memory("old memory", NOW)
-    };
-    let important = Memory {
-        importance: 10,
-        ..memory("important memory", NOW)
-    };
+    let old = memory("old memory", NOW).but(|it| it.used = NOW.plus_days(-365));
+    let important = memory("important memory", NOW).but(|it| it.importance = 10);
     let plain = memory("plain memory", NOW);
     let contents = |words: Option<&str>| -> Vec<(String, u8)> {
         let all = vec![old.clone(), plain.clone(), important.clone()];
@@ -224,22 +216,18 @@ fn recalled_memories_rank_by_words_importance_and_health_and_none_is_hidden() {
         ranked.map(|one| (one.memory.content, one.health)).collect()
     };
     let told = |text: &str, health| (text.to_owned(), health);
-    assert_eq!(
-        contents(None),
-        [
-            told("important memory", 100),
-            told("plain memory", 100),
-            told("old memory", 7)
-        ]
-    );
-    assert_eq!(
-        contents(Some("an old memory")),
-        [
-            told("old memory", 7),
-            told("important memory", 100),
-            told("plain memory", 100)
-        ]
-    );
+    let expected = [
+        told("important memory", 100),
+        told("plain memory", 100),
+        told("old memory", 7),
+    ];
+    assert_eq!(contents(None), expected);
+    let expected = [
+        told("old memory", 7),
+        told("important memory", 100),
+        told("plain memory", 100),
+    ];
+    assert_eq!(contents(Some("an old memory")), expected);
 }
 
 #[tokio::test]
@@ -302,10 +290,7 @@ async fn an_import_takes_what_is_newer_and_names_a_bad_line() {
     let text = format!("{older}\n\n{}\n{older}\n", line(&one));
     let done = import(&text).await.unwrap();
     assert_eq!((done.added, done.updated, done.kept), (1, 1, 1));
-    let exchanged = Memory {
-        exchanged: Some(NOW),
-        ..one.clone()
-    };
+    let exchanged = one.clone().but(|memory| memory.exchanged = Some(NOW));
     assert_eq!(own.of("a").await.unwrap(), [exchanged]);
     let done = import(&text).await.unwrap();
     assert_eq!((done.added, done.updated, done.kept), (0, 0, 3));
@@ -313,10 +298,7 @@ async fn an_import_takes_what_is_newer_and_names_a_bad_line() {
     for bad in [
         "{}".to_owned(),
         line(&memory("", NOW)),
-        line(&Memory {
-            importance: 0,
-            ..memory("x", NOW)
-        }),
+        line(&memory("x", NOW).but(|memory| memory.importance = 0)),
         line(&memory("AKIAQYLPMN5HHHFPZAM2", NOW)),
         fresh.replace("\"v\":1", "\"v\":9"),
         fresh.replace("\"key\":\"a\"", "\"key\":\"\\u001b\""),
@@ -377,10 +359,7 @@ async fn forgotten_memories_of_a_peer_push_out_none_that_can_be_restored_here() 
 #[tokio::test]
 async fn what_a_peer_ends_or_overwrites_waits_for_room_among_what_can_be_restored() {
     let now = Timestamp::now();
-    let changed = Memory {
-        changed: now.plus_days(-2),
-        ..memory("changed here", NOW)
-    };
+    let changed = memory("changed here", NOW).but(|it| it.changed = now.plus_days(-2));
     let kept = memory("kept", NOW);
     let ended = Memory {
         forgotten: Some(now),

@@ -1,6 +1,17 @@
-//! Pages for tests.
+//! Pages for tests, and values with a member changed.
 
 use super::{Locale, PagePath, PageReading, PageState};
+
+/// A value that is changed where it is made.
+pub(crate) trait But: Sized {
+    /// The same with this changed.
+    fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+impl<T> But for T {}
 
 /// A published page of Markdown, `en/docs/a` with the id 1 and the title `A`.
 pub(crate) fn page() -> PageState {
@@ -15,40 +26,25 @@ pub(crate) fn page() -> PageState {
 
 /// That page at another path.
 pub(crate) fn at(path: &str) -> PageState {
-    PageState {
-        path: PagePath::as_stored(path),
-        ..page()
-    }
+    page().but(|page| page.path = PagePath::as_stored(path))
 }
 
 /// That page with another id.
 pub(crate) fn numbered(id: i64) -> PageState {
-    PageState {
-        id: Some(id),
-        ..page()
-    }
+    page().but(|page| page.id = Some(id))
 }
 
 /// That page with another id, at another path.
 pub(crate) fn placed(id: i64, path: &str) -> PageState {
-    PageState {
-        id: Some(id),
-        ..at(path)
-    }
+    at(path).but(|page| page.id = Some(id))
 }
 
 /// That page with this content.
 pub(crate) fn with_content(content: &str) -> PageState {
-    PageState {
-        content: content.to_owned(),
-        ..page()
-    }
+    page().but(|page| page.content = content.to_owned())
 }
 
 /// That page with another title.
 pub(crate) fn titled(title: &str) -> PageState {
-    PageState {
-        title: title.to_owned(),
-        ..page()
-    }
+    page().but(|page| page.title = title.to_owned())
 }

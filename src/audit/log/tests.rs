@@ -10,6 +10,7 @@ use crate::audit::entry::chain::{RunFileEnd, Verified, verify};
 use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LineHash, Outcome, Record,
 };
+use crate::page::testing::But as _;
 
 fn entry(event: AuditEvent) -> AuditEntry {
     AuditEntry::new(CallId::new().unwrap(), event)
@@ -60,10 +61,10 @@ async fn a_run_tells_its_story_from_start_to_closed() {
     let call = attempt.call;
     let proof = log.attempt(attempt, &[]).await.unwrap();
     assert_eq!(proof.call(), call);
-    log.record(AuditEntry {
-        outcome: Some(Outcome::Applied),
-        ..AuditEntry::new(call, AuditEvent::Outcome)
-    })
+    log.record(
+        AuditEntry::new(call, AuditEvent::Outcome)
+            .but(|entry| entry.outcome = Some(Outcome::Applied)),
+    )
     .await
     .unwrap();
     log.close().await.unwrap();
@@ -74,16 +75,14 @@ async fn a_run_tells_its_story_from_start_to_closed() {
     assert_eq!((verified.records, verified.end), (5, RunFileEnd::Closed));
     let records = records(&path);
     let events: Vec<AuditEvent> = records.iter().map(|record| record.event).collect();
-    assert_eq!(
-        events,
-        [
-            AuditEvent::Start,
-            AuditEvent::Preview,
-            AuditEvent::Attempt,
-            AuditEvent::Outcome,
-            AuditEvent::Closed
-        ]
-    );
+    let expected = [
+        AuditEvent::Start,
+        AuditEvent::Preview,
+        AuditEvent::Attempt,
+        AuditEvent::Outcome,
+        AuditEvent::Closed,
+    ];
+    assert_eq!(events, expected);
     assert!(records.iter().all(|record| record.wiki == "docs"));
     let name = path.file_name().unwrap().to_str().unwrap();
     let end = format!("Z-000001-{}.jsonl", records[0].run);
@@ -203,10 +202,8 @@ async fn a_file_that_was_removed_replaced_or_written_to_closes_the_log() {
             );
         }
         assert_eq!(log.check(), Err(AuditError::Replaced));
-        assert_eq!(
-            log.record(entry(AuditEvent::Outcome)).await,
-            Err(AuditError::Replaced)
-        );
+        let record = log.record(entry(AuditEvent::Outcome)).await;
+        assert_eq!(record, Err(AuditError::Replaced));
         assert_eq!(log.close().await, Err(AuditError::Replaced));
     }
 }
@@ -255,10 +252,7 @@ async fn a_record_that_is_too_large_is_refused_and_harms_nothing() {
         length: 0,
         hash: None,
     };
-    let purge = AuditEntry {
-        removed: vec![head],
-        ..entry(AuditEvent::Purge)
-    };
+    let purge = entry(AuditEvent::Purge).but(|it| it.removed = vec![head]);
     assert_eq!(log.record(purge).await, Err(AuditError::TooLarge));
     log.record(entry(AuditEvent::Refusal)).await.unwrap();
     assert_eq!(checked(&run(dir.path())).records, 2);

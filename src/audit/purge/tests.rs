@@ -16,6 +16,7 @@ use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState, Outcome,
     ProposalState, Record,
 };
+use crate::page::testing::But as _;
 
 const NOW: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 const YEAR: Keep = Keep {
@@ -247,10 +248,8 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
     let mut second = Script::begin(dir.path(), days_ago(700), gone.clone());
     second.entry(
         days_ago(700),
-        &AuditEntry {
-            removed,
-            ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Purge)
-        },
+        &AuditEntry::new(CallId::new().unwrap(), AuditEvent::Purge)
+            .but(|entry| entry.removed = removed),
     );
     let second = second.close(days_ago(700));
     let mut third = Script::begin(dir.path(), days_ago(750), gone.clone());
@@ -365,10 +364,7 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
         let refusal = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
         log.record(refusal).await.unwrap();
     }
-    let keep = Keep {
-        bytes: most,
-        ..YEAR
-    };
+    let keep = YEAR.but(|keep| keep.bytes = most);
     assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
     assert!(honest.exists());
     assert_eq!(is_there(&log, &[state, fresh]), [true, true]);
@@ -438,10 +434,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
     script.entry(days_ago(2), &entry(AuditEvent::Attempt, states[0]));
     script.entry(
         days_ago(CENTURY),
-        &AuditEntry {
-            outcome: Some(Outcome::Applied),
-            ..entry(AuditEvent::Outcome, states[0])
-        },
+        &entry(AuditEvent::Outcome, states[0]).but(|it| it.outcome = Some(Outcome::Applied)),
     );
     script.close(days_ago(CENTURY));
     let seen = AuditLog::new(dir.path(), "docs").runs.heads().unwrap();

@@ -4,6 +4,7 @@ use url::Url;
 
 use super::{AdditionReport, CODES, Surroundings};
 use crate::change::{Change, Warning};
+use crate::page::testing::But as _;
 use crate::page::{
     LinkedSite, Locale, PagePath, PageReading, PageState, testing::with_content as page,
 };
@@ -187,9 +188,8 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
 
 #[test]
 fn what_becomes_active_by_another_editor_is_added() {
-    let written_in = |editor: &str| PageState {
-        editor: editor.to_owned(),
-        ..page("text\n\n<b onclick=\"x()\">y</b>\n")
+    let written_in = |editor: &str| {
+        page("text\n\n<b onclick=\"x()\">y</b>\n").but(|it| it.editor = editor.to_owned())
     };
     let change = Change::between(written_in("asciidoc"), written_in("markdown"));
     assert_eq!(told(&change), ["script_added content:3"]);
@@ -209,9 +209,8 @@ fn a_few_lines_of_hidden_text_are_named_and_one_dead_link_is_told_from_several()
 
 #[test]
 fn tags_that_go_without_as_many_coming_are_told() {
-    let tagged = |tags: &[&str]| PageState {
-        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        ..page("text\n")
+    let tagged = |tags: &[&str]| {
+        page("text\n").but(|it| it.tags = tags.iter().map(|tag| (*tag).to_owned()).collect())
     };
     let told = |was: &[&str], is: &[&str]| told(&Change::between(tagged(was), tagged(is)));
     assert_eq!(told(&["a", "b"], &["c"]), ["tags_dropped tags"]);
@@ -270,10 +269,7 @@ fn a_delete_adds_nothing_and_a_move_may_break_the_pages_own_links() {
 
 #[test]
 fn a_page_that_leaves_a_place_where_none_is_made_any_more_is_named_and_no_other() {
-    let at = |path: &str| PageState {
-        path: PagePath::as_stored(path),
-        ..page("text\n")
-    };
+    let at = |path: &str| page("text\n").but(|it| it.path = PagePath::as_stored(path));
     for (change, says) in [
         (Change::delete(at("docs/v1.0")), &["cannot_return "][..]),
         (
@@ -309,10 +305,7 @@ fn only_a_new_title_or_a_new_link_needs_the_list_of_pages() {
 
 #[test]
 fn a_link_without_a_locale_leads_to_the_sites_own() {
-    let german = |content: &str| PageState {
-        locale: Locale::as_stored("de"),
-        ..page(content)
-    };
+    let german = |content: &str| page(content).but(|it| it.locale = Locale::as_stored("de"));
     for (link, says) in [
         ("[x](/docs/b)\n", &[][..]),
         ("[x](/docs/c)\n", &["dead_link content:1"]),
@@ -417,8 +410,6 @@ fn a_page_with_too_many_signs_has_a_warning_for_each_check_that_it_is_too_large_
     // Another field has nothing to do with them.
     let mut titled = page(&signs);
     titled.title = "New title".to_owned();
-    assert_eq!(
-        told(&Change::between(page(&signs), titled)),
-        Vec::<String>::new()
-    );
+    let told = told(&Change::between(page(&signs), titled));
+    assert_eq!(told, Vec::<String>::new());
 }

@@ -1,7 +1,6 @@
 use super::{ContentFault, Edits, NewContent, NewTags};
-use crate::page::{
-    PageState, PartSelector, SectionMode, TextReplacement, testing::with_content as page,
-};
+use crate::page::testing::But as _;
+use crate::page::{PartSelector, SectionMode, TextReplacement, testing::with_content as page};
 
 fn section(content: &str, mode: SectionMode) -> NewContent {
     NewContent::Section {
@@ -38,10 +37,7 @@ fn a_source_is_changed_whole_by_replacements_by_a_patch_or_in_a_part() {
 fn only_markdown_has_parts() {
     let part = || section("## B\n\ny\n", SectionMode::Replace);
     assert!(part().onto(&page("## B\n\nx\n")).is_ok());
-    let html = PageState {
-        editor: "code".to_owned(),
-        ..page("<h2>B</h2>\n")
-    };
+    let html = page("<h2>B</h2>\n").but(|it| it.editor = "code".to_owned());
     assert_eq!(part().onto(&html), Err(ContentFault::NotMarkdown));
     // Whatever the format, words can be replaced.
     assert!(replaces("B", "C").onto(&html).is_ok());
@@ -114,16 +110,11 @@ fn a_tag_to_remove_is_the_page_s_own_with_its_sign_or_without() {
 #[test]
 fn edits_that_ask_for_nothing_are_empty_and_those_of_a_part_name_it() {
     assert!(Edits::default().is_empty());
-    let of = |content| Edits {
-        content: Some(content),
-        ..Edits::default()
-    };
+    let of = |content| Edits::default().but(|edits| edits.content = Some(content));
     let part = of(section("", SectionMode::Remove));
     assert!(!part.is_empty());
-    assert_eq!(
-        part.section(),
-        Some(&PartSelector::for_edit("h2[0]").unwrap())
-    );
+    let section = part.section();
+    assert_eq!(section, Some(&PartSelector::for_edit("h2[0]").unwrap()));
     assert_eq!(of(NewContent::Whole("x".to_owned())).section(), None);
     assert_eq!(Edits::default().section(), None);
 }
@@ -131,18 +122,13 @@ fn edits_that_ask_for_nothing_are_empty_and_those_of_a_part_name_it() {
 #[test]
 fn a_field_whose_new_value_means_the_same_keeps_the_old_one_to_the_letter() {
     let date = |text: &str| Some(text.to_owned().into());
-    let dated = PageState {
-        publish_start_date: "2026-01-01T00:00:00.000Z".to_owned().into(),
-        ..page("x\n")
-    };
+    let dated =
+        page("x\n").but(|it| it.publish_start_date = "2026-01-01T00:00:00.000Z".to_owned().into());
     for (text, expected) in [
         ("2026-01-01T01:00:00+01:00", "2026-01-01T00:00:00.000Z"),
         ("2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z"),
     ] {
-        let edits = Edits {
-            publish_start_date: date(text),
-            ..Edits::default()
-        };
+        let edits = Edits::default().but(|edits| edits.publish_start_date = date(text));
         let after = edits.onto(&dated).unwrap();
         assert_eq!(after.publish_start_date.as_str(), expected);
         assert_eq!(after.publish_end_date, dated.publish_end_date);

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::{merge, merge_marked, merge_pages};
+use crate::page::testing::But as _;
 use crate::page::{Locale, PagePath, PageReading, PageState};
 
 #[test]
@@ -139,32 +140,23 @@ fn fields_of_a_page_merge_unless_both_changed_them() {
     assert_eq!(merge_pages(&base, &ours, &other_text), None);
     // A place is one field of two; a text belongs to its editor.
     let moved = page("T", &[], "q", "a\nb\nc\n");
-    let other_locale = PageState {
-        locale: Locale::as_stored("de"),
-        ..base.clone()
-    };
+    let other_locale = base
+        .clone()
+        .but(|page| page.locale = Locale::as_stored("de"));
     assert_eq!(merge_pages(&base, &moved, &other_locale), None);
-    let converted = PageState {
-        editor: "ckeditor".to_owned(),
-        ..base.clone()
-    };
+    let converted = base.clone().but(|page| page.editor = "ckeditor".to_owned());
     assert_eq!(merge_pages(&base, &ours, &converted), None);
     // Fields beside them merge all the same.
     let only_text = page("T", &[], "p", "A\nb\nc\n");
     assert_eq!(merge_pages(&base, &only_text, &converted), None);
     let retitled = page("Ours", &[], "p", "a\nb\nc\n");
     for theirs in [&moved, &converted] {
-        let both = PageState {
-            title: "Ours".to_owned(),
-            ..theirs.clone()
-        };
+        let both = theirs.clone().but(|page| page.title = "Ours".to_owned());
         assert_eq!(merge_pages(&base, &retitled, theirs), Some(both));
     }
     // Nobody wrote the merged page yet.
-    let dated = PageState {
-        updated_at: Some("2026-01-01T00:00:00.000Z".to_owned().into()),
-        ..theirs
-    };
+    let dated =
+        theirs.but(|page| page.updated_at = Some("2026-01-01T00:00:00.000Z".to_owned().into()));
     let merged = merge_pages(&base, &retitled, &dated).unwrap();
     assert_eq!(merged.updated_at, None);
 }

@@ -1,24 +1,18 @@
 use serde_json::json;
 
 use super::{Change, Operation, is_blank};
-use crate::page::testing::{at, page};
+use crate::page::testing::{But as _, at, page};
 use crate::page::{Attached, CommentOf, Field, Locale, NewPath, PagePath, PageState};
 
 const AT: &str = "2026-01-01T00:00:00.000Z";
 
 /// The page at another path.
 fn titled(title: &str, page: PageState) -> PageState {
-    PageState {
-        title: title.to_owned(),
-        ..page
-    }
+    page.but(|it| it.title = title.to_owned())
 }
 
 fn dated(page: PageState) -> PageState {
-    PageState {
-        updated_at: Some(AT.to_owned().into()),
-        ..page
-    }
+    page.but(|it| it.updated_at = Some(AT.to_owned().into()))
 }
 
 #[test]
@@ -57,10 +51,7 @@ fn each_kind_of_change_and_of_step_has_its_word() {
 #[test]
 fn a_change_takes_the_steps_that_it_needs_and_is_named_by_what_changes() {
     use Operation::{Create, Delete, Move, Update};
-    let german = || PageState {
-        locale: Locale::as_stored("de"),
-        ..page()
-    };
+    let german = || page().but(|it| it.locale = Locale::as_stored("de"));
     // Its title is its last segment: the wiki's move gives it the new one.
     let named = |path: &str| titled(PagePath::as_stored(path).last_segment(), at(path));
     for (change, operation, steps) in [
@@ -160,10 +151,7 @@ fn a_change_knows_both_places_and_which_fields_change() {
 #[test]
 fn the_same_write_is_the_same_page_before_and_after_whenever_it_was_read() {
     let change = || Change::between(page(), at("docs/b"));
-    let other_page = |page: PageState| PageState {
-        id: Some(2),
-        ..page
-    };
+    let other_page = |page: PageState| page.but(|it| it.id = Some(2));
     for (other, is_same) in [
         (change(), true),
         (Change::between(dated(page()), at("docs/b")), true),
@@ -184,10 +172,8 @@ fn the_same_write_is_the_same_page_before_and_after_whenever_it_was_read() {
 
 #[test]
 fn a_loss_is_remembered_and_what_is_written_there_is_known() {
-    let unknown = |page: PageState| PageState {
-        unknown: [Field::ScriptCss, Field::Tags].into(),
-        ..page
-    };
+    let unknown =
+        |page: PageState| page.but(|it| it.unknown = [Field::ScriptCss, Field::Tags].into());
     let change = Change::between(unknown(page()), unknown(at("docs/b")));
     let change = change.with_loss_of(vec![Field::ScriptCss]);
     assert_eq!(change.lost(), [Field::ScriptCss]);
@@ -301,20 +287,16 @@ fn a_comment_is_changed_in_its_text_alone_wherever_its_page_is() {
     let changed = Change::between(comment(Some(7), "One"), elsewhere.clone());
     assert_eq!(changed.operation(), Operation::ChangeComment);
     assert_eq!(changed.steps(), [Operation::ChangeComment]);
-    assert_eq!(
-        (changed.fields(), changed.moves()),
-        (vec![Field::Content], false)
-    );
+    assert_eq!(changed.fields(), vec![Field::Content]);
+    assert!(!changed.moves());
     let same = Change::between(comment(Some(7), "Two"), elsewhere);
     assert!(same.is_empty() && same.steps().is_empty());
 
     let deleted = Change::delete(comment(Some(7), "One"));
     assert_eq!(deleted.operation(), Operation::DeleteComment);
     assert_eq!(deleted.steps(), [Operation::DeleteComment]);
-    assert_eq!(
-        (deleted.place_left(), deleted.leaves_for_good()),
-        (None, false)
-    );
+    assert_eq!(deleted.place_left(), None);
+    assert!(!deleted.leaves_for_good());
     assert!(!deleted.is_same_write(&Change::delete(comment(Some(8), "One"))));
     assert!(!deleted.is_same_write(&Change::delete(page())));
 }

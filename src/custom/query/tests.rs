@@ -26,21 +26,19 @@ fn a_query_becomes_a_tool_with_its_variables() {
     assert_eq!(query.title(), "FindUsers");
     assert_eq!(query.description(), "Finds users. By name.");
     assert!(query.touches_pages());
-    assert_eq!(
-        Value::Object(query.input().clone()),
-        json!({
-            "type": "object",
-            "properties": {
-                "q": { "type": "string", "maxLength": 2000 },
-                "n": { "type": "integer", "minimum": i32::MIN, "maximum": i32::MAX, "default": 3 },
-                "tags": { "type": "array", "items": { "type": "string", "maxLength": 2000 }, "maxItems": 100 },
-                "kind": { "type": "string", "enum": ["LARGE", "SMALL"], "default": "SMALL" },
-                "at": { "type": "string", "maxLength": 2000 },
-            },
-            "required": ["q"],
-            "additionalProperties": false,
-        })
-    );
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "q": { "type": "string", "maxLength": 2000 },
+            "n": { "type": "integer", "minimum": i32::MIN, "maximum": i32::MAX, "default": 3 },
+            "tags": { "type": "array", "items": { "type": "string", "maxLength": 2000 }, "maxItems": 100 },
+            "kind": { "type": "string", "enum": ["LARGE", "SMALL"], "default": "SMALL" },
+            "at": { "type": "string", "maxLength": 2000 },
+        },
+        "required": ["q"],
+        "additionalProperties": false,
+    });
+    assert_eq!(Value::Object(query.input().clone()), expected);
 }
 
 #[test]

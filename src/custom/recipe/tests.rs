@@ -130,21 +130,19 @@ fn a_slash_is_taken_only_where_said() {
 #[test]
 fn its_schema_says_types_bounds_and_defaults() {
     let schema = recipe().schema(true);
-    assert_eq!(
-        Value::Object(schema),
-        json!({
-            "type": "object",
-            "properties": {
-                "name": { "type": "string", "minLength": 1, "maxLength": 60, "description": "A short name, for the path." },
-                "severity": { "type": "string", "enum": ["low", "high"], "default": "low" },
-                "text": { "type": "string", "minLength": 1, "maxLength": 20000 },
-                "hours": { "type": "integer", "minimum": 0, "maximum": 99 },
-                "confirm": { "type": "string", "description": "From the preview, or the operator's token." },
-            },
-            "required": ["name", "text"],
-            "additionalProperties": false,
-        })
-    );
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "minLength": 1, "maxLength": 60, "description": "A short name, for the path." },
+            "severity": { "type": "string", "enum": ["low", "high"], "default": "low" },
+            "text": { "type": "string", "minLength": 1, "maxLength": 20000 },
+            "hours": { "type": "integer", "minimum": 0, "maximum": 99 },
+            "confirm": { "type": "string", "description": "From the preview, or the operator's token." },
+        },
+        "required": ["name", "text"],
+        "additionalProperties": false,
+    });
+    assert_eq!(Value::Object(schema), expected);
 }
 
 #[test]

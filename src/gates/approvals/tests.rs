@@ -8,7 +8,8 @@ use super::{ApprovalScope, ApprovalSubject, Approvals, Approver, StandingApprova
 use crate::audit::{AuditLog, CallId, Client, LineHash};
 use crate::change::{Change, Edits};
 use crate::gates::{ChangeSet, SessionId};
-use crate::page::{Field, Locale, PageState, testing::numbered as page};
+use crate::page::testing::But as _;
+use crate::page::{Field, Locale, testing::numbered as page};
 
 fn plain(change: Change) -> ChangeSet {
     ChangeSet::single(call(), change)
@@ -20,13 +21,7 @@ fn edit(id: i64, edits: Edits) -> ChangeSet {
 
 fn title(id: i64) -> ChangeSet {
     let title = Some("B".to_owned());
-    edit(
-        id,
-        Edits {
-            title,
-            ..Edits::default()
-        },
-    )
+    edit(id, Edits::default().but(|edits| edits.title = title))
 }
 
 fn create() -> ChangeSet {
@@ -36,10 +31,7 @@ fn create() -> ChangeSet {
 /// Changes that need an approval of their own.
 fn heavy() -> Vec<ChangeSet> {
     let text = || Some("a{}".to_owned());
-    let styled = PageState {
-        script_css: "a{}".to_owned(),
-        ..page(1)
-    };
+    let styled = page(1).but(|it| it.script_css = "a{}".to_owned());
     let lossy = title(1)
         .first()
         .change
@@ -51,10 +43,7 @@ fn heavy() -> Vec<ChangeSet> {
         plain(Change::recreate(styled)),
         edit(
             1,
-            Edits {
-                locale: Some(Locale::as_stored("de")),
-                ..Edits::default()
-            },
+            Edits::default().but(|edits| edits.locale = Some(Locale::as_stored("de"))),
         ),
         edit(
             1,
@@ -64,13 +53,7 @@ fn heavy() -> Vec<ChangeSet> {
                 ..Edits::default()
             },
         ),
-        edit(
-            1,
-            Edits {
-                script_css: text(),
-                ..Edits::default()
-            },
-        ),
+        edit(1, Edits::default().but(|edits| edits.script_css = text())),
         edit(
             1,
             Edits {
@@ -83,10 +66,7 @@ fn heavy() -> Vec<ChangeSet> {
 }
 
 fn who(session: &str, client: &str) -> Approver {
-    let client = Client {
-        name: client.to_owned(),
-        ..Client::default()
-    };
+    let client = Client::default().but(|it| it.name = client.to_owned());
     Approver::new(&SessionId::new(session), &client, LineHash::FIRST)
 }
 
@@ -166,24 +146,13 @@ async fn a_client_is_the_same_by_all_that_is_known_of_it_but_its_address() {
     let approver = Approver::new(&session, &own, LineHash::FIRST);
     let given = approvals.give(&approver, title(1), ApprovalScope::Kind, call());
     assert!(given.await.is_some());
-    let moved = Client {
-        address: None,
-        ..own.clone()
-    };
+    let moved = own.clone().but(|client| client.address = None);
     assert!(is_covered(&session, moved).await);
     for other in [
-        Client {
-            name: "other".to_owned(),
-            ..own.clone()
-        },
-        Client {
-            version: "2".to_owned(),
-            ..own.clone()
-        },
-        Client {
-            id: Some(crate::audit::ClientId::derived("later")),
-            ..own.clone()
-        },
+        own.clone().but(|client| client.name = "other".to_owned()),
+        own.clone().but(|client| client.version = "2".to_owned()),
+        own.clone()
+            .but(|client| client.id = Some(crate::audit::ClientId::derived("later"))),
         Client {
             id: None,
             subject: None,
@@ -235,10 +204,7 @@ async fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
 async fn without_a_session_or_a_name_there_is_only_once() {
     let dir = dir();
     let approvals = on(&dir);
-    let client = Client {
-        name: "c".to_owned(),
-        ..Client::default()
-    };
+    let client = Client::default().but(|client| client.name = "c".to_owned());
     let fleeting = Approver::new(&SessionId::fleeting("s"), &client, LineHash::FIRST);
     for nobody in [fleeting, who("s", "")] {
         let offered = ApprovalScope::offered(&nobody, &title(1));
@@ -257,18 +223,12 @@ async fn other_gates_end_an_approval_and_do_not_bring_it_back() {
     let dir = dir();
     let approvals = on(&dir);
     given(&approvals, ApprovalScope::Kind).await;
-    let under_others = Approver {
-        gates: LineHash::new(b"others"),
-        ..us()
-    };
+    let under_others = us().but(|approver| approver.gates = LineHash::new(b"others"));
     assert!(approvals.take(&under_others, &title(1)).await.is_none());
     assert!(approvals.take(&us(), &title(1)).await.is_none());
     // What others do under their gates ends nothing of ours.
     given(&approvals, ApprovalScope::Kind).await;
-    let stranger = Approver {
-        gates: LineHash::new(b"others"),
-        ..who("t", "c")
-    };
+    let stranger = who("t", "c").but(|approver| approver.gates = LineHash::new(b"others"));
     assert!(approvals.take(&stranger, &title(1)).await.is_none());
     assert!(approvals.take(&us(), &title(1)).await.is_some());
 }

@@ -7,6 +7,7 @@ use crate::error::Code;
 use crate::gates::set_by::{Layer, SetBy};
 use crate::gates::{Authority, Fallback, PolicyLevel, StaticToken, WritePolicy};
 use crate::page::Prefix;
+use crate::page::testing::But as _;
 
 const LIMIT: Duration = Duration::from_secs(7);
 
@@ -56,10 +57,7 @@ fn the_operators_decision_goes_beyond_every_level_but_off_and_passes_a_pause() {
         ["off", "preview", "preview", "preview", "preview", "preview"]
     );
     let log = AuditLog::new(Path::new("/nowhere"), "wiki");
-    let policy = Policy {
-        pauses: log.pauses.clone(),
-        ..policy(token())
-    };
+    let policy = policy(token()).but(|it| it.pauses = log.pauses.clone());
     let own = policy.clone().for_operator();
     assert_eq!(own.allowed, policy.allowed);
     let told = |policy: &Policy| format!("{:?}", policy.pauses);
@@ -79,10 +77,7 @@ fn a_command_that_asks_nobody_gets_what_the_level_gives_and_proposes_where_a_per
     assert_eq!(call, own);
     let log = AuditLog::new(Path::new("/nowhere"), "wiki");
     for passes_pause in [true, false] {
-        let policy = Policy {
-            pauses: log.pauses.clone(),
-            ..policy(WritePolicy::Preview)
-        };
+        let policy = policy(WritePolicy::Preview).but(|it| it.pauses = log.pauses.clone());
         let own = policy.for_unattended(passes_pause);
         let has_pauses = format!("{:?}", own.pauses) != format!("{:?}", Pauses::default());
         assert_ne!(has_pauses, passes_pause);
@@ -131,9 +126,9 @@ fn a_client_that_cannot_ask_gets_what_the_operator_chose_for_it() {
 
 #[test]
 fn read_only_stops_clients_and_nobody_else() {
-    let reading = |writes| Policy {
-        read_only: Some(SetBy::new("WIKI_READ_ONLY", Layer::Environment)),
-        ..policy(writes)
+    let reading = |writes| {
+        policy(writes)
+            .but(|it| it.read_only = Some(SetBy::new("WIKI_READ_ONLY", Layer::Environment)))
     };
     for writes in levels() {
         let client = reading(writes.clone()).for_caller(true);
@@ -214,16 +209,14 @@ fn each_authority_goes_beyond_the_level_as_far_as_it_says() {
         .collect::<Vec<_>>()
         .join(" ")
     });
-    assert_eq!(
-        flags,
-        [
-            "heeds_read_only purges",
-            "heeds_read_only asks_nobody purges",
-            "asks_nobody",
-            "passes_pause asks_nobody",
-            "decides",
-            "decides ends_dry_run",
-            "decides ends_dry_run passes_pause",
-        ]
-    );
+    let expected = [
+        "heeds_read_only purges",
+        "heeds_read_only asks_nobody purges",
+        "asks_nobody",
+        "passes_pause asks_nobody",
+        "decides",
+        "decides ends_dry_run",
+        "decides ends_dry_run passes_pause",
+    ];
+    assert_eq!(flags, expected);
 }

@@ -5,19 +5,15 @@ use url::Url;
 use super::{ChangeSet, DraftDigest, DraftMark, LeftOut, Mending, Omission, SetChange, TurnOf};
 use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::Change;
-use crate::page::{
-    LinkedSite, Locale, Note, PagePath, PageState, Whose, testing::numbered as page,
-};
+use crate::page::testing::But as _;
+use crate::page::{LinkedSite, Locale, Note, PagePath, Whose, testing::numbered as page};
 
 fn call() -> CallId {
     CallId::new().expect("an id")
 }
 
 fn titled(id: i64) -> Change {
-    let after = PageState {
-        title: "Other".to_owned(),
-        ..page(id)
-    };
+    let after = page(id).but(|it| it.title = "Other".to_owned());
     Change::between(page(id), after)
 }
 
@@ -74,10 +70,8 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
         assert_eq!(set.undoes(), Some(undone));
         assert_eq!(set.draft(), Some(mark));
         assert_eq!(set.omitted(), Some(&omitted));
-        assert_eq!(
-            (set.proposal(), set.note()),
-            (Some(proposal), note().as_ref())
-        );
+        assert_eq!(set.proposal(), Some(proposal));
+        assert_eq!(set.note(), note().as_ref());
         assert!(set.mending().is_some());
         assert_eq!(set.only_mends(&titled(2).into()), Some(5));
         assert_eq!(set.only_mends(&titled(1).into()), None);
@@ -103,10 +97,7 @@ fn a_single_write_takes_the_turn_of_its_page_and_a_list_none() {
         page,
         rebuilds_tree,
     };
-    let moved = PageState {
-        path: PagePath::as_stored("docs/elsewhere"),
-        ..page(1)
-    };
+    let moved = page(1).but(|it| it.path = PagePath::as_stored("docs/elsewhere"));
     for (change, wanted) in [
         (titled(1), turn(Some(1), false)),
         (Change::between(page(1), moved), turn(Some(1), true)),
@@ -122,14 +113,8 @@ fn a_single_write_takes_the_turn_of_its_page_and_a_list_none() {
 fn two_sets_are_the_same_write_only_if_all_of_it_is() {
     let set = list(vec![titled(1), titled(2)]);
     assert!(set.is_same_write(&list(vec![titled(1), titled(2)])));
-    let undoing = SetChange {
-        undoes: Some(call()),
-        ..titled(2).into()
-    };
-    let also = SetChange {
-        also_undoes: vec![call()],
-        ..titled(2).into()
-    };
+    let undoing = SetChange::from(titled(2)).but(|change| change.undoes = Some(call()));
+    let also = SetChange::from(titled(2)).but(|change| change.also_undoes = vec![call()]);
     for other in [
         list(vec![titled(2), titled(1)]),
         list(vec![titled(1)]),
@@ -152,10 +137,7 @@ fn a_set_does_nothing_only_if_none_of_its_changes_does_anything() {
     let nothing = || Change::between(page(1), page(1));
     assert!(list(vec![nothing(), nothing()]).is_nothing());
     assert!(!list(vec![nothing(), titled(1)]).is_nothing());
-    let fresh = PageState {
-        description: "new".to_owned(),
-        ..page(1)
-    };
+    let fresh = page(1).but(|it| it.description = "new".to_owned());
     let on = ChangeSet::single(call(), titled(1)).on(fresh);
     let before = on.first().change.before().expect("a page");
     assert_eq!(before.description, "new");

@@ -11,6 +11,7 @@ use markup5ever_rcdom::{Handle, RcDom};
 use proptest::prelude::*;
 
 use super::{HtmlToken, scan};
+use crate::page::testing::But as _;
 
 /// A list of tokens, texts in a row as one.
 #[derive(Debug, Default, PartialEq)]
@@ -79,10 +80,7 @@ fn theirs(html: &str) -> TokenList {
         tree: TreeBuilder::new(RcDom::default(), TreeBuilderOpts::default()),
         told: RefCell::default(),
     };
-    let options = TokenizerOpts {
-        discard_bom: false,
-        ..TokenizerOpts::default()
-    };
+    let options = TokenizerOpts::default().but(|opts| opts.discard_bom = false);
     let tokenizer = Tokenizer::new(recorder, options);
     let queue = BufferQueue::default();
     queue.push_back(html.into());

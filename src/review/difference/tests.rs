@@ -42,40 +42,36 @@ fn told(unified: &str) -> Vec<String> {
 fn rows_have_the_numbers_of_both_texts_and_changed_words_are_marked() {
     let before = "a\nb\nthe old word\nd\ne\nf\ng\nh\ni\nj\nk\nlast";
     let after = "a\nb\nthe new word\nd\ne\nf\ng\nh\ni\nj\nk\nlast\n";
-    assert_eq!(
-        told(&unified_diff(before, after).0),
-        [
-            "1|1  a",
-            "2|2  b",
-            "3| -the [old] word",
-            "|3 +the [new] word",
-            "4|4  d",
-            "5|5  e",
-            "6|6  f",
-            "…",
-            "9|9  i",
-            "10|10  j",
-            "11|11  k",
-            "12| -last\\",
-            "|12 +last",
-        ]
-    );
+    let expected = [
+        "1|1  a",
+        "2|2  b",
+        "3| -the [old] word",
+        "|3 +the [new] word",
+        "4|4  d",
+        "5|5  e",
+        "6|6  f",
+        "…",
+        "9|9  i",
+        "10|10  j",
+        "11|11  k",
+        "12| -last\\",
+        "|12 +last",
+    ];
+    assert_eq!(told(&unified_diff(before, after).0), expected);
 }
 
 #[test]
 fn lines_that_look_like_signs_are_text() {
     let before = "-- a\n++ b\n@@ -1 +1 @@\n\\ no\n";
     let (diff, _) = unified_diff(before, "++ b\n@@ -1 +1 @@\n\\ no\n--- c\n");
-    assert_eq!(
-        told(&diff),
-        [
-            "1| --- a",
-            "2|1  ++ b",
-            "3|2  @@ -1 +1 @@",
-            "4|3  \\ no",
-            "|4 +--- c",
-        ]
-    );
+    let expected = [
+        "1| --- a",
+        "2|1  ++ b",
+        "3|2  @@ -1 +1 @@",
+        "4|3  \\ no",
+        "|4 +--- c",
+    ];
+    assert_eq!(told(&diff), expected);
 }
 
 #[test]
@@ -114,15 +110,13 @@ fn side_by_side_a_line_stands_beside_the_one_that_took_its_place() {
         .into_iter()
         .map(|(old, new)| (number(old), number(new)))
         .collect();
-    assert_eq!(
-        pairs,
-        [
-            (Some(1), Some(1)),
-            (Some(2), Some(2)),
-            (None, Some(3)),
-            (Some(3), Some(3)),
-        ]
-    );
+    let expected = [
+        (Some(1), Some(1)),
+        (Some(2), Some(2)),
+        (None, Some(3)),
+        (Some(3), Some(3)),
+    ];
+    assert_eq!(pairs, expected);
 }
 
 #[test]

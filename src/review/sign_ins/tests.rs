@@ -1,8 +1,9 @@
 use secrecy::ExposeSecret as _;
 use time::{Duration, OffsetDateTime};
 
-use super::{Fence, LINK_COUNTS, NOTED, SignInRecord, SignIns, digest};
+use super::{Fence, LINK_COUNTS, NOTED, SignIns, digest};
 use crate::audit::ClientId;
+use crate::page::testing::But as _;
 
 #[tokio::test]
 async fn a_use_is_noted_and_what_pages_leave_is_no_use() {
@@ -13,10 +14,9 @@ async fn a_use_is_noted_and_what_pages_leave_is_no_use() {
     let (cookie, session) = opened.unwrap();
     let name = digest(&cookie);
     let used = async |ago: i64| {
-        let of_before = SignInRecord {
-            used: session.used - ago,
-            ..session.clone()
-        };
+        let of_before = session
+            .clone()
+            .but(|record| record.used = session.used - ago);
         sign_ins.write(&name, &of_before, Fence::default()).unwrap();
         // The issuer is asked again by the last use.
         sign_ins.change(&name, |_| ()).await;
@@ -46,10 +46,7 @@ async fn a_link_opens_one_session_and_is_none_itself() {
     let unused = sign_ins.of_link(link).unwrap().unwrap();
     let end = unused.ends().unwrap() - OffsetDateTime::now_utc();
     assert!((23..=24).contains(&(end + Duration::MINUTE).whole_hours()));
-    let late = SignInRecord {
-        used: unused.used - LINK_COUNTS,
-        ..unused
-    };
+    let late = unused.but(|record| record.used = unused.used - LINK_COUNTS);
     let late_name = digest("wjl_late");
     sign_ins.write(&late_name, &late, Fence::default()).unwrap();
     assert_eq!(sign_ins.take_link("wjl_late").await.unwrap(), None);
@@ -72,10 +69,8 @@ async fn a_link_opens_one_session_and_is_none_itself() {
 #[tokio::test]
 async fn whoever_signs_out_while_somebody_is_at_the_session_stays_out() {
     let dir = tempfile::tempdir().unwrap();
-    let sign_ins = SignIns {
-        patience: std::time::Duration::from_millis(300),
-        ..SignIns::new(&dir.path().into())
-    };
+    let sign_ins = SignIns::new(&dir.path().into())
+        .but(|ins| ins.patience = std::time::Duration::from_millis(300));
     let link = sign_ins.invite(ClientId::new().unwrap(), "anna").unwrap();
     let opened = sign_ins.take_link(link.expose_secret()).await.unwrap();
     let (cookie, session) = opened.unwrap();

@@ -1,5 +1,6 @@
 use super::Could;
 use crate::change::{CODES, Operation};
+use crate::page::testing::But as _;
 use crate::page::{Field, Locale, PagePath, Prefix, TagPattern};
 use crate::rules::{ChangeFacts, Facts, Rule, RuleBook, RuleCondition, Then};
 
@@ -34,6 +35,11 @@ fn rule(name: &str, when: RuleCondition, then: Then) -> Rule {
     Rule::new(name, when, then, "because").unwrap()
 }
 
+/// A condition of this alone.
+fn when(set: impl FnOnce(&mut RuleCondition)) -> RuleCondition {
+    RuleCondition::default().but(set)
+}
+
 fn holds(when: RuleCondition, facts: &Facts) -> bool {
     let book = book(vec![rule("x", when, Then::Deny)]);
     book.verdict(facts).is_some()
@@ -53,153 +59,36 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
     let tag = |text: &str| Some(vec![TagPattern::new(text)]);
     let cases: [(RuleCondition, bool); 24] = [
         (RuleCondition::default(), true),
+        (when(|when| when.paths = prefix("docs")), true),
+        (when(|when| when.paths = prefix("en:docs/a")), true),
+        (when(|when| when.paths = prefix("de:docs")), false),
+        (when(|when| when.paths = prefix("doc")), false),
         (
-            RuleCondition {
-                paths: prefix("docs"),
-                ..RuleCondition::default()
-            },
+            when(|when| when.operations = Some(vec![Operation::Update])),
             true,
         ),
         (
-            RuleCondition {
-                paths: prefix("en:docs/a"),
-                ..RuleCondition::default()
-            },
+            when(|when| when.operations = Some(vec![Operation::Move])),
+            false,
+        ),
+        (
+            when(|when| when.fields = Some(vec![Field::Title, Field::Content])),
             true,
         ),
-        (
-            RuleCondition {
-                paths: prefix("de:docs"),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                paths: prefix("doc"),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                operations: Some(vec![Operation::Update]),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                operations: Some(vec![Operation::Move]),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                fields: Some(vec![Field::Title, Field::Content]),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                fields: Some(vec![Field::Title]),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                tags: tag("leg*"),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                tags: tag("leg"),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                clients: word("claude-code"),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                clients: word("claude"),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                people: word("ADA@id.example.com"),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                people: word("ci"),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                warnings: word("script_added"),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                lines_removed_over: Some(9),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                lines_removed_over: Some(10),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                writes_per_day_over: Some(4),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                writes_per_day_over: Some(5),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
-        (
-            RuleCondition {
-                pages_over: Some(0),
-                ..RuleCondition::default()
-            },
-            true,
-        ),
-        (
-            RuleCondition {
-                pages_over: Some(1),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
+        (when(|when| when.fields = Some(vec![Field::Title])), false),
+        (when(|when| when.tags = tag("leg*")), true),
+        (when(|when| when.tags = tag("leg")), false),
+        (when(|when| when.clients = word("claude-code")), true),
+        (when(|when| when.clients = word("claude")), false),
+        (when(|when| when.people = word("ADA@id.example.com")), true),
+        (when(|when| when.people = word("ci")), false),
+        (when(|when| when.warnings = word("script_added")), false),
+        (when(|when| when.lines_removed_over = Some(9)), true),
+        (when(|when| when.lines_removed_over = Some(10)), false),
+        (when(|when| when.writes_per_day_over = Some(4)), true),
+        (when(|when| when.writes_per_day_over = Some(5)), false),
+        (when(|when| when.pages_over = Some(0)), true),
+        (when(|when| when.pages_over = Some(1)), false),
         (
             RuleCondition {
                 paths: prefix("docs"),
@@ -208,13 +97,7 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
             },
             false,
         ),
-        (
-            RuleCondition {
-                deletes_over: Some(0),
-                ..RuleCondition::default()
-            },
-            false,
-        ),
+        (when(|when| when.deletes_over = Some(0)), false),
     ];
     for (when, wanted) in cases {
         assert_eq!(holds(when.clone(), &update), wanted, "{when:?}");
@@ -225,14 +108,11 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
 fn a_rule_on_warnings_holds_for_each_of_their_codes_and_for_no_other() {
     let own = "check:words";
     for code in CODES.into_iter().chain([own]) {
-        let warned = ChangeFacts {
-            warnings: vec!["other".to_owned(), code.to_owned()],
-            ..change(Operation::Update, "docs/a")
-        };
+        let warned = change(Operation::Update, "docs/a")
+            .but(|facts| facts.warnings = vec!["other".to_owned(), code.to_owned()]);
         let warned = facts(vec![change(Operation::Update, "docs/b"), warned]);
-        let wanted = |codes: &[&str]| RuleCondition {
-            warnings: Some(codes.iter().map(|code| (*code).to_owned()).collect()),
-            ..RuleCondition::default()
+        let wanted = |codes: &[&str]| {
+            when(|when| when.warnings = Some(codes.iter().map(|code| (*code).to_owned()).collect()))
         };
         assert!(holds(wanted(&[code]), &warned), "{code}");
         assert!(holds(wanted(&["no_such", code]), &warned), "{code}");
@@ -381,10 +261,7 @@ fn the_built_in_rules_hold_until_they_are_switched_off() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_could_hold_is_told_before_a_change_is_made() {
-    let paths = |text: &str| RuleCondition {
-        paths: Some(vec![Prefix::parse(text).unwrap()]),
-        ..RuleCondition::default()
-    };
+    let paths = |text: &str| when(|when| when.paths = Some(vec![Prefix::parse(text).unwrap()]));
     let place = PagePath::as_stored("docs/a");
     let elsewhere = PagePath::as_stored("notes");
     let (en, de) = (Locale::as_stored("en"), Locale::as_stored("de"));
@@ -435,50 +312,35 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::May,
         ),
         (
-            RuleCondition {
-                clients: Some(vec!["ci".to_owned()]),
-                ..RuleCondition::default()
-            },
+            when(|when| when.clients = Some(vec!["ci".to_owned()])),
             Some("CI"),
             None,
             None,
             Could::Holds,
         ),
         (
-            RuleCondition {
-                clients: Some(vec!["ci".to_owned()]),
-                ..RuleCondition::default()
-            },
+            when(|when| when.clients = Some(vec!["ci".to_owned()])),
             Some("other"),
             None,
             None,
             Could::Never,
         ),
         (
-            RuleCondition {
-                operations: Some(vec![Operation::Move]),
-                ..RuleCondition::default()
-            },
+            when(|when| when.operations = Some(vec![Operation::Move])),
             None,
             None,
             Some(Operation::Update),
             Could::May,
         ),
         (
-            RuleCondition {
-                operations: Some(vec![Operation::Create]),
-                ..RuleCondition::default()
-            },
+            when(|when| when.operations = Some(vec![Operation::Create])),
             None,
             None,
             Some(Operation::Delete),
             Could::Never,
         ),
         (
-            RuleCondition {
-                lines_removed_over: Some(1),
-                ..RuleCondition::default()
-            },
+            when(|when| when.lines_removed_over = Some(1)),
             None,
             None,
             None,

@@ -14,6 +14,7 @@ use crate::audit::{Pause, Pauses, SigningKey};
 use crate::config::{CommandLineSettings, Layers, SETTINGS, Setting, Settings};
 use crate::gates::Policy;
 use crate::notify::ReviewAddress;
+use crate::page::testing::But as _;
 use crate::server::http::{ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile};
 use crate::server::{App, Site, Sites};
 use crate::wiki::ApiKey;
@@ -63,18 +64,11 @@ fn samples() -> Vec<Sample<'static>> {
         without: &[],
         takes_restart: false,
     };
-    let restart = |name, was, is| Sample {
-        takes_restart: true,
-        ..of(name, was, is)
+    let restart = |name, was, is| of(name, was, is).but(|sample| sample.takes_restart = true);
+    let beside = |sample: Sample, lines: &[(&'static str, &'static str)]| {
+        sample.but(|it| it.beside = lines.to_vec())
     };
-    let beside = |sample, lines: &[(&'static str, &'static str)]| Sample {
-        beside: lines.to_vec(),
-        ..sample
-    };
-    let no_key = |sample| Sample {
-        without: &["api_token"],
-        ..sample
-    };
+    let no_key = |sample: Sample| sample.but(|it| it.without = &["api_token"]);
     let person = [("confirm", "\"person\"")];
     let by_site = [("memory", "\"site\"")];
     let with_peer = [by_site[0], ("memory_peer", "\"https://a.example/mcp\"")];
@@ -121,10 +115,7 @@ fn samples() -> Vec<Sample<'static>> {
         of("trash_prefix", "\"trash\"", "\"bin\""),
         of("upload_dir", "\"up1\"", "\"up2\""),
         of("toolsets", "[\"pages\", \"undo\"]", "[\"pages\"]"),
-        Sample {
-            without: &["toolsets"],
-            ..of("tools", "", "[\"wikijs_undo_write\"]")
-        },
+        of("tools", "", "[\"wikijs_undo_write\"]").but(|sample| sample.without = &["toolsets"]),
         of("exclude_tools", "", "[\"wikijs_delete_page\"]"),
         of("read_only", "", "true"),
         of("custom_tools_dir", "\"custom1\"", "\"custom2\""),
@@ -243,10 +234,8 @@ impl Place {
             fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o600)).unwrap();
         }
         for name in ["tokens", "tokens2"] {
-            let may = Grant {
-                confirm: Some(crate::gates::ClientConfirm::Person),
-                ..Grant::default()
-            };
+            let may = Grant::default()
+                .but(|grant| grant.confirm = Some(crate::gates::ClientConfirm::Person));
             let client = NamedClient::new("ci", &ClientToken::new().unwrap(), may).unwrap();
             TokensFile::new(path.join(name)).add(client).unwrap();
         }
@@ -254,10 +243,8 @@ impl Place {
     }
 
     fn given(&self) -> CommandLineSettings {
-        CommandLineSettings {
-            config: Some(self.0.path().join("config.toml")),
-            ..CommandLineSettings::default()
-        }
+        CommandLineSettings::default()
+            .but(|given| given.config = Some(self.0.path().join("config.toml")))
     }
 
     fn put(&self, text: &str) {
@@ -571,11 +558,8 @@ async fn tables_and_files_that_are_named_hold_at_once_too() {
             Ok(true),
             "{table}"
         );
-        assert_eq!(
-            taken_over(&place, &with, &without).await,
-            Ok(true),
-            "{table}"
-        );
+        let taken_over = taken_over(&place, &with, &without).await;
+        assert_eq!(taken_over, Ok(true), "{table}");
     }
     // So do the lines on which gates stand, which refusals name.
     let text = base(vec![("mutation_dry_run", "true")]);

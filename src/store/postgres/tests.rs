@@ -112,10 +112,8 @@ fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
         let count = bytes
             .read_at(u64::try_from(start).unwrap(), &mut part)
             .unwrap();
-        assert!(
-            count > 0 && part[..count] == expected[start..start + count],
-            "{start}"
-        );
+        assert!(count > 0, "{start}");
+        assert_eq!(part[..count], expected[start..start + count], "{start}");
     }
     assert_eq!(bytes.read_at(length, &mut [0; 3]).unwrap(), 0);
     assert_eq!(bytes.read_at(length + 10, &mut [0; 3]).unwrap(), 0);
@@ -133,33 +131,27 @@ fn runs_are_counted_listed_held_left_and_removed() {
     let mut writer = one.begin_run("b", "1").unwrap();
     let other = one.begin_run("a", "2").unwrap();
     assert_eq!(two.run_count().unwrap().as_deref(), Some("2"));
-    assert_eq!(
-        two.begin_run("a", "9").unwrap_err(),
-        StoreError::Io(std::io::ErrorKind::AlreadyExists)
-    );
+    let run = two.begin_run("a", "9").unwrap_err();
+    assert_eq!(run, StoreError::Io(std::io::ErrorKind::AlreadyExists));
     assert_eq!(two.run_count().unwrap().as_deref(), Some("2"));
     writer.append(b"line\n", Durability::Synced).unwrap();
     drop(other);
     let listed = two.runs().unwrap();
     let told = |it: &crate::store::ListedRun| (it.name.clone(), it.length, it.is_held);
     let told: Vec<_> = listed.iter().map(told).collect();
-    assert_eq!(
-        told,
-        [
-            ("a".to_owned(), 0, Ok(false)),
-            ("b".to_owned(), 5, Ok(true))
-        ]
-    );
+    let expected = [
+        ("a".to_owned(), 0, Ok(false)),
+        ("b".to_owned(), 5, Ok(true)),
+    ];
+    assert_eq!(told, expected);
     assert!(!two.remove_run("b").unwrap());
     assert!(two.remove_run("a").unwrap());
     assert!(!two.remove_run("a").unwrap());
     drop(writer);
     assert!(two.remove_run("b").unwrap());
     assert!(two.open_run("b").unwrap().is_none());
-    assert_eq!(
-        SHARED.sql(&format!("SELECT count(*) FROM {schema}.line")),
-        "0"
-    );
+    let sql = SHARED.sql(&format!("SELECT count(*) FROM {schema}.line"));
+    assert_eq!(sql, "0");
     // Another wiki of the same schema has runs of its own.
     let elsewhere = PostgresStore::new(
         Arc::new(SHARED.process(&schema, HolderTimes::USUAL)),

@@ -8,18 +8,15 @@ use super::{AnchorSettings, AnchorsTo, append};
 use crate::audit::{
     Against, AuditEntry, AuditEvent, AuditLog, CallId, Outcome, PublicKey, SigningKey,
 };
+use crate::page::testing::But as _;
 
 async fn write(log: &AuditLog) {
     let call = CallId::new().unwrap();
-    let attempt = AuditEntry {
-        decision: Some("token".to_owned()),
-        ..AuditEntry::new(call, AuditEvent::Attempt)
-    };
+    let attempt = AuditEntry::new(call, AuditEvent::Attempt)
+        .but(|entry| entry.decision = Some("token".to_owned()));
     drop(log.attempt(attempt, &[]).await.unwrap());
-    let outcome = AuditEntry {
-        outcome: Some(Outcome::Applied),
-        ..AuditEntry::new(call, AuditEvent::Outcome)
-    };
+    let outcome = AuditEntry::new(call, AuditEvent::Outcome)
+        .but(|entry| entry.outcome = Some(Outcome::Applied));
     log.record(outcome).await.unwrap();
 }
 
@@ -36,10 +33,8 @@ fn anchored(dir: &TempDir, file: &Path) -> (AuditLog, PublicKey) {
 }
 
 fn against(log: &AuditLog, file: &Path, keys: &[PublicKey]) -> Against {
-    Against {
-        anchors: Some(log.upkeep.read_anchors(&[file], keys).unwrap()),
-        ..Against::default()
-    }
+    Against::default()
+        .but(|against| against.anchors = Some(log.upkeep.read_anchors(&[file], keys).unwrap()))
 }
 
 #[tokio::test]
@@ -64,10 +59,8 @@ async fn at_its_end_a_run_is_anchored_whole_and_so_is_what_it_found() {
     // The run before is in the first record alone.
     assert!(anchors.heads.iter().all(|head| head.number() == Some(2)));
     let checked = log.upkeep.verify(&read, |_, _| {}).unwrap();
-    assert_eq!(
-        (checked.wrong, checked.anchored.unwrap().unproven),
-        (vec![], 0)
-    );
+    assert_eq!(checked.wrong, vec![]);
+    assert_eq!(checked.anchored.unwrap().unproven, 0);
 
     let later = AuditLog::new(dir.path(), "docs");
     write(&later).await;
@@ -103,10 +96,8 @@ async fn where_heads_cannot_be_anchored_writes_go_on_and_word_is_left_until_they
     let (log, public) = anchored(&dir, &file);
     write(&log).await;
     log.close().await.unwrap();
-    assert_eq!(
-        (log.anchoring.fault(), log.anchoring.fault_left()),
-        (None, None)
-    );
+    assert_eq!(log.anchoring.fault(), None);
+    assert_eq!(log.anchoring.fault_left(), None);
     let checked = log
         .upkeep
         .verify(&against(&log, &file, &[public]), |_, _| {});

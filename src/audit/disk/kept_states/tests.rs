@@ -9,6 +9,7 @@ use super::MAX_STATE;
 use crate::audit::disk::layout::AuditLayout;
 use crate::audit::testing::kept_path;
 use crate::audit::{AuditError, KeptState};
+use crate::page::testing::But as _;
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 use crate::store::{LeaseMode, LeaseName};
 
@@ -121,10 +122,7 @@ fn a_file_that_unpacks_without_end_is_refused() {
 fn what_could_not_be_read_back_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let place = AuditLayout::new(dir.path().into(), "docs");
-    let large = PageState {
-        content: "x".repeat(MAX_STATE),
-        ..page("Large")
-    };
+    let large = page("Large").but(|it| it.content = "x".repeat(MAX_STATE));
     assert_eq!(keep(&place, &large), Err(AuditError::TooLarge));
     assert!(!place.directory().join("pages").exists());
 }
@@ -138,10 +136,8 @@ fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     // A directory in the way makes the rename fail, for root too.
     std::fs::create_dir(kept_path(&place, name)).unwrap();
     assert!(matches!(keep(&place, &page("One")), Err(AuditError::Io(_))));
-    assert_eq!(
-        names(&place.directory().join("pages")),
-        [format!("{name}.json.gz")]
-    );
+    let names = names(&place.directory().join("pages"));
+    assert_eq!(names, [format!("{name}.json.gz")]);
 }
 
 #[test]

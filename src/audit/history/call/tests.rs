@@ -11,6 +11,7 @@ use crate::audit::testing::{Script, page};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, Outcome};
 use crate::change::Operation;
 use crate::page::Field;
+use crate::page::testing::But as _;
 
 const START: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 
@@ -150,13 +151,7 @@ impl Model {
 fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
     let call = known.call;
     let mut say = |entry: AuditEntry| {
-        script.entry(
-            time,
-            &AuditEntry {
-                undoes: known.undoes,
-                ..entry
-            },
-        );
+        script.entry(time, &entry.but(|entry| entry.undoes = known.undoes));
     };
     let mut step = |step: &str, is_moved: bool, outcome: Option<Outcome>| {
         let fields = if is_moved {
@@ -166,20 +161,15 @@ fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
         };
         for (event, outcome) in [(AuditEvent::Attempt, None), (AuditEvent::Outcome, outcome)] {
             if event == AuditEvent::Attempt || outcome.is_some() {
-                say(AuditEntry {
-                    fields: fields.clone(),
-                    ..told(call, event, step, outcome)
-                });
+                say(told(call, event, step, outcome).but(|entry| entry.fields = fields.clone()));
             }
         }
     };
     match known.kind {
         Kind::Refused => say(AuditEntry::new(call, AuditEvent::Refusal)),
         Kind::Previewed => say(AuditEntry::new(call, AuditEvent::Preview)),
-        Kind::Unchanged => say(AuditEntry {
-            outcome: Some(Outcome::Unchanged),
-            ..AuditEntry::new(call, AuditEvent::Outcome)
-        }),
+        Kind::Unchanged => say(AuditEntry::new(call, AuditEvent::Outcome)
+            .but(|entry| entry.outcome = Some(Outcome::Unchanged))),
         Kind::Open => step("update", false, None),
         Kind::Settled(outcome) => step("update", false, Some(outcome)),
         Kind::Moved(outcome) => {
@@ -226,10 +216,8 @@ fn enact(scripts: &mut [Script], ops: &[Op]) -> Model {
                 }
                 let index = which.index(open.len());
                 let known = &mut *open[index];
-                let entry = AuditEntry {
-                    undoes: known.undoes,
-                    ..told(known.call, AuditEvent::Outcome, "update", Some(*outcome))
-                };
+                let entry = told(known.call, AuditEvent::Outcome, "update", Some(*outcome))
+                    .but(|entry| entry.undoes = known.undoes);
                 scripts[*run].entry(time, &entry);
                 known.kind = Kind::Settled(*outcome);
                 known.at = at;
@@ -322,23 +310,13 @@ async fn a_story_goes_on_in_later_runs() {
     assert_eq!(story, log.calls.story(&CallSelector::LAST).await.unwrap());
     let events: Vec<AuditEvent> = story.records.iter().map(|record| record.event).collect();
     assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
-    assert_eq!(
-        (story.outcome, story.operation, story.id, story.undone_by),
-        (
-            Some(Outcome::Applied),
-            Some(Operation::Create),
-            Some(9),
-            None
-        )
-    );
-    assert_eq!(
-        (
-            story.before,
-            story.after,
-            story.last_applied().unwrap().found
-        ),
-        (Some(before), Some(after), Some(found))
-    );
+    assert_eq!(story.outcome, Some(Outcome::Applied));
+    assert_eq!(story.operation, Some(Operation::Create));
+    assert_eq!(story.id, Some(9));
+    assert_eq!(story.undone_by, None);
+    assert_eq!(story.before, Some(before));
+    assert_eq!(story.after, Some(after));
+    assert_eq!(story.last_applied().unwrap().found, Some(found));
 }
 
 #[tokio::test]
@@ -388,10 +366,7 @@ async fn undos_in_a_ring_undo_nothing_and_end() {
         ] {
             script.entry(
                 START,
-                &AuditEntry {
-                    undoes: Some(undoes),
-                    ..told(call, event, "update", outcome)
-                },
+                &told(call, event, "update", outcome).but(|entry| entry.undoes = Some(undoes)),
             );
         }
     }

@@ -57,15 +57,13 @@ fn an_attempt_waits_for_its_outcome_however_far_off_and_in_whatever_run() {
     let mut told = told(&log);
     told.retain(|(_, ending, _)| *ending != CallOutcome::Refused);
     let told: std::collections::HashSet<_> = told.into_iter().collect();
-    assert_eq!(
-        told,
-        [
-            (late, CallOutcome::Applied, 2),
-            (settled, CallOutcome::Applied, 2),
-            (forgotten, CallOutcome::Open, 1)
-        ]
-        .into()
-    );
+    let expected = [
+        (late, CallOutcome::Applied, 2),
+        (settled, CallOutcome::Applied, 2),
+        (forgotten, CallOutcome::Open, 1),
+    ]
+    .into();
+    assert_eq!(told, expected);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use time::{Duration, OffsetDateTime};
 use super::{CallHistory, CallVisibility, GroupId, GroupLimits, GroupSurvey};
 use crate::audit::testing::Script;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, Client, Outcome};
+use crate::page::testing::But as _;
 use crate::page::{Locale, PagePath};
 
 const ROOM: GroupLimits = GroupLimits {
@@ -17,10 +18,7 @@ fn call(number: u8) -> CallId {
 
 fn entry(number: u8, event: AuditEvent, set: Option<u8>, path: Option<&str>) -> AuditEntry {
     AuditEntry {
-        client: Some(Client {
-            name: "agent".to_owned(),
-            ..Client::default()
-        }),
+        client: Some(Client::default().but(|client| client.name = "agent".to_owned())),
         tool: Some("wikijs_bulk_update_pages".to_owned()),
         set: set.map(call),
         confirms: set.filter(|set| *set == 2).map(|_| call(1).into()),

@@ -5,9 +5,10 @@ use super::super::PurgePlan;
 use super::{NOW, Purged, YEAR, all_is_explained, days_ago, run, running, yesterday};
 use crate::audit::testing::{Script, keep_long_ago, open_proposal, page};
 use crate::audit::{
-    AuditEntry, AuditEvent, AuditLog, CallId, Keep, KeptState, Proposal, ProposalId, ProposalState,
+    AuditEntry, AuditEvent, AuditLog, CallId, KeptState, Proposal, ProposalId, ProposalState,
 };
 use crate::page::Date;
+use crate::page::testing::But as _;
 
 pub(super) fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
     let mut proposal = open_proposal();
@@ -36,10 +37,7 @@ async fn proposals_count_and_go_when_they_are_the_oldest() {
         let file = std::fs::File::open(path(&log, proposal.id)).unwrap();
         lengths.push(file.metadata().unwrap().len());
     }
-    let keep = Keep {
-        bytes: lengths[1..].iter().sum(),
-        ..YEAR
-    };
+    let keep = YEAR.but(|keep| keep.bytes = lengths[1..].iter().sum());
     // What was just written stays.
     assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
     for proposal in &all {

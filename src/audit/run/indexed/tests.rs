@@ -13,6 +13,7 @@ use crate::audit::{
     AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, CallSelector, Client, Outcome,
 };
 use crate::change::Operation;
+use crate::page::testing::But as _;
 use crate::page::{Locale, PagePath};
 use crate::store::local::line_index::LineIndex;
 
@@ -62,10 +63,8 @@ fn log_of(dir: &Path) -> (AuditLog, Vec<CallId>) {
             if number % 4 == 3 {
                 let refusal = AuditEntry {
                     gate: (number % 8 == 3).then(|| "a \"gate\"".to_owned()),
-                    client: (number % 3 == 0).then(|| Client {
-                        name: "agent".to_owned(),
-                        ..Client::default()
-                    }),
+                    client: (number % 3 == 0)
+                        .then(|| Client::default().but(|client| client.name = "agent".to_owned())),
                     ..AuditEntry::new(call, AuditEvent::Refusal)
                 };
                 script.entry(at - time::Duration::days(number / 30), &refusal);
@@ -108,20 +107,14 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
             until: Some(until),
             ..CallFilter::default()
         },
-        CallFilter {
-            page: Some(3),
-            ..CallFilter::default()
-        },
+        CallFilter::default().but(|filter| filter.page = Some(3)),
         CallFilter {
             page: Some(3),
             since: Some(START + time::Duration::seconds(5)),
             until: Some(until),
             ..CallFilter::default()
         },
-        CallFilter {
-            page: Some(99),
-            ..CallFilter::default()
-        },
+        CallFilter::default().but(|filter| filter.page = Some(99)),
     ] {
         told.push(format!("{:?}", log.calls.stats(&filter).unwrap()));
         let mut before = None;

@@ -74,10 +74,8 @@ async fn a_run_is_read_while_it_is_written_and_its_lock_is_seen() {
     let mut records = run.records().unwrap();
     assert_eq!(records.by_ref().count(), 2);
     log.record(entry(AuditEvent::Outcome)).await.unwrap();
-    assert_eq!(
-        records.next().unwrap().unwrap().outcome,
-        Some(Outcome::Applied)
-    );
+    let outcome = records.next().unwrap().unwrap().outcome;
+    assert_eq!(outcome, Some(Outcome::Applied));
     log.close().await.unwrap();
     assert!(!log.runs.all().unwrap().remove(0).is_locked());
 }
@@ -156,18 +154,16 @@ fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
         .unwrap()
         .map(|read| read.map(|record| record.event))
         .collect();
-    assert_eq!(
-        read,
-        [
-            Ok(AuditEvent::Start),
-            Err(Unreadable::NotARecord),
-            Err(Unreadable::Newer(2)),
-            Err(Unreadable::NotARecord),
-            Err(Unreadable::NotARecord),
-            Err(Unreadable::TooLong),
-            Ok(AuditEvent::Preview),
-        ]
-    );
+    let expected = [
+        Ok(AuditEvent::Start),
+        Err(Unreadable::NotARecord),
+        Err(Unreadable::Newer(2)),
+        Err(Unreadable::NotARecord),
+        Err(Unreadable::NotARecord),
+        Err(Unreadable::TooLong),
+        Ok(AuditEvent::Preview),
+    ];
+    assert_eq!(read, expected);
 }
 
 #[test]

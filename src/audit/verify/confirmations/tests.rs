@@ -7,6 +7,7 @@ use time::macros::datetime;
 
 use super::super::super::testing::Script;
 use super::super::super::{Against, ApprovalId, AuditEntry, AuditEvent, AuditLog, CallId};
+use crate::page::testing::But as _;
 
 const AT: OffsetDateTime = datetime!(2030-01-02 09:00 UTC);
 
@@ -15,17 +16,12 @@ fn call(number: u8) -> CallId {
 }
 
 fn entry(number: u8, event: AuditEvent, decision: &str) -> AuditEntry {
-    AuditEntry {
-        decision: Some(decision.to_owned()),
-        ..AuditEntry::new(call(number), event)
-    }
+    AuditEntry::new(call(number), event).but(|entry| entry.decision = Some(decision.to_owned()))
 }
 
 fn attempt(number: u8, decision: &str, confirms: Option<u8>) -> AuditEntry {
-    AuditEntry {
-        confirms: confirms.map(|number| call(number).into()),
-        ..entry(number, AuditEvent::Attempt, decision)
-    }
+    entry(number, AuditEvent::Attempt, decision)
+        .but(|it| it.confirms = confirms.map(|number| call(number).into()))
 }
 
 /// The kinds and messages of what is wrong in a log of this one run.
@@ -100,9 +96,9 @@ fn a_write_without_an_approval_is_wrong_where_one_was_needed() {
 #[test]
 fn an_approval_may_be_in_another_run_and_a_proposal_approves_what_is_of_it() {
     let dir = tempfile::tempdir().unwrap();
-    let of_proposal = |proposal: u8, confirms: u8| AuditEntry {
-        proposal: Some(call(proposal).to_string()),
-        ..attempt(5, "yes", Some(confirms))
+    let of_proposal = |proposal: u8, confirms: u8| {
+        attempt(5, "yes", Some(confirms))
+            .but(|entry| entry.proposal = Some(call(proposal).to_string()))
     };
     let mut run = Script::begin(dir.path(), AT, Vec::new());
     run.entry(AT, &of_proposal(9, 9));
@@ -127,10 +123,7 @@ fn an_approval_may_be_in_another_run_and_a_proposal_approves_what_is_of_it() {
     later.entry(AT, &entry(1, AuditEvent::Preview, "to_be_confirmed"));
     later.entry(
         AT,
-        &AuditEntry {
-            proposal: Some(call(9).to_string()),
-            ..entry(8, AuditEvent::Proposal, "made")
-        },
+        &entry(8, AuditEvent::Proposal, "made").but(|it| it.proposal = Some(call(9).to_string())),
     );
     later.close(AT);
     let kinds = || wrong(dir.path()).into_iter().map(|(kind, _)| kind);

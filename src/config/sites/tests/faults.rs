@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::config::file::File;
 use crate::config::layers::{CommandLineSettings, Layers};
 use crate::config::{Origin, Settings};
+use crate::page::testing::But as _;
 
 const A: &str = "[sites.a]\nbase_url = \"https://a.example\"\napi_token = \"key\"\n";
 const B: &str = "[sites.b]\nbase_url = \"https://b.example\"\napi_token = \"key\"\n";
@@ -27,10 +28,7 @@ fn every(text: &str) -> Result<Vec<Settings>, Vec<String>> {
 }
 
 fn of_site(site: &str) -> CommandLineSettings {
-    CommandLineSettings {
-        site: Some(site.parse().unwrap()),
-        ..CommandLineSettings::default()
-    }
+    CommandLineSettings::default().but(|given| given.site = Some(site.parse().unwrap()))
 }
 
 #[test]
@@ -42,10 +40,8 @@ fn each_site_has_a_key_and_an_address_of_its_own() {
     };
     assert_eq!(names(&format!("{A}{B}")), ["a.example", "b.example"]);
     let first = "base_url = \"https://c.example\"\napi_token = \"key\"\n";
-    assert_eq!(
-        names(&format!("{first}{A}{B}")),
-        ["c.example", "a.example", "b.example"]
-    );
+    let names = names(&format!("{first}{A}{B}"));
+    assert_eq!(names, ["c.example", "a.example", "b.example"]);
     // The key of the wiki without a table opens no site.
     let without = "[sites.b]\nbase_url = \"https://b.example\"\n";
     assert_eq!(
@@ -66,12 +62,10 @@ fn each_site_has_a_key_and_an_address_of_its_own() {
 fn two_sites_at_one_address_are_refused_by_name() {
     for same in ["https://a.example/", "https://A.example:443"] {
         let twice = format!("{A}[sites.b]\nbase_url = \"{same}\"\napi_token = \"other\"\n");
-        assert_eq!(
-            every(&twice).unwrap_err(),
-            [
-                "/c.toml:7: sites.b.base_url is the address of sites.a, too; one wiki is one site, with one key and one record"
-            ]
-        );
+        let expected = [
+            "/c.toml:7: sites.b.base_url is the address of sites.a, too; one wiki is one site, with one key and one record",
+        ];
+        assert_eq!(every(&twice).unwrap_err(), expected);
     }
     let first = "base_url = \"https://a.example\"\napi_token = \"key\"\n";
     let faults = every(&format!("{first}{A}")).unwrap_err();
@@ -171,9 +165,8 @@ fn where_no_site_is_named_it_is_the_only_or_the_default_one() {
 /// Without `--site`, too: a flag that changes nothing must not look as if it did.
 #[test]
 fn a_flag_is_not_lost_at_the_site_that_is_meant() {
-    let given = |name: &'static str| CommandLineSettings {
-        flags: vec![(name, "x".to_owned())],
-        ..CommandLineSettings::default()
+    let given = |name: &'static str| {
+        CommandLineSettings::default().but(|given| given.flags = vec![(name, "x".to_owned())])
     };
     let file = given("WIKI_API_TOKEN_FILE");
     for (text, site) in [
@@ -222,9 +215,8 @@ fn what_is_shown_of_a_site_is_what_holds_there() {
     assert_eq!(of("WIKI_MUTATIONS_ENABLED"), servers("true", 3));
     assert_eq!(of("WIKI_DEFAULT_LOCALE"), servers("de", 5));
     let (value, line, site, of_server) = of("WIKI_DENIED_MUTATION_PATH_PREFIXES");
-    assert_eq!(
-        (value.as_str(), line, site.as_deref()),
-        ("x", 10, Some("a"))
-    );
+    assert_eq!(value, "x");
+    assert_eq!(line, 10);
+    assert_eq!(site.as_deref(), Some("a"));
     assert_eq!(of_server.as_deref(), Some("hr"));
 }

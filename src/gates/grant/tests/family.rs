@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use crate::gates::grant::{ClientConfirm, Grant};
 use crate::gates::{Policy, PolicyLevel, WritePolicy};
+use crate::page::testing::But as _;
 use crate::page::{Locale, PagePath, ReadScope};
 
 fn path() -> impl Strategy<Value = String> {
@@ -70,10 +71,7 @@ struct GrantedRights {
 impl GrantedRights {
     fn by(grant: &Grant, locale: &str, path: &str, tag: &str, tool: &str) -> Self {
         let narrowing = grant.narrowing(Duration::from_secs(9)).expect("a meaning");
-        let open = Policy {
-            writes: WritePolicy::Preview,
-            ..Policy::default()
-        };
+        let open = Policy::default().but(|policy| policy.writes = WritePolicy::Preview);
         let policy = open.narrowed_by(&narrowing);
         let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
         let reads = ReadScope::new(&narrowing.reads);
@@ -133,14 +131,9 @@ proptest! {
 
 #[test]
 fn the_sites_of_a_delegate_are_its_makers() {
-    let maker = Grant {
-        sites: Some(vec!["docs".to_owned()]),
-        ..Grant::default()
-    };
-    let wide = Grant {
-        sites: Some(vec!["docs".to_owned(), "hr".to_owned()]),
-        ..Grant::default()
-    };
+    let maker = Grant::default().but(|grant| grant.sites = Some(vec!["docs".to_owned()]));
+    let wide =
+        Grant::default().but(|grant| grant.sites = Some(vec!["docs".to_owned(), "hr".to_owned()]));
     assert_eq!(wide.within(&maker).expect("a grant").sites, maker.sites);
     assert_eq!(wide.within(&Grant::default()).expect("a grant").sites, None);
 }

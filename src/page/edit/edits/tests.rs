@@ -49,10 +49,8 @@ fn at_most_ten_places_are_told() {
 
 #[test]
 fn an_empty_text_is_nowhere() {
-    assert_eq!(
-        apply_edits("a", &[edit("", "b")]),
-        Err(EditFault::Empty { index: 0 })
-    );
+    let edited = apply_edits("a", &[edit("", "b")]);
+    assert_eq!(edited, Err(EditFault::Empty { index: 0 }));
 }
 
 #[test]

@@ -49,10 +49,8 @@ fn the_last_lines_ending_is_part_of_it() {
 
 #[test]
 fn a_removed_line_that_looks_like_a_header_is_a_line() {
-    assert_eq!(
-        applied("-- x\n++ y\n", "@@ -1,2 +1 @@\n--- x\n ++ y\n"),
-        "++ y\n"
-    );
+    let applied = applied("-- x\n++ y\n", "@@ -1,2 +1 @@\n--- x\n ++ y\n");
+    assert_eq!(applied, "++ y\n");
 }
 
 #[test]
@@ -105,14 +103,12 @@ fn the_place_that_is_most_like_a_hunk_is_named() {
     };
     let text = "x\nb\n\nx\na\nb\n  c\nd\n";
     let found = nearest(text, "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
-    assert_eq!(
-        found,
-        [
-            (5, "a".to_owned()),
-            (6, "b".to_owned()),
-            (7, "  c".to_owned())
-        ]
-    );
+    let expected = [
+        (5, "a".to_owned()),
+        (6, "b".to_owned()),
+        (7, "  c".to_owned()),
+    ];
+    assert_eq!(found, expected);
     // No line is the same: the one most like the longest.
     let found = nearest(
         "one\nThe second line.\n",

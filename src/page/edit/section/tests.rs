@@ -39,11 +39,8 @@ fn content_is_held_apart_by_a_blank_line() {
         ("b", Replace, "", "# a\nA\n# c"),
         ("b", Append, "", text),
     ] {
-        assert_eq!(
-            edited(text, name, mode, content),
-            expected,
-            "{name} {mode:?}"
-        );
+        let edited = edited(text, name, mode, content);
+        assert_eq!(edited, expected, "{name} {mode:?}");
     }
 }
 
@@ -53,10 +50,8 @@ fn added_line_ends_are_of_the_pages_kind() {
         edited("# a\r\nA\r\n# b\r\n", "a", SectionMode::Append, "x\ny"),
         "# a\r\nA\r\n\r\nx\ny\r\n\r\n# b\r\n"
     );
-    assert_eq!(
-        edited("# a\r\nA\n", "a", SectionMode::Append, "x"),
-        "# a\r\nA\n\nx\n"
-    );
+    let edited = edited("# a\r\nA\n", "a", SectionMode::Append, "x");
+    assert_eq!(edited, "# a\r\nA\n\nx\n");
 }
 
 #[test]
@@ -72,10 +67,8 @@ fn an_underlined_heading_is_not_run_into_the_text_before_it() {
         "text\n# b\n---\n"
     );
     let text = "text\n# a\n\nb\n===\n";
-    assert_eq!(
-        edited(text, "a", SectionMode::Remove, ""),
-        "text\n\nb\n===\n"
-    );
+    let edited = edited(text, "a", SectionMode::Remove, "");
+    assert_eq!(edited, "text\n\nb\n===\n");
 }
 
 #[test]
@@ -125,11 +118,8 @@ fn a_row_goes_into_the_table_and_an_item_into_the_list_that_a_section_ends_with(
         ("- | a | b |\n  |---|---|\n  | 1 | 2 |", "- c", "\n- c"),
     ] {
         let expected = (format!("{section}{expected}"), None);
-        assert_eq!(
-            appended(section, content),
-            expected,
-            "{section} + {content}"
-        );
+        let appended = appended(section, content);
+        assert_eq!(appended, expected, "{section} + {content}");
     }
 }
 
@@ -152,11 +142,8 @@ fn what_is_no_row_and_no_item_stands_behind_the_block_and_that_is_said() {
         ("    - code", "- a", None),
     ] {
         let expected = (format!("{section}\n\n{content}"), kind);
-        assert_eq!(
-            appended(section, content),
-            expected,
-            "{section} + {content}"
-        );
+        let appended = appended(section, content);
+        assert_eq!(appended, expected, "{section} + {content}");
     }
 }
 
@@ -235,11 +222,8 @@ fn a_block_is_changed_by_its_selector() {
         ("A", InsertBefore, "Z\n", "# A", "Z\n\r\n# A"),
     ] {
         let expected = BLOCKS.replacen(old, new, 1);
-        assert_eq!(
-            edited(BLOCKS, name, mode, content),
-            expected,
-            "{name} {mode:?}"
-        );
+        let edited = edited(BLOCKS, name, mode, content);
+        assert_eq!(edited, expected, "{name} {mode:?}");
     }
     for (name, mode, content) in [
         ("block:table[0]", Append, "text"),
@@ -258,10 +242,8 @@ fn a_block_is_changed_by_its_selector() {
         );
     }
     let front = "---\nk: v\n---\nLead\n";
-    assert_eq!(
-        edited(front, "section[0]", InsertBefore, "Z"),
-        "---\nk: v\n---\n\nZ\n\nLead\n"
-    );
+    let edited = edited(front, "section[0]", InsertBefore, "Z");
+    assert_eq!(edited, "---\nk: v\n---\n\nZ\n\nLead\n");
 }
 
 #[test]

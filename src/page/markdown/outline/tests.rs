@@ -111,16 +111,14 @@ fn a_section_ends_at_a_heading_of_its_level_or_a_higher_one() {
         .iter()
         .map(|heading| text.get(heading.section.clone()).unwrap())
         .collect();
-    assert_eq!(
-        sections,
-        [
-            "# a\n### b\n## c\n### d\n",
-            "### b\n",
-            "## c\n### d\n",
-            "### d\n",
-            "# e\n"
-        ]
-    );
+    let expected = [
+        "# a\n### b\n## c\n### d\n",
+        "### b\n",
+        "## c\n### d\n",
+        "### d\n",
+        "# e\n",
+    ];
+    assert_eq!(sections, expected);
     let parents: Vec<Option<usize>> = Outline::new(text)
         .headings
         .iter()

@@ -82,18 +82,16 @@ fn lower_headings_before_the_first_highest_begin_parts_of_their_own() {
     let parts: Vec<_> = (0..7)
         .map(|n| found(text, &format!("section[{n}]")))
         .collect();
-    assert_eq!(
-        parts,
-        [
-            Err(SectionFault::NotFound),
-            Ok("### a\n"),
-            Ok("## b\n"),
-            Ok("### c\n"),
-            Ok("# d\n## e\n"),
-            Ok("# f\n"),
-            Err(SectionFault::NotFound),
-        ]
-    );
+    let expected = [
+        Err(SectionFault::NotFound),
+        Ok("### a\n"),
+        Ok("## b\n"),
+        Ok("### c\n"),
+        Ok("# d\n## e\n"),
+        Ok("# f\n"),
+        Err(SectionFault::NotFound),
+    ];
+    assert_eq!(parts, expected);
 }
 
 #[test]

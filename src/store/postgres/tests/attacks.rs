@@ -408,10 +408,8 @@ fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
     let reads = PostgresStore::new(Arc::new(database.unwrap()), "docs");
     assert_eq!(read(&reads, "a", 4096), b"line\n");
     assert_eq!(reads.runs().unwrap()[0].is_held, Ok(true));
-    assert_eq!(
-        reads.document(DocumentKind::Pause, "").unwrap().unwrap(),
-        b"{}"
-    );
+    let document = reads.document(DocumentKind::Pause, "").unwrap().unwrap();
+    assert_eq!(document, b"{}");
     let refused = StoreError::Io(ErrorKind::ReadOnlyFilesystem);
     assert_eq!(reads.put_blob("a", b"x"), Err(refused));
     assert_eq!(

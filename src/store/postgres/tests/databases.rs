@@ -201,8 +201,6 @@ fn what_must_be_there_for_good_is_synced_whatever_the_role_is_set_to() {
     ));
     let store = PostgresStore::new(database(&role, "postgres", &schema), "docs");
     store.put_blob("a", b"x").unwrap();
-    assert_eq!(
-        SHARED.sql(&format!("SELECT setting FROM {schema}.seen")),
-        "on"
-    );
+    let sql = SHARED.sql(&format!("SELECT setting FROM {schema}.seen"));
+    assert_eq!(sql, "on");
 }

@@ -12,6 +12,7 @@ use crate::audit::{
     Against, AnchorSettings, Anchoring, AnchorsTo, AuditEntry, AuditEvent, AuditLog, CallId,
     DatabaseSettings, LogFinding, Outcome, StoreHome,
 };
+use crate::page::testing::But as _;
 use crate::store::postgres::{Database, PostgresStore};
 use crate::store::{DatabaseAddress, DocumentKind, Documents as _, Runs as _};
 
@@ -36,10 +37,7 @@ async fn write(log: &AuditLog, sent: &parking_lot::Mutex<Vec<CallId>>) -> bool {
         return false;
     };
     sent.lock().push(on_record.call());
-    let outcome = AuditEntry {
-        outcome: Some(Outcome::Applied),
-        ..entry(call, AuditEvent::Outcome)
-    };
+    let outcome = entry(call, AuditEvent::Outcome).but(|it| it.outcome = Some(Outcome::Applied));
     log.record(outcome).await.is_ok()
 }
 
@@ -179,10 +177,8 @@ async fn a_synchronous_standby_in_place_of_a_killed_primary_has_all_that_was_sen
 async fn what_an_asynchronous_standby_lost_is_found_by_the_anchors() {
     let pair = StandbyPair::start();
     let risk = pair.risk().unwrap();
-    assert!(
-        risk.contains("(1)") && risk.contains("synchronous_standby_names"),
-        "{risk}"
-    );
+    assert!(risk.contains("(1)"), "{risk}");
+    assert!(risk.contains("synchronous_standby_names"), "{risk}");
     let directory = tempfile::tempdir().unwrap();
     let anchors = directory.path().join("anchors.jsonl");
     let sent = parking_lot::Mutex::default();
@@ -209,10 +205,7 @@ async fn what_an_asynchronous_standby_lost_is_found_by_the_anchors() {
     // The record alone does not tell of what it lacks.
     assert_eq!(wrong(&log, &Against::default()), []);
     let read = log.upkeep.read_anchors(&[&anchors], &[]).unwrap();
-    let against = Against {
-        anchors: Some(read),
-        ..Against::default()
-    };
+    let against = Against::default().but(|against| against.anchors = Some(read));
     let found = wrong(&log, &against);
     assert!(!found.is_empty());
 }
@@ -278,10 +271,8 @@ async fn a_record_is_copied_out_byte_for_byte_while_it_is_written() {
     assert_eq!(attempts(&copy), attempts(&log));
     let count = std::fs::read_to_string(to.join("docs/runs.count")).unwrap();
     assert_eq!(store.run_count().unwrap().unwrap(), count);
-    assert_eq!(
-        std::fs::read(to.join("docs/drafts/a.b.c.json")).unwrap(),
-        b"{}"
-    );
+    let read = std::fs::read(to.join("docs/drafts/a.b.c.json")).unwrap();
+    assert_eq!(read, b"{}");
     // What breaks off does not look like a copy, and what is there is not overwritten.
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1);
     let again = log.upkeep.back_up(&to).await;

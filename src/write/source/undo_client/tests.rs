@@ -22,10 +22,8 @@ fn several_writes_of_a_page_become_one_change_and_what_others_wrote_stays() {
     let (change, _) = back(Some(now.clone()), writes, false).unwrap();
     assert_eq!(change.before(), Some(&now));
     let after = change.after().unwrap();
-    assert_eq!(
-        (&*after.title, &*after.description),
-        ("A", "somebody else's")
-    );
+    assert_eq!(&*after.title, "A");
+    assert_eq!(&*after.description, "somebody else's");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDi
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftDigest, DraftMark, WritePolicy};
-use crate::page::testing::page;
+use crate::page::testing::{But as _, page};
 use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
 use crate::write::stages::lock::WriteLock;
 use crate::write::testing::{Office, checked, list, permit_of, policy, record, update};
@@ -113,10 +113,7 @@ async fn what_each_change_has_to_say_is_said_once_of_the_set() {
     let office = office();
     let run = run(&office);
     for code in ["css_minified", "css_minified", "overwrote_newer"] {
-        run.warn(Notes {
-            warnings: vec![Warning::new(code, "why.")],
-            ..Notes::default()
-        });
+        run.warn(Notes::default().but(|notes| notes.warnings = vec![Warning::new(code, "why.")]));
     }
     let answer = run.progress.lock();
     let codes: Vec<&str> = answer.notes.warnings.iter().map(|one| &*one.code).collect();

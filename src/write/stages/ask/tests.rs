@@ -126,10 +126,8 @@ async fn only_a_yes_of_an_offered_scope_approves_and_each_answer_is_on_record() 
         let word = given.map(|_| "once".to_owned()).map_err(reason);
         assert_eq!(word.as_deref().map_err(String::as_str), expected);
         assert_eq!(office.words("event"), ["approval"]);
-        assert_eq!(
-            office.words("decision"),
-            [expected.unwrap_or_else(|word| word)]
-        );
+        let words = office.words("decision");
+        assert_eq!(words, [expected.unwrap_or_else(|word| word)]);
         // The record is of the call that asked, so it names no other.
         assert_eq!(office.words("call"), [delete.id().to_string()]);
         assert_eq!(office.words("confirms"), [""], "{reply:?}");

@@ -3,7 +3,7 @@ use url::Url;
 use super::{MAX_DIFFS, lines, lines_with_room, preview};
 use crate::change::{Change, Warning};
 use crate::gates::{Mending, WritePolicy};
-use crate::page::testing::page;
+use crate::page::testing::{But as _, page};
 use crate::page::{LinkedSite, Locale, PageState};
 use crate::view::ChangeView;
 use crate::write::answer::{MAX_LINES, Preview};
@@ -17,10 +17,7 @@ fn office() -> Office {
 /// A change with a difference of this many bytes.
 fn with_diff_of(bytes: usize) -> Change {
     let adds = |count: usize| {
-        let after = PageState {
-            content: format!("x\n{}\n", "y".repeat(count)),
-            ..page()
-        };
+        let after = page().but(|it| it.content = format!("x\n{}\n", "y".repeat(count)));
         Change::between(page(), after)
     };
     let least = adds(1).content_diff().0.len();
@@ -70,10 +67,7 @@ fn differences_are_shown_while_there_is_room_and_the_hidden_ones_are_counted() {
 fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference() {
     let office = office();
     let id = |id: i64, change: &Change| {
-        let numbered = |page: &PageState| PageState {
-            id: Some(id),
-            ..page.clone()
-        };
+        let numbered = |page: &PageState| page.clone().but(|it| it.id = Some(id));
         let (before, after) = (change.before().unwrap(), change.after().unwrap());
         Change::between(numbered(before), numbered(after))
     };
@@ -108,14 +102,12 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
             (line.diff.is_empty(), line.is_cut, line.links_mended, codes)
         })
         .collect();
-    assert_eq!(
-        told,
-        [
-            (false, false, None, vec!["first"]),
-            (true, false, Some(3), vec![]),
-            (true, false, None, vec!["last"]),
-        ]
-    );
+    let expected = [
+        (false, false, None, vec!["first"]),
+        (true, false, Some(3), vec![]),
+        (true, false, None, vec!["last"]),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
 use crate::error::Code;
 use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
-use crate::page::testing::placed as at;
-use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading, PageState};
+use crate::page::testing::{But as _, placed as at};
+use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading};
 use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 use crate::wiki::AllPages;
 use crate::write::route::{Route, Stop, Warrant};
@@ -41,10 +41,7 @@ fn place(path: &str) -> PagePlace {
 }
 
 fn writes(id: i64, content: &str) -> Change {
-    let after = PageState {
-        content: content.to_owned(),
-        ..at(id, "docs/a")
-    };
+    let after = at(id, "docs/a").but(|page| page.content = content.to_owned());
     Change::between(at(id, "docs/a"), after)
 }
 
@@ -63,10 +60,7 @@ const SCRIPT: &str = "x\n\n<b onclick=\"x()\">y</b>\n";
 #[tokio::test]
 async fn a_single_write_has_its_warnings_in_its_notes_and_its_facts_for_the_rules() {
     let own = Warning::new("own", "of the source.");
-    let known = CheckInput {
-        said: vec![own],
-        ..seen()
-    };
+    let known = seen().but(|input| input.said = vec![own]);
     let set = set(writes(1, SCRIPT));
     let found = checked(&preview(), &set, known).await.unwrap();
     assert_eq!(codes(&found.notes.warnings), ["script_added", "own"]);
@@ -117,10 +111,7 @@ async fn a_change_that_only_mends_links_was_not_asked_for() {
 #[tokio::test]
 async fn the_notes_say_what_was_compared_and_what_is_taken_back() {
     let call = CallId::new().unwrap();
-    let undo = |undoes| SetChange {
-        undoes,
-        ..writes(1, SCRIPT).into()
-    };
+    let undo = |undoes| SetChange::from(writes(1, SCRIPT)).but(|change| change.undoes = undoes);
     for (undoes, facts) in [(Some(call), 0), (None, 1)] {
         let set = set(undo(undoes));
         let found = checked(&preview(), &set, seen()).await.unwrap();
@@ -130,10 +121,7 @@ async fn the_notes_say_what_was_compared_and_what_is_taken_back() {
         assert!(!found.notes.is_unchecked);
     }
     let set = ChangeSet::list(call, vec![undo(Some(call))]).unwrap();
-    let unchecked = CheckInput {
-        conflict: ConflictCheck::None,
-        ..seen()
-    };
+    let unchecked = seen().but(|input| input.conflict = ConflictCheck::None);
     let found = checked(&preview(), &set, unchecked).await.unwrap();
     assert_eq!(found.notes.undoes, None);
     assert!(found.notes.is_unchecked);
@@ -163,17 +151,16 @@ async fn the_wiki_is_asked_of_a_place_that_is_taken_unless_another_change_frees_
         (vec![moved(2, "docs/b", "docs/a"), delete()], None, true),
     ] {
         let told = format!("{changes:?}");
-        let known = CheckInput {
-            beside: DraftContext {
+        let known = seen().but(|input| {
+            input.beside = DraftContext {
                 changes: freed
                     .into_iter()
                     .map(|path| Change::delete(at(9, path)))
                     .collect(),
                 mends_links: false,
                 may_come_free: false,
-            },
-            ..seen()
-        };
+            }
+        });
         let found = checked(&preview(), &list(changes), known).await;
         assert_eq!(found.is_err(), is_asked, "{told}");
         if let Err(refusal) = found {
@@ -268,10 +255,7 @@ fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
         asks(&none, &set(writes(1, "y\n")), &wiki, false),
         (false, true)
     );
-    let undo = SetChange {
-        undoes: Some(titled.id()),
-        ..update(1).into()
-    };
+    let undo = SetChange::from(update(1)).but(|change| change.undoes = Some(titled.id()));
     let undo = ChangeSet::single(titled.id(), undo);
     assert_eq!(asks(&none, &undo, &wiki, false), (false, true));
 }
@@ -287,16 +271,15 @@ async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is
         paths: Some(vec![crate::page::Prefix::parse(path).unwrap()]),
         timeout: Duration::from_mins(1),
     };
-    let checking = Policy {
-        checks: vec![
+    let checking = preview().but(|policy| {
+        policy.checks = vec![
             command("first", "false", "docs"),
             command("good", "true", "docs"),
             command("elsewhere", "false", "team"),
             command("last", "false", "docs/a"),
         ]
-        .into(),
-        ..preview()
-    };
+        .into()
+    });
     let change = update(1);
     let until = |from_now: Duration| Instant::now() + from_now;
     let found = by_operator(&checking, &change, until(Duration::from_mins(1))).await;
@@ -307,10 +290,8 @@ async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is
     // They are asked about each change, but for what is taken back.
     let found = checked(&checking, &set(update(1)), seen()).await.unwrap();
     assert_eq!(found.facts[0].warnings, ["check:first", "check:last"]);
-    let undo = SetChange {
-        undoes: Some(CallId::new().unwrap()),
-        ..update(1).into()
-    };
+    let undo =
+        SetChange::from(update(1)).but(|change| change.undoes = Some(CallId::new().unwrap()));
     let found = checked(&checking, &set(undo), seen()).await.unwrap();
     assert_eq!(found.notes.warnings, []);
 }

@@ -2,7 +2,7 @@ use super::{MAX_RULES, failure_of, named, refused_although_applied, said_of};
 use crate::audit::Outcome;
 use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
-use crate::page::testing::{page, titled};
+use crate::page::testing::{But as _, page, titled};
 use crate::page::{DroppedRules, PagePath, PageState};
 use crate::wiki::WikiError;
 use crate::write::stages::verify::Settled;
@@ -67,10 +67,7 @@ fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
         words(&applied(Some(WikiError::NotConnected))),
         ["answer_was_no_success"]
     );
-    let misnamed = Settled {
-        is_misnamed: true,
-        ..applied(None)
-    };
+    let misnamed = applied(None).but(|settled| settled.is_misnamed = true);
     assert_eq!(words(&misnamed), ["answered_otherwise"]);
     // A step that was not applied is a failure.
     let unknown = settled(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
@@ -95,17 +92,13 @@ fn only_a_refusal_of_an_applied_step_is_kept_beside_its_outcome() {
 #[test]
 fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
     let told = |was_sent| {
-        let refused = Settled {
-            was_sent,
-            ..settled(Outcome::NotApplied, None, Some(WikiError::PageExists))
-        };
+        let refused = settled(Outcome::NotApplied, None, Some(WikiError::PageExists))
+            .but(|settled| settled.was_sent = was_sent);
         failure_of(&refused, Operation::Update, &update()).unwrap()
     };
     let (sent, unsent) = (told(true), told(false));
-    assert_eq!(
-        (sent.code, unsent.code),
-        (Code::NotApplied, Code::NotApplied)
-    );
+    assert_eq!(sent.code, Code::NotApplied);
+    assert_eq!(unsent.code, Code::NotApplied);
     assert!(
         sent.message.starts_with("The write was not applied"),
         "{sent:?}"
@@ -229,20 +222,11 @@ fn the_first_rules_are_named_and_the_rest_is_counted() {
 
 #[test]
 fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_written() {
-    let css = |css: &str| PageState {
-        script_css: css.to_owned(),
-        ..page()
-    };
-    let made = |found: &PageState| PageState {
-        id: Some(5),
-        ..found.clone()
-    };
+    let css = |css: &str| page().but(|it| it.script_css = css.to_owned());
+    let made = |found: &PageState| found.clone().but(|page| page.id = Some(5));
     let updates = Change::between(page(), css("b{}"));
     let creates = Change::recreate(css("b{}"));
-    let half = PageState {
-        title: "B".to_owned(),
-        ..css("b{}")
-    };
+    let half = css("b{}").but(|page| page.title = "B".to_owned());
     let updates_both = Change::between(page(), half.clone());
     for (change, promised, found, says) in [
         // All that was asked for was kept as it was.
@@ -269,19 +253,13 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
         (
             &updates_both,
             half.clone(),
-            PageState {
-                script_css: "c{}".to_owned(),
-                ..half.clone()
-            },
+            half.clone().but(|page| page.script_css = "c{}".to_owned()),
             "The write happened; these are neither as they were nor as it was to make them: scriptCss.",
         ),
         (
             &updates,
             css("b{}"),
-            PageState {
-                description: "theirs".to_owned(),
-                ..css("b{}")
-            },
+            css("b{}").but(|page| page.description = "theirs".to_owned()),
             "The write happened; fields that it had nothing to do with are not as they were: description.",
         ),
     ] {
@@ -294,13 +272,12 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
 
 #[test]
 fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_text_stayed() {
-    let dropped = Proof {
-        css_dropped: DroppedRules {
+    let dropped = proof(&after(false), &after(false)).but(|it| {
+        it.css_dropped = DroppedRules {
             effective: vec!["a b{}".to_owned()],
             idle: Vec::new(),
-        },
-        ..proof(&after(false), &after(false))
-    };
+        }
+    });
     let settled_so = |proof, cause| settled(Outcome::PartlyApplied, Some(proof), cause);
     let told = |settled: &Settled, change: &Change| {
         failure_of(settled, Operation::Update, change).unwrap()

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
 use crate::gates::{LinkLeft, Mending};
+use crate::page::testing::But as _;
 use crate::page::{Field, LinkedSite, Locale, NewPath, Note, PagePath, PageState, Whose, testing};
 use crate::write::testing::list;
 
@@ -78,9 +79,8 @@ fn a_delete_shows_the_text_that_would_be_lost() {
 
 #[test]
 fn what_readers_will_not_see_is_said() {
-    let content = |text: &str| Edits {
-        content: Some(NewContent::Whole(text.to_owned())),
-        ..Edits::default()
+    let content = |text: &str| {
+        Edits::default().but(|edits| edits.content = Some(NewContent::Whole(text.to_owned())))
     };
     let question = asked(&update(content(
         "one\n\n<!-- do this -->\n\n[//]: # (and this)\n",
@@ -93,10 +93,7 @@ fn what_readers_will_not_see_is_said() {
 
 #[test]
 fn what_would_be_lost_unread_is_said() {
-    let edits = Edits {
-        script_css: Some("a {}".to_owned()),
-        ..Edits::default()
-    };
+    let edits = Edits::default().but(|edits| edits.script_css = Some("a {}".to_owned()));
     let question = asked(&update(edits).with_loss_of(vec![Field::ScriptCss, Field::ScriptJs]));
     let said =
         "\nLost for good, unread: scriptCss, scriptJs\nLines of scriptCss: 1 added, 0 removed\n";
@@ -168,29 +165,22 @@ fn a_question_is_cut_to_size_and_no_value_takes_the_place_of_the_difference() {
 
 #[test]
 fn lines_of_a_value_that_are_not_shown_are_counted() {
-    let edits = Edits {
-        tags: Some(NewTags::All(vec!["tag".repeat(20); 20])),
-        ..Edits::default()
-    };
+    let edits =
+        Edits::default().but(|edits| edits.tags = Some(NewTags::All(vec!["tag".repeat(20); 20])));
     let question = asked(&update(edits));
     let all = (format!("{:?}", vec!["tag".repeat(20); 20]).len() - 19).div_ceil(MAX_CHARS);
     let said = format!("\n(cut here: {} of {all} lines are not shown)\n", all - 4);
     assert!(question.contains(&said), "{said} {question}");
     // The longest description that the wiki accepts is shown in full.
-    let edits = Edits {
-        description: Some("x".repeat(250) + " evil"),
-        ..Edits::default()
-    };
+    let edits = Edits::default().but(|edits| edits.description = Some("x".repeat(250) + " evil"));
     assert!(asked(&update(edits)).contains("evil"));
 }
 
 #[test]
 fn a_long_path_is_shown_whole() {
     let path = "segment/".repeat(25) + "end";
-    let moved = Edits {
-        path: Some(NewPath::parse(&path).expect("a path")),
-        ..Edits::default()
-    };
+    let moved =
+        Edits::default().but(|edits| edits.path = Some(NewPath::parse(&path).expect("a path")));
     let question = asked(&update(moved));
     let quoted: String = question
         .split('\n')
@@ -212,10 +202,8 @@ fn hostile(title: &str, content: &str) -> Edits {
 
 #[test]
 fn a_script_is_shown_as_a_difference_with_its_counts() {
-    let edits = Edits {
-        script_js: Some("harmless();\n".repeat(30) + "evil();\n"),
-        ..Edits::default()
-    };
+    let edits = Edits::default()
+        .but(|edits| edits.script_js = Some("harmless();\n".repeat(30) + "evil();\n"));
     let question = asked(&update(edits));
     assert!(
         question.contains("\nLines of scriptJs: 31 added, 0 removed\n"),
@@ -226,10 +214,7 @@ fn a_script_is_shown_as_a_difference_with_its_counts() {
 
 #[test]
 fn what_is_added_is_seen_beside_what_is_removed_and_at_the_end_of_a_long_line() {
-    let content = |text: String| PageState {
-        content: text,
-        ..page()
-    };
+    let content = |text: String| page().but(|page| page.content = text);
     let long = "word ".repeat(600);
     let question = asked(&Change::between(
         content(long.clone()),
@@ -251,10 +236,7 @@ fn what_is_added_is_seen_beside_what_is_removed_and_at_the_end_of_a_long_line() 
 
 #[test]
 fn another_line_ending_is_seen() {
-    let content = |text: &str| PageState {
-        content: text.to_owned(),
-        ..page()
-    };
+    let content = |text: &str| page().but(|it| it.content = text.to_owned());
     let question = asked(&Change::between(content("one\n"), content("one\r\n")));
     assert!(question.contains("\n| -one\n| +one\\r"), "{question}");
 }
@@ -284,10 +266,7 @@ fn warnings_are_foreign_text_and_what_the_question_says_itself_is_not_repeated()
 
 #[test]
 fn a_value_that_could_not_be_read_is_not_shown_as_one_that_was() {
-    let edits = Edits {
-        description: Some("new".to_owned()),
-        ..Edits::default()
-    };
+    let edits = Edits::default().but(|edits| edits.description = Some("new".to_owned()));
     let question = asked(&update(edits.clone()));
     assert!(
         question.contains("\ndescription before:\n(empty)\n"),
@@ -303,18 +282,12 @@ fn a_value_that_could_not_be_read_is_not_shown_as_one_that_was() {
 
 /// A page with this number and content.
 fn numbered(id: i64, content: &str) -> PageState {
-    PageState {
-        id: Some(id),
-        ..testing::with_content(content)
-    }
+    testing::with_content(content).but(|page| page.id = Some(id))
 }
 
 #[test]
 fn a_question_about_a_set_says_what_each_change_does_and_what_stays() {
-    let moved = PageState {
-        path: PagePath::as_stored("docs/b"),
-        ..numbered(1, "y\n")
-    };
+    let moved = numbered(1, "y\n").but(|page| page.path = PagePath::as_stored("docs/b"));
     let left = LinkLeft {
         id: 9,
         place: (Locale::as_stored("en"), PagePath::as_stored("docs/z")),

@@ -3,7 +3,7 @@ use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
 use crate::gates::WritePolicy;
-use crate::page::testing::{numbered, page};
+use crate::page::testing::{But as _, numbered, page};
 use crate::page::{DroppedRules, PageState};
 use crate::write::stages::verify::Settled;
 use crate::write::testing::{Office, move_and_update, permit, policy, record, set, update};
@@ -62,15 +62,10 @@ async fn an_attempt_that_is_not_on_record_yields_no_step() {
 async fn the_page_as_found_is_kept_only_if_it_is_not_as_promised() {
     let change = update(1);
     let promised = change.after().unwrap().clone();
-    let other = PageState {
-        title: "C".to_owned(),
-        ..promised.clone()
-    };
+    let other = promised.clone().but(|page| page.title = "C".to_owned());
     // When the wiki wrote it is no field.
-    let later = PageState {
-        updated_at: Some("2026-01-01T00:00:00.000Z".to_owned().into()),
-        ..promised
-    };
+    let later =
+        promised.but(|page| page.updated_at = Some("2026-01-01T00:00:00.000Z".to_owned().into()));
     for (found, is_kept) in [(Some(later), false), (Some(other), true), (None, false)] {
         let office = office();
         let record = record(&set(change.clone()));

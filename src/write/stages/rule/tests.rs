@@ -6,7 +6,7 @@ use crate::change::Change;
 use crate::error::Code;
 use crate::gates::{Approved, Gate, Policy, Refusal, StaticToken, WritePolicy, enabled, paths};
 use crate::page::LineCounts;
-use crate::page::testing::page;
+use crate::page::testing::{But as _, page};
 use crate::rules::{ChangeFacts, Rule, RuleBook, RuleCondition, Then};
 use crate::write::caller::Asker;
 use crate::write::route::{Route, Stop, Warrant};
@@ -26,10 +26,7 @@ fn with_rule(writes: WritePolicy, then: Option<Then>) -> Policy {
     let rule = then.map(|then| Rule::new("x", RuleCondition::default(), then, "because").unwrap());
     let off = ["secrets", "large-sets"];
     let rules = RuleBook::new(rule.into_iter().collect(), &off).unwrap();
-    Policy {
-        rules: Arc::new(rules),
-        ..policy(writes)
-    }
+    policy(writes).but(|it| it.rules = Arc::new(rules))
 }
 
 fn yes() -> Approved {
@@ -175,10 +172,8 @@ async fn what_a_rule_denies_goes_no_way() {
         let policy = with_rule(WritePolicy::Preview, Some(Then::Deny));
         let refused = way(&policy, route, By::Beside, &one_change()).await;
         let refused = refused.unwrap_err();
-        assert_eq!(
-            (refused.gate, refused.failure.code),
-            (Gate::Rules, Code::RuleDenied)
-        );
+        assert_eq!(refused.gate, Gate::Rules);
+        assert_eq!(refused.failure.code, Code::RuleDenied);
     }
     // The facts of an undo are none: no rule is about it.
     for route in routes() {
@@ -206,10 +201,8 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
         (counting, vec![], 0),
     ] {
         let rule = Rule::new("x", when, Then::Deny, "because").unwrap();
-        let policy = Policy {
-            rules: Arc::new(RuleBook::new(vec![rule], &[]).unwrap()),
-            ..policy(WritePolicy::Preview)
-        };
+        let policy = policy(WritePolicy::Preview)
+            .but(|it| it.rules = Arc::new(RuleBook::new(vec![rule], &[]).unwrap()));
         let facts = facts(&office.desk.audit, &policy, &client, &changes).await;
         assert_eq!(facts.unwrap().writes_of_day, expected);
     }

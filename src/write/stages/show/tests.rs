@@ -3,8 +3,8 @@ use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Mending, Policy, Refusal, WritePolicy, enabled};
-use crate::page::testing::page;
-use crate::page::{LinkedSite, Locale, PagePath, PageState, Prefix};
+use crate::page::testing::{But as _, page};
+use crate::page::{LinkedSite, Locale, PagePath, Prefix};
 use crate::write::answer::{Notes, WriteAnswer};
 use crate::write::caller::Extent;
 use crate::write::source::conflict::Stopped;
@@ -122,10 +122,8 @@ async fn a_merge_is_shown_and_has_a_token_only_where_tokens_confirm() {
 #[tokio::test]
 async fn a_merge_is_not_shown_where_its_place_may_not_be_written() {
     let office = office();
-    let denying = Policy {
-        denied: vec![Prefix::parse("docs").unwrap()],
-        ..policy(WritePolicy::Preview)
-    };
+    let denying =
+        policy(WritePolicy::Preview).but(|it| it.denied = vec![Prefix::parse("docs").unwrap()]);
     let merged = Some(update(1));
     let refusal = refusal(&office, &denying, Code::EditConflict, merged).await;
     assert_eq!(refusal.gate, Gate::Paths);
@@ -137,10 +135,7 @@ async fn a_merge_is_not_shown_where_its_place_may_not_be_written() {
 async fn nothing_to_do_is_answered_with_the_page_as_it_is_and_on_record_as_unchanged() {
     let office = office();
     let at = "2026-01-01T00:00:00.000Z";
-    let page = PageState {
-        updated_at: Some(at.to_owned().into()),
-        ..page()
-    };
+    let page = page().but(|it| it.updated_at = Some(at.to_owned().into()));
     let set = set(Change::between(page.clone(), page));
     let (record, proposals) = (record(&set), &office.desk.proposals);
     let answer = unchanged(proposals, &record, &set, Notes::default(), None).await;

@@ -10,7 +10,7 @@ use super::{Settling, is_stable, seen_since, settle};
 use crate::audit::Outcome;
 use crate::change::{Change, Operation, Proof};
 use crate::gates::WritePolicy;
-use crate::page::testing::{page, titled, with_content};
+use crate::page::testing::{But as _, page, titled, with_content};
 use crate::page::{Date, DroppedRules, Field, PageState};
 use crate::wiki::{MutationOutcome, WikiError};
 use crate::write::testing::{Office, policy, update};
@@ -153,10 +153,7 @@ async fn a_reading_is_judged_by_how_long_the_page_was_read() {
 #[tokio::test]
 async fn the_history_is_asked_once_for_each_time_of_the_page() {
     let office = office();
-    let before = PageState {
-        updated_at: Some(date("01")),
-        ..page()
-    };
+    let before = page().but(|it| it.updated_at = Some(date("01")));
     let after = titled("B");
     let change = Change::between(before, after.clone());
     let promise = promise(&change);
@@ -168,10 +165,7 @@ async fn the_history_is_asked_once_for_each_time_of_the_page() {
         };
         seen(&after, page)
     };
-    let patience = Timeouts {
-        settling: 100 * MS,
-        ..SHORT
-    };
+    let patience = SHORT.but(|times| times.settling = 100 * MS);
     let mut settling = settling(&office, &promise, StepAnswer::Success, patience);
     assert!(settling.trail_of(&now("02")).is_none());
     // Nobody tells the history, so nothing says what the step left.
@@ -260,10 +254,7 @@ async fn a_page_that_may_be_another_clients_proves_nothing() {
     let change = Change::recreate(page());
     let promise = Promise::of(&change, Operation::Create).unwrap();
     let made = |created_at| {
-        let found = FoundPage {
-            created_at,
-            ..found(&page(), page())
-        };
+        let found = found(&page(), page()).but(|it| it.created_at = created_at);
         PageObservation::Page(Box::new(found))
     };
     let long_ago = || Date::from("2025-01-01T12:00:00.000Z".to_owned());

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::change::{Change, Operation, Proof};
 use crate::gates::WritePolicy;
-use crate::page::testing::page;
+use crate::page::testing::{But as _, page};
 use crate::page::{Date, DroppedRules, Field, PagePath, PageState};
 use crate::wiki::{History, HistoryEntry, Version};
 use crate::write::testing::{Office, policy, update};
@@ -22,10 +22,7 @@ fn date(second: &str) -> Date {
 }
 
 fn dated(second: &str, page: PageState) -> PageState {
-    PageState {
-        updated_at: Some(date(second)),
-        ..page
-    }
+    page.but(|it| it.updated_at = Some(date(second)))
 }
 
 /// The page's version 7.
@@ -126,10 +123,8 @@ fn versions_are_later_or_of_the_same_time_as_the_state_that_was_read() {
 
 #[test]
 fn others_wrote_if_a_version_is_later_or_none_of_them_is_shown() {
-    let of = |versions: &[(i64, &str)], total| History {
-        total,
-        ..history(versions)
-    };
+    let of =
+        |versions: &[(i64, &str)], total| history(versions).but(|history| history.total = total);
     for (history, later, expected) in [
         (of(&[], 0), &[][..], false),
         (of(&[], 1), &[], true),
@@ -214,13 +209,7 @@ fn the_page_as_it_was_written_is_what_the_version_has_under_the_id_that_was_foun
     let found = found(&promised, now);
     let asked = [Field::Title, Field::Tags, Field::ScriptCss];
     let since = as_written(version(&promised), &promised, &asked, &found);
-    let expected = dated(
-        "05",
-        PageState {
-            id: Some(9),
-            ..promised
-        },
-    );
+    let expected = dated("05", promised.but(|page| page.id = Some(9)));
     assert_eq!(since.proof.found, expected);
     assert_eq!(since.proof.differing, []);
     // The styles are seen on the page as it is; the scripts were not asked for.
@@ -248,10 +237,8 @@ fn who_wrote_since_is_named_as_far_as_it_is_known() {
         since(None, None).warning().message,
         "after this write somebody changed title, tags, and somebody wrote the page last; version 7 has it as this write left it."
     );
-    let ours = ChangedSince {
-        ours: Some("00000000000000aa".parse().unwrap()),
-        ..since(Some("Administrator"), None)
-    };
+    let ours = since(Some("Administrator"), None)
+        .but(|it| it.ours = Some("00000000000000aa".parse().unwrap()));
     assert_eq!(
         ours.warning().message,
         "after this write somebody changed title, tags, and \"Administrator\" (ours: the call 00000000000000aa) wrote the page last; version 7 has it as this write left it."
@@ -316,10 +303,7 @@ fn what_a_write_found_is_the_newest_version_that_is_older_than_it() {
 
 #[test]
 fn only_what_is_neither_old_nor_our_own_was_overwritten() {
-    let titled = |title: &str| PageState {
-        title: title.to_owned(),
-        ..page()
-    };
+    let titled = |title: &str| page().but(|it| it.title = title.to_owned());
     let (before, written) = (titled("A"), titled("B"));
     let warning = |theirs, ours| {
         let found = Overwritten::of(version(&titled(theirs)), &before, &written);

@@ -6,6 +6,7 @@ use super::super::history::HistoryEvidence;
 use super::{Says, SentStep, StepAnswer, Waited};
 use crate::audit::Outcome;
 use crate::change::{Change, Operation, Proof};
+use crate::page::testing::But as _;
 use crate::page::{Date, DroppedRules, Field, PageState, testing};
 use crate::wiki::WikiError;
 
@@ -28,10 +29,8 @@ const BOTH: Waited = Waited {
 };
 
 fn page() -> PageState {
-    PageState {
-        updated_at: Some(Date::from("2026-01-01T11:00:00.000Z".to_owned())),
-        ..testing::page()
-    }
+    testing::page()
+        .but(|it| it.updated_at = Some(Date::from("2026-01-01T11:00:00.000Z".to_owned())))
 }
 
 fn titled(title: &str) -> PageState {
@@ -44,10 +43,7 @@ fn titled(title: &str) -> PageState {
 
 /// The title and the description change.
 fn update() -> Change {
-    let after = PageState {
-        description: "new".to_owned(),
-        ..titled("B")
-    };
+    let after = titled("B").but(|page| page.description = "new".to_owned());
     Change::between(page(), after)
 }
 
@@ -122,10 +118,8 @@ const ALL: [StepAnswer; 3] = [
 fn the_promised_state_is_applied_at_once_whatever_was_answered() {
     let seen = of_update(update().after().unwrap().clone());
     for answered in ALL {
-        assert_eq!(
-            update_says(answered, &seen, EARLY, None),
-            Says::Is(Outcome::Applied)
-        );
+        let said = update_says(answered, &seen, EARLY, None);
+        assert_eq!(said, Says::Is(Outcome::Applied));
     }
 }
 
@@ -172,19 +166,15 @@ fn a_mixture_counts_when_it_was_seen_twice_and_the_history_knows_no_more() {
     ];
     for trail in &trails {
         for answered in [StepAnswer::Success, StepAnswer::Refusal] {
-            assert_eq!(
-                update_says(answered, &half, STABLE, Some(trail)),
-                Says::Is(Outcome::PartlyApplied)
-            );
+            let said = update_says(answered, &half, STABLE, Some(trail));
+            assert_eq!(said, Says::Is(Outcome::PartlyApplied));
         }
         let open = |waited| update_says(StepAnswer::Nothing, &half, waited, Some(trail));
         assert_eq!(open(STABLE), Says::Wait);
         assert_eq!(open(BOTH), Says::Is(Outcome::PartlyApplied));
     }
-    assert_eq!(
-        update_says(StepAnswer::Nothing, &half, OVER, None),
-        Says::Is(Outcome::Unknown)
-    );
+    let said = update_says(StepAnswer::Nothing, &half, OVER, None);
+    assert_eq!(said, Says::Is(Outcome::Unknown));
 }
 
 #[test]
@@ -304,10 +294,7 @@ fn a_deleted_page_that_is_still_there_tells_nothing_without_an_answer() {
 
 #[test]
 fn a_refused_update_whose_fields_are_as_before_was_not_applied_whatever_else_was_written() {
-    let elsewhere = PageState {
-        content: "theirs\n".to_owned(),
-        ..titled("A")
-    };
+    let elsewhere = titled("A").but(|page| page.content = "theirs\n".to_owned());
     let others = Some(&HistoryEvidence::OthersWrote);
     let is = |answered, page| update_says(answered, &of_update(page), STABLE, others);
     assert_eq!(
@@ -318,10 +305,7 @@ fn a_refused_update_whose_fields_are_as_before_was_not_applied_whatever_else_was
         is(StepAnswer::Success, elsewhere),
         Says::Is(Outcome::Unknown)
     );
-    let in_part = PageState {
-        description: "theirs".to_owned(),
-        ..titled("A")
-    };
+    let in_part = titled("A").but(|page| page.description = "theirs".to_owned());
     assert_eq!(is(StepAnswer::Refusal, in_part), Says::Is(Outcome::Unknown));
 }
 
@@ -334,10 +318,7 @@ fn styles_that_lack_rules_are_the_wiki_s_doing_and_other_styles_or_fields_are_no
     };
     let change = Change::between(page(), after.clone());
     let is = |title: &str, css: &str, dropped: &[&str]| {
-        let stored = PageState {
-            script_css: css.to_owned(),
-            ..titled(title)
-        };
+        let stored = titled(title).but(|page| page.script_css = css.to_owned());
         let mut seen = found(&after, stored, Vec::new());
         if let PageObservation::Page(found) = &mut seen {
             let dropped = dropped.iter().map(|rule| (*rule).to_owned());
