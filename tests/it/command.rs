@@ -32,7 +32,27 @@ impl Ended {
     /// The same, which must have ended well.
     #[track_caller]
     pub(crate) fn good(self) -> Self {
-        assert_eq!(self.code, 0, "{}", self.told);
+        self.exits(0)
+    }
+
+    /// The same, which must have ended with this code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}", self.told);
+        self
+    }
+
+    /// The same, which must have said this on stdout.
+    #[track_caller]
+    pub(crate) fn prints(self, part: &str) -> Self {
+        assert!(self.stdout.contains(part), "{}", self.told);
+        self
+    }
+
+    /// The same, which must have said this on stderr.
+    #[track_caller]
+    pub(crate) fn warns(self, part: &str) -> Self {
+        assert!(self.stderr.contains(part), "{}", self.told);
         self
     }
 }

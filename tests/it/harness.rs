@@ -391,9 +391,14 @@ pub(crate) async fn sample(setup: impl FnOnce(&DemoWiki) -> Setup) -> (DemoWiki,
 
 /// A page of a title that is like its path.
 pub(crate) fn page(path: &str, content: &str) -> PageRow {
+    titled(path, &format!("Page {}", path.replace('/', " ")), content)
+}
+
+/// A page of this title.
+pub(crate) fn titled(path: &str, title: &str, content: &str) -> PageRow {
     PageRow {
         path: path.to_owned(),
-        title: format!("Page {}", path.replace('/', " ")),
+        title: title.to_owned(),
         content: content.to_owned(),
         ..PageRow::default()
     }

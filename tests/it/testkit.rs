@@ -40,6 +40,11 @@ pub(crate) const UPDATE_COMMENT: &str = "wikijs_update_comment";
 pub(crate) const UPLOAD: &str = "wikijs_upload_asset";
 pub(crate) const WITHDRAW: &str = "wikijs_withdraw_proposal";
 
+/// These words in a list that may be left out.
+pub(crate) fn some<const COUNT: usize>(words: [&str; COUNT]) -> Option<Vec<String>> {
+    Some(words.map(str::to_owned).into())
+}
+
 /// The same call with all that its answer holds.
 pub(crate) fn full(mut arguments: Value) -> Value {
     arguments["detail"] = "full".into();
@@ -162,6 +167,17 @@ impl Shows for Value {
         }
     }
 }
+
+/// A value that is changed where it is made.
+pub(crate) trait But: Sized {
+    /// The same with this changed.
+    fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+impl<T> But for T {}
 
 /// Something that tells a text.
 pub(crate) trait Text {

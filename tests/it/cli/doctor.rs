@@ -166,9 +166,7 @@ async fn the_table_of_tools_is_what_the_tools_do() {
             if tool == DELETE && answered.is_ok() {
                 let back = Setup::at(&wiki.address(), &key).in_dir_of(&served);
                 let back = back.toolsets("undo").serve().await;
-                back.confirmed(UNDO, json!({ "callId": "last" }))
-                    .await
-                    .unwrap();
+                confirmed_ok(&back, UNDO, json!({ "callId": "last" })).await;
             }
             match &answered {
                 Ok(answer) if tool.contains("get_page_by") => {

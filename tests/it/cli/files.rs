@@ -269,16 +269,14 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
             )
         })
         .collect();
-    assert_eq!(
-        ahead,
-        [
-            ("deleted", "en/docs/deleted"),
-            ("changed", "en/docs/edited"),
-            ("changed", "en/docs/full"),
-            ("moved", "en/docs/moved"),
-            ("new", "en/docs/new"),
-        ]
-    );
+    let expected = [
+        ("deleted", "en/docs/deleted"),
+        ("changed", "en/docs/edited"),
+        ("changed", "en/docs/full"),
+        ("moved", "en/docs/moved"),
+        ("new", "en/docs/new"),
+    ];
+    assert_eq!(ahead, expected);
     let diff = work.good("diff", &[]).await.stdout;
     says(&diff, "-The first line of it.\n+The changed line of it.\n");
     says(&diff, "--- a/en/docs/moved.md\n+++ b/en/guides/moved.md\n");
@@ -295,17 +293,12 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
     wanted.get_mut(&place("docs/linking")).unwrap().content =
         "See [the other](/guides/moved) and [home](/home).\n".to_owned();
     let moved = wanted.remove(&place("docs/moved")).unwrap();
-    let moved = PageRow {
-        path: "guides/moved".to_owned(),
-        ..moved
-    };
+    let moved = moved.but(|row| row.path = "guides/moved".to_owned());
     wanted.insert(place("guides/moved"), moved);
     let mut now = all(&work.wiki);
     let new = now.remove(&place("docs/new")).unwrap();
-    assert_eq!(
-        (new.title.as_str(), new.content.as_str()),
-        ("new", "# New\n\nMade here.\n")
-    );
+    assert_eq!(new.title.as_str(), "new");
+    assert_eq!(new.content.as_str(), "# New\n\nMade here.\n");
     assert_eq!(now, wanted, "{}", pushed.told);
 
     // The folder is as the wiki now is: links that were mended elsewhere came, too.
@@ -505,19 +498,15 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     let refused = work.run_in(foreign.path(), "pull", &[]).await;
     assert_eq!(refused.code, 2, "{}", refused.told);
     says(&refused.stderr, "the directory is not empty");
-    assert_eq!(
-        fs::read_to_string(foreign.path().join("thesis.md")).unwrap(),
-        "mine"
-    );
+    let text = fs::read_to_string(foreign.path().join("thesis.md")).unwrap();
+    assert_eq!(text, "mine");
     for command in ["status", "push"] {
         let more: &[&str] = if command == "push" { &["--yes"] } else { &[] };
         let refused = work.run_in(foreign.path(), command, more).await;
         says(&refused.stderr, "no folder of a wiki's files");
     }
-    let other = Work {
-        dir: Arc::clone(&work.dir),
-        ..Work::on(wiki_of(&[("docs/z", "z\n")]).await)
-    };
+    let other =
+        Work::on(wiki_of(&[("docs/z", "z\n")]).await).but(|it| it.dir = Arc::clone(&work.dir));
     for command in ["pull", "status"] {
         let refused = other.run(command, &[]).await;
         assert_eq!(refused.code, 2, "{}", refused.told);
@@ -573,14 +562,10 @@ async fn a_link_in_the_folder_leads_nowhere() {
         });
     }
     work.run("pull", &[]).await;
-    assert_eq!(
-        fs::read_to_string(outside.path().join("secret.md")).unwrap(),
-        "secret"
-    );
-    assert_eq!(
-        fs::read_to_string(outside.path().join("c.md")).unwrap(),
-        "secret"
-    );
+    let text = fs::read_to_string(outside.path().join("secret.md")).unwrap();
+    assert_eq!(text, "secret");
+    let text = fs::read_to_string(outside.path().join("c.md")).unwrap();
+    assert_eq!(text, "secret");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 2);
 }
 
@@ -627,8 +612,7 @@ async fn what_may_not_be_read_is_not_pulled_and_what_may_not_be_written_is_not_p
     work.good("pull", &[]).await;
     assert!(work.has("en/docs/a.md") && !work.has("en/secret"));
     work.edit("en/docs/a.md", "\n\na", "\n\nb");
-    let refused = work.run("push", &["--yes"]).await;
-    assert_eq!(refused.code, 3, "{}", refused.told);
+    work.run("push", &["--yes"]).await.exits(3);
     assert!(mutations(&work.wiki).is_empty());
     work.write("en/secret/b.md", "taken\n");
     assert_eq!(work.run("push", &["--yes"]).await.code, 3);
@@ -701,8 +685,7 @@ async fn an_edit_of_a_set_that_is_refused_stays_in_its_file() {
     let rules = "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"descriptions\"\nfields = [\"description\"]\nthen = \"deny\"\n";
     let work = linked_across_sets(rules).await;
     work.edit("en/docs/last.md", "description:", "description: Told.");
-    let pushed = work.run("push", &["--yes"]).await;
-    assert_eq!(pushed.code, 3, "{}", pushed.told);
+    work.run("push", &["--yes"]).await.exits(3);
     let there = &all(&work.wiki)[&("en".to_owned(), "docs/last".to_owned())];
     assert_eq!(
         there.content,
@@ -734,10 +717,8 @@ async fn a_wiki_that_goes_away_in_the_middle_leaves_a_folder_that_the_next_pull_
     // What a kill left of a file that was being written is no page.
     work.write(".wikijs/part", "half a pa");
     work.good("push", &["--yes"]).await;
-    assert_eq!(
-        all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content,
-        "changed\n"
-    );
+    let content = &all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content;
+    assert_eq!(content, "changed\n");
 }
 
 /// Numbers that look random and are the same in every run.

@@ -58,8 +58,7 @@ async fn all_files_that_cannot_be_used_are_named_at_once() {
     }
     work.remove("en/docs/c.md");
     work.edit("en/docs/a.md", "Text.", "Edited text.");
-    let pulled = work.run("pull", &[]).await;
-    assert_eq!(pulled.code, 3, "{}", pulled.told);
+    work.run("pull", &[]).await.exits(3);
     assert!(work.read("en/docs/a.md").contains("Edited text."));
     assert!(work.read("en/docs/b.md").ends_with("\nText.\n"));
 }
@@ -70,10 +69,8 @@ async fn a_page_that_is_larger_than_a_push_may_be_does_not_stop_the_others() {
     let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/large", &large)]).await).await;
     work.edit("en/docs/a.md", "\n\na", "\n\nedited");
     work.good("push", &["--yes"]).await;
-    assert_eq!(
-        all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content,
-        "edited\n"
-    );
+    let content = &all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content;
+    assert_eq!(content, "edited\n");
     work.edit("en/docs/large.md", "A line", "One line");
     let refused = work.run("push", &["--yes"]).await;
     assert_eq!(
@@ -363,8 +360,7 @@ async fn what_is_saved_while_a_pull_reads_is_left_alone_and_merged_by_the_next()
     );
     assert_eq!(work.read("en/docs/new.md"), "Made here.\n");
 
-    let again = work.run("pull", &[]).await;
-    assert_eq!(again.code, 3, "{}", again.told);
+    work.run("pull", &[]).await.exits(3);
     assert!(
         work.read("en/docs/a.md")
             .ends_with("ONE\ntwo\nthree\nfour\nFIVE\n")

@@ -54,8 +54,7 @@ async fn a_yes_at_the_terminal_decides_what_yes_for_machines_leaves_to_people() 
     let edited = tree(work.dir.path());
 
     // A rule leaves two deletes to people.
-    let left = work.run("push", &["--delete", "--yes"]).await;
-    assert_eq!(left.code, 3, "{}", left.told);
+    work.run("push", &["--delete", "--yes"]).await.exits(3);
     assert!(mutations(&work.wiki).is_empty());
 
     let dir = work.dir.path().to_str().unwrap();

@@ -76,16 +76,14 @@ fn later_layers_win_and_each_value_says_where_it_comes_from() {
             .with("WIKI_HTTP_TIMEOUT_MS", "300")
             .with("WIKI_HTTP_MAX_RETRIES", "2")
     };
-    assert_eq!(
-        home.shown(layered, &["--http-max-retries", "3"]),
-        [
-            json!({ "name": "WIKI_BASE_URL", "value": "https://wiki.example.com", "from": "file", "file": file, "line": 1 }),
-            json!({ "name": "WIKI_API_TOKEN", "value": "•••", "from": "file", "file": file, "line": 2 }),
-            json!({ "name": "WIKI_HTTP_TIMEOUT_MS", "value": "300", "from": "environment" }),
-            json!({ "name": "WIKI_HTTP_MAX_RETRIES", "value": "3", "from": "flag" }),
-            json!({ "name": "WIKI_INDEX", "value": "off", "from": "file", "file": file, "line": 3 }),
-        ]
-    );
+    let expected = [
+        json!({ "name": "WIKI_BASE_URL", "value": "https://wiki.example.com", "from": "file", "file": file, "line": 1 }),
+        json!({ "name": "WIKI_API_TOKEN", "value": "•••", "from": "file", "file": file, "line": 2 }),
+        json!({ "name": "WIKI_HTTP_TIMEOUT_MS", "value": "300", "from": "environment" }),
+        json!({ "name": "WIKI_HTTP_MAX_RETRIES", "value": "3", "from": "flag" }),
+        json!({ "name": "WIKI_INDEX", "value": "off", "from": "file", "file": file, "line": 3 }),
+    ];
+    assert_eq!(home.shown(layered, &["--http-max-retries", "3"]), expected);
     // A flag counts wherever it stands.
     let before = home.command(&["--index", "disk", "config", "show"]).run();
     assert!(before.stdout.contains("disk"), "{}", before.told);
@@ -207,12 +205,10 @@ fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_el
     let missing = home
         .command(&["config", "show", "--config", "gone.toml"])
         .run();
+    assert_eq!(missing.code, 2);
     assert_eq!(
-        (missing.code, &*missing.stderr),
-        (
-            2,
-            "error: the settings file gone.toml cannot be read: it is not there; look at its name\n"
-        )
+        &*missing.stderr,
+        "error: the settings file gone.toml cannot be read: it is not there; look at its name\n"
     );
 }
 
@@ -222,12 +218,10 @@ fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
     for mode in [0o620, 0o602, 0o666] {
         let file = home.write("loose.toml", &good(""), mode);
         let ended = home.command(&["index", "clear", "--config", &file]).run();
+        assert_eq!(ended.code, 2);
         assert_eq!(
-            (ended.code, ended.told.lines().nth(1).unwrap()),
-            (
-                2,
-                "error: the settings file ~/loose.toml may be written by others than its owner; take that away with chmod go-w"
-            )
+            ended.told.lines().nth(1).unwrap(),
+            "error: the settings file ~/loose.toml may be written by others than its owner; take that away with chmod go-w"
         );
     }
     for dir in ["/tmp", home.0.path().to_str().unwrap()] {
@@ -500,11 +494,9 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     ];
     let untried = home.command(&untried).stdin(PLANTED).run();
     assert_eq!(untried.code, 1, "{}", untried.told);
-    assert_eq!(
-        untried.stderr,
-        "error: nobody listens at 127.0.0.1, port 9; nothing was written. Start the wiki, or \
-         correct WIKI_BASE_URL. --untested writes it all the same.\n"
-    );
+    let expected = "error: nobody listens at 127.0.0.1, port 9; nothing was written. Start the wiki, or \
+         correct WIKI_BASE_URL. --untested writes it all the same.\n";
+    assert_eq!(untried.stderr, expected);
     assert!(!home.path(".config").exists());
 
     let written = init(&[
@@ -526,15 +518,13 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
         .collect();
-    assert_eq!(
-        set,
-        [
-            "base_url = \"https://wiki.example.com\"",
-            &format!("api_token = \"{PLANTED}\""),
-            "mutations_enabled = true",
-            "toolsets = [\"pages\",\"undo\"]",
-        ]
-    );
+    let expected = [
+        "base_url = \"https://wiki.example.com\"",
+        &format!("api_token = \"{PLANTED}\""),
+        "mutations_enabled = true",
+        "toolsets = [\"pages\",\"undo\"]",
+    ];
+    assert_eq!(set, expected);
     assert_eq!(home.command(&["config", "check"]).run().code, 0);
 
     let again = init(&["--key-stdin"]);

@@ -384,7 +384,7 @@ fn http_form(client: &str, page: &str) -> (String, String) {
 async fn each_client_has_a_form_for_http_that_a_server_answers() {
     let wiki = sample_wiki().await;
     let names = Names::new();
-    let with_token = names.add("ci", Grant::default());
+    let with_token = names.client("ci");
     let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
         .naming(&names)
@@ -436,10 +436,8 @@ fn base_images_are_of_one_version_each() {
         let (_, tag) = image.split_once(':').unwrap();
         let version = tag.split('-').next().unwrap();
         let parts: Vec<Result<u32, _>> = version.split('.').map(str::parse).collect();
-        assert!(
-            parts.len() == 3 && parts.iter().all(Result::is_ok),
-            "{image}"
-        );
+        assert_eq!(parts.len(), 3, "{image}");
+        assert!(parts.iter().all(Result::is_ok), "{image}");
         bases += 1;
     }
     assert_eq!(bases, 1);
@@ -525,12 +523,8 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
     let serving = [&pairs[..], &[("WIKI_SERVE_ADDRESS", &any_port)]].concat();
     let (server, port) = Program::listening(&["serve"], &serving);
     let ended = ask(&at(port));
-    assert_eq!(
-        (ended.code, &*ended.stdout),
-        (0, "{\"alive\":true}\n"),
-        "{}",
-        ended.told
-    );
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    assert_eq!(&*ended.stdout, "{\"alive\":true}\n", "{}", ended.told);
     server.kill();
     let ended = ask(&at(port));
     assert_eq!(ended.code, 1, "{}", ended.told);
@@ -601,12 +595,8 @@ fn the_unit_starts_with_its_settings_file_and_with_every_example_in_it() {
         fs::write(&file, settings).unwrap();
         let variables = [("WIKI_CONFIG", file.to_str().unwrap())];
         let checked = with(&["config", "check"], &variables);
-        assert_eq!(
-            (checked.code, &*checked.stderr),
-            (0, ""),
-            "{}",
-            checked.told
-        );
+        assert_eq!(checked.code, 0, "{}", checked.told);
+        assert_eq!(&*checked.stderr, "", "{}", checked.told);
         // Named clients are made beside the service, with its settings alone.
         if settings_name(&file, "serve_tokens_file") {
             let made = with(&["token", "new", "ci"], &variables);

@@ -213,12 +213,12 @@ fn a_gate_closed_in_a_running_server_is_closed(stage: &Stage) {
 async fn a_new_client_is_known_at_once(stage: &Stage) {
     let names = Names::new();
     // A server that has looked at its clients a moment ago.
-    let known = names.add("first", Grant::default());
+    let known = names.client("first");
     let hosted = stage.server().naming(&names);
     let hosted = hosted.host_within(HttpLimits::default()).await;
     hosted.open(&known).await;
     for number in 0..15 {
-        let new = names.add(&format!("client-{number}"), Grant::default());
+        let new = names.client(&format!("client-{number}"));
         hosted.open(&new).await;
     }
     let stranger = Caller::default().with("authorization", "Bearer wjs_nobody");

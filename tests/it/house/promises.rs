@@ -17,12 +17,10 @@ async fn promise_1_the_default_surface_is_exactly_ten_tools() {
     let (_wiki, served) = sample(Setup::reader).await;
     let tools = served.client.list_all_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    assert_eq!(
-        names,
-        [
-            SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,
-        ]
-    );
+    let expected = [
+        SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,
+    ];
+    assert_eq!(names, expected);
 }
 
 #[tokio::test]
@@ -140,10 +138,8 @@ async fn promise_6_both_states_of_every_applied_write_are_kept() {
     // Of a create, the id that takes it back is in its outcome.
     let outcome = attempts.last().unwrap();
     assert_eq!(json!(outcome.id), created["target"]["id"]);
-    assert_eq!(
-        log.states.get(outcome.after.unwrap()).await.unwrap().title,
-        "New"
-    );
+    let title = log.states.get(outcome.after.unwrap()).await.unwrap().title;
+    assert_eq!(title, "New");
 }
 
 #[tokio::test]
@@ -163,10 +159,8 @@ async fn promise_7_a_read_only_key_can_read() {
     // A right that is missing is named.
     let reader = Setup::reader(&wiki).serve().await;
     let error = call_err(&reader, HISTORY, json!({ "id": by_path["id"] })).await;
-    assert_eq!(
-        (&error["code"], &error["details"]["right"]),
-        (&json!("PERMISSION_DENIED"), &json!("read:history"))
-    );
+    assert_eq!(error["code"], "PERMISSION_DENIED");
+    assert_eq!(error["details"]["right"], "read:history");
 }
 
 /// Retries of reads and the single sending of writes in every fault are in `faults`; that no
@@ -247,15 +241,13 @@ fn only_its_room_touches_what_is_its_own() {
         files_that_contain("std::env::var"),
         ["src/config/layers.rs"]
     );
-    assert_eq!(
-        files_that_contain("reqwest::Client"),
-        [
-            "src/cli/health.rs",
-            "src/notify/post.rs",
-            "src/server/otlp.rs",
-            "src/wiki/transport.rs"
-        ]
-    );
+    let expected = [
+        "src/cli/health.rs",
+        "src/notify/post.rs",
+        "src/server/otlp.rs",
+        "src/wiki/transport.rs",
+    ];
+    assert_eq!(files_that_contain("reqwest::Client"), expected);
     // The second makes permits of what the first let through: of its parts, and of their way back.
     assert_eq!(
         files_that_contain("Permit::new("),
@@ -286,14 +278,12 @@ fn only_its_room_touches_what_is_its_own() {
         ["src/wiki/transport/retry.rs"]
     );
     // What recovery reads of kept states goes to nobody; of deleted assets only ids are compared.
-    assert_eq!(
-        files_that_contain("audit.states.get("),
-        [
-            "src/write/source/present.rs",
-            "src/write/upkeep/recover.rs",
-            "src/write/visibility.rs"
-        ]
-    );
+    let expected = [
+        "src/write/source/present.rs",
+        "src/write/upkeep/recover.rs",
+        "src/write/visibility.rs",
+    ];
+    assert_eq!(files_that_contain("audit.states.get("), expected);
 }
 
 #[tokio::test]
@@ -420,12 +410,8 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
     work.good("push", &["--propose"]).await;
     let applied = ["proposals", "apply", "--all", "--yes"];
     let applied = work.command(&applied).await;
-    assert_eq!(
-        (applied.code, mutations(&wiki).len()),
-        (0, 1),
-        "{}",
-        applied.told
-    );
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(mutations(&wiki).len(), 1, "{}", applied.told);
 }
 
 /// The answers stand in a table of ARCHITECTURE.md, each with the function and its file.

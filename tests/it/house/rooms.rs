@@ -319,15 +319,13 @@ fn imports_are_read_with_all_their_braces_and_names() {
         .into_iter()
         .map(|it| format!("{} {} {}", it.path.join("."), it.name, it.is_passed_on))
         .collect();
-    assert_eq!(
-        imports,
-        [
-            "super.a self false",
-            "super.a.b.C D false",
-            "super.a.b.E E false",
-            "f.G G true"
-        ]
-    );
+    let expected = [
+        "super.a self false",
+        "super.a.b.C D false",
+        "super.a.b.E E false",
+        "f.G G true",
+    ];
+    assert_eq!(imports, expected);
     assert_eq!(paths(code), [["crate", "h", "i"]]);
 }
 
@@ -385,16 +383,14 @@ fn only_servers_answer_while_a_set_is_being_sent() {
     answering.retain(|file| file != "src/server/reload/tests.rs");
     // `config check` sends nothing.
     // The page of `review` goes on when a request has ended.
-    assert_eq!(
-        answering,
-        [
-            "src/cli/config/check.rs",
-            "src/cli/serve.rs",
-            "src/cli/start.rs",
-            "src/server/reload.rs",
-            "src/write/testing.rs",
-        ]
-    );
+    let expected = [
+        "src/cli/config/check.rs",
+        "src/cli/serve.rs",
+        "src/cli/start.rs",
+        "src/server/reload.rs",
+        "src/write/testing.rs",
+    ];
+    assert_eq!(answering, expected);
 }
 
 /// A function of the code: its name, the number of its parameters, and the lines of its body.

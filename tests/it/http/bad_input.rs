@@ -97,10 +97,8 @@ async fn others_are_answered_while_bad_input_comes_in() {
     let alone = least(async || {
         let (alone, answer) = timed(BY_ID, bad.clone()).await;
         let answer = answer.unwrap_err();
-        assert_eq!(
-            answer["message"],
-            "The argument ids must have at most 20 items."
-        );
+        let message = &answer["message"];
+        assert_eq!(message, "The argument ids must have at most 20 items.");
         alone
     })
     .await;
@@ -380,7 +378,7 @@ async fn no_bad_message_over_http_fills_the_memory() {
 async fn many_large_messages_at_once_fill_no_memory_and_others_are_answered_meanwhile() {
     const AT_ONCE: usize = 32;
     let (wiki, dir, names) = (sample_wiki().await, TempDir::new().unwrap(), Names::new());
-    let [own, other] = ["own", "other"].map(|name| names.add(name, Grant::default()));
+    let [own, other] = ["own", "other"].map(|name| names.client(name));
     let file = names.path().to_str().unwrap().to_owned();
     let variables = variables_of(&wiki, &dir);
     let mut variables: Vec<_> = variables

@@ -23,9 +23,9 @@ fn code(result: Result<Value, Value>) -> String {
 #[tokio::test]
 async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let stays = names.add("stays", Grant::default());
+    let stays = names.client("stays");
     let kept = std::fs::read_to_string(names.path()).unwrap();
-    let goes = names.add("goes", Grant::default());
+    let goes = names.client("goes");
     let server = with_names(&wiki, &names).await;
     let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
     assert_ne!(status(&goes).await, 401);
@@ -37,7 +37,7 @@ async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
 #[tokio::test]
 async fn a_client_is_known_at_its_first_request() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    names.add("first", Grant::default());
+    names.client("first");
     let setup = Setup::editor(&wiki).naming(&names);
     // With the limits of a server that runs: it looks at the file once a second by itself.
     let server = setup.host_within(HttpLimits::default()).await;
@@ -48,7 +48,7 @@ async fn a_client_is_known_at_its_first_request() {
     for number in 0..15 {
         // Whoever is nobody has just had the file looked at.
         assert_eq!(status(&unknown).await, 401);
-        let client = names.add(&format!("client-{number}"), Grant::default());
+        let client = names.client(&format!("client-{number}"));
         statuses.push(status(&client).await);
     }
     assert_eq!(statuses, [200; 15]);
@@ -61,10 +61,8 @@ async fn a_client_is_known_at_its_first_request() {
     };
     names.file().rotate("first", &rotation).unwrap();
     let rotated = format!("Bearer {}", token.reveal());
-    assert_eq!(
-        status(&Caller::default().with("authorization", &rotated)).await,
-        200
-    );
+    let status = status(&Caller::default().with("authorization", &rotated)).await;
+    assert_eq!(status, 200);
 }
 
 #[tokio::test]
@@ -84,14 +82,9 @@ async fn a_refused_request_is_answered_without_an_id() {
 #[tokio::test]
 async fn nobody_calls_without_a_token_that_counts() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let ended = Grant {
-        expires: Some("2020-01-01T00:00:00Z".to_owned()),
-        ..Grant::default()
-    };
-    let (good, ended) = (
-        names.add("good", Grant::default()),
-        names.add("ended", ended),
-    );
+    let ended =
+        Grant::default().but(|grant| grant.expires = Some("2020-01-01T00:00:00Z".to_owned()));
+    let (good, ended) = (names.client("good"), names.add("ended", ended));
     let server = with_names(&wiki, &names).await;
     let header = |value: &str| Caller::default().with("authorization", value);
     let token = good.headers[0].1.clone();
@@ -117,10 +110,7 @@ async fn nobody_calls_without_a_token_that_counts() {
 #[tokio::test]
 async fn a_session_is_unknown_to_every_other_client() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (own, other) = (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    );
+    let (own, other) = (names.client("own"), names.client("other"));
     let server = with_names(&wiki, &names).await;
     let session = server.open(&own).await;
     let id = &session
@@ -148,10 +138,7 @@ async fn a_session_is_unknown_to_every_other_client() {
 #[tokio::test]
 async fn a_preview_counts_for_the_client_that_got_it_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (own, other) = (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    );
+    let (own, other) = (names.client("own"), names.client("other"));
     let server = with_names(&wiki, &names).await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     let (own_session, other_session) = (server.open(&own).await, server.open(&own).await);
@@ -172,10 +159,8 @@ async fn a_preview_counts_for_the_client_that_got_it_alone() {
     assert!(mutations(&wiki).is_empty());
     let preview = server.call(&own, UPDATE, arguments.clone()).await.unwrap();
     let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
-    assert_eq!(
-        server.call(&own, UPDATE, confirmed).await.unwrap()["outcome"],
-        "applied"
-    );
+    let outcome = &server.call(&own, UPDATE, confirmed).await.unwrap()["outcome"];
+    assert_eq!(outcome, "applied");
     let client = server.records().pop().unwrap().client.unwrap();
     assert_eq!(client.subject.as_deref(), Some("own"));
 }
@@ -183,10 +168,7 @@ async fn a_preview_counts_for_the_client_that_got_it_alone() {
 #[tokio::test]
 async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (own, other) = (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    );
+    let (own, other) = (names.client("own"), names.client("other"));
     let server = Setup::editor(&wiki)
         .dry()
         .toolsets("pages,proposals")
@@ -210,10 +192,7 @@ async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
 #[tokio::test]
 async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (own, other) = (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    );
+    let (own, other) = (names.client("own"), names.client("other"));
     let with = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
     let (nobody, editor) = (Caller::default(), wiki.keys().editor.clone());
     let hosted = Setup::editor(&wiki)
@@ -295,13 +274,13 @@ async fn act(wiki: &DemoWiki, server: &Hosted, dry: &Hosted, caller: &Caller) {
 #[tokio::test]
 async fn a_name_that_was_given_out_again_is_another_client() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let first = names.add("own", Grant::default());
+    let first = names.client("own");
     let (server, dry) = two_servers(&wiki, &names, &Arc::new(TempDir::new().unwrap())).await;
     act(&wiki, &server, &dry, &first).await;
     let (undone, proposals) = own(&server, &dry, &first).await;
     assert_eq!((undone.is_ok(), proposals), (true, 1));
     names.file().remove("own").unwrap();
-    let second = names.add("own", Grant::default());
+    let second = names.client("own");
     let (undone, proposals) = own(&server, &dry, &second).await;
     assert_eq!((code(undone), proposals), ("NOTHING_TO_UNDO".to_owned(), 0));
 }
@@ -309,11 +288,11 @@ async fn a_name_that_was_given_out_again_is_another_client() {
 #[tokio::test]
 async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let old = names.add("own", Grant::default());
+    let old = names.client("own");
     let (server, dry) = two_servers(&wiki, &names, &Arc::new(TempDir::new().unwrap())).await;
     act(&wiki, &server, &dry, &old).await;
     let other = Names::new();
-    let new = other.add("renamed", Grant::default());
+    let new = other.client("renamed");
     let line: Value =
         serde_json::from_str(&std::fs::read_to_string(other.path()).unwrap()).unwrap();
     rewrite(&names.path(), |client| {
@@ -327,7 +306,7 @@ async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
 #[tokio::test]
 async fn another_start_of_the_server_takes_a_client_for_the_same() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let caller = names.add("own", Grant::default());
+    let caller = names.client("own");
     let dir = Arc::new(TempDir::new().unwrap());
     let (server, dry) = two_servers(&wiki, &names, &dir).await;
     act(&wiki, &server, &dry, &caller).await;
@@ -343,7 +322,7 @@ async fn another_start_of_the_server_takes_a_client_for_the_same() {
 #[test]
 fn a_line_without_an_id_is_no_client() {
     let names = Names::new();
-    names.add("own", Grant::default());
+    names.client("own");
     rewrite(&names.path(), |client| {
         drop(client.as_object_mut().unwrap().shift_remove("id"));
     });
@@ -354,9 +333,9 @@ fn a_line_without_an_id_is_no_client() {
 #[test]
 fn an_id_that_is_there_twice_spoils_the_file() {
     let names = Names::new();
-    names.add("one", Grant::default());
+    names.client("one");
     let one = names.file().read().unwrap()[0].id();
-    names.add("other", Grant::default());
+    names.client("other");
     assert!(names.file().read().is_ok());
     rewrite(&names.path(), |client| client["id"] = json!(one));
     let error = names.file().read().unwrap_err().to_string();
@@ -366,10 +345,7 @@ fn an_id_that_is_there_twice_spoils_the_file() {
 #[tokio::test]
 async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (own, other) = (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    );
+    let (own, other) = (names.client("own"), names.client("other"));
     let server = Setup::editor(&wiki)
         .with("WIKI_CONFIRM", "person")
         .naming(&names)
@@ -396,16 +372,12 @@ async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone(
     answered["params"]["inputResponses"] =
         json!({ "answer": { "action": "accept", "content": { "answer": "once" } } });
     let stolen = send(&other, &answered).await;
-    assert_eq!(
-        stolen["_meta"]["error"]["code"], "APPROVAL_DENIED",
-        "{stolen}"
-    );
+    let code = &stolen["_meta"]["error"]["code"];
+    assert_eq!(code, "APPROVAL_DENIED", "{stolen}");
     assert!(mutations(&wiki).is_empty());
     let applied = send(&own, &answered).await;
-    assert_eq!(
-        applied["structuredContent"]["outcome"], "applied",
-        "{applied}"
-    );
+    let outcome = &applied["structuredContent"]["outcome"];
+    assert_eq!(outcome, "applied", "{applied}");
 }
 
 #[tokio::test]
@@ -458,19 +430,14 @@ async fn a_client_may_do_less_than_the_server_and_never_more() {
     let page = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
         "params": { "uri": "wikijs://en/docs" } });
     let message = server.post(&tools, &page).await.message();
-    assert_eq!(
-        message["error"]["message"],
-        "this client may not read pages"
-    );
+    let message = &message["error"]["message"];
+    assert_eq!(message, "this client may not read pages");
     assert!(server.post(&reader, &read).await.message()["result"]["resources"].is_array());
     assert!(create(&below, "docs/x/new").await.unwrap()["confirm"].is_string());
     assert_eq!(code(create(&below, "docs/new").await), "PATH_NOT_ALLOWED");
     for path in ["docs/new", "other/new"] {
-        assert_eq!(
-            code(create(&beside, path).await),
-            "PATH_NOT_ALLOWED",
-            "{path}"
-        );
+        let code = code(create(&beside, path).await);
+        assert_eq!(code, "PATH_NOT_ALLOWED", "{path}");
     }
     assert!(
         create(&dry, "docs/new")
@@ -486,11 +453,11 @@ async fn a_client_may_do_less_than_the_server_and_never_more() {
 #[tokio::test]
 async fn clients_come_and_go_while_the_server_runs() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let first = names.add("first", Grant::default());
+    let first = names.client("first");
     let server = with_names(&wiki, &names).await;
     let session = server.open(&first).await;
     let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
-    let second = names.add("second", Grant::default());
+    let second = names.client("second");
     assert_eq!(status(&second).await, 200);
     // A line that is broken changes nothing for those that still stand in the file.
     let whole = std::fs::read_to_string(names.path()).unwrap();
@@ -507,7 +474,7 @@ async fn clients_come_and_go_while_the_server_runs() {
         [401, 401, 200]
     );
     // One of the same name is another client.
-    let again = names.add("first", Grant::default());
+    let again = names.client("first");
     let id = session
         .headers
         .iter()
@@ -525,10 +492,7 @@ async fn clients_come_and_go_while_the_server_runs() {
 #[tokio::test]
 async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (own, other) = (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    );
+    let (own, other) = (names.client("own"), names.client("other"));
     let server = Setup::admin(&wiki)
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .naming(&names)
@@ -568,10 +532,7 @@ async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
 async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
     let wiki = sample_wiki().await;
     let docs = wiki.key_with(&["read:pages", "read:source"], "docs");
-    let limits = HttpLimits {
-        keys: 1,
-        ..LIMITS()
-    };
+    let limits = LIMITS().but(|limits| limits.keys = 1);
     let server = Setup::admin(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host_within(limits)
@@ -603,10 +564,8 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
     assert_eq!(status(&docs.with("mcp-session-id", &id.1)).await, 404);
     // Where keys are not asked for, one that is brought must not go unheeded.
     let plain = Setup::readonly(&wiki).host().await;
-    assert_eq!(
-        plain.post(&admin, &initialize("2025-11-25")).await.status,
-        400
-    );
+    let status = plain.post(&admin, &initialize("2025-11-25")).await.status;
+    assert_eq!(status, 400);
 }
 
 #[tokio::test]
@@ -646,10 +605,8 @@ async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
             .await
             .unwrap();
         let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
-        assert_eq!(
-            server.call(&caller, UPDATE, confirmed).await.unwrap()["outcome"],
-            "applied"
-        );
+        let outcome = &server.call(&caller, UPDATE, confirmed).await.unwrap()["outcome"];
+        assert_eq!(outcome, "applied");
     }
     server.stop.cancel();
     server.ended.await.unwrap();
@@ -665,7 +622,7 @@ async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
 async fn a_forged_forwarded_address_is_not_on_record() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let client = names
-        .add("ci", Grant::default())
+        .client("ci")
         .with("x-forwarded-for", "6.6.6.6, 192.0.2.7");
     for (trusted, expected) in [("10.0.0.0/8", "127.0.0.1"), ("127.0.0.1", "192.0.2.7")] {
         let server = Setup::editor(&wiki)
@@ -676,10 +633,8 @@ async fn a_forged_forwarded_address_is_not_on_record() {
         let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
         server.call(&client, UPDATE, arguments).await.unwrap();
         let record = server.records().pop().unwrap().client.unwrap();
-        assert_eq!(
-            (record.subject.as_deref(), record.address.as_deref()),
-            (Some("ci"), Some(expected))
-        );
+        assert_eq!(record.subject.as_deref(), Some("ci"));
+        assert_eq!(record.address.as_deref(), Some(expected));
     }
 }
 
@@ -687,7 +642,7 @@ async fn a_forged_forwarded_address_is_not_on_record() {
 async fn no_token_or_key_is_in_a_log_at_its_most_talkative_nor_in_an_answer() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let dir = tempfile::TempDir::new().unwrap();
-    let client = names.add("ci", Grant::default());
+    let client = names.client("ci");
     let mut child = Process::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["serve", "--http", "127.0.0.1:0"])
         .env_clear()
@@ -838,13 +793,8 @@ fn tokens_are_made_listed_and_revoked() {
         assert_eq!(token(&arguments).code, code, "{arguments:?}");
     }
     let missing = Command::new(&["token", "list"]).run();
-    assert_eq!(
-        (
-            missing.code,
-            missing.stderr.contains("WIKI_SERVE_TOKENS_FILE")
-        ),
-        (2, true)
-    );
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("WIKI_SERVE_TOKENS_FILE"));
 }
 
 #[test]
@@ -874,9 +824,7 @@ fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
     };
     assert_eq!(vain("docs", "600"), "");
     assert_eq!(vain("team", "1"), "");
-    assert_eq!(
-        vain("other", "99999"),
-        "--rate: WIKI_SERVE_RATE allows 600 a minute, which stays so\n\
-         --prefixes: other lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there\n"
-    );
+    let expected = "--rate: WIKI_SERVE_RATE allows 600 a minute, which stays so\n\
+         --prefixes: other lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there\n";
+    assert_eq!(vain("other", "99999"), expected);
 }

@@ -77,6 +77,16 @@ impl Names {
         TokensFile::new(self.path())
     }
 
+    /// Makes a client that may do all that the server may.
+    pub(crate) fn client(&self, name: &str) -> Caller {
+        self.add(name, Grant::default())
+    }
+
+    /// Makes a client of a grant with this changed.
+    pub(crate) fn granted(&self, name: &str, change: impl FnOnce(&mut Grant)) -> Caller {
+        self.add(name, Grant::default().but(change))
+    }
+
     /// Makes a client that may do so much less than the server.
     pub(crate) fn add(&self, name: &str, may: Grant) -> Caller {
         let token = ClientToken::new().unwrap();

@@ -75,13 +75,10 @@ async fn what_a_client_remembers_a_later_session_recalls_and_the_wiki_is_never_t
     let wiki = sample_wiki().await;
     let first = called(setup(&wiki), "claude-code").await;
     let page = id_of(&wiki, "docs/configuration");
-    let remembered = first
-        .checked(
-            REMEMBER,
-            json!({ "content": "The team writes dates as 2030-01-31.", "type": "preference", "importance": 8 }),
-        )
-        .await
-        .unwrap();
+    let preference = json!({
+        "content": "The team writes dates as 2030-01-31.", "type": "preference", "importance": 8,
+    });
+    let remembered = checked_ok(&first, REMEMBER, preference).await;
     assert_eq!(remembered["state"], "remembered");
     let about = json!({ "content": "Half of the settings are outdated.", "page": page });
     first.checked(REMEMBER, about.clone()).await.unwrap();
@@ -91,13 +88,11 @@ async fn what_a_client_remembers_a_later_session_recalls_and_the_wiki_is_never_t
 
     let later = called(setup(&wiki).in_dir(&first.dir), "claude-code").await;
     let all = later.checked(RECALL, json!({})).await.unwrap();
-    assert_eq!(
-        texts(&all),
-        [
-            "The team writes dates as 2030-01-31.",
-            "Half of the settings are outdated."
-        ]
-    );
+    let expected = [
+        "The team writes dates as 2030-01-31.",
+        "Half of the settings are outdated.",
+    ];
+    assert_eq!(texts(&all), expected);
     let one = &all["memories"][0];
     one.shows(json!({ "type": "preference", "importance": 8, "health": 100, "by": "claude-code" }));
     let found = call_ok(&later, RECALL, json!({ "query": "DATES" })).await;
@@ -107,10 +102,8 @@ async fn what_a_client_remembers_a_later_session_recalls_and_the_wiki_is_never_t
     let tasks = later.call(RECALL, json!({ "type": "task" })).await.unwrap();
     assert_eq!(tasks, json!({ "memories": [] }));
     let limited = later.checked(RECALL, json!({ "limit": 1 })).await.unwrap();
-    assert_eq!(
-        (texts(&limited).len(), &limited["notShown"]),
-        (1, &json!(1))
-    );
+    assert_eq!(texts(&limited).len(), 1);
+    assert_eq!(limited["notShown"], json!(1));
     assert!(mutations(&wiki).is_empty());
 
     let file = store(&first.dir);
@@ -138,24 +131,17 @@ async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_with
     let wiki = wiki_of(&[("docs/a", "# A\n")]).await;
     let served = called(setup(&wiki), "agent").await;
     let first = served.call(REMEMBER, text("xyloquartz one")).await.unwrap();
-    let changed = served
-        .call(
-            REMEMBER,
-            json!({ "content": "xyloquartz two", "id": id(&first), "importance": 9 }),
-        )
-        .await
-        .unwrap();
-    assert_eq!(
-        (&changed["state"], id(&changed)),
-        (&json!("changed"), id(&first))
-    );
-    let last = served
-        .call(
-            REMEMBER,
-            json!({ "content": "xyloquartz three", "supersedes": id(&first), "page": id_of(&wiki, "docs/a") }),
-        )
-        .await
-        .unwrap();
+    let changed = call_ok(
+        &served,
+        REMEMBER,
+        json!({ "content": "xyloquartz two", "id": id(&first), "importance": 9 }),
+    )
+    .await;
+    assert_eq!(changed["state"], "changed");
+    assert_eq!(id(&changed), id(&first));
+    let page = id_of(&wiki, "docs/a");
+    let third = json!({ "content": "xyloquartz three", "supersedes": id(&first), "page": page });
+    let last = call_ok(&served, REMEMBER, third).await;
     let recalled = served.call(RECALL, json!({})).await.unwrap();
     assert_eq!(texts(&recalled), ["xyloquartz three"]);
     // What was superseded is no memory any more.
@@ -182,10 +168,8 @@ async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_with
         ["remembered", "changed", "remembered", "forgotten"]
     );
     let reason = told[2].reason.as_deref().unwrap();
-    assert!(
-        reason.contains(", fact, sha256 ") && reason.ends_with(id(&first)),
-        "{reason}"
-    );
+    says(&reason, ", fact, sha256 ");
+    assert!(reason.ends_with(id(&first)), "{reason}");
     assert_eq!(told[3].path.as_ref().unwrap().as_str(), "docs/a");
     assert_eq!(told[3].client.as_ref().unwrap().name, "agent");
     for run in runs(served.dir.path()) {
@@ -209,10 +193,7 @@ async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_with
 #[tokio::test]
 async fn each_client_has_its_own_over_stdio_and_over_http() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let (ci, docs) = (
-        names.add("ci", Grant::default()),
-        names.add("docs", Grant::default()),
-    );
+    let (ci, docs) = (names.client("ci"), names.client("docs"));
     let one = called(setup(&wiki), "one").await;
     let other = called(setup(&wiki).in_dir(&one.dir), "other").await;
     let hosted = setup(&wiki).in_dir(&one.dir).naming(&names).host().await;
@@ -263,14 +244,10 @@ async fn each_client_has_its_own_over_stdio_and_over_http() {
 async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let hidden = wiki.with_store(|store| store.add(page("vault/plan", "# Plan\n")));
-    let wide = names.add("wide", Grant::default());
-    let narrow = names.add(
-        "narrow",
-        Grant {
-            denied_read_prefixes: Some(vec!["vault".to_owned()]),
-            ..Grant::default()
-        },
-    );
+    let wide = names.client("wide");
+    let narrow = names.granted("narrow", |grant| {
+        grant.denied_read_prefixes = some(["vault"])
+    });
     let server = setup(&wiki)
         .with("WIKI_MEMORY", "site")
         .naming(&names)
@@ -284,10 +261,8 @@ async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
         .unwrap();
     let seen = |answer: &Value| texts(answer).len();
     let all = json!({});
-    assert_eq!(
-        seen(&server.call(&wide, RECALL, all.clone()).await.unwrap()),
-        2
-    );
+    let seen = seen(&server.call(&wide, RECALL, all.clone()).await.unwrap());
+    assert_eq!(seen, 2);
     for ask in [
         json!({}),
         json!({ "query": "xyloquartz open" }),
@@ -349,14 +324,8 @@ async fn secrets_are_not_remembered_and_the_refusal_is_on_record() {
 #[tokio::test]
 async fn who_may_not_write_recalls_and_neither_remembers_nor_forgets() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let reading = Grant {
-        read_only: true,
-        ..Grant::default()
-    };
-    let (writes, reads) = (
-        names.add("writes", Grant::default()),
-        names.add("reads", reading),
-    );
+    let reading = Grant::default().but(|grant| grant.read_only = true);
+    let (writes, reads) = (names.client("writes"), names.add("reads", reading));
     let shared = |setup: Setup| setup.with("WIKI_MEMORY", "site").naming(&names);
     let server = shared(setup(&wiki)).host().await;
     let kept = server.call(&writes, REMEMBER, text("kept")).await.unwrap();
@@ -495,9 +464,7 @@ async fn a_full_store_says_what_to_forget_and_that_helps() {
         .await
     };
     served.call(REMEMBER, text("first")).await.unwrap();
-    let too_many = import(0..600).await;
-    assert_eq!(too_many.code, 1, "{}", too_many.told);
-    assert!(too_many.stderr.contains("4 MB"), "{}", too_many.told);
+    import(0..600).await.exits(1).warns("4 MB");
     // Nothing of it was taken over.
     assert_eq!(listed(&wiki, &served.dir, &[]).await.len(), 1);
     import(0..525).await.good();
@@ -670,15 +637,13 @@ async fn an_operator_restores_forgets_clears_and_all_of_it_is_on_record() {
             format!("{} {decision}", record.tool.as_deref().unwrap_or_default())
         })
         .collect();
-    assert_eq!(
-        by_operator,
-        [
-            "memory restore restored",
-            "memory forget forgotten",
-            "memory forget forgotten",
-            "memory forget removed"
-        ]
-    );
+    let expected = [
+        "memory restore restored",
+        "memory forget forgotten",
+        "memory forget forgotten",
+        "memory forget removed",
+    ];
+    assert_eq!(by_operator, expected);
 }
 
 #[tokio::test]

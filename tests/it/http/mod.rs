@@ -112,10 +112,8 @@ async fn a_real_client_reads_and_writes_on_both_generations() {
         .into_iter()
         .find(|record| record.tool.is_some());
     let client = record.unwrap().client.unwrap();
-    assert_eq!(
-        (client.subject, client.address.as_deref()),
-        (None, Some("127.0.0.1"))
-    );
+    assert_eq!(client.subject, None);
+    assert_eq!(client.address.as_deref(), Some("127.0.0.1"));
 }
 
 #[tokio::test]
@@ -212,12 +210,10 @@ async fn browsers_are_let_in_for_listed_sites_alone() {
         .host()
         .await;
     let asked = open.send("OPTIONS", "/mcp", &site, "").await;
+    assert_eq!(asked.status, 204);
     assert_eq!(
-        (
-            asked.status,
-            asked.headers["access-control-allow-origin"].as_str()
-        ),
-        (204, "https://app.example.com")
+        asked.headers["access-control-allow-origin"].as_str(),
+        "https://app.example.com"
     );
     let answer = open.post(&site, &initialize("2025-11-25")).await;
     assert_eq!(
@@ -230,10 +226,7 @@ async fn browsers_are_let_in_for_listed_sites_alone() {
 #[tokio::test]
 async fn a_body_past_the_limit_is_refused_before_it_is_read_and_while() {
     let wiki = sample_wiki().await;
-    let limits = HttpLimits {
-        body: 2_000,
-        ..LIMITS()
-    };
+    let limits = LIMITS().but(|limits| limits.body = 2_000);
     let server = Setup::readonly(&wiki).host_within(limits).await;
     let caller = speaking(&nobody());
     // Nothing of the body is ever sent, and the answer comes.
@@ -328,10 +321,7 @@ async fn calls_sessions_and_connections_are_bounded_with_a_503() {
 #[tokio::test]
 async fn connections_that_send_no_head_keep_nobody_out() {
     let wiki = sample_wiki().await;
-    let limits = HttpLimits {
-        connections: 32,
-        ..LIMITS()
-    };
+    let limits = LIMITS().but(|limits| limits.connections = 32);
     let server = Setup::readonly(&wiki).host_within(limits).await;
     let mut silent = Vec::new();
     for _ in 0..200 {
@@ -360,20 +350,8 @@ async fn whoever_comes_too_often_is_told_to_wait() {
     let wiki = sample_wiki().await;
     let names = Names::new();
     let (slow, usual) = (
-        names.add(
-            "slow",
-            Grant {
-                rate: Some(2),
-                ..Grant::default()
-            },
-        ),
-        names.add(
-            "usual",
-            Grant {
-                rate: Some(1_000),
-                ..Grant::default()
-            },
-        ),
+        names.granted("slow", |grant| grant.rate = Some(2)),
+        names.granted("usual", |grant| grant.rate = Some(1_000)),
     );
     let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_RATE", "3")
@@ -382,10 +360,8 @@ async fn whoever_comes_too_often_is_told_to_wait() {
         .await;
     for (caller, rate) in [(&slow, 2), (&usual, 3)] {
         for _ in 0..rate {
-            assert_eq!(
-                server.post(caller, &call(TREE, json!({}))).await.status,
-                200
-            );
+            let status = server.post(caller, &call(TREE, json!({}))).await.status;
+            assert_eq!(status, 200);
         }
         let answer = server.post(caller, &call(TREE, json!({}))).await;
         assert_eq!(answer.status, 429);
@@ -415,11 +391,8 @@ async fn without_named_clients_nobody_from_elsewhere_is_let_in() {
         );
     }
     for loopback in ["127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
-        assert_eq!(
-            refused_start(&serving(&[]), address(loopback)),
-            None,
-            "{loopback}"
-        );
+        let fault = refused_start(&serving(&[]), address(loopback));
+        assert_eq!(fault, None, "{loopback}");
     }
     // A proxy on this machine may bring anybody.
     let proxied = serving(&[("WIKI_SERVE_TRUSTED_PROXIES", "127.0.0.1")]);
@@ -432,7 +405,7 @@ async fn without_named_clients_nobody_from_elsewhere_is_let_in() {
         HttpServer::new(Sites::only(app), settings, LIMITS(), listener).map(|_| ())
     };
     assert!(start().await.is_err());
-    names.add("ci", Grant::default());
+    names.client("ci");
     assert_eq!(start().await, Ok(()));
 }
 
@@ -440,7 +413,7 @@ async fn without_named_clients_nobody_from_elsewhere_is_let_in() {
 async fn health_says_what_is_wrong() {
     let wiki = sample_wiki().await;
     let names = Names::new();
-    names.add("ci", Grant::default());
+    names.client("ci");
     let limits = HttpLimits {
         reached: Duration::ZERO,
         asked: Duration::from_secs(5),
@@ -452,10 +425,8 @@ async fn health_says_what_is_wrong() {
         .await;
     assert_eq!(server.get("/healthz").await.status, 200);
     let root = server.get("/").await;
-    assert_eq!(
-        (root.status, &*root.body),
-        (404, "there is nothing here; MCP is at /mcp\n")
-    );
+    assert_eq!(root.status, 404);
+    assert_eq!(&*root.body, "there is nothing here; MCP is at /mcp\n");
     let ready = async || {
         let answer = server.get("/readyz").await;
         let body: Value = serde_json::from_str(&answer.body).unwrap();
@@ -475,7 +446,7 @@ async fn health_says_what_is_wrong() {
         gone["checks"]["settings"],
         "the tokens file is missing or names no client: nobody may call"
     );
-    names.add("ci", Grant::default());
+    names.client("ci");
     assert_eq!(ready().await["ready"], true);
     std::fs::write(names.path(), "").unwrap();
     assert_eq!(ready().await["ready"], false);
@@ -549,10 +520,7 @@ async fn the_end_waits_for_calls_under_way_and_takes_no_more() {
 #[tokio::test]
 async fn a_call_that_outlasts_the_end_leaves_its_write_settled() {
     let wiki = sample_wiki().await;
-    let limits = HttpLimits {
-        last_calls: Duration::ZERO,
-        ..LIMITS()
-    };
+    let limits = LIMITS().but(|limits| limits.last_calls = Duration::ZERO);
     let server = Setup::editor(&wiki).host_within(limits).await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "Last" });
     let caller = server.open(&nobody()).await;
@@ -692,7 +660,7 @@ async fn one_id_goes_through_the_record_and_the_requests_of_a_call() {
 #[tokio::test]
 async fn the_tokens_file_is_made_private() {
     let names = Names::new();
-    names.add("ci", Grant::default());
+    names.client("ci");
     let mode = std::fs::metadata(names.path())
         .unwrap()
         .permissions()
@@ -729,10 +697,7 @@ async fn a_file_that_the_server_cannot_open_makes_it_unready() {
     let server = Setup::editor(&wiki)
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .with("WIKI_MUTATION_DRY_RUN", "false")
-        .host_within(HttpLimits {
-            fresh: Duration::ZERO,
-            ..LIMITS()
-        })
+        .host_within(LIMITS().but(|limits| limits.fresh = Duration::ZERO))
         .await;
     let caller = nobody();
     let page = json!({ "path": "docs/new", "title": "T", "content": "x" });

@@ -82,7 +82,7 @@ async fn over_http_people_are_told_an_address_and_no_command() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n")]).await;
     let mut hook = Hook::answering(Vec::new()).await;
     let names = Names::new();
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     for (name, hosts) in [("docs/a", ""), ("docs/b", "mcp.example.org")] {
         let mut setup = Setup::admin(&wiki)
             .with("WIKI_CONFIRM", "review")
@@ -141,18 +141,16 @@ async fn people_are_told_what_waits_and_what_was_decided_with_ids_alone() {
     let id = answer["proposal"].as_str().unwrap();
     let review = format!("https://mcp.example.org/review/sets/{id}");
     let name = served.app.wiki.settings().name.clone();
-    assert_eq!(
-        hook.next().await,
-        json!({
-            "v": 1,
-            "event": "waiting",
-            "wiki": name,
-            "text": format!("{name}: A change waits for a decision: {review}"),
-            "set": id,
-            "changes": 1,
-            "review": review,
-        })
-    );
+    let expected = json!({
+        "v": 1,
+        "event": "waiting",
+        "wiki": name,
+        "text": format!("{name}: A change waits for a decision: {review}"),
+        "set": id,
+        "changes": 1,
+        "review": review,
+    });
+    assert_eq!(hook.next().await, expected);
     decide(
         &wiki,
         served.dir.path(),

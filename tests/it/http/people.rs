@@ -41,10 +41,7 @@ fn within(issuer: IssuerTimes) -> HttpLimits {
 
 /// Times with which keys are asked for again at every occasion.
 fn eager() -> IssuerTimes {
-    IssuerTimes {
-        apart: Duration::ZERO,
-        ..IssuerTimes::default()
-    }
+    IssuerTimes::default().but(|times| times.apart = Duration::ZERO)
 }
 
 async fn ask(server: &Hosted, caller: &Caller) -> Answer {
@@ -59,7 +56,7 @@ fn message(answer: &Answer) -> String {
 #[tokio::test]
 async fn a_person_reads_and_writes_within_their_grant_and_stands_on_record() {
     let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
-    let ci = names.add("ci", Grant::default());
+    let ci = names.client("ci");
     let server = setup(&wiki, &issuer, &names, TEAM).host().await;
     let token = issuer.token(json!({}));
     let ada = server.open(&bearer(&token)).await;
@@ -191,11 +188,8 @@ async fn every_algorithm_of_the_key_set_is_taken_and_no_other() {
     let server = serve(&wiki, &issuer).await;
     for (algorithm, key) in &own {
         let token = key.signed(algorithm, &issuer.claims(json!({})));
-        assert_eq!(
-            ask(&server, &bearer(&token)).await.status,
-            200,
-            "{algorithm}"
-        );
+        let status = ask(&server, &bearer(&token)).await.status;
+        assert_eq!(status, 200, "{algorithm}");
     }
     // A key that says what it is for is for nothing else.
     let mut only = rsa().public();
@@ -309,11 +303,8 @@ async fn a_token_that_is_not_the_issuers_own_for_this_server_is_refused() {
         json!({ "aud": ["x", AUDIENCE] }),
         json!({ "exp": 0.5 + f64::from(u32::try_from(now).unwrap() + 60) }),
     ] {
-        assert_eq!(
-            ask(&server, &bearer(&with(claims.clone()))).await.status,
-            200,
-            "{claims}"
-        );
+        let status = ask(&server, &bearer(&with(claims.clone()))).await.status;
+        assert_eq!(status, 200, "{claims}");
     }
     let without = issuer.headed(json!({ "kid": null, "typ": null }));
     assert_eq!(ask(&server, &bearer(&without)).await.status, 200);
@@ -354,10 +345,7 @@ async fn keys_that_were_rotated_are_fetched_and_those_that_went_count_no_more() 
 async fn while_the_issuer_is_away_its_keys_count_on_for_a_bounded_time() {
     let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
     let names = Names::new();
-    let times = IssuerTimes {
-        fresh: Duration::ZERO,
-        ..eager()
-    };
+    let times = eager().but(|times| times.fresh = Duration::ZERO);
     let server = setup(&wiki, &issuer, &names, TEAM)
         .host_within(within(times))
         .await;
@@ -410,10 +398,7 @@ async fn while_the_issuer_is_away_its_keys_count_on_for_a_bounded_time() {
 
 /// The metrics, read by a named client.
 async fn server_metrics(server: &Hosted, names: &Names) -> String {
-    let reader = names.add(
-        &format!("m{}", names.file().read().unwrap().len()),
-        Grant::default(),
-    );
+    let reader = names.client(&format!("m{}", names.file().read().unwrap().len()));
     server.send("GET", "/metrics", &reader, "").await.body
 }
 
@@ -672,10 +657,8 @@ async fn a_token_of_the_issuer_in_the_place_of_a_key_goes_nowhere() {
     );
     let key = &wiki.keys().editor;
     let both = ada.with("x-wiki-api-token", key);
-    assert_eq!(
-        server.post(&both, &initialize("2025-11-25")).await.status,
-        200
-    );
+    let status = server.post(&both, &initialize("2025-11-25")).await.status;
+    assert_eq!(status, 200);
     assert!(
         server
             .call(&both, BY_PATH, json!({ "path": "home" }))
@@ -701,10 +684,8 @@ async fn people_need_a_place_for_the_tokens_of_their_delegates() {
         "WIKI_SERVE_TOKENS_FILE",
     );
     let with = settings(Setup::readonly(&wiki).naming(&Names::new()));
-    assert_eq!(
-        refused_start(&with, "192.0.2.1:8765".parse().unwrap()),
-        None
-    );
+    let fault = refused_start(&with, "192.0.2.1:8765".parse().unwrap());
+    assert_eq!(fault, None);
 }
 
 #[tokio::test]

@@ -60,10 +60,8 @@ async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     lacks(&std::fs::read_to_string(names.path()).unwrap(), &secret);
     let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
     let link = &listed["sessions"][0];
-    assert_eq!(
-        (&link["isUnusedLink"], &link["lastUse"]),
-        (&json!(true), &Value::Null)
-    );
+    assert_eq!(link["isUnusedLink"], true);
+    assert_eq!(link["lastUse"], Value::Null);
     let sign_ins = sign_ins(&names);
     let before = std::fs::read(names.path()).unwrap();
     let (_, session) = sign_ins.take_link(&secret).await.unwrap().unwrap();
@@ -71,10 +69,8 @@ async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     assert_eq!(std::fs::read(names.path()).unwrap(), before);
     let anna = clients(&names).by_id(session.client().unwrap()).unwrap();
     assert_eq!((&*anna.name, anna.role), ("anna", Role::Reviewer));
-    assert_eq!(
-        anna.narrowing().prefixes.as_ref().unwrap()[0].to_string(),
-        "docs"
-    );
+    let prefixes = anna.narrowing().prefixes.as_ref().unwrap()[0].to_string();
+    assert_eq!(prefixes, "docs");
     assert!(!anna.may.may_apply_in_dry_run);
     assert_eq!(anna.id, names.file().read().unwrap()[0].id());
 }
@@ -98,7 +94,7 @@ async fn whoever_signed_in_is_out_as_soon_as_the_client_ends_or_is_taken_out() {
     );
     std::fs::write(names.path(), before).unwrap();
     assert!(still());
-    let other = names.add("other", Grant::default());
+    let other = names.client("other");
     // With the client go its links.
     assert_eq!(token(&names, &["revoke", "anna"]).code, 0);
     assert!(!still());
@@ -199,7 +195,7 @@ fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
 #[tokio::test]
 async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     let metrics = ClientToken::new().unwrap();
     let watch = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
     names.file().add(watch.unwrap()).unwrap();
@@ -225,7 +221,7 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
 #[tokio::test]
 async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let own = names.add("own", Grant::default());
+    let own = names.client("own");
     let server = Setup::editor(&wiki).naming(&names).host().await;
     let session = server.open(&own).await;
     server.call(&session, TREE, json!({})).await.unwrap();
@@ -258,7 +254,7 @@ async fn stream_ends(stream: impl Future<Output = Answer>, end: time::OffsetDate
 #[tokio::test]
 async fn a_stream_that_is_open_ends_with_its_client() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let own = names.add("own", Grant::default());
+    let own = names.client("own");
     let server = Setup::editor(&wiki).naming(&names).host().await;
     let session = speaking(&server.open(&own).await);
     let end = ends_soon(&names);
@@ -297,7 +293,7 @@ async fn a_request_that_listens_ends_with_its_client_however_its_id_is_written()
 #[test]
 fn a_line_of_an_agent_is_as_it_was_before_there_were_roles() {
     let names = Names::new();
-    names.add("own", Grant::default());
+    names.client("own");
     let line: Value =
         serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
     let members: Vec<_> = line
@@ -331,16 +327,13 @@ fn caller(made: &Ended) -> Caller {
 fn in_days(days: i64) -> Grant {
     let format = &time::format_description::well_known::Rfc3339;
     let end = time::OffsetDateTime::now_utc() + time::Duration::days(days);
-    Grant {
-        expires: Some(end.format(format).unwrap()),
-        ..Grant::default()
-    }
+    Grant::default().but(|grant| grant.expires = Some(end.format(format).unwrap()))
 }
 
 #[tokio::test]
 async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let old = names.add("own", Grant::default());
+    let old = names.client("own");
     let setup = || Setup::editor(&wiki).naming(&names);
     let servers = [setup().host().await, setup().host().await];
     let id = names.file().read().unwrap()[0].id();
@@ -356,31 +349,25 @@ async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
         }
         answers
     };
-    assert_eq!(
-        (status(&old).await, status(&new).await),
-        (vec![200; 2], vec![200; 2])
-    );
+    assert_eq!(status(&old).await, vec![200; 2]);
+    assert_eq!(status(&new).await, vec![200; 2]);
     assert_eq!(names.file().read().unwrap()[0].id(), id);
     // The old token's time is over.
     rewrite(&names.path(), |line| {
         line["old"]["ends"] = json!("2020-01-01T00:00:00Z");
     });
-    assert_eq!(
-        (status(&old).await, status(&new).await),
-        (vec![401; 2], vec![200; 2])
-    );
+    assert_eq!(status(&old).await, vec![401; 2]);
+    assert_eq!(status(&new).await, vec![200; 2]);
     let newest = caller(&token(&names, &["rotate", "own", "--keep-old", "0"]));
-    assert_eq!(
-        (status(&new).await, status(&newest).await),
-        (vec![401; 2], vec![200; 2])
-    );
+    assert_eq!(status(&new).await, vec![401; 2]);
+    assert_eq!(status(&newest).await, vec![200; 2]);
     assert_eq!(names.file().read().unwrap()[0].id(), id);
 }
 
 #[test]
 fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
     let names = Names::new();
-    names.add("open", Grant::default());
+    names.client("open");
     names.add("short", in_days(0));
     rewrite(&names.path(), |line| {
         if line["name"] == "short" {
@@ -434,8 +421,8 @@ async fn a_rotated_person_gets_another_link_and_another_end() {
 #[tokio::test]
 async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let [one, other] = ["one", "other"].map(|name| names.add(name, Grant::default()));
-    names.add("never", Grant::default());
+    let [one, other] = ["one", "other"].map(|name| names.client(name));
+    names.client("never");
     let listed = || {
         let listed: Value =
             serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
@@ -493,16 +480,12 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
         serde_json::from_str::<Value>(&text).unwrap()["client"].clone()
     };
     let (own, other) = (status(&soon).await, status(&later).await);
-    assert_eq!(
-        (&own["name"], &other["name"]),
-        (&json!("soon"), &json!("later"))
-    );
+    assert_eq!(own["name"], "soon");
+    assert_eq!(other["name"], "later");
     let notice = own["notice"].as_str().unwrap();
     begins(&notice, "This client's token ends in 8 days. ");
-    assert!(
-        other["expiresAt"].is_string() && other.get("notice").is_none(),
-        "{other}"
-    );
+    assert!(other["expiresAt"].is_string(), "{other}");
+    assert!(other.get("notice").is_none(), "{other}");
     let ready: Value = serde_json::from_str(&server.get("/readyz").await.body).unwrap();
     assert_eq!(ready["clientsEndingSoon"], 1, "{ready}");
     let dir = tempfile::TempDir::new().unwrap();
@@ -565,7 +548,7 @@ async fn the_log_says_at_its_start_who_ends_soon() {
 #[tokio::test]
 async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let [one, other] = ["one", "two"].map(|name| names.add(name, Grant::default()));
+    let [one, other] = ["one", "two"].map(|name| names.client(name));
     let server = Setup::editor(&wiki).naming(&names).host().await;
     let update = UPDATE;
     let arguments = json!({ "id": crate::harness::id_of(&wiki, "home"), "title": "T" });
@@ -579,19 +562,15 @@ async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
         .lines()
         .filter(|line| line.starts_with("wikijs_gate_client_"))
         .collect();
-    assert_eq!(
-        of_clients,
-        [
-            "wikijs_gate_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
-            "wikijs_gate_client_calls_total{client=\"two\",outcome=\"failed\"} 1",
-            "wikijs_gate_client_calls_total{client=\"two\",outcome=\"ok\"} 1",
-            "wikijs_gate_client_writes_total{client=\"one\",outcome=\"applied\"} 1",
-        ]
-    );
+    let expected = [
+        "wikijs_gate_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
+        "wikijs_gate_client_calls_total{client=\"two\",outcome=\"failed\"} 1",
+        "wikijs_gate_client_calls_total{client=\"two\",outcome=\"ok\"} 1",
+        "wikijs_gate_client_writes_total{client=\"one\",outcome=\"applied\"} 1",
+    ];
+    assert_eq!(of_clients, expected);
     let records = server.records().into_iter();
     let roles: Vec<_> = records.filter_map(|record| record.client?.role).collect();
-    assert!(
-        !roles.is_empty() && roles.iter().all(|role| *role == Role::Agent),
-        "{roles:?}"
-    );
+    assert!(!roles.is_empty(), "{roles:?}");
+    assert!(roles.iter().all(|role| *role == Role::Agent), "{roles:?}");
 }

@@ -25,10 +25,7 @@ const FOUR: fn() -> HttpLimits = || HttpLimits {
 };
 
 fn two(names: &Names) -> (Caller, Caller) {
-    (
-        names.add("own", Grant::default()),
-        names.add("other", Grant::default()),
-    )
+    (names.client("own"), names.client("other"))
 }
 
 fn keyed(caller: &Caller, key: &str) -> Caller {
@@ -204,10 +201,7 @@ async fn previews_of_one_client_do_not_push_out_those_of_another() {
 async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
-    let limits = HttpLimits {
-        keys: 2,
-        ..LIMITS()
-    };
+    let limits = LIMITS().but(|limits| limits.keys = 2);
     let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .naming(&names)
@@ -230,10 +224,7 @@ async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
 #[tokio::test]
 async fn a_key_that_the_wiki_does_not_know_gets_no_index_and_is_asked_about_once() {
     let wiki = sample_wiki().await;
-    let limits = HttpLimits {
-        keys: 1,
-        ..LIMITS()
-    };
+    let limits = LIMITS().but(|limits| limits.keys = 1);
     let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .indexed()
@@ -270,10 +261,7 @@ async fn whatever_keys_are_made_up_few_requests_are_under_way_to_the_wiki() {
     let (mute, address) = mute_wiki().await;
     let server = Setup::at(&address, "e30.e30.x")
         .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host_within(HttpLimits {
-            fresh: Duration::from_mins(10),
-            ..LIMITS()
-        })
+        .host_within(LIMITS().but(|limits| limits.fresh = Duration::from_mins(10)))
         .await;
     let metric = async |name: &str| -> u64 {
         let told = server.get("/metrics").await.body;

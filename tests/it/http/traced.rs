@@ -237,10 +237,8 @@ async fn a_collector_gets_a_span_a_call_a_stage_and_a_request_of_one_trace() {
     assert_eq!(of_call.0["kind"], 2);
     let id = applied["callId"].as_str().map(str::to_owned);
     assert_eq!(of_call.attribute("wikijs_gate.call"), id);
-    assert_eq!(
-        of_call.attribute("wikijs_gate.outcome").as_deref(),
-        Some("ok")
-    );
+    let attribute = of_call.attribute("wikijs_gate.outcome");
+    assert_eq!(attribute.as_deref(), Some("ok"));
     let page = Some(id_of(&wiki, "home").to_string());
     for stage in ["lock", "read", "check", "rules", "record", "send", "verify"] {
         let span = find(&format!("write.{stage}"));
@@ -264,10 +262,8 @@ async fn a_collector_gets_a_span_a_call_a_stage_and_a_request_of_one_trace() {
             .iter()
             .find(is_it)
             .unwrap_or_else(|| panic!("{told}"));
-        assert_eq!(
-            span.attribute("http.response.status_code").as_deref(),
-            Some("200")
-        );
+        let attribute = span.attribute("http.response.status_code");
+        assert_eq!(attribute.as_deref(), Some("200"));
     }
     for span in &spans {
         assert_eq!(span.get("traceId"), TRACE);
@@ -309,10 +305,8 @@ async fn a_call_without_a_trace_begins_one_that_is_on_its_record() {
     assert_eq!(calls[0].get("parentSpanId"), "");
     assert_eq!(calls[0].0["status"], json!({}));
     assert_eq!(calls[1].0["status"], json!({ "code": 2 }));
-    assert_eq!(
-        calls[1].attribute("wikijs_gate.outcome").as_deref(),
-        Some("PAGE_NOT_FOUND")
-    );
+    let attribute = calls[1].attribute("wikijs_gate.outcome");
+    assert_eq!(attribute.as_deref(), Some("PAGE_NOT_FOUND"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

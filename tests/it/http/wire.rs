@@ -92,8 +92,7 @@ async fn a_new_certificate_is_taken_over_and_a_bad_pair_is_named_and_is_not() {
             .fold(probe, |all, (name, value)| all.with(name, value))
     };
     let at = format!("127.0.0.1:{port}");
-    let asked = ended(probe(&["health", "--http", &at])).await;
-    assert_eq!(asked.code, 0, "{}", asked.told);
+    ended(probe(&["health", "--http", &at])).await.good();
 
     files.put("key", &second.signed[1]);
     server.signal("-HUP");
@@ -102,8 +101,7 @@ async fn a_new_certificate_is_taken_over_and_a_bad_pair_is_named_and_is_not() {
     let ready = get(&first, "/readyz").await.unwrap().text().await.unwrap();
     says(&ready, fault);
     says(&ended(probe(&["doctor"])).await.told, fault);
-    let asked = ended(probe(&["health", "--http", &at])).await;
-    assert_eq!(asked.code, 0, "{}", asked.told);
+    ended(probe(&["health", "--http", &at])).await.good();
 
     files.put("cert", &second.signed[0]);
     server.signal("-HUP");
@@ -215,7 +213,7 @@ async fn by_own_tls_the_review_page_has_https_links_and_a_cookie_for_tls_alone()
     let wiki = sample_wiki().await;
     let authority = Authority::of("127.0.0.1");
     let (files, names) = (Files::of(&authority), Names::new());
-    names.add("agent", Grant::default());
+    names.client("agent");
     let setup = files.variables().into_iter().fold(
         Setup::readonly(&wiki).naming(&names),
         |setup, (name, path)| setup.with(name, &path),

@@ -8,13 +8,7 @@ use crate::prelude::*;
 
 /// A page that has its default in every field that has one.
 fn plain() -> PageRow {
-    PageRow {
-        path: "answers/plain".to_owned(),
-        title: "Plain".to_owned(),
-        content: "Zebra\n".to_owned(),
-        is_published: true,
-        ..PageRow::default()
-    }
+    titled("answers/plain", "Plain", "Zebra\n").but(|row| row.is_published = true)
 }
 
 /// A page that has its default in none of them.

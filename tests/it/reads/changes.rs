@@ -9,10 +9,7 @@ use crate::reads::read;
 /// A time at which nothing that a test does has been done yet.
 fn now(wiki: &DemoWiki) -> String {
     // By the wiki's own clock: each of its dates is later than the one before.
-    let id = wiki.with_page(PageRow {
-        path: "clock".to_owned(),
-        ..PageRow::default()
-    });
+    let id = wiki.with_page(PageRow::default().but(|row| row.path = "clock".to_owned()));
     let row = wiki.with_store(|store| store.remove(id).unwrap());
     row.created_at
 }
@@ -65,34 +62,21 @@ async fn each_page_is_told_with_who_wrote_what_newest_first() {
             "Start".clone_into(&mut page.title);
             "Cy".clone_into(&mut page.author);
         });
-        store.add(PageRow {
-            path: "docs/new".to_owned(),
-            title: "New".to_owned(),
-            content: "a\nb\n".to_owned(),
-            author: "Di".to_owned(),
-            ..PageRow::default()
-        });
+        store.add(titled("docs/new", "New", "a\nb\n").but(|row| row.author = "Di".to_owned()));
     });
     let served = serve(&wiki, &wiki.keys().admin).await;
     let all = changes(&served, json!({ "since": since })).await;
-    assert_eq!(
-        told(&all),
-        [
-            json!({ "path": "docs/new", "created": true, "authors": ["Di"], "writes": 1,
+    let expected = [
+        json!({ "path": "docs/new", "created": true, "authors": ["Di"], "writes": 1,
                     "linesAdded": 2 }),
-            json!({ "path": "start", "authors": ["Cy"], "writes": 1, "changed": ["path", "title"],
+        json!({ "path": "start", "authors": ["Cy"], "writes": 1, "changed": ["path", "title"],
                     "movedFrom": "en/home" }),
-            json!({ "path": "docs", "authors": ["Bob", "Ann"], "writes": 2, "changed": ["content"],
+        json!({ "path": "docs", "authors": ["Bob", "Ann"], "writes": 2, "changed": ["content"],
                     "linesAdded": 2, "linesRemoved": 1 }),
-        ]
-    );
+    ];
+    assert_eq!(told(&all), expected);
     // A key with every right lacks nothing but the deletions that nobody can know.
-    assert_eq!(all.get("deleted"), None, "{all}");
-    assert_eq!(
-        all["unavailable"],
-        json!({ "deleted": UNKNOWN_DELETIONS }),
-        "{all}"
-    );
+    all.shows(json!({ "deleted": null, "unavailable": { "deleted": UNKNOWN_DELETIONS } }));
     assert!(all.get("more").is_none(), "{all}");
     // Below a path, with a locale or without.
     for (path, paths) in [
@@ -155,10 +139,7 @@ async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
     }
     // The list alone says when a page was made.
     let made = now(&wiki);
-    wiki.with_page(PageRow {
-        path: "made".to_owned(),
-        ..PageRow::default()
-    });
+    wiki.with_page(PageRow::default().but(|row| row.path = "made".to_owned()));
     let served = serve(&wiki, &wiki.keys().reader).await;
     let all = changes(&served, json!({ "since": made })).await;
     assert_eq!(told(&all), [json!({ "path": "made", "created": true })]);
@@ -187,12 +168,7 @@ async fn twenty_pages_are_told_the_rest_counted_and_read_on_in_few_requests() {
     let since = now(&wiki);
     wiki.with_store(|store| {
         for number in 0..25 {
-            let id = store.add(PageRow {
-                path: format!("many/p{number:02}"),
-                title: "Many".to_owned(),
-                content: "a\n".to_owned(),
-                ..PageRow::default()
-            });
+            let id = store.add(titled(&format!("many/p{number:02}"), "Many", "a\n"));
             store.rewrite(id, |page| page.content.push_str("b\n"));
         }
     });
@@ -235,8 +211,7 @@ async fn a_new_page_is_shown_shortly_and_leads_to_what_came_after_its_creation()
         panic!("{all}");
     };
     assert!(all.to_string().len() < 5_000, "{all}");
-    assert_eq!(once["linesAdded"], 200);
-    assert_eq!(once.get("fromVersion"), None, "{once}");
+    once.shows(json!({ "linesAdded": 200, "fromVersion": null }));
     let compare = json!({ "id": twice["id"],
         "compare": { "from": twice["fromVersion"].to_string() } });
     let compared = read(&served, HISTORY, compare).await.unwrap();
@@ -253,12 +228,7 @@ async fn with_all_detail_each_page_comes_with_its_difference_within_one_bound() 
     wiki.with_store(|store| {
         let id = store.page_at("en", "docs").unwrap().id;
         store.rewrite(id, |page| "Documents".clone_into(&mut page.title));
-        store.add(PageRow {
-            path: "docs/new".to_owned(),
-            title: "New".to_owned(),
-            content: "a\nb\n".to_owned(),
-            ..PageRow::default()
-        });
+        store.add(titled("docs/new", "New", "a\nb\n"));
     });
     let served = serve(&wiki, &wiki.keys().admin).await;
     let brief = changes(&served, json!({ "since": since })).await;
@@ -512,10 +482,7 @@ async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
     let _all = served.app.wiki.pages_now().await.unwrap();
     let mut ids = Vec::new();
     for path in paths {
-        let id = wiki.with_page(PageRow {
-            path,
-            ..PageRow::default()
-        });
+        let id = wiki.with_page(PageRow::default().but(|row| row.path = path));
         let one = json!({ "id": id });
         read(&served, BY_ID, one).await.unwrap();
         ids.push(id);
@@ -593,10 +560,8 @@ async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_recor
     let gone = all["deleted"].as_array().unwrap();
     assert_eq!(gone.len(), 2, "{all}");
     let missed = gone.iter().find(|page| page["path"] == "home").unwrap();
-    assert!(
-        missed["at"].is_string() && missed.get("lastSeen").is_none(),
-        "{all}"
-    );
+    assert!(missed["at"].is_string(), "{all}");
+    assert!(missed.get("lastSeen").is_none(), "{all}");
     // A key that may not read there is told of neither; a place outside of the scope is not named.
     let other = wiki.key_with(&["read:pages", "read:source"], "other");
     let another = Setup::at(&wiki.address(), &other)

@@ -19,13 +19,14 @@ async fn wiki_of(pages: usize) -> DemoWiki {
     let wiki = sample_wiki().await;
     wiki.with_store(|store| {
         for number in 0..pages {
-            store.add(PageRow {
-                path: format!("many/{}/page-{number}", number % 3),
-                title: format!("Zebra {number}"),
-                content: "Stripes.\n".to_owned(),
-                tags: vec![format!("stripe-{number}")],
-                ..PageRow::default()
-            });
+            store.add(
+                titled(
+                    &format!("many/{}/page-{number}", number % 3),
+                    &format!("Zebra {number}"),
+                    "Stripes.\n",
+                )
+                .but(|row| row.tags = vec![format!("stripe-{number}")]),
+            );
         }
         let long = lines("Line");
         let id = store.page_at("en", "home").unwrap().id;

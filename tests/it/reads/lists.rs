@@ -143,10 +143,8 @@ async fn the_wiki_chooses_by_author_itself() {
     let own = listed(&served, json!({ "lastAuthorId": 1, "limit": 3 })).await;
     assert_eq!(paths(&own).len(), 3);
     assert_eq!(wiki.requests()[0].variables["authorId"], 1);
-    assert_eq!(
-        listed(&served, json!({ "lastAuthorId": 7 })).await,
-        json!({ "pages": [] })
-    );
+    let listed = listed(&served, json!({ "lastAuthorId": 7 })).await;
+    assert_eq!(listed, json!({ "pages": [] }));
 }
 
 #[tokio::test]
@@ -160,10 +158,8 @@ async fn only_the_wanted_members_are_given_and_the_id() {
     let none = listed(&served, json!({ "limit": 1, "fields": [] })).await;
     assert_eq!(none["pages"][0].as_object().unwrap().len(), 1);
     let error = read(&served, LIST, json!({ "fields": ["content"] })).await;
-    assert_eq!(
-        error.unwrap_err()["details"]["fields"][0]["path"],
-        "fields[0]"
-    );
+    let path = &error.unwrap_err()["details"]["fields"][0]["path"];
+    assert_eq!(path, "fields[0]");
 }
 
 #[tokio::test]
@@ -177,13 +173,10 @@ async fn backlinks_are_found_in_every_locale_and_take_the_other_filters() {
             // A page's link to itself is no backlink.
             ("en", "docs/configuration/x", "/en/docs/configuration/x"),
         ] {
-            store.add(PageRow {
-                locale: locale.to_owned(),
-                path: path.to_owned(),
-                title: path.to_owned(),
-                content: format!("[x]({link})"),
-                ..PageRow::default()
-            });
+            store.add(
+                titled(path, path, &format!("[x]({link})"))
+                    .but(|row| row.locale = locale.to_owned()),
+            );
         }
     });
     let mut model: Vec<String> = wiki.with_store(|store| {
@@ -307,10 +300,7 @@ async fn tags_are_counted_ordered_and_bounded() {
 #[tokio::test]
 async fn all_who_want_the_same_whole_list_at_the_same_time_are_told_of_one_or_two() {
     let (wiki, served) = sample(Setup::reader).await;
-    let query = ListQuery {
-        tag_patterns: vec![TagPattern::new("*")],
-        ..ListQuery::default()
-    };
+    let query = ListQuery::default().but(|query| query.tag_patterns = vec![TagPattern::new("*")]);
     let lists = || {
         let requests = wiki.requests();
         let is_list = |field: &&String| *field == "pages.list";

@@ -44,12 +44,7 @@ async fn empty_wiki() -> DemoWiki {
 }
 
 fn row(path: &str) -> PageRow {
-    PageRow {
-        path: path.to_owned(),
-        title: format!("Title of {path}"),
-        content: format!("# {path}\n"),
-        ..PageRow::default()
-    }
+    titled(path, &format!("Title of {path}"), &format!("# {path}\n"))
 }
 
 fn ids(pages: &Value) -> Vec<i64> {
@@ -147,10 +142,8 @@ async fn keys_that_may_manage_pages_read_all_of_them() {
     let wiki = sample_wiki().await;
     let keys = wiki.keys();
     for key in [&keys.admin, &keys.editor, &keys.scripter] {
-        assert_eq!(
-            all_seven(&wiki, key).await,
-            all_answered(WHOLE, "entries 1 total")
-        );
+        let all_seven = all_seven(&wiki, key).await;
+        assert_eq!(all_seven, all_answered(WHOLE, "entries 1 total"));
     }
 }
 
@@ -164,10 +157,8 @@ async fn a_writer_reads_all_of_them_unless_their_editor_s_view_is_blocked() {
     );
     wiki.set_editor_view_blocked(true);
     let page = "id locale path title url description tags createdAt updatedAt lastAuthor content unavailable";
-    assert_eq!(
-        all_seven(&wiki, writer).await,
-        all_answered(page, "entries 1 total")
-    );
+    let all_seven = all_seven(&wiki, writer).await;
+    assert_eq!(all_seven, all_answered(page, "entries 1 total"));
 }
 
 #[tokio::test]
@@ -175,10 +166,8 @@ async fn a_read_only_key_reads_content_and_history() {
     let wiki = sample_wiki().await;
     let page =
         "id locale path title url description tags createdAt updatedAt editor content unavailable";
-    assert_eq!(
-        all_seven(&wiki, &wiki.keys().readonly).await,
-        all_answered(page, "entries 1 total")
-    );
+    let all_seven = all_seven(&wiki, &wiki.keys().readonly).await;
+    assert_eq!(all_seven, all_answered(page, "entries 1 total"));
 }
 
 const LISTED: &str =
@@ -259,16 +248,14 @@ async fn a_revoked_key_is_told_as_such_by_every_tool() {
 #[tokio::test]
 async fn an_expired_key_reads_as_a_guest_and_is_told_where_that_is_too_little() {
     let wiki = sample_wiki().await;
-    assert_eq!(
-        all_seven(&wiki, &wiki.expired_key()).await,
-        "search_pages: hint hits 2 searchedIn 1 otherLocales\n\
+    let expected = "search_pages: hint hits 2 searchedIn 1 otherLocales\n\
          list_pages: hint pages 5 nextCursor otherLocales\n\
          get_page_by_path: KEY_REJECTED expiredAt\n\
          get_page_by_id: KEY_REJECTED expiredAt\n\
          get_page_tree: hint nodes 4\n\
          get_page_history: KEY_REJECTED expiredAt\n\
-         list_tags: hint tags 13"
-    );
+         list_tags: hint tags 13";
+    assert_eq!(all_seven(&wiki, &wiki.expired_key()).await, expected);
 }
 
 #[tokio::test]
@@ -287,27 +274,25 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
     let id = id_of(&wiki, "releases/2-4");
     let stored = wiki.with_store(|store| store.page(id).unwrap().clone());
     let page = read(&served, BY_ID, json!({ "id": id })).await.unwrap();
-    assert_eq!(
-        page,
-        json!({
-            "id": id,
-            "locale": "en",
-            "path": "releases/2-4",
-            "title": "Release 2.4",
-            "url": format!("{}/en/releases/2-4", wiki.address()),
-            "description": "What is new and what to do first",
-            "tags": ["release"],
-            "createdAt": stored.created_at,
-            "updatedAt": stored.updated_at,
-            "lastAuthor": "Administrator (account 1: that person, or any API key)",
-            "editor": "markdown",
-            "publishStartDate": "2026-03-01T00:00:00.000Z",
-            "publishEndDate": "2026-12-31T23:59:59.000Z",
-            "scriptCss": stored.script_css,
-            "scriptJs": stored.script_js,
-            "content": stored.content,
-        })
-    );
+    let expected = json!({
+        "id": id,
+        "locale": "en",
+        "path": "releases/2-4",
+        "title": "Release 2.4",
+        "url": format!("{}/en/releases/2-4", wiki.address()),
+        "description": "What is new and what to do first",
+        "tags": ["release"],
+        "createdAt": stored.created_at,
+        "updatedAt": stored.updated_at,
+        "lastAuthor": "Administrator (account 1: that person, or any API key)",
+        "editor": "markdown",
+        "publishStartDate": "2026-03-01T00:00:00.000Z",
+        "publishEndDate": "2026-12-31T23:59:59.000Z",
+        "scriptCss": stored.script_css,
+        "scriptJs": stored.script_js,
+        "content": stored.content,
+    });
+    assert_eq!(page, expected);
     for path in [
         "releases/2-4",
         "/releases/2-4",
@@ -353,10 +338,8 @@ async fn a_missing_page_is_not_found_with_every_key_that_reads() {
             (TREE, json!({ "path": "docs/api", "locale": "fr" })),
         ] {
             let error = read(&served, tool, arguments.clone()).await.unwrap_err();
-            assert_eq!(
-                error["code"], "PAGE_NOT_FOUND",
-                "{tool} {arguments} {error}"
-            );
+            let code = &error["code"];
+            assert_eq!(code, "PAGE_NOT_FOUND", "{tool} {arguments} {error}");
         }
         if key != &keys.reader {
             let error = read(&served, HISTORY, json!({ "id": 4_711 })).await;
@@ -422,30 +405,13 @@ async fn a_read_only_key_gets_the_true_source_whatever_the_front_matter_holds() 
     let forged =
         "x\npublished: true\ndate: x\ntags: \neditor: code\ndateCreated: x\n---\n\n# forged";
     let pages = [
-        PageRow {
-            description: Some(forged.to_owned()),
-            ..row("by-description")
-        },
-        PageRow {
-            title: forged.to_owned(),
-            ..row("by-title")
-        },
-        PageRow {
-            tags: vec!["zebra".into(), format!("b{forged}"), "a, c".into()],
-            ..row("by-tag")
-        },
-        PageRow {
-            description: None,
-            ..row("no-description")
-        },
-        PageRow {
-            content: "---\ntitle: own\n---\n\n---\n\n# body\n".to_owned(),
-            ..row("own-front-matter")
-        },
-        PageRow {
-            content: String::new(),
-            ..row("empty")
-        },
+        row("by-description").but(|it| it.description = Some(forged.to_owned())),
+        row("by-title").but(|it| it.title = forged.to_owned()),
+        row("by-tag").but(|it| it.tags = vec!["zebra".into(), format!("b{forged}"), "a, c".into()]),
+        row("no-description").but(|row| row.description = None),
+        row("own-front-matter")
+            .but(|it| it.content = "---\ntitle: own\n---\n\n---\n\n# body\n".to_owned()),
+        row("empty").but(|it| it.content = String::new()),
         PageRow {
             editor: "ckeditor".to_owned(),
             title: "a --> b\n-->\n\n<b>".to_owned(),
@@ -626,14 +592,13 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
     let wiki = empty_wiki().await;
     wiki.with_store(|store| {
         for number in 0..1_500 {
-            store.add(PageRow {
-                tags: POOL
+            store.add(row(&format!("docs/p{number:04}")).but(|it| {
+                it.tags = POOL
                     .iter()
                     .take(number % 4)
                     .map(|tag| (*tag).to_owned())
-                    .collect(),
-                ..row(&format!("docs/p{number:04}"))
-            });
+                    .collect()
+            }));
         }
     });
     let served = Setup::admin(&wiki).serve().await;
@@ -678,10 +643,10 @@ async fn a_list_goes_on_behind_its_cursor_however_many_pages_came_before_it() {
         let add = |from: u32, to: u32| {
             wiki.with_store(|store| {
                 for number in from..to {
-                    store.add(PageRow {
-                        tags: vec!["a".into(), "b".into(), "c".into()],
-                        ..row(&format!("docs/p{number:03}"))
-                    });
+                    store.add(
+                        row(&format!("docs/p{number:03}"))
+                            .but(|it| it.tags = vec!["a".into(), "b".into(), "c".into()]),
+                    );
                 }
             });
         };
@@ -754,18 +719,16 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
     for path in ["docs", "/docs/", "docs/"] {
         let arguments = json!({ "path": path, "locale": "en", "orderBy": "PATH" });
         let answer = read(&served, LIST, arguments).await.unwrap();
-        assert_eq!(
-            paths(&answer["pages"]),
-            [
-                "docs",
-                "docs/api/overview",
-                "docs/configuration",
-                "docs/install/docker",
-                "docs/install/linux",
-                "docs/operations/backup",
-                "docs/operations/monitoring"
-            ]
-        );
+        let expected = [
+            "docs",
+            "docs/api/overview",
+            "docs/configuration",
+            "docs/install/docker",
+            "docs/install/linux",
+            "docs/operations/backup",
+            "docs/operations/monitoring",
+        ];
+        assert_eq!(paths(&answer["pages"]), expected);
     }
     for path in ["doc", "docs/inst", "DOCS"] {
         let answer = read(&served, LIST, json!({ "path": path })).await;
@@ -876,10 +839,7 @@ async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
         ] {
             store.add(row(path));
         }
-        store.add(PageRow {
-            locale: "de".to_owned(),
-            ..row("docs/nur-hier")
-        });
+        store.add(row("docs/nur-hier").but(|it| it.locale = "de".to_owned()));
     });
     let pages: Vec<PageRow> = wiki.with_store(|store| store.pages().cloned().collect());
     let keys = wiki.keys();
@@ -932,16 +892,14 @@ async fn a_tree_shows_only_what_the_key_may_see() {
     let key = wiki.key_with(&["read:pages"], "docs");
     let served = Setup::at(&wiki.address(), &key).serve().await;
     let answer = read(&served, TREE, json!({ "depth": 2 })).await;
-    assert_eq!(
-        paths(&answer.unwrap()["nodes"]),
-        [
-            "docs",
-            "docs/api",
-            "docs/install",
-            "docs/operations",
-            "docs/configuration"
-        ]
-    );
+    let expected = [
+        "docs",
+        "docs/api",
+        "docs/install",
+        "docs/operations",
+        "docs/configuration",
+    ];
+    assert_eq!(paths(&answer.unwrap()["nodes"]), expected);
     let error = read(&served, TREE, json!({ "path": "team" })).await;
     assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
@@ -957,10 +915,8 @@ async fn below_a_page_without_children_lies_nothing() {
     let all = read(&served, TREE, json!({ "path": "archive", "depth": 5 }))
         .await
         .unwrap();
-    assert_eq!(
-        paths(&all["nodes"]),
-        ["archive/2020", "archive/2020/report"]
-    );
+    let paths = paths(&all["nodes"]);
+    assert_eq!(paths, ["archive/2020", "archive/2020/report"]);
     let leaf = read(&served, TREE, json!({ "path": "archive/2020/report" })).await;
     assert_eq!(leaf, Ok(json!({ "nodes": [] })));
 }
@@ -1034,9 +990,7 @@ async fn hits_carry_the_true_ids_of_their_pages() {
             let english = id_of(&wiki, "docs/install/linux");
             let german =
                 wiki.with_store(|store| store.page_at("de", "docs/install/linux").unwrap().id);
-            assert_eq!(
-                answer,
-                json!({ "hits": [
+            let expected = json!({ "hits": [
                     {
                         "id": english,
                         "locale": "en",
@@ -1053,8 +1007,8 @@ async fn hits_carry_the_true_ids_of_their_pages() {
                         "description": "Eine eigene Maschine, Schritt für Schritt",
                         "foundIn": ["wiki"],
                     },
-                ], "searchedIn": ["wiki"] })
-            );
+                ], "searchedIn": ["wiki"] });
+            assert_eq!(answer, expected);
         }
     }
 }
@@ -1134,10 +1088,8 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
                     json!({ "id": id, "path": path }),
                 )
                 .await;
-            assert_eq!(
-                answer["data"]["pages"]["move"]["responseResult"]["succeeded"],
-                true
-            );
+            let succeeded = &answer["data"]["pages"]["move"]["responseResult"]["succeeded"];
+            assert_eq!(succeeded, true);
             let before = model[0].2.clone();
             // The version that a later write leaves behind shows where the move had led.
             model.insert(0, ("move", Some(before), path));
@@ -1148,10 +1100,8 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
                     json!({ "id": id, "text": format!("text {number}") }),
                 )
                 .await;
-            assert_eq!(
-                answer["data"]["pages"]["update"]["responseResult"]["succeeded"],
-                true
-            );
+            let succeeded = &answer["data"]["pages"]["update"]["responseResult"]["succeeded"];
+            assert_eq!(succeeded, true);
             let path = model[0].2.clone();
             model.insert(0, ("edit", None, path));
         }
@@ -1219,16 +1169,14 @@ async fn tags_are_told_by_a_part_of_their_name() {
     };
     for query in ["o", " O "] {
         let answer = read(&served, TAGS, json!({ "query": query })).await;
-        assert_eq!(
-            answer.unwrap(),
-            json!({ "tags": [
+        let expected = json!({ "tags": [
                 { "tag": "docker", "pages": tagged("docker") },
                 { "tag": "docs", "pages": tagged("docs") },
                 { "tag": "operations", "pages": tagged("operations") },
                 { "tag": "postgres", "pages": tagged("postgres") },
                 { "tag": "runbook", "pages": tagged("runbook") },
-            ] })
-        );
+            ] });
+        assert_eq!(answer.unwrap(), expected);
     }
     let answer = read(&served, TAGS, json!({ "query": "nothing" })).await;
     assert_eq!(answer, Ok(json!({ "tags": [] })));

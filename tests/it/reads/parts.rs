@@ -10,14 +10,7 @@ async fn read(served: &Served, id: i64, how: Value) -> Result<Value, Value> {
 }
 
 fn add(wiki: &DemoWiki, path: &str, content: &str) -> i64 {
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: path.to_owned(),
-            title: format!("Title of {path}"),
-            content: content.to_owned(),
-            ..PageRow::default()
-        })
-    })
+    wiki.with_store(|store| store.add(titled(path, &format!("Title of {path}"), content)))
 }
 
 fn names(answer: &Value) -> Vec<&str> {
@@ -41,18 +34,16 @@ async fn an_outline_tells_what_to_read_and_its_selectors_lead_there() {
     let answer = read(&served, id, json!({ "view": "outline" }))
         .await
         .unwrap();
-    assert_eq!(
-        names(&answer),
-        [
-            "id",
-            "locale",
-            "path",
-            "title",
-            "url",
-            "updatedAt",
-            "outline"
-        ]
-    );
+    let expected = [
+        "id",
+        "locale",
+        "path",
+        "title",
+        "url",
+        "updatedAt",
+        "outline",
+    ];
+    assert_eq!(names(&answer), expected);
     let outline = &answer["outline"];
     assert_eq!(outline["headings"][2], "h2[1] Steps (108 words)");
     assert_eq!(outline["blocks"][1], "5 block:code[0] to [4]", "{outline}");
@@ -117,10 +108,8 @@ async fn a_part_is_named_by_selector_text_or_path() {
         .await
         .unwrap_err();
     assert_eq!(error["code"], "AMBIGUOUS_SECTION");
-    assert_eq!(
-        error["details"]["candidates"][1]["selector"],
-        "heading:h1[1]"
-    );
+    let selector = &error["details"]["candidates"][1]["selector"];
+    assert_eq!(selector, "heading:h1[1]");
 }
 
 #[tokio::test]
@@ -227,10 +216,8 @@ async fn a_page_of_4_mb_is_outlined_and_one_of_its_sections_read() {
     let on = read(&served, id, json!({ "view": "outline", "offset": next }))
         .await
         .unwrap();
-    assert_eq!(
-        selector_of(&on["outline"]["headings"][0]),
-        format!("h2[{next}]")
-    );
+    let selector = selector_of(&on["outline"]["headings"][0]);
+    assert_eq!(selector, format!("h2[{next}]"));
 }
 
 #[tokio::test]
@@ -244,8 +231,7 @@ async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget
     assert_eq!(names(&answer), ["pages"]);
     assert_eq!(pages[1]["id"], 4_711);
     assert_eq!(pages[1]["error"]["code"], "PAGE_NOT_FOUND");
-    assert_eq!(pages[2]["content"], "small\n");
-    assert_eq!(pages[2].get("part"), None);
+    pages[2].shows(json!({ "content": "small\n", "part": null }));
     let sizes = [0, 3].map(|at: usize| pages[at]["content"].as_str().unwrap().len());
     assert!(sizes[0].abs_diff(sizes[1]) < 20, "{sizes:?}");
     assert!(sizes[0] > 8_000 && sizes[0] * 2 <= 16_384, "{sizes:?}");
@@ -258,14 +244,12 @@ async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget
         .iter()
         .map(|page| &page["error"]["code"])
         .collect();
-    assert_eq!(
-        codes,
-        [
-            &Value::Null,
-            &json!("PAGE_NOT_FOUND"),
-            &json!("INVALID_INPUT")
-        ]
-    );
+    let expected = [
+        &Value::Null,
+        &json!("PAGE_NOT_FOUND"),
+        &json!("INVALID_INPUT"),
+    ];
+    assert_eq!(codes, expected);
     assert_eq!(answer["pages"][0].get("content"), None);
     let many: Vec<i64> = (1..=21).collect();
     let error = call_err(&served, BY_ID, json!({ "ids": many })).await;
@@ -356,13 +340,14 @@ async fn an_old_version_is_read_in_every_view() {
 #[tokio::test]
 async fn html_pages_have_outlines_and_parts() {
     let (wiki, served) = sample(Setup::admin).await;
-    let id = wiki.with_page(PageRow {
-        path: "html".to_owned(),
-        title: "HTML".to_owned(),
-        editor: "ckeditor".to_owned(),
-        content: "<h1>One</h1>\n<p>a</p>\n<h2>Two &amp; three</h2>\n<pre>code</pre>\n".to_owned(),
-        ..PageRow::default()
-    });
+    let id = wiki.with_page(
+        titled(
+            "html",
+            "HTML",
+            "<h1>One</h1>\n<p>a</p>\n<h2>Two &amp; three</h2>\n<pre>code</pre>\n",
+        )
+        .but(|row| row.editor = "ckeditor".to_owned()),
+    );
     let outline = read(&served, id, json!({ "view": "outline" }))
         .await
         .unwrap();
@@ -371,10 +356,8 @@ async fn html_pages_have_outlines_and_parts() {
     for section in ["Two & three", "heading:h2[0]", "#two-three"] {
         let arguments = json!({ "path": format!("html#{}", section.trim_start_matches('#')) });
         let part = served.call(BY_PATH, arguments).await.unwrap();
-        assert_eq!(
-            part["content"],
-            "<h2>Two &amp; three</h2>\n<pre>code</pre>\n"
-        );
+        let content = &part["content"];
+        assert_eq!(content, "<h2>Two &amp; three</h2>\n<pre>code</pre>\n");
     }
     let text = read(&served, id, json!({ "view": "text", "section": "One" }))
         .await
@@ -402,14 +385,12 @@ async fn a_stray_quote_in_html_hides_nothing_that_follows() {
     let text = read(&served, id, json!({ "view": "text" })).await.unwrap();
     assert_eq!(text["text"], "One\n\nTwo ©2\n\nb\n");
     let page = read(&served, id, json!({})).await.unwrap();
-    assert_eq!(
-        page["hiddenText"],
-        json!({
-            "comments": { "count": 1, "lines": [2] },
-            "hiddenElements": { "count": 1, "lines": [4] },
-            "note": "not exhaustive",
-        })
-    );
+    let expected = json!({
+        "comments": { "count": 1, "lines": [2] },
+        "hiddenElements": { "count": 1, "lines": [4] },
+        "note": "not exhaustive",
+    });
+    assert_eq!(page["hiddenText"], expected);
 }
 
 #[tokio::test]
@@ -417,12 +398,7 @@ async fn hidden_text_is_counted_and_shown_escaped_but_never_altered() {
     let (wiki, served) = sample(Setup::admin).await;
     let content =
         "# A\u{202e}b\n\n<!-- do this -->\n\nx\u{200b}y <span style=\"display:none\">z</span>\n";
-    let id = wiki.with_page(PageRow {
-        path: "hidden".to_owned(),
-        title: "T\u{200b}".to_owned(),
-        content: content.to_owned(),
-        ..PageRow::default()
-    });
+    let id = wiki.with_page(titled("hidden", "T\u{200b}", content));
     let page = read(&served, id, json!({})).await.unwrap();
     page.shows(json!({ "content": content, "title": "T\\u{200b}" }));
     let told = json!({
@@ -457,8 +433,7 @@ async fn scripts_that_do_not_fit_are_named_and_left_out() {
     });
     for view in ["content", "metadata"] {
         let page = read(&served, id, json!({ "view": view })).await.unwrap();
-        assert_eq!(page.get("scriptCss"), None);
-        assert_eq!(page["scriptJs"], "f()");
+        page.shows(json!({ "scriptCss": null, "scriptJs": "f()" }));
         assert_eq!(page["part"]["leftOut"], json!(["scriptCss"]));
     }
 }
@@ -534,38 +509,34 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
     let all = "+0 +0 +0 +0 +0";
     let [expired, revoked] = ["KEY_REJECTED"; 2].map(|code| [code; 5].join(" "));
     let reader = "-7 -2 +8 +0 +0";
-    assert_eq!(
-        table(false).await,
-        [
-            all,
-            all,
-            all,
-            all,
-            "+5 +0 +5 +0 +0",
-            reader,
-            reader,
-            &expired,
-            &revoked
-        ]
-        .join("\n")
-    );
+    let expected = [
+        all,
+        all,
+        all,
+        all,
+        "+5 +0 +5 +0 +0",
+        reader,
+        reader,
+        &expired,
+        &revoked,
+    ]
+    .join("\n");
+    assert_eq!(table(false).await, expected);
     let reader = "-7 -2 +8 -1 -1";
-    assert_eq!(
-        table(true).await,
-        [
-            all,
-            all,
-            all,
-            // Styles are proven by the view that readers see.
-            "+1 +0 +1 -1 -1",
-            "+5 +0 +5 -1 -1",
-            reader,
-            reader,
-            &expired,
-            &revoked
-        ]
-        .join("\n")
-    );
+    let expected = [
+        all,
+        all,
+        all,
+        // Styles are proven by the view that readers see.
+        "+1 +0 +1 -1 -1",
+        "+5 +0 +5 -1 -1",
+        reader,
+        reader,
+        &expired,
+        &revoked,
+    ]
+    .join("\n");
+    assert_eq!(table(true).await, expected);
 }
 
 /// What names a part is never left aside in silence.

@@ -432,7 +432,7 @@ async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
 async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let hidden = hide_some(&wiki);
-    let wide = names.add("wide", Grant::default());
+    let wide = names.client("wide");
     let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
     let narrow = names.add(
         "narrow",
@@ -737,13 +737,8 @@ fn only_the_writer_reads_without_bounds() {
 #[tokio::test]
 async fn a_history_does_not_name_the_hidden_place_that_a_page_came_from() {
     let wiki = sample_wiki().await;
-    let id = wiki.with_page(PageRow {
-        locale: "de".to_owned(),
-        path: "vault/plan".to_owned(),
-        title: "Plan".to_owned(),
-        content: "plan\n".to_owned(),
-        ..PageRow::default()
-    });
+    let id = wiki
+        .with_page(titled("vault/plan", "Plan", "plan\n").but(|row| row.locale = "de".to_owned()));
     let all = Setup::admin(&wiki).serve().await;
     // The oldest entry of a history names no place, so the move is not the first.
     for change in [

@@ -8,13 +8,10 @@ async fn get(served: &Served, path: &str) -> Result<Value, Value> {
 
 fn add(wiki: &DemoWiki, locale: &str, path: &str, title: &str) -> i64 {
     wiki.with_store(|store| {
-        store.add(PageRow {
-            locale: locale.to_owned(),
-            path: path.to_owned(),
-            title: title.to_owned(),
-            content: format!("# {title}\n\n## Part one\n\nx\n"),
-            ..PageRow::default()
-        })
+        store.add(
+            titled(path, title, &format!("# {title}\n\n## Part one\n\nx\n"))
+                .but(|row| row.locale = locale.to_owned()),
+        )
     })
 }
 
@@ -90,13 +87,11 @@ async fn a_path_wins_over_a_title_and_that_over_case_and_segment() {
     assert_eq!(get(&served, "THING").await.unwrap()["id"], lower);
     let error = get(&served, "Thing").await.unwrap_err();
     assert_eq!(error["code"], "AMBIGUOUS_PAGE");
-    assert_eq!(
-        error["details"]["candidates"],
-        json!([
-            { "id": titled, "locale": "en", "path": "a/b", "title": "thing" },
-            { "id": lower, "locale": "en", "path": "a/c", "title": "THING" },
-        ])
-    );
+    let expected = json!([
+        { "id": titled, "locale": "en", "path": "a/b", "title": "thing" },
+        { "id": lower, "locale": "en", "path": "a/c", "title": "THING" },
+    ]);
+    assert_eq!(error["details"]["candidates"], expected);
     wiki.with_store(|store| {
         for id in [titled, lower] {
             store.page_mut(id).unwrap().title = "No more".to_owned();

@@ -22,10 +22,8 @@ const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_mins(1);
 
 fn entry(event: AuditEvent) -> AuditEntry {
-    AuditEntry {
-        path: Some(PagePath::new("docs/a")),
-        ..AuditEntry::new(CallId::new().unwrap(), event)
-    }
+    AuditEntry::new(CallId::new().unwrap(), event)
+        .but(|entry| entry.path = Some(PagePath::new("docs/a")))
 }
 
 fn runs(dir: &Path) -> Vec<PathBuf> {
@@ -103,10 +101,7 @@ fn large_page() -> PageState {
 }
 
 fn small_page() -> PageState {
-    PageState {
-        content: String::new(),
-        ..large_page()
-    }
+    large_page().but(|page| page.content = String::new())
 }
 
 /// Many tasks at once, each an attempt with its outcome; the calls that were put on record.
@@ -119,10 +114,8 @@ async fn write_from_many_tasks(log: &AuditLog, tasks: usize, each: usize) -> Vec
                 for _ in 0..each {
                     let proof = log.attempt(entry(AuditEvent::Attempt), &[]).await.unwrap();
                     log.record(entry(AuditEvent::Preview)).await.unwrap();
-                    let outcome = AuditEntry {
-                        outcome: Some(Outcome::Applied),
-                        ..AuditEntry::new(proof.call(), AuditEvent::Outcome)
-                    };
+                    let outcome = AuditEntry::new(proof.call(), AuditEvent::Outcome)
+                        .but(|entry| entry.outcome = Some(Outcome::Applied));
                     log.record(outcome).await.unwrap();
                     calls.push(proof.call());
                 }
@@ -150,10 +143,8 @@ async fn tasks_of_one_log_write_one_chain() {
         panic!("one run, one file: {runs:?}");
     };
     let verified = checked(run);
-    assert_eq!(
-        (verified.records, verified.end),
-        (1 + 32 * 5 * 3 + 1, RunFileEnd::Closed)
-    );
+    assert_eq!(verified.records, 1 + 32 * 5 * 3 + 1);
+    assert_eq!(verified.end, RunFileEnd::Closed);
     for event in [AuditEvent::Attempt, AuditEvent::Outcome] {
         let mut on_record = calls(run, event);
         on_record.sort();
@@ -178,10 +169,8 @@ async fn two_logs_on_one_directory_lose_nothing() {
     let mut on_record = Vec::new();
     for run in &runs {
         let verified = checked(run);
-        assert_eq!(
-            (verified.records, verified.end),
-            (1 + 16 * 5 * 3 + 1, RunFileEnd::Closed)
-        );
+        assert_eq!(verified.records, 1 + 16 * 5 * 3 + 1);
+        assert_eq!(verified.end, RunFileEnd::Closed);
         on_record.extend(calls(run, AuditEvent::Outcome));
     }
     let mut made = [by_one, by_two].concat();
@@ -434,14 +423,12 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
         .map(|record| format!("{} {}", record.event.as_str(), record.call.unwrap()))
         .collect();
     let word = |event: &str, call: &Value| format!("{event} {}", call.as_str().unwrap());
-    assert_eq!(
-        told,
-        [
-            word("outcome", &applied["callId"]),
-            word("attempt", &call),
-            word("outcome", &call)
-        ]
-    );
+    let expected = [
+        word("outcome", &applied["callId"]),
+        word("attempt", &call),
+        word("outcome", &call),
+    ];
+    assert_eq!(told, expected);
     let log = AuditLog::new(dir.path(), served.app.desk.audit().wiki());
     let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
     assert_eq!(checked.wrong, []);

@@ -338,17 +338,15 @@ fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
         "reason",
         "fields",
     ];
-    assert_eq!(
-        hostile.map(|name| of(&calls[0], name)),
-        [
-            "'=cmd|' /C calc'!A0",
-            "1,2",
-            "'-1+\"1\"",
-            "'@SUM(A1)\\u{d}\\u{a}line",
-            "He said \"no, never\".",
-            "title content",
-        ]
-    );
+    let expected = [
+        "'=cmd|' /C calc'!A0",
+        "1,2",
+        "'-1+\"1\"",
+        "'@SUM(A1)\\u{d}\\u{a}line",
+        "He said \"no, never\".",
+        "title content",
+    ];
+    assert_eq!(hostile.map(|name| of(&calls[0], name)), expected);
     let undo = [
         "client",
         "actor",
@@ -443,14 +441,12 @@ fn a_log_that_is_not_there_does_not_pass_for_one_in_which_all_is_well() {
             .with("WIKI_BASE_URL", "https://wikki.example.com")
             .run();
         let at = log.dir.path().to_str().unwrap();
+        assert_eq!(mistyped.code, 2, "{arguments:?}");
         assert_eq!(
-            (mistyped.code, mistyped.stderr),
-            (
-                2,
-                format!(
-                    "error: there is no log of wikki.example.com at {at}; there are logs of \
+            mistyped.stderr,
+            format!(
+                "error: there is no log of wikki.example.com at {at}; there are logs of \
                      wiki.example.com: look at WIKI_BASE_URL and WIKI_AUDIT_DIR\n"
-                )
             ),
             "{arguments:?}"
         );
@@ -630,10 +626,8 @@ fn a_changed_line_is_named() {
     golden("audit_changed_line", &log.audit(&["verify"]).told);
     let answer: Value = serde_json::from_str(&log.audit(&["verify", "--json"]).stdout).unwrap();
     assert_eq!(answer["wrong"][0]["kind"], "broken");
-    assert_eq!(
-        (&answer["runs"][0]["line"], &answer["holds"]),
-        (&json!(4), &json!(false))
-    );
+    assert_eq!(answer["runs"][0]["line"], json!(4));
+    assert_eq!(answer["holds"], false);
 }
 
 #[test]
@@ -1028,18 +1022,16 @@ fn the_figures_are_counted_and_shown_as_bars() {
     let log = log();
     golden("audit_stats", &log.audit(&["stats"]).told);
     let answer = json_of(&log.audit(&["stats", "--json", "--client", "claude-code"]));
-    assert_eq!(
-        answer,
-        json!({
-            "calls": 2,
-            "sets": 0,
-            "outcomes": { "applied": 1, "preview": 1 },
-            "refusalsByGate": {},
-            "callsByClient": { "claude-code": 2 },
-            "writesByDay": { "2030-01-02": 1 },
-            "refusalsByDay": { "2030-01-02": 0 },
-        })
-    );
+    let expected = json!({
+        "calls": 2,
+        "sets": 0,
+        "outcomes": { "applied": 1, "preview": 1 },
+        "refusalsByGate": {},
+        "callsByClient": { "claude-code": 2 },
+        "writesByDay": { "2030-01-02": 1 },
+        "refusalsByDay": { "2030-01-02": 0 },
+    });
+    assert_eq!(answer, expected);
 }
 
 #[test]
@@ -1127,12 +1119,8 @@ fn the_page_for_auditors_has_the_programs_own_output() {
 fn a_list_where_nothing_was_ever_on_record_is_empty_and_says_so() {
     let fresh = tempfile::tempdir().unwrap();
     let listed = audit(fresh.path(), &["list"]);
-    assert_eq!(
-        (listed.code, &*listed.stdout),
-        (0, "no calls\n"),
-        "{}",
-        listed.told
-    );
+    assert_eq!(listed.code, 0, "{}", listed.told);
+    assert_eq!(&*listed.stdout, "no calls\n", "{}", listed.told);
     says(&listed.stderr, "nothing is on record yet");
     let json = audit(fresh.path(), &["list", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();

@@ -69,10 +69,7 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
     says(&text, &format!("with the preview of call {preview}\n"));
     assert_eq!(json["confirms"], preview);
     let (text, json) = shown(&wiki, dir, &preview).await;
-    assert!(
-        text.contains(&format!("spent by      call {call}\n")),
-        "{text}"
-    );
+    says(&text, &format!("spent by      call {call}\n"));
     assert_eq!(json["spentBy"], json!([call]));
     let unspent = of_event(&records, AuditEvent::Preview)[1].to_string();
     assert_eq!(shown(&wiki, dir, &unspent).await.1.get("spentBy"), None);
@@ -118,13 +115,11 @@ async fn a_write_under_a_standing_yes_names_the_call_that_gave_it_and_says_so() 
         let second = served.call(UPDATE, change("2")).await.unwrap();
         let call = second["callId"].as_str().unwrap();
         let records = served.records();
-        assert_eq!(
-            named(&records),
-            [
-                (Some(yes.clone()), None),
-                (Some(yes.clone()), Some("page".to_owned()))
-            ]
-        );
+        let expected = [
+            (Some(yes.clone()), None),
+            (Some(yes.clone()), Some("page".to_owned())),
+        ];
+        assert_eq!(named(&records), expected);
         let dir = served.dir.path();
         let (text, json) = shown(&wiki, dir, call).await;
         let says = format!(
@@ -142,10 +137,8 @@ async fn a_write_under_a_standing_yes_names_the_call_that_gave_it_and_says_so() 
         let answer = records
             .iter()
             .find(|one| one.decision.as_deref() == Some("page"));
-        assert_eq!(
-            answer.unwrap().confirms,
-            asked.and_then(|one| one.call).map(Into::into)
-        );
+        let confirms = answer.unwrap().confirms;
+        assert_eq!(confirms, asked.and_then(|one| one.call).map(Into::into));
         told(&wiki, dir, &["audit", "verify"]).await;
     }
 }
@@ -189,10 +182,8 @@ async fn refused(served: &Served, tool: &'static str, arguments: Value) -> Value
     assert_eq!(error["code"], "CONFIRM_MISMATCH", "{arguments}");
     let records = served.records();
     let last = records.last().unwrap();
-    assert_eq!(
-        (records.len(), last.event),
-        (before + 1, AuditEvent::Refusal)
-    );
+    assert_eq!(records.len(), before + 1);
+    assert_eq!(last.event, AuditEvent::Refusal);
     error["details"]["differing"].clone()
 }
 
@@ -252,11 +243,8 @@ async fn the_id_of_a_set_answers_the_call_that_made_it_and_no_other_whatever_bec
             ] {
                 let mut arguments = arguments;
                 arguments["confirm"] = json!(id);
-                assert_eq!(
-                    refused(&served, tool, arguments).await,
-                    differing,
-                    "{outcome}"
-                );
+                let refused = refused(&served, tool, arguments).await;
+                assert_eq!(refused, differing, "{outcome}");
             }
             for arguments in [
                 json!({}),

@@ -189,12 +189,10 @@ fn a_report_that_cannot_be_written_is_an_error() {
         log.dir.path(),
         &["report", "--html", "/no/such/directory/x.html"],
     );
-    assert_eq!(
-        ended.told,
-        "$ wikijs-gate audit report --html /no/such/directory/x.html\n\
+    let expected = "$ wikijs-gate audit report --html /no/such/directory/x.html\n\
          error: /no/such/directory/x.html cannot be written: its directory is not there; make it, \
-         or name another file\nexit 1\n"
-    );
+         or name another file\nexit 1\n";
+    assert_eq!(ended.told, expected);
 }
 
 /// The same log with titles and clients that no page may run.

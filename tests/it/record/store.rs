@@ -23,13 +23,9 @@ async fn checked(wiki: &DemoWiki, dir: &Path) -> (i32, Value) {
 
 /// A server that has written a page, and one whose proposal is open.
 async fn with_a_record() -> (DemoWiki, Served, String) {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).toolsets("pages,drafts").serve().await;
+    let (wiki, served) = sample(|wiki| Setup::admin(wiki).toolsets("pages,drafts")).await;
     let home = id_of(&wiki, "home");
-    served
-        .confirmed(UPDATE, json!({ "id": home, "title": "Ours" }))
-        .await
-        .unwrap();
+    confirmed_ok(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let dry = Setup::admin(&wiki).dry().in_dir(&served.dir).serve().await;
     let change = json!({ "id": home, "title": "Proposed" });
     let id = dry.call(UPDATE, change).await.unwrap()["proposal"].clone();
@@ -42,10 +38,7 @@ async fn a_store_that_nothing_happened_to_is_whole() {
     let (wiki, served, _) = with_a_record().await;
     let (code, told) = checked(&wiki, served.dir.path()).await;
     assert_eq!(code, 0, "{told}");
-    assert_eq!(
-        (&told["whole"], &told["repaired"]),
-        (&json!(true), &json!([]))
-    );
+    told.shows(json!({ "whole": true, "repaired": [] }));
     assert_eq!((&told["runs"], &told["documents"]), (&json!(2), &json!(1)));
     let ended = store(&wiki, served.dir.path(), &["check"]).await.good();
     says(&ended.stdout, ": whole");
@@ -205,8 +198,7 @@ async fn a_run_of_a_newer_version_is_refused_with_a_sentence() {
 async fn a_file_where_a_directory_should_be_refuses_what_needs_it_and_nothing_is_sent() {
     let mut found = Vec::new();
     for name in ["pages", "turns", "runs", "proposals", "drafts", "memory"] {
-        let wiki = sample_wiki().await;
-        let served = Setup::admin(&wiki).toolsets("pages,drafts").serve().await;
+        let (wiki, served) = sample(|wiki| Setup::admin(wiki).toolsets("pages,drafts")).await;
         let home = id_of(&wiki, "home");
         let of_wiki = served.app.desk.audit().runs.dir();
         fs::create_dir_all(&of_wiki).unwrap();
@@ -379,10 +371,7 @@ async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
     let load = ["--events", "203", "--proposals", "7", "--writers", "3"];
     let told = hammer(&load).good().await;
     let told: Value = serde_json::from_str(&told.stdout).unwrap();
-    assert_eq!(
-        (&told["events"], &told["whole"]),
-        (&json!(203), &json!(true))
-    );
+    told.shows(json!({ "events": 203, "whole": true }));
     assert_eq!(told["figures"][1]["count"], 7, "{told}");
     for figure in told["figures"].as_array().unwrap() {
         assert!(
@@ -398,10 +387,7 @@ async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
     says(&on_record(&["audit", "verify"]).await.stdout, "holds");
     let check = on_record(&["store", "check", "--json"]).await.stdout;
     let check: Value = serde_json::from_str(&check).unwrap();
-    assert_eq!(
-        (&check["runs"], &check["documents"]),
-        (&json!(3), &json!(7))
-    );
+    check.shows(json!({ "runs": 3, "documents": 7 }));
     // Never what holds anything, be it its own.
     for held in [&own, &dir.path().to_owned()] {
         let more = ["--dir", held.to_str().unwrap(), "--events", "1"];

@@ -314,11 +314,8 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
     let left = left.split("</p>").next().unwrap();
     says(&left, "docs/p1");
     says(&left, "docs/p3");
-    assert_eq!(
-        page.matches("class=\"change omitted\"").count(),
-        2,
-        "{page}"
-    );
+    let marks = page.matches("class=\"change omitted\"").count();
+    assert_eq!(marks, 2, "{page}");
 
     let queue = browser.open("/review").await.text;
     let (_, decided) = queue.split_once("Decided lately").unwrap();
@@ -406,10 +403,8 @@ async fn every_risk_is_a_mark_in_the_queue_on_the_page_and_in_the_terminal() {
         );
         let narrowed = browser.open(&format!("/review?risk={mark}")).await.text;
         let (list, _) = narrowed.split_once("<p class=\"keys").unwrap();
-        assert!(
-            list.contains("1 set waits") && list.contains(&**id),
-            "{mark}: {list}"
-        );
+        assert!(list.contains("1 set waits"), "{mark}: {list}");
+        assert!(list.contains(&**id), "{mark}: {list}");
         let page = browser.open(&format!("/review/sets/{id}")).await.text;
         assert!(
             page.contains(&format!("class=\"mark {mark}\"")),
@@ -495,7 +490,7 @@ impl Prefixed {
         let setup = || Setup::admin(&wiki).dry().toolsets("pages,proposals");
         let agent = setup().serve().await;
         let names = Names::new();
-        names.add("agent", Grant::default());
+        names.client("agent");
         let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
         let arguments = [
             "anna",
@@ -538,10 +533,8 @@ async fn a_page_that_moved_out_of_a_reviewers_prefixes_is_not_shown_to_them() {
     let place = Prefixed::begin().await;
     let id = place.propose("docs/a").await;
     let applied = place.propose("docs/b").await;
-    assert_eq!(
-        place.anna.decide(&applied, "apply", &[]).await.status,
-        StatusCode::SEE_OTHER
-    );
+    let status = place.anna.decide(&applied, "apply", &[]).await.status;
+    assert_eq!(status, StatusCode::SEE_OTHER);
     let record = place.anna.open("/review/record").await.text;
     let (_, call) = record.split_once("href=\"/review/record/calls/").unwrap();
     let call = call.split('"').next().unwrap().to_owned();

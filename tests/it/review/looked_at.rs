@@ -43,10 +43,8 @@ async fn the_new_text_is_shown_rendered_and_nothing_of_it_runs_or_loads() {
         assert_eq!(browser.open(&none).await.status, StatusCode::NOT_FOUND);
     }
     let (stranger, _) = Browser::at(&desk.link);
-    assert_eq!(
-        stranger.open(&address).await.status,
-        StatusCode::UNAUTHORIZED
-    );
+    let status = stranger.open(&address).await.status;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
     desk.program.kill();
 }
 
@@ -67,12 +65,8 @@ async fn the_queue_is_searched_by_words_in_the_address() {
         for part in ["", "&part=list"] {
             let found = browser.open(&format!("/review?words={words}{part}")).await;
             let has = |id: &str| found.text.contains(&format!("/review/sets/{id}"));
-            assert_eq!(
-                (has(&a), has(&b)),
-                (has_a, has_b),
-                "{words}: {}",
-                found.text
-            );
+            assert_eq!(has(&a), has_a, "{words}: {}", found.text);
+            assert_eq!(has(&b), has_b, "{words}: {}", found.text);
             assert!(!found.text.contains("<script>"), "{}", found.text);
         }
     }
@@ -147,12 +141,8 @@ async fn every_list_shows_fifty_sets_and_what_is_outdated_by_one_look_at_the_pag
     drop(wiki);
     let list = Command::new(&["proposals", "list"]).at(&address, &key, agent.dir.path());
     let list = list.quiet().good().await;
-    assert_eq!(
-        list.stdout.matches("unchecked").count(),
-        50,
-        "{}",
-        list.told
-    );
+    let marks = list.stdout.matches("unchecked").count();
+    assert_eq!(marks, 50, "{}", list.told);
     program.kill();
 }
 
@@ -187,11 +177,8 @@ async fn a_thousand_wrong_links_are_refused_and_the_right_one_still_signs_in() {
         *told.entry(refused.status.as_u16()).or_insert(0) += 1;
         assert!(refused.headers.get("set-cookie").is_none());
     }
-    assert_eq!(
-        told.keys().copied().collect::<Vec<_>>(),
-        [401, 429],
-        "{told:?}"
-    );
+    let keys = told.keys().copied().collect::<Vec<_>>();
+    assert_eq!(keys, [401, 429], "{told:?}");
     assert!(told[&429] > 900, "{told:?}");
     assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
     // Cookies that nobody was given open nothing.

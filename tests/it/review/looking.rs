@@ -342,7 +342,7 @@ async fn a_large_page_that_may_not_be_read_waits_for_no_room() {
     let large = format!("{}\n", "old ".repeat(1_000)).repeat(1_000);
     let wiki = wiki_of(&[("docs/large", &large), ("vault/large", &large)]).await;
     let (dir, names) = (TempDir::new().unwrap(), Names::new());
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     let denied = [("WIKI_DENIED_READ_PATH_PREFIXES", "vault")];
     let server = listening(&wiki, &dir, &names, &denied);
     let update = async |id: i64| {
@@ -379,7 +379,7 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     let old = lines("old ");
     let wiki = wiki_of(&[("docs/large", &old), ("docs/small", "old\n")]).await;
     let (dir, names) = (TempDir::new().unwrap(), Names::new());
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     let server = listening(&wiki, &dir, &names, &[]);
     let tool = async |caller: &Caller, tool: &str, arguments: Value| {
         let message = call(tool, arguments).to_string();
@@ -449,8 +449,6 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_previews_of_undos_and_drafts_take_bounded_memory_and_lose_nothing() {
     const LINES: usize = 20_000;
-    const SUBMIT: &str = "wikijs_submit_draft";
-    const UNDO: &str = "wikijs_undo_write";
     let (old, new) = (text(LINES, "row"), text(LINES, "new"));
     let pages = [("docs/a", &*old), ("docs/b", &old), ("docs/small", "old\n")];
     let wiki = wiki_of(&pages).await;

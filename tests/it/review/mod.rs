@@ -321,14 +321,12 @@ async fn a_person_signs_in_once_looks_and_applies() {
         .iter()
         .map(|one| (one.event, one.decision.as_deref()))
         .collect();
-    assert_eq!(
-        told,
-        [
-            (AuditEvent::Attempt, Some("yes")),
-            (AuditEvent::Outcome, None),
-            (AuditEvent::Proposal, Some("applied"))
-        ]
-    );
+    let expected = [
+        (AuditEvent::Attempt, Some("yes")),
+        (AuditEvent::Outcome, None),
+        (AuditEvent::Proposal, Some("applied")),
+    ];
+    assert_eq!(told, expected);
     assert!(own.iter().all(|one| one.call == own[0].call));
     assert_eq!(own[0].confirms.map(|set| set.to_string()), Some(id));
     desk.program.kill();
@@ -364,10 +362,8 @@ async fn without_signing_in_nothing_is_shown_and_a_link_works_once() {
         .send("/review/sign-out", &[("form_token", &token)])
         .await;
     assert_eq!(out.status, StatusCode::SEE_OTHER);
-    assert_eq!(
-        browser.open("/review").await.status,
-        StatusCode::UNAUTHORIZED
-    );
+    let status = browser.open("/review").await.status;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
     desk.program.kill();
 }
 
@@ -429,11 +425,7 @@ async fn a_rejection_needs_a_reason_which_the_agent_reads() {
     let decided = browser.open(&done.leads_to()).await;
     let next = format!("href=\"/review/sets/{second}\" autofocus>Next: ");
     assert!(decided.text.contains(&next), "{}", decided.text);
-    let told = desk
-        .agent
-        .call(LIST_PROPOSALS, json!({ "state": "rejected" }))
-        .await
-        .unwrap();
+    let told = call_ok(&desk.agent, LIST_PROPOSALS, json!({ "state": "rejected" })).await;
     assert!(told.to_string().contains("belongs into docs/b"), "{told}");
     // Whoever decides second sees who was first.
     let late = browser.open(&format!("/review/sets/{first}")).await;
@@ -566,10 +558,8 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
         .arg(most);
     let status = tokio::task::spawn_blocking(move || browser.status()).await;
     assert!(status.unwrap().unwrap().success());
-    assert_eq!(
-        desk.content("team/page-19"),
-        "The new words of a short page.\n"
-    );
+    let content = desk.content("team/page-19");
+    assert_eq!(content, "The new words of a short page.\n");
     desk.program.kill();
 }
 
@@ -625,7 +615,7 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     let setup = || Setup::scripter(&wiki).dry().toolsets("pages,proposals");
     let agent = setup().serve().await;
     let names = Names::new();
-    let token = names.add("agent", Grant::default());
+    let token = names.client("agent");
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let propose = async |path: &str, old: &str| {
         let edit = json!({ "oldText": old, "newText": "New" });
@@ -935,10 +925,8 @@ async fn on_loopback_the_page_has_a_name_of_its_own() {
             .unwrap()
             .split_once(':')
             .unwrap();
-        assert!(
-            name.ends_with(".localhost") && name.len() > 20,
-            "{location}"
-        );
+        assert!(name.ends_with(".localhost"), "{location}");
+        assert!(name.len() > 20, "{location}");
         let asked_at = host.rsplit_once(':').unwrap().1;
         assert_eq!(rest, format!("{asked_at}/review/sign-in?link=x"));
         name.clone_into(&mut own);
@@ -964,7 +952,7 @@ async fn on_loopback_the_page_has_a_name_of_its_own() {
 async fn agents_over_http_are_told_the_address_that_serves_them_and_no_command() {
     let wiki = wiki_of(PAGES).await;
     let names = Names::new();
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     let setup = |confirm: &str, value: &str| {
         let mut setup = Setup::scripter(&wiki).with(confirm, value).naming(&names);
         setup.thinking = Some(std::time::Duration::ZERO);

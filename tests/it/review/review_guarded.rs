@@ -226,7 +226,7 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
     };
     let agent = setup().serve().await;
     let names = Names::new();
-    let token = names.add("agent", Grant::default());
+    let token = names.client("agent");
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let edit = json!({ "oldText": "secret", "newText": "open" });
     let edit = json!({ "id": id_of(&wiki, "docs/a"), "edits": [edit] });

@@ -182,15 +182,13 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         "json",
         &serde_json::to_string_pretty(&told).unwrap(),
     );
-    assert_eq!(
-        walk.places(),
-        [
-            "guide/old-faq",
-            "handbook/backup",
-            "handbook/restore",
-            "home"
-        ]
-    );
+    let expected = [
+        "guide/old-faq",
+        "handbook/backup",
+        "handbook/restore",
+        "home",
+    ];
+    assert_eq!(walk.places(), expected);
     for (marker, arguments) in [
         ("listed", &["audit", "list", "--outcome", "applied"][..]),
         ("undone", &["undo", "last", "--yes", "--confirm", "preview"]),

@@ -371,10 +371,7 @@ impl Person {
 const ALL_TIMES: [&str; 3] = ["opened", "used", "asked"];
 
 fn always() -> HttpLimits {
-    HttpLimits {
-        asked_again: Duration::ZERO,
-        ..LIMITS()
-    }
+    LIMITS().but(|limits| limits.asked_again = Duration::ZERO)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -421,10 +418,8 @@ async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
         "reviewer:ada@127.0.0.1/client:",
     );
     let person = outcome.client.as_ref().unwrap().person.clone().unwrap();
-    assert_eq!(
-        (&*person.issuer, &*person.subject),
-        (&*place.tokens.issuer.url, "s-ada")
-    );
+    assert_eq!(*person.issuer, *place.tokens.issuer.url);
+    assert_eq!(&*person.subject, "s-ada");
 
     hosted.stop.cancel();
     hosted.ended.await.unwrap();
@@ -489,10 +484,8 @@ async fn whoever_loses_the_group_or_the_issuers_word_loses_the_page() {
     *place.tokens.refresh.lock() = Some(0);
     let mut ada = Person::signed_in(&place, &hosted).await;
     *place.tokens.says.lock() = json!({ "groups": ["reviewers"], "sub": "s-eve" });
-    assert_eq!(
-        ada.open(&hosted, "/review").await.status,
-        StatusCode::FORBIDDEN
-    );
+    let status = ada.open(&hosted, "/review").await.status;
+    assert_eq!(status, StatusCode::FORBIDDEN);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -867,10 +860,8 @@ async fn sign_ins_begin_at_a_rate_of_their_own() {
     let place = Place::new(REVIEWERS).await;
     let hosted = place.host().await;
     // What a page of others has a browser fetch uses up nothing of it.
-    let mut fetching = Person {
-        headers: vec![("sec-fetch-dest", "image".to_owned())],
-        ..Person::default()
-    };
+    let mut fetching = Person::default()
+        .but(|person| person.headers = vec![("sec-fetch-dest", "image".to_owned())]);
     for _ in 0..40 {
         let refused = fetching.open(&hosted, "/review/sign-in/issuer").await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN);
@@ -928,16 +919,12 @@ async fn with_the_issuer_away_a_session_counts_an_hour_and_with_it_seven_days() 
     place.shift(&["opened"], 6 * 24 * hour);
     assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
     place.shift(&["used", "asked"], 12 * hour);
-    assert_eq!(
-        ada.open(&hosted, "/review").await.status,
-        StatusCode::UNAUTHORIZED
-    );
+    let status = ada.open(&hosted, "/review").await.status;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
     place.shift(&["used", "asked"], -12 * hour);
     place.shift(&["opened"], 24 * hour);
-    assert_eq!(
-        ada.open(&hosted, "/review").await.status,
-        StatusCode::UNAUTHORIZED
-    );
+    let status = ada.open(&hosted, "/review").await.status;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -985,10 +972,7 @@ async fn on_loopback_the_issuer_leads_to_localhost_and_on_to_the_pages_own_name(
     let place = Place::new(REVIEWERS).await;
     let hosted = place.setup(true).host().await;
     let port = hosted.address.port();
-    let mut ada = Person {
-        host: Some(format!("127.0.0.1:{port}")),
-        ..Person::default()
-    };
+    let mut ada = Person::default().but(|person| person.host = Some(format!("127.0.0.1:{port}")));
     let led = ada.open(&hosted, "/review").await;
     assert_eq!(led.status, StatusCode::TEMPORARY_REDIRECT);
     let own = led.leads_to();

@@ -141,13 +141,7 @@ async fn a_prompt_is_offered_where_all_its_tools_are() {
 #[tokio::test]
 async fn a_named_client_is_offered_the_prompts_of_its_own_tools() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let reading = names.add(
-        "reading",
-        Grant {
-            read_only: true,
-            ..Grant::default()
-        },
-    );
+    let reading = names.granted("reading", |grant| grant.read_only = true);
     let server = Setup::editor(&wiki).naming(&names).host().await;
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "prompts/list" });
     let listed = server.post(&reading, &list).await.message();

@@ -143,13 +143,10 @@ async fn every_address_of_the_list_can_be_read() {
     let wiki = sample_wiki().await;
     wiki.with_store(|store| {
         for (path, editor) in [("會議/a+b&c", "markdown"), ("page#1?x=100%", "code")] {
-            store.add(PageRow {
-                path: path.to_owned(),
-                title: path.to_owned(),
-                content: format!("text of {path}"),
-                editor: editor.to_owned(),
-                ..PageRow::default()
-            });
+            store.add(
+                titled(path, path, &format!("text of {path}"))
+                    .but(|row| row.editor = editor.to_owned()),
+            );
         }
     });
     for key in [

@@ -145,12 +145,9 @@ async fn a_client_that_can_ask_its_user_is_told_so_in_both_generations() {
     for lifecycle in [ClientLifecycleMode::Initialize, MODERN()] {
         let setup = Setup::editor(&wiki).with("WIKI_CONFIRM", "person");
         let served = setup.serve_to(Asking, lifecycle).await;
-        assert!(
-            told(&served).starts_with(
-                "a write is sent when the user says yes, who is asked during the call (level person);"
-            ),
-            "{}",
-            told(&served)
+        begins(
+            &told(&served),
+            "a write is sent when the user says yes, who is asked during the call (level person);",
         );
         assert_eq!(status(&served).await["writes"]["level"], "person");
     }
@@ -178,13 +175,7 @@ async fn over_http(server: &Hosted, caller: &Caller) -> (String, Value) {
 #[tokio::test]
 async fn each_named_client_is_told_what_holds_for_itself() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let below = names.add(
-        "below",
-        Grant {
-            prefixes: Some(vec!["docs".to_owned(), "other".to_owned()]),
-            ..Grant::default()
-        },
-    );
+    let below = names.granted("below", |grant| grant.prefixes = some(["docs", "other"]));
     let dry = names.add(
         "dry",
         Grant {
@@ -193,20 +184,10 @@ async fn each_named_client_is_told_what_holds_for_itself() {
             ..Grant::default()
         },
     );
-    let reading = names.add(
-        "reading",
-        Grant {
-            read_only: true,
-            ..Grant::default()
-        },
-    );
-    let person = names.add(
-        "person",
-        Grant {
-            confirm: Some(ClientConfirm::Person),
-            ..Grant::default()
-        },
-    );
+    let reading = names.granted("reading", |grant| grant.read_only = true);
+    let person = names.granted("person", |grant| {
+        grant.confirm = Some(ClientConfirm::Person)
+    });
     let server = Setup::editor(&wiki)
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,notes")
         .naming(&names)
@@ -266,8 +247,8 @@ async fn each_key_of_a_caller_is_told_of_its_own_rights() {
 #[tokio::test]
 async fn open_proposals_are_told_to_the_client_that_made_them() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let own = names.add("own", Grant::default());
-    let other = names.add("other", Grant::default());
+    let own = names.client("own");
+    let other = names.client("other");
     let server = Setup::editor(&wiki).dry().naming(&names).host().await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Proposed" });
     let answer = server.call(&own, UPDATE, change).await.unwrap();

@@ -18,7 +18,6 @@ use rmcp::transport::StreamableHttpClientTransport;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::Handler;
-use wikijs_gate::watch::WatchPace;
 
 use crate::prelude::*;
 
@@ -225,10 +224,7 @@ async fn over_http(
 async fn a_write_through_this_server_is_told_long_before_the_next_look() {
     let wiki = sample_wiki().await;
     let mut setup = Setup::editor(&wiki);
-    setup.watch = WatchPace {
-        apart: Duration::from_hours(1),
-        ..WATCHFUL
-    };
+    setup.watch = WATCHFUL.but(|pace| pace.apart = Duration::from_hours(1));
     let (served, mut heard) = listening(setup).await;
     subscribe(&served.client, HOME).await.unwrap();
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Home again" });

@@ -146,10 +146,8 @@ fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
         assert_eq!(refused(settings), fault);
     }
     let toolset = refused(&[("WIKI_TOOLSETS", "page")]);
-    assert!(
-        toolset.starts_with(
-            "WIKI_TOOLSETS has \"page\", which is no toolset; did you mean pages?; there are pages"
-        ),
-        "{toolset}"
+    begins(
+        &toolset,
+        "WIKI_TOOLSETS has \"page\", which is no toolset; did you mean pages?; there are pages",
     );
 }

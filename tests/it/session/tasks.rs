@@ -180,7 +180,7 @@ async fn a_write_that_waits_is_a_task_that_ends_with_what_a_waiting_call_is_answ
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewers_no_ends_the_task_with_the_reason() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     let hosted = setup(&wiki).naming(&names).host().await;
     let anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New" });
@@ -206,8 +206,7 @@ async fn a_cancelled_task_is_withdrawn_and_one_that_a_later_write_replaced_says_
         let id = polling.task(UPDATE, change.clone()).await.task.task_id;
         polling.cancel(&id).await.unwrap();
         let cancelled = polling.get(&id).await.unwrap();
-        assert_eq!(cancelled["status"], "cancelled");
-        assert_eq!(cancelled.get("result"), None);
+        cancelled.shows(json!({ "status": "cancelled", "result": null }));
         polling.cancel(&id).await.unwrap();
         assert_eq!(polling.get(&id).await.unwrap(), cancelled);
         let kept = records(polling.dir.path());
@@ -216,23 +215,13 @@ async fn a_cancelled_task_is_withdrawn_and_one_that_a_later_write_replaced_says_
             .rev()
             .find(|one| one.event == AuditEvent::Proposal);
         let last = last.unwrap();
-        assert_eq!(
-            (
-                last.decision.as_deref(),
-                last.tool.as_deref(),
-                last.proposal.as_deref()
-            ),
-            (
-                Some("withdrawn"),
-                Some("wikijs_withdraw_proposal"),
-                Some(&*id)
-            )
-        );
+        assert_eq!(last.decision.as_deref(), Some("withdrawn"));
+        assert_eq!(last.tool.as_deref(), Some("wikijs_withdraw_proposal"));
+        assert_eq!(last.proposal.as_deref(), Some(&*id));
         // Nobody can decide on it any more.
         let arguments = ["proposals", "apply", &id, "--yes"];
         let refused = Command::operator(&wiki, polling.dir.path(), &arguments);
-        let refused = refused.with("WIKI_CONFIRM", "review").end().await;
-        assert_eq!(refused.code, 3, "{}", refused.told);
+        refused.with("WIKI_CONFIRM", "review").end().await.exits(3);
     }
     assert_eq!(mutations(&wiki).len(), 0);
     // A session remembers which of its writes of a page waits.
@@ -289,7 +278,7 @@ async fn polled(hosted: &Hosted, caller: &Caller, id: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_of_anybody_else_is_answered_like_one_that_never_was() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let [own, other] = ["own", "other"].map(|name| names.add(name, Grant::default()));
+    let [own, other] = ["own", "other"].map(|name| names.client(name));
     let setup = setup(&wiki).naming(&names).toolsets("pages,delegate");
     let hosted = setup.host().await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New" });
@@ -336,16 +325,11 @@ async fn a_task_of_anybody_else_is_answered_like_one_that_never_was() {
     }
     let (caller, message) = modern(&own, about("tasks/get", &"x".repeat(1 << 20)), true);
     let answer = hosted.post(&caller.with("mcp-name", "x"), &message).await;
-    assert!(
-        answer.body.contains("error") && answer.body.len() < 1_000,
-        "{}",
-        answer.body.len()
-    );
+    assert!(answer.body.contains("error"), "{}", answer.body.len());
+    assert!(answer.body.len() < 1_000, "{}", answer.body.len());
     // It is still its own client's, and its maker sees a delegate's.
-    assert_eq!(
-        polled(&hosted, &own, id).await["result"]["status"],
-        "working"
-    );
+    let status = &polled(&hosted, &own, id).await["result"]["status"];
+    assert_eq!(status, "working");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -371,7 +355,7 @@ async fn over_stdio_no_made_up_id_is_looked_for() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_still_there_after_a_restart() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let agent = names.add("agent", Grant::default());
+    let agent = names.client("agent");
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New" });
     let first = setup(&wiki).naming(&names).host().await;
     let task = asked(&first, &agent, UPDATE, change.clone()).await;
@@ -388,10 +372,8 @@ async fn a_task_is_still_there_after_a_restart() {
         again.post(&caller, &cancel).await.message()["result"],
         json!({ "resultType": "complete" })
     );
-    assert_eq!(
-        polled(&again, &agent, id).await["result"]["status"],
-        "cancelled"
-    );
+    let status = &polled(&again, &agent, id).await["result"]["status"];
+    assert_eq!(status, "cancelled");
 
     let polling = Polling::over_stdio(setup(&wiki)).await;
     let id = polling.task(UPDATE, change).await.task.task_id;
@@ -448,11 +430,8 @@ async fn a_client_without_the_extension_or_of_an_older_protocol_sees_no_change()
         false,
     );
     let discovered = hosted.post(&caller, &discover).await.message();
-    assert_eq!(
-        discovered["result"]["capabilities"]["extensions"],
-        json!({ EXTENSION: {} })
-    );
-    assert_eq!(discovered["result"]["capabilities"].get("logging"), None);
+    discovered["result"]["capabilities"]
+        .shows(json!({ "extensions": { EXTENSION: {} }, "logging": null }));
 }
 
 #[tokio::test]
@@ -528,8 +507,7 @@ async fn a_try_to_apply_it_that_failed_is_told_and_it_waits_on() {
         Reach::Never,
         Reply::say(400, "text/plain", "no"),
     ));
-    let failed = apply().await;
-    assert_eq!(failed.code, 4, "{}", failed.told);
+    apply().await.exits(4);
     let task = polling.get(&id).await.unwrap();
     assert_eq!(task["status"], "working", "{task}");
     let message = task["statusMessage"].as_str().unwrap();

@@ -266,21 +266,19 @@ async fn the_arguments_are_those_of_the_design() {
             format!("{tool}: {}", names.join(" "))
         })
         .collect();
-    assert_eq!(
-        told,
-        [
-            "search_pages: query queries locale path limit context in match tags withoutTags updatedSince linksTo relatedTo",
-            "list_pages: locale limit tags withoutTags path updatedSince lastAuthorId isPublished linksTo links property fields orderBy direction cursor",
-            "get_page_by_path: path paths locale view section lines lineNumbers offset maxBytes version",
-            "get_page_by_id: id ids view section lines lineNumbers offset maxBytes version",
-            "get_page_tree: mode path locale depth",
-            "get_page_history: id page since path offset limit compare detail",
-            "list_tags: query orderBy",
-            "create_page: confirm path folder title content fromPage section replaceAll outsideCode locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note detail propose",
-            "update_page: confirm id page ifUpdatedAt path locale updateLinks title content edits replaceAll outsideCode frontMatter patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note detail propose",
-            "delete_page: confirm id page ifUpdatedAt trash note detail propose",
-        ]
-    );
+    let expected = [
+        "search_pages: query queries locale path limit context in match tags withoutTags updatedSince linksTo relatedTo",
+        "list_pages: locale limit tags withoutTags path updatedSince lastAuthorId isPublished linksTo links property fields orderBy direction cursor",
+        "get_page_by_path: path paths locale view section lines lineNumbers offset maxBytes version",
+        "get_page_by_id: id ids view section lines lineNumbers offset maxBytes version",
+        "get_page_tree: mode path locale depth",
+        "get_page_history: id page since path offset limit compare detail",
+        "list_tags: query orderBy",
+        "create_page: confirm path folder title content fromPage section replaceAll outsideCode locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs note detail propose",
+        "update_page: confirm id page ifUpdatedAt path locale updateLinks title content edits replaceAll outsideCode frontMatter patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss note detail propose",
+        "delete_page: confirm id page ifUpdatedAt trash note detail propose",
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -292,12 +290,10 @@ fn the_checker_of_answers_sees_what_does_not_conform() {
     let good = json!({ "id": 1, "tags": ["a"] });
     assert_eq!(conforms(&schema, &good, "x"), Vec::<String>::new());
     let bad = json!({ "id": null, "tags": [1], "more": 1 });
-    assert_eq!(
-        conforms(&schema, &bad, "x"),
-        [
-            "x.id is of type null, not \"integer\"",
-            "x.tags[0] is of type integer, not \"string\"",
-            "x.more is not in the schema",
-        ]
-    );
+    let expected = [
+        "x.id is of type null, not \"integer\"",
+        "x.tags[0] is of type integer, not \"string\"",
+        "x.more is not in the schema",
+    ];
+    assert_eq!(conforms(&schema, &bad, "x"), expected);
 }

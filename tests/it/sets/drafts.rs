@@ -35,10 +35,8 @@ fn paths(wiki: &DemoWiki) -> Vec<String> {
 async fn joins(served: &Served, tool: &'static str, mut arguments: Value) -> Value {
     arguments["draft"] = json!("rework");
     let joined = served.call(tool, arguments).await.unwrap();
-    assert_eq!(
-        (&joined["preview"], &joined["draft"]["name"]),
-        (&json!(true), &json!("rework"))
-    );
+    assert_eq!(joined["preview"], true);
+    assert_eq!(joined["draft"]["name"], "rework");
     assert_eq!(joined.get("confirm"), None);
     joined
 }
@@ -122,10 +120,8 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
         }
         served.call(BY_ID, arguments)
     };
-    assert_eq!(
-        read(Some("rework")).await.unwrap()["content"],
-        "# A\n\nUno.\n"
-    );
+    let content = &read(Some("rework")).await.unwrap()["content"];
+    assert_eq!(content, "# A\n\nUno.\n");
     assert_eq!(read(None).await.unwrap()["content"], "# A\n\nFirst.\n");
     // Back to what it was, the change is no more.
     let back = joins(&served, UPDATE, edit(a, "Uno", "First")).await;
@@ -163,8 +159,7 @@ async fn a_place_that_the_draft_frees_is_free_in_it_and_one_that_it_takes_is_tak
     there.shows(json!({ "title": "Newer", "content": "newer\n" }));
     let gone = json!({ "id": a, "draft": "rework" });
     fails(&served, BY_ID, gone, "PAGE_NOT_FOUND").await;
-    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert_eq!(texts(&wiki)["docs/a"], "newer\n");
 }
 
@@ -236,8 +231,7 @@ async fn links_are_mended_for_what_a_draft_moves() {
     joins(&served, DELETE, json!({ "id": d })).await;
     let anew = json!({ "path": "docs/d", "title": "New", "content": "new\n" });
     joins(&served, CREATE, anew).await;
-    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
-    assert_eq!(done["outcome"], "applied", "{done}");
+    let done = is_applied(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert_eq!(texts(&wiki)["docs/b"], "# B\n\nLook at [a](/docs/first).\n");
     assert_eq!(texts(&wiki)["docs/d"], "new\n");
     let undo = json!({ "callId": done["callId"] });
@@ -269,8 +263,7 @@ async fn links_follow_the_headings_that_a_draft_takes_to_new_pages() {
     let (wiki, served) = with_server(wiki, setup).await;
     let before = texts(&wiki);
     split(&wiki, &served).await;
-    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
-    assert_eq!(done["outcome"], "applied", "{done}");
+    let done = is_applied(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert_eq!(done["linksLeft"][0]["link"], "/docs/old#notes", "{done}");
     let after = texts(&wiki);
     assert_eq!(
@@ -294,16 +287,10 @@ async fn without_an_index_a_page_is_split_and_the_links_to_its_headings_are_said
     let wiki = wiki_of(&[("docs/old", OLD), ("docs/b", "[l](/docs/old#linux)\n")]).await;
     let (wiki, served) = with_server(wiki, |wiki| setup(wiki).with("WIKI_INDEX", "off")).await;
     split(&wiki, &served).await;
-    let shown = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     says(&shown["warnings"].to_string(), "WIKI_INDEX");
     let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
-    assert_eq!(
-        (&done["outcome"], &done["pages"]),
-        (&json!("applied"), &json!(3))
-    );
+    done.shows(json!({ "outcome": "applied", "pages": 3 }));
     assert_eq!(texts(&wiki)["docs/b"], "[l](/docs/old#linux)\n");
 }
 
@@ -339,8 +326,7 @@ async fn a_second_write_of_a_page_in_a_dry_run_builds_on_what_is_open() {
 
 #[tokio::test]
 async fn another_run_of_the_same_client_takes_a_draft_up_and_another_client_does_not_see_it() {
-    let wiki = wiki().await;
-    let first = setup(&wiki).serve().await;
+    let (wiki, first) = with_server(wiki().await, setup).await;
     let a = id_of(&wiki, "docs/a");
     let joined = joins(&first, UPDATE, edit(a, "First", "One")).await;
     let second = setup(&wiki).in_dir_of(&first).serve().await;
@@ -373,17 +359,13 @@ async fn names_and_drafts_that_there_are_not_are_told_apart() {
         let named = json!({ "id": a, "title": "T", "draft": name });
         let refused = served.call(UPDATE, named).await.unwrap_err();
         assert_eq!(refused["code"], "INVALID_INPUT", "{name}");
-        assert_eq!(
-            refused["details"]["fields"][0]["path"], "draft",
-            "{refused}"
-        );
+        let path = &refused["details"]["fields"][0]["path"];
+        assert_eq!(path, "draft", "{refused}");
     }
     for tool in [SUBMIT, DISCARD] {
         let refused = fails(&served, tool, json!({ "draft": "none" }), "INVALID_INPUT").await;
-        assert_eq!(
-            refused["details"]["fields"][0]["path"], "draft",
-            "{refused}"
-        );
+        let path = &refused["details"]["fields"][0]["path"];
+        assert_eq!(path, "draft", "{refused}");
     }
     let missing = json!({ "id": a, "draft": "none" });
     fails(&served, BY_ID, missing, "INVALID_INPUT").await;
@@ -391,10 +373,8 @@ async fn names_and_drafts_that_there_are_not_are_told_apart() {
     let plain = Setup::admin(&wiki).serve().await;
     let named = json!({ "id": a, "title": "T", "draft": "rework" });
     let refused = fails(&plain, UPDATE, named, "INVALID_INPUT").await;
-    assert_eq!(
-        refused["details"]["fields"][0]["path"], "draft",
-        "{refused}"
-    );
+    let path = &refused["details"]["fields"][0]["path"];
+    assert_eq!(path, "draft", "{refused}");
 }
 
 #[tokio::test]
@@ -515,11 +495,7 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
     let open = served.call(BULK, tag).await.unwrap();
     let look = json!({ "id": open["previewId"], "offset": 1 });
     let told = served.call(CHANGE_SET, full(look.clone())).await.unwrap();
-    assert_eq!(
-        (&told["preview"], &told["pages"], &told["state"]),
-        (&json!(true), &json!(4), &json!("open")),
-        "{told}"
-    );
+    told.shows(json!({ "preview": true, "pages": 4, "state": "open" }));
     assert_eq!(told["proposal"], open["proposal"]);
     assert_eq!(told["changes"].as_array().unwrap().len(), 3);
     assert_eq!(told["changes"][0]["target"]["id"], ids[1]);

@@ -29,10 +29,7 @@ fn some(wiki: &DemoWiki, count: usize) -> Vec<i64> {
 }
 
 fn all(wiki: &DemoWiki) -> Vec<PageRow> {
-    let timeless = |page: &PageRow| PageRow {
-        updated_at: String::new(),
-        ..page.clone()
-    };
+    let timeless = |page: &PageRow| page.clone().but(|row| row.updated_at = String::new());
     let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(timeless).collect());
     pages.sort_by_key(|page| page.id);
     pages
@@ -187,10 +184,8 @@ async fn a_token_counts_for_no_other_edit_and_no_other_pages() {
         json!({ "ids": ids, "addTags": ["set"], "onFailure": "keep", "confirm": token }),
     ] {
         let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
-        assert_eq!(
-            refused["code"], "CONFIRM_MISMATCH",
-            "{arguments}: {refused}"
-        );
+        let code = &refused["code"];
+        assert_eq!(code, "CONFIRM_MISMATCH", "{arguments}: {refused}");
     }
     let single = json!({ "id": ids[0], "confirm": token });
     fails(&served, UPDATE, single, "CONFIRM_MISMATCH").await;
@@ -255,10 +250,7 @@ async fn the_first_change_that_fails_stops_the_set_and_what_was_applied_is_taken
         ["taken_back", "taken_back", "not_applied", "not_sent"]
     );
     let created = |pages: Vec<PageRow>| -> Vec<PageRow> {
-        let plain = |page: PageRow| PageRow {
-            created_at: String::new(),
-            ..page
-        };
+        let plain = |page: PageRow| page.but(|row| row.created_at = String::new());
         pages.into_iter().map(plain).collect()
     };
     assert_eq!(created(all(&wiki)), created(untouched));
@@ -281,10 +273,8 @@ async fn what_was_applied_stays_where_that_is_asked_for() {
     let (wiki, faulty, _served, failed) =
         third_meets(refusal(), json!({ "onFailure": "keep" })).await;
     assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
-    assert_eq!(
-        outcomes(&failed),
-        ["applied", "applied", "not_applied", "not_sent"]
-    );
+    let outcomes = outcomes(&failed);
+    assert_eq!(outcomes, ["applied", "applied", "not_applied", "not_sent"]);
     assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
     assert_eq!(faulty.mutations().len(), 3);
 }
@@ -295,10 +285,8 @@ async fn after_an_outcome_that_nobody_knows_nothing_more_is_sent() {
     let (wiki, faulty, served, failed) = third_meets(cut, json!({})).await;
     assert_eq!(failed["code"], "OUTCOME_UNKNOWN", "{failed}");
     assert_eq!(failed["details"]["outcome"], "unknown");
-    assert_eq!(
-        outcomes(&failed),
-        ["applied", "applied", "unknown", "not_sent"]
-    );
+    let outcomes = outcomes(&failed);
+    assert_eq!(outcomes, ["applied", "applied", "unknown", "not_sent"]);
     assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
     assert_eq!(faulty.mutations().len(), 3);
     let records = served.records();
@@ -309,10 +297,7 @@ async fn after_an_outcome_that_nobody_knows_nothing_more_is_sent() {
 #[tokio::test]
 async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     let wiki = sample_wiki().await;
-    let patience = Timeouts {
-        answering: Duration::ZERO,
-        ..QUICK
-    };
+    let patience = QUICK.but(|times| times.answering = Duration::ZERO);
     let served = served_with(&wiki.address(), &wiki, patience).await;
     let ids = some(&wiki, 4);
     let answer = served.confirmed(BULK, tag(&ids)).await.unwrap();
@@ -655,10 +640,8 @@ async fn the_undo_of_a_set_that_cannot_be_whole_names_the_pages_and_goes_on_with
     let told: Vec<(i64, &str)> = failed
         .iter()
         .map(|one| {
-            assert!(
-                one["path"].is_string() && one["message"].is_string(),
-                "{one}"
-            );
+            assert!(one["path"].is_string(), "{one}");
+            assert!(one["message"].is_string(), "{one}");
             (one["id"].as_i64().unwrap(), one["code"].as_str().unwrap())
         })
         .collect();

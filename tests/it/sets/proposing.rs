@@ -145,8 +145,7 @@ async fn a_proposal_passes_the_gates_that_a_preview_passes() {
     refused["details"].shows(json!({ "level": "off" }));
     let read_only = setup(&wiki).with("WIKI_READ_ONLY", "true").serve().await;
     assert!(read_only.app.registry().find(UPDATE).is_none());
-    let paused = operator(&wiki, &served, &["pause", "moving"]).await;
-    assert_eq!(paused.code, 0, "{}", paused.told);
+    operator(&wiki, &served, &["pause", "moving"]).await.good();
     let description = with("docs", "description");
     fails(&served, UPDATE, description, "WRITES_PAUSED").await;
     assert_eq!(open(&served).await, Vec::<String>::new());
@@ -165,8 +164,7 @@ async fn what_changes_nothing_is_unchanged_and_no_proposal() {
 
 #[tokio::test]
 async fn a_later_proposal_of_the_session_builds_on_the_earlier() {
-    let wiki = wiki_of(&[("docs/a", "One\n\nTwo\n")]).await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki_of(&[("docs/a", "One\n\nTwo\n")]).await, setup).await;
     let a = id_of(&wiki, "docs/a");
     let edit =
         |old: &str, new: &str| json!({ "id": a, "edits": [{ "oldText": old, "newText": new }] });
@@ -183,8 +181,7 @@ async fn a_later_proposal_of_the_session_builds_on_the_earlier() {
 
 #[tokio::test]
 async fn a_proposal_whose_page_changes_is_outdated_and_merged_by_the_operator() {
-    let wiki = wiki_of(&[("docs/a", "One\n\nTwo\n")]).await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki_of(&[("docs/a", "One\n\nTwo\n")]).await, setup).await;
     let a = id_of(&wiki, "docs/a");
     let edit =
         |old: &str, new: &str| json!({ "id": a, "edits": [{ "oldText": old, "newText": new }] });
@@ -194,8 +191,7 @@ async fn a_proposal_whose_page_changes_is_outdated_and_merged_by_the_operator() 
     let apply = ["proposals", "apply", &id, "--yes"];
     assert_eq!(operator(&wiki, &served, &apply).await.code, 3);
     let merge = [&apply[..], &["--merge"]].concat();
-    let ended = operator(&wiki, &served, &merge).await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    operator(&wiki, &served, &merge).await.good();
     let now = wiki.with_store(|store| store.page(a).unwrap().content.clone());
     assert_eq!(now, "1\n\n2\n");
 }
@@ -345,11 +341,7 @@ async fn a_client_withdraws_its_own_proposal_once_and_every_door_says_so() {
         .find(|one| one.decision.as_deref() == Some("withdrawn"));
     let call = withdrawn.unwrap().call.unwrap().to_string();
     let shown = operator(&wiki, &served, &["audit", "show", &call]).await;
-    assert!(
-        shown.stdout.contains("an unnamed client withdrew it"),
-        "{}",
-        shown.told
-    );
+    shown.prints("an unnamed client withdrew it");
     // What was withdrawn is made anew, and builds on nothing of it.
     let anew = proposed(&served, UPDATE, json!({ "id": home, "title": "Anew" })).await;
     assert_ne!(anew, id);
@@ -374,10 +366,8 @@ async fn nobody_withdraws_what_is_unknown_decided_or_somebody_elses() {
     let theirs = fails(&other, WITHDRAW, json!({ "id": id }), "INVALID_INPUT").await;
     assert_eq!(theirs, none);
     for bad in ["", "x", "last"] {
-        assert_eq!(
-            fails(&served, WITHDRAW, json!({ "id": bad }), "INVALID_INPUT").await,
-            none
-        );
+        let error = fails(&served, WITHDRAW, json!({ "id": bad }), "INVALID_INPUT").await;
+        assert_eq!(error, none);
     }
     // Nothing but its session tells a client without a token from one of the same name.
     let second = setup(&wiki).in_dir_of(&served).serve().await;
@@ -432,8 +422,7 @@ async fn what_may_be_written_is_not_withdrawn() {
 #[tokio::test]
 async fn a_withdrawal_beside_a_decision_has_one_outcome_on_record() {
     for delay in [0, 150] {
-        let wiki = sample_wiki().await;
-        let served = setup(&wiki).serve().await;
+        let (wiki, served) = sample(setup).await;
         let id = proposed(&served, UPDATE, json!({ "page": "home", "title": "Ours" })).await;
         wiki.set_write_delay(std::time::Duration::from_millis(delay));
         let apply = ["proposals", "apply", &id, "--yes"];
@@ -457,7 +446,6 @@ async fn a_withdrawal_beside_a_decision_has_one_outcome_on_record() {
             .iter()
             .filter(|word| ["applied", "withdrawn"].contains(word));
         assert_eq!(ends.count(), 1);
-        let verified = operator(&wiki, &served, &["audit", "verify"]).await;
-        assert_eq!(verified.code, 0, "{}", verified.told);
+        operator(&wiki, &served, &["audit", "verify"]).await.good();
     }
 }

@@ -30,13 +30,7 @@ const SETS: &str = "toolsets = [\"pages\", \"sites\"]\nmutations_enabled = true\
 async fn a_caller_is_listed_its_own_sites_and_reads_the_status_of_each() {
     let [a, b, c] = three().await;
     let names = Names::new();
-    let two = names.add(
-        "two",
-        Grant {
-            sites: Some(vec!["a".to_owned(), "c".to_owned()]),
-            ..Grant::default()
-        },
-    );
+    let two = names.granted("two", |grant| grant.sites = some(["a", "c"]));
     let text = format!(
         "serve_tokens_file = {:?}\n{SETS}{}{}{}",
         names.path().to_str().unwrap(),

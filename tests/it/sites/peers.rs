@@ -36,7 +36,7 @@ impl Pair {
         let wiki = wiki_of(&[("home", "# Home"), ("secret/plan", "# Plan")]).await;
         let names = Names::new();
         let office = names.add("office", may);
-        let ada = names.add("ada", Grant::default());
+        let ada = names.client("ada");
         let token = office.headers[0].1.strip_prefix("Bearer ").unwrap();
         put_token(&names, token);
         let there = sharing(&wiki).naming(&names).host().await;
@@ -174,10 +174,8 @@ async fn memories_go_both_ways_the_newest_holds_and_what_was_forgotten_stays_awa
         .unwrap();
     let synced = pair.sync().await;
     synced.shows(json!({ "updated": 1, "conflicts": [] }));
-    assert_eq!(
-        pair.texts().await,
-        ["Dates as 31.01.2030.", "Of a page.", "The same."]
-    );
+    let texts = pair.texts().await;
+    assert_eq!(texts, ["Dates as 31.01.2030.", "Of a page.", "The same."]);
     is_settled(&pair.sync().await);
     // On record on both sides, by digest.
     for hosted in [&pair.here, &pair.there] {
@@ -242,17 +240,11 @@ async fn more_than_one_message_holds_goes_over_whole() {
 async fn a_peer_takes_and_gives_what_its_client_may() {
     for (may, told) in [
         (
-            Grant {
-                read_only: true,
-                ..Grant::default()
-            },
+            Grant::default().but(|grant| grant.read_only = true),
             "refused with NOT_APPLIED",
         ),
         (
-            Grant {
-                tools: Some(vec!["memory".to_owned()]),
-                ..Grant::default()
-            },
+            Grant::default().but(|grant| grant.tools = some(["memory"])),
             "offers this client no exchange",
         ),
     ] {
@@ -270,11 +262,9 @@ async fn a_peer_takes_and_gives_what_its_client_may() {
         lacks(&failure, "sesame");
     }
     // About pages that the client may not read nothing goes, in neither direction.
-    let pair = Pair::new(Grant {
-        denied_read_prefixes: Some(vec!["secret".to_owned()]),
-        ..Grant::default()
-    })
-    .await;
+    let pair =
+        Pair::new(Grant::default().but(|grant| grant.denied_read_prefixes = some(["secret"])))
+            .await;
     let plan = id_of(&pair.wiki, "secret/plan");
     pair.remember(json!({ "content": "Plan here.", "page": plan }))
         .await;
@@ -294,22 +284,16 @@ async fn a_peer_takes_and_gives_what_its_client_may() {
     // Nor does it change what it may not know of, by its id.
     let told = pair.there.call(&pair.ada, RECALL, json!({ "page": plan }));
     let id = told.await.unwrap()["memories"][0]["id"].clone();
-    let eve = pair.names.add(
-        "eve",
-        Grant {
-            denied_read_prefixes: Some(vec!["secret".to_owned()]),
-            ..Grant::default()
-        },
-    );
+    let eve = pair
+        .names
+        .granted("eve", |grant| grant.denied_read_prefixes = some(["secret"]));
     let now = json!(pair.there.records().last().unwrap().time);
     let changes = json!({ "id": id, "content": "Eve.", "changed": now, "forgotten": now });
     let message = json!({ "have": {}, "lines": line("x", &changes) });
     let call = json!({ "memories": message.to_string() });
     pair.there.call(&eve, SYNC, call).await.unwrap();
-    assert_eq!(
-        texts(&pair.there, &pair.ada).await,
-        ["Open.", "Plan there."]
-    );
+    let texts = texts(&pair.there, &pair.ada).await;
+    assert_eq!(texts, ["Open.", "Plan there."]);
 }
 
 #[tokio::test]

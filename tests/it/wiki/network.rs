@@ -29,8 +29,7 @@ fn of(wiki: &DemoWiki, address: &str) -> Setup {
 async fn reads_and_writes(served: &Served) {
     let home = json!({ "path": "home" });
     served.call(BY_PATH, home).await.unwrap();
-    let made = confirmed_ok(served, CREATE, new_page("docs/through")).await;
-    assert_eq!(made["outcome"], "applied");
+    is_applied(served, CREATE, new_page("docs/through")).await;
 }
 
 async fn reading_fails(setup: Setup) -> Value {
@@ -183,10 +182,8 @@ async fn a_certificate_that_does_not_count_is_told_and_nothing_is_sent() {
         let error =
             reading_fails(setup.with("WIKI_CA_FILE", &file(&dir, "ca", &trusted.pem))).await;
         assert_eq!(error["code"], "WIKI_UNAVAILABLE");
-        assert_eq!(
-            error["message"],
-            format!("The wiki's certificate is not trusted: {why}.")
-        );
+        let expected = format!("The wiki's certificate is not trusted: {why}.");
+        assert_eq!(error["message"], expected);
         assert!(error["hint"].as_str().unwrap().contains("WIKI_CA_FILE"));
         assert_eq!(tls.told(), "");
     }
@@ -213,10 +210,8 @@ async fn a_proxy_that_refuses_or_is_not_there_is_no_answer_of_the_wiki() {
 
 #[tokio::test]
 async fn a_wiki_at_an_ipv6_address_is_read_and_written() {
-    let options = DemoOptions {
-        address: (Ipv6Addr::LOCALHOST, 0).into(),
-        ..DemoOptions::default()
-    };
+    let options =
+        DemoOptions::default().but(|options| options.address = (Ipv6Addr::LOCALHOST, 0).into());
     let wiki = DemoWiki::start(options).await.unwrap();
     assert!(wiki.address().starts_with("http://[::1]:"));
     let served = of(&wiki, &wiki.address()).serve().await;

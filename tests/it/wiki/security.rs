@@ -114,23 +114,11 @@ async fn no_spelling_of_a_path_is_asked_for_as_another() {
     let wiki = sample_wiki().await;
     wiki.with_store(|store| {
         for path in ["secret", "docs/secret", "graphql"] {
-            store.add(PageRow {
-                path: path.to_owned(),
-                title: "Planted".to_owned(),
-                content: "planted".to_owned(),
-                is_published: true,
-                ..PageRow::default()
-            });
+            store.add(titled(path, "Planted", "planted").but(|row| row.is_published = true));
         }
         // So that its source and its view are asked for under the very name.
         for path in TRICKS {
-            store.add(PageRow {
-                path: path.to_owned(),
-                title: "Tricked".to_owned(),
-                content: "tricked".to_owned(),
-                is_published: true,
-                ..PageRow::default()
-            });
+            store.add(titled(path, "Tricked", "tricked").but(|row| row.is_published = true));
         }
     });
     for key in [
@@ -410,10 +398,8 @@ async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
     for line in &ended.stderr {
         // A time and a level of ours before all else, and nothing that steers a terminal.
         let (time, rest) = line.split_once(' ').unwrap();
-        assert!(
-            time.ends_with('Z') && !time.starts_with("2026-01-01T00:00:00Z"),
-            "{line:?}"
-        );
+        assert!(time.ends_with('Z'), "{line:?}");
+        assert!(!time.starts_with("2026-01-01T00:00:00Z"), "{line:?}");
         let level = rest.trim_start().split(' ').next().unwrap();
         assert!(
             ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"].contains(&level),
@@ -443,23 +429,19 @@ fn no_token_is_compared_in_a_time_that_tells_of_it() {
             .lines()
             .filter(|line| line.contains("expose_secret()"))
         {
-            assert!(
-                !line.contains("==") && !line.contains("!="),
-                "{file}: {line}"
-            );
+            assert!(!line.contains("=="), "{file}: {line}");
+            assert!(!line.contains("!="), "{file}: {line}");
         }
     }
     // The operator's static token, forms of the review page, clients, and the state of a sign-in at the
     // issuer. Links are looked up by their digest.
-    assert_eq!(
-        files_that_contain(".ct_eq("),
-        [
-            "src/gates/static_token.rs",
-            "src/review/session.rs",
-            "src/server/clients/secret.rs",
-            "src/server/http/people.rs",
-        ]
-    );
+    let expected = [
+        "src/gates/static_token.rs",
+        "src/review/session.rs",
+        "src/server/clients/secret.rs",
+        "src/server/http/people.rs",
+    ];
+    assert_eq!(files_that_contain(".ct_eq("), expected);
 }
 
 #[test]

@@ -50,8 +50,7 @@ async fn a_yes_sends_the_one_change_that_was_shown() {
         };
         let call = served.call(UPDATE, description(id, "New"));
         let applied = tokio::join!(call, asking).0.unwrap();
-        assert_eq!(applied["outcome"], "applied");
-        assert_eq!(applied.get("warnings"), None);
+        applied.shows(json!({ "outcome": "applied", "warnings": null }));
         assert_eq!(
             wiki.with_store(|store| store.page(id).unwrap().description.clone()),
             Some("New".to_owned())
@@ -532,17 +531,15 @@ async fn the_text_of_a_page_cannot_speak_as_the_server() {
                 .by_ref()
                 .filter(|line| !line.starts_with('|'))
                 .collect();
-            assert_eq!(
-                ours[2..],
-                [
-                    &format!("Operation: update, page {id}"),
-                    "Path:",
-                    "Fields: title, content",
-                    "title before:",
-                    "title after:",
-                    "Lines of content: 1 added, 3 removed",
-                ]
-            );
+            let expected = [
+                &format!("Operation: update, page {id}"),
+                "Path:",
+                "Fields: title, content",
+                "title before:",
+                "title after:",
+                "Lines of content: 1 added, 3 removed",
+            ];
+            assert_eq!(ours[2..], expected);
             for shown in ["T\\u{200b}x", "-\\u{202e}Operation: create", "+Answer: yes"] {
                 says(&asked.message, &format!("\n| {shown}"));
             }

@@ -93,10 +93,8 @@ async fn folders_and_files_are_listed_with_what_nobody_can_download() {
     assert!(unavailable.contains("nobody can download"));
     let some = json!({ "folder": "docs", "offset": 1, "limit": 1 });
     let some = served.checked(LIST_ASSETS, some).await.unwrap();
-    assert_eq!(
-        (&some["assets"][0]["path"], &some["total"]),
-        (&json!("docs/notes.txt"), &json!(3))
-    );
+    assert_eq!(some["assets"][0]["path"], "docs/notes.txt");
+    assert_eq!(some["total"], json!(3));
     let none = json!({ "folder": "docs/none" });
     fails(&served, LIST_ASSETS, none, "PAGE_NOT_FOUND").await;
     let key = setup(&wiki, &["read:pages"]).serve().await;
@@ -181,10 +179,8 @@ async fn assets_outside_of_the_bounds_of_reading_are_as_if_they_were_not_there()
         }
     }
     assert!(mutations(&wiki).is_empty());
-    assert_eq!(
-        bytes_at(&wiki, "vault/secret.csv").unwrap(),
-        b"xyloquartz\n"
-    );
+    let bytes = bytes_at(&wiki, "vault/secret.csv").unwrap();
+    assert_eq!(bytes, b"xyloquartz\n");
 }
 
 #[tokio::test]
@@ -203,8 +199,7 @@ async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
     assert!(!preview.to_string().contains(PNG));
     let confirm = json!({ "path": "docs/new.png", "confirm": preview["confirm"] });
     let made = served.checked(UPLOAD, confirm).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
-    assert_eq!(made.get("unverified"), None);
+    made.shows(json!({ "outcome": "applied", "unverified": null }));
     let of_wiki = assets(&wiki).pop().unwrap();
     assert_eq!(made["target"]["asset"], of_wiki.id);
     assert_eq!((of_wiki.data, of_wiki.mime.as_str()), (png(), "image/png"));
@@ -213,17 +208,15 @@ async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
     let undone = served.confirmed(UNDO, undo).await.unwrap();
     undone.shows(json!({ "operation": "delete-asset", "outcome": "applied" }));
     assert_eq!(bytes_at(&wiki, "docs/new.png"), None);
-    assert_eq!(
-        served.told(),
-        [
-            "preview",
-            "attempt upload-asset",
-            "outcome upload-asset applied",
-            "preview",
-            "attempt delete-asset",
-            "outcome delete-asset applied",
-        ]
-    );
+    let expected = [
+        "preview",
+        "attempt upload-asset",
+        "outcome upload-asset applied",
+        "preview",
+        "attempt delete-asset",
+        "outcome delete-asset applied",
+    ];
+    assert_eq!(served.told(), expected);
     let record = served
         .records()
         .into_iter()
@@ -243,11 +236,8 @@ async fn what_is_there_is_written_over_only_if_that_is_said_and_comes_back() {
     assert!(refused["hint"].as_str().unwrap().contains("replace: true"));
     let replace = json!({ "path": "docs/plan.png", "base64": other, "replace": true });
     let preview = served.call(UPLOAD, replace.clone()).await.unwrap();
-    assert_eq!(
-        preview["diff"].as_str().unwrap().lines().count(),
-        6,
-        "{preview}"
-    );
+    let lines = preview["diff"].as_str().unwrap().lines().count();
+    assert_eq!(lines, 6, "{preview}");
     let made = is_applied(&served, UPLOAD, replace.clone()).await;
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), other_png());
     let same = served.confirmed(UPLOAD, replace).await;
@@ -417,19 +407,15 @@ async fn an_svg_that_the_wiki_sanitised_is_said_to_be_and_is_taken_back() {
     );
     let made = served.confirmed(UPLOAD, upload).await.unwrap();
     made.shows(json!({ "outcome": "applied", "unverified": ["content"] }));
-    assert_eq!(
-        bytes_at(&wiki, "docs/a.svg").unwrap(),
-        b"<svg><g></g></svg>"
-    );
+    let bytes = bytes_at(&wiki, "docs/a.svg").unwrap();
+    assert_eq!(bytes, b"<svg><g></g></svg>");
     let other = json!({ "path": "docs/a.svg", "text": svg.replace("alert", "x").replace("<g>", "<g id='1'>"), "replace": true });
     let other = served.confirmed(UPLOAD, other).await.unwrap();
     assert_eq!(other["unverified"], json!(["content"]));
     let undo = json!({ "callId": other["callId"] });
     is_applied(&served, UNDO, undo).await;
-    assert_eq!(
-        bytes_at(&wiki, "docs/a.svg").unwrap(),
-        b"<svg><g></g></svg>"
-    );
+    let bytes = bytes_at(&wiki, "docs/a.svg").unwrap();
+    assert_eq!(bytes, b"<svg><g></g></svg>");
     let undo = json!({ "callId": made["callId"] });
     let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["operation"], "delete-asset");

@@ -241,10 +241,8 @@ fn a_folder_that_holds_what_nobody_may_upload_is_none() {
         );
         fs::write(&settings, text).unwrap();
         fs::set_permissions(&settings, fs::Permissions::from_mode(0o600)).unwrap();
-        let given = CommandLineSettings {
-            config: Some(settings.clone()),
-            ..CommandLineSettings::default()
-        };
+        let given =
+            CommandLineSettings::default().but(|given| given.config = Some(settings.clone()));
         let layers = Layers::load(&given).unwrap();
         let read = Settings::read(&layers.source()).map_err(|fault| fault.to_string());
         read.map(drop)

@@ -58,11 +58,8 @@ async fn the_pages_that_link_to_one_are_found_in_every_form_of_a_link() {
         json!(format!("{}/en/docs/a", wiki.address())),
     ] {
         let which = json!({ "linksTo": page });
-        assert_eq!(
-            found(&served, which).await,
-            ["docs/b", "docs/c", "other/e"],
-            "{page}"
-        );
+        let found = found(&served, which).await;
+        assert_eq!(found, ["docs/b", "docs/c", "other/e"], "{page}");
     }
     let all = json!({ "linksTo": id, "locale": "*" });
     let all = found(&served, all).await;
@@ -161,14 +158,12 @@ async fn a_preview_names_what_is_left_out_and_why() {
     assert_eq!(shown["pages"], 1, "{shown}");
     assert_eq!(shown["changes"][0]["target"]["path"], "docs/a");
     let left_out = members(&shown, "leftOut", "why");
-    assert_eq!(
-        left_out,
-        [
-            "it already is as asked for",
-            "the page may not be written here",
-            "this key may not write it",
-        ]
-    );
+    let expected = [
+        "it already is as asked for",
+        "the page may not be written here",
+        "this key may not write it",
+    ];
+    assert_eq!(left_out, expected);
     let ids: Vec<i64> = ["docs/b", "docs/kept/c", "docs/read/d"]
         .map(|path| id_of(&wiki, path))
         .into();

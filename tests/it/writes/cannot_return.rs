@@ -52,12 +52,7 @@ async fn undo(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
 async fn a_page_that_leaves_for_good_is_said_to_before_it_goes_and_others_are_not() {
     let (wiki, served) = sample(|wiki| setup(wiki).with("WIKI_TRASH_PREFIX", "trash")).await;
     for path in ["a b", "docs/v1.0", "docs/a\\b", "docs//x", "docs/x"] {
-        let id = wiki.with_page(PageRow {
-            path: "docs/made".to_owned(),
-            title: "Old".to_owned(),
-            content: "Old\n".to_owned(),
-            ..PageRow::default()
-        });
+        let id = wiki.with_page(titled("docs/made", "Old", "Old\n"));
         wiki.set_old_path(id, path);
         for (tool, arguments, leaves) in [
             (DELETE, json!({ "id": id }), true),
@@ -67,11 +62,8 @@ async fn a_page_that_leaves_for_good_is_said_to_before_it_goes_and_others_are_no
         ] {
             let preview = served.call(tool, arguments.clone()).await.unwrap();
             let is_for_good = leaves && path != "docs/x";
-            assert_eq!(
-                says_so(&preview),
-                is_for_good,
-                "{path} {arguments} {preview}"
-            );
+            let says_so = says_so(&preview);
+            assert_eq!(says_so, is_for_good, "{path} {arguments} {preview}");
         }
         wiki.with_store(|store| store.page_mut(id).unwrap().path = format!("docs/done-{id}"));
     }
@@ -117,8 +109,7 @@ async fn a_deleted_page_comes_back_at_another_path_and_not_at_its_own() {
     fails(&served, UNDO, other, "CONFIRM_MISMATCH").await;
     let mut confirmed = call.clone();
     confirmed["confirm"] = preview["confirm"].clone();
-    let back = served.call(UNDO, confirmed).await.unwrap();
-    assert_eq!(back["outcome"], "applied", "{back}");
+    is_applied(&served, UNDO, confirmed).await;
     assert_eq!(timeless(at(&wiki, "docs/old").unwrap()), before);
     fails(&served, UNDO, elsewhere("docs/x"), "NOTHING_TO_UNDO").await;
 }
@@ -131,9 +122,7 @@ async fn a_moved_page_goes_to_another_path_and_its_other_fields_go_back() {
     let edit = json!({ "id": id, "path": "docs/new", "title": "New", "tags": [] });
     let moved = served.confirmed(UPDATE, edit).await.unwrap();
     let call = moved["callId"].as_str().unwrap();
-    let refused = undo(&wiki, &served, &[call]).await;
-    assert_eq!(refused.code, 2, "{}", refused.told);
-    assert!(refused.stderr.contains("--path"), "{}", refused.told);
+    undo(&wiki, &served, &[call]).await.exits(2).warns("--path");
     undo(&wiki, &served, &[call, "--path", "docs/old"])
         .await
         .good();
@@ -151,10 +140,7 @@ async fn a_place_that_was_taken_meanwhile_is_no_end_either() {
     let undo = json!({ "callId": gone["callId"] });
     fails(&served, UNDO, undo, "PAGE_EXISTS").await;
     let undo = json!({ "callId": gone["callId"], "path": "docs/configuration-2" });
-    assert_eq!(
-        served.confirmed(UNDO, undo).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, UNDO, undo).await;
 }
 
 #[tokio::test]
@@ -174,8 +160,7 @@ async fn a_path_is_for_a_page_that_comes_back_alone() {
 
 #[tokio::test]
 async fn the_gate_of_paths_holds_for_the_place_where_a_page_comes_back() {
-    let wiki = sample_wiki().await;
-    let first = setup(&wiki).serve().await;
+    let (wiki, first) = sample(setup).await;
     let id = id_of(&wiki, "docs/configuration");
     let gone = first.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let served = setup(&wiki)
@@ -189,8 +174,7 @@ async fn the_gate_of_paths_holds_for_the_place_where_a_page_comes_back() {
 
 #[tokio::test]
 async fn an_undo_to_another_path_can_be_proposed() {
-    let wiki = sample_wiki().await;
-    let first = setup(&wiki).serve().await;
+    let (wiki, first) = sample(setup).await;
     let id = old_page(&wiki, OLD);
     let gone = first.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let dry = setup(&wiki).dry().in_dir_of(&first).serve().await;

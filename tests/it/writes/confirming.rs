@@ -32,10 +32,7 @@ async fn a_token_confirms_the_call_of_its_own_tool_that_names_its_page_and_no_ot
     assert_eq!(mutations(&wiki).len(), 0);
     // The token still counts for what it was given for.
     let named = json!({ "path": "confirmed/named", "confirm": confirm });
-    assert_eq!(
-        served.call(CREATE, named).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, CREATE, named).await;
 }
 
 #[tokio::test]
@@ -47,17 +44,12 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
         "description": "Said", "isPublished": false });
     let confirm = token(&served, CREATE, &create).await;
     let bare = json!({ "path": "confirmed/new", "confirm": confirm });
-    let created = served.call(CREATE, bare.clone()).await.unwrap();
-    assert_eq!(created["outcome"], "applied");
+    let created = is_applied(&served, CREATE, bare.clone()).await;
     let row = wiki.with_store(|store| store.page_at("en", "confirmed/new").unwrap().clone());
-    assert_eq!(
-        (row.title.as_str(), row.content.as_str()),
-        ("New", "# New\n")
-    );
-    assert_eq!(
-        (row.description.as_deref(), row.is_published),
-        (Some("Said"), false)
-    );
+    assert_eq!(row.title.as_str(), "New");
+    assert_eq!(row.content.as_str(), "# New\n");
+    assert_eq!(row.description.as_deref(), Some("Said"));
+    assert!(!row.is_published);
     assert_eq!(row.tags, ["a"]);
     // Once used up, the token says so, not that a title is missing.
     fails(&served, CREATE, bare, "CONFIRM_EXPIRED").await;
@@ -66,10 +58,7 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
     let update = json!({ "id": id, "title": "Newer", "addTags": ["#b"], "edits": [{ "oldText": "# New", "newText": "# Newer" }] });
     let confirm = token(&served, UPDATE, &update).await;
     let bare = json!({ "id": id, "confirm": confirm });
-    assert_eq!(
-        served.call(UPDATE, bare).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, UPDATE, bare).await;
     // The other arguments may stand beside it, some or all, in another form that means the same.
     for kept in [
         vec!["title"],
@@ -101,10 +90,7 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
     assert_eq!(served.call(UNDO, bare).await.unwrap()["outcome"], "applied");
     let confirm = token(&served, DELETE, &json!({ "id": id })).await;
     let bare = json!({ "id": id, "confirm": confirm });
-    assert_eq!(
-        served.call(DELETE, bare).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, DELETE, bare).await;
 }
 
 #[tokio::test]
@@ -139,10 +125,7 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
     let error = fails(&served, CREATE, create, "CONFIRM_MISMATCH").await;
     says(&error["message"], UPDATE);
     assert_eq!(mutations(&wiki).len(), 0);
-    assert_eq!(
-        served.call(UPDATE, bare).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, UPDATE, bare).await;
 
     let confirm = token(&served, CREATE, &new_page("confirmed/one")).await;
     let bare = json!({ "path": "confirmed/one", "confirm": confirm });
@@ -156,10 +139,7 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
         assert_eq!(error["details"]["differing"], json!([name]), "{error}");
     }
     assert_eq!(mutations(&wiki).len(), 1);
-    assert_eq!(
-        served.call(CREATE, bare).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, CREATE, bare).await;
 }
 
 /// The tokens of a preview are one session's; those of the operator take nothing from anywhere.
@@ -183,10 +163,7 @@ async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
     let missing: Vec<&Value> = missing.map(|fault| &fault["path"]).collect();
     assert_eq!(missing, ["title"]);
     assert_eq!(mutations(&wiki).len(), 0);
-    assert_eq!(
-        served.call(CREATE, bare).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, CREATE, bare).await;
 }
 
 #[tokio::test]

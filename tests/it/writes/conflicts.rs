@@ -50,8 +50,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
     )
     .await
     .unwrap();
-    assert_eq!(applied["outcome"], "applied");
-    assert_eq!(applied.get("conflictCheck"), None);
+    applied.shows(json!({ "outcome": "applied", "conflictCheck": null }));
 }
 
 #[tokio::test]
@@ -137,11 +136,9 @@ async fn what_was_overwritten_between_reading_and_sending_is_told() {
         .await
         .unwrap();
     let warning = said(&applied["warnings"][0]);
-    assert!(
-        warning.starts_with(
-            "overwrote_newer: \"Administrator (account 1: that person, or any API key)\" changed content"
-        ),
-        "{warning}"
+    begins(
+        &warning,
+        "overwrote_newer: \"Administrator (account 1: that person, or any API key)\" changed content",
     );
     // Nobody wrote: nothing is told.
     let applied = update(&served, json!({ "id": id, "title": "Mine again" }))
@@ -201,8 +198,7 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
         assert_eq!(mutations(&wiki).len(), 0);
 
         let confirmed = json!({ "id": id, "confirm": merged["confirm"] });
-        let applied = served.call(UPDATE, confirmed).await.unwrap();
-        assert_eq!(applied["outcome"], "applied");
+        is_applied(&served, UPDATE, confirmed).await;
         let stored = wiki.with_store(|store| store.page_mut(id).unwrap().content.clone());
         assert_eq!(stored, theirs.replace("Three.", "Three of ours."));
         let events = served.told();
@@ -320,10 +316,8 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
             }
             Ok(applied) if warnings(applied).contains("changed_since") => {
                 // Written, and then overwritten by somebody else, whose version has ours.
-                assert_eq!(
-                    (content.as_str(), &applied["outcome"]),
-                    (THEIRS, &json!("applied"))
-                );
+                assert_eq!(content.as_str(), THEIRS);
+                assert_eq!(applied["outcome"], "applied");
                 let told = warnings(applied);
                 let history = served.call(HISTORY, json!({ "id": id })).await;
                 let version = history.unwrap()["entries"][0]["versionId"].clone();
@@ -339,10 +333,8 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
             }
             Ok(applied) => {
                 // After our reading back: nothing of theirs was touched.
-                assert_eq!(
-                    (content.as_str(), &applied["outcome"]),
-                    (THEIRS, &json!("applied"))
-                );
+                assert_eq!(content.as_str(), THEIRS);
+                assert_eq!(applied["outcome"], "applied");
                 "later"
             }
             Err(error) => panic!("{number}: {error}"),
@@ -467,8 +459,7 @@ async fn a_page_that_was_written_too_often_to_look_back_is_not_merged() {
     }
     let edit = json!({ "id": id, "edits": [{ "oldText": "Line 5.", "newText": "Ours." }] });
     let error = fails(&served, UPDATE, edit, "EDIT_CONFLICT").await;
-    assert_eq!(error["details"].get("merged"), None);
-    assert_eq!(error["details"].get("diff"), None);
+    error["details"].shows(json!({ "merged": null, "diff": null }));
 }
 
 #[tokio::test]

@@ -29,13 +29,10 @@ async fn a_page_takes_over_content_description_tags_and_editor_and_the_preview_s
     let preview = served.call(CREATE, like(example(&wiki))).await.unwrap();
     let shown = preview["diff"].as_str().unwrap();
     says(&shown, "+<h1>Host b</h1><p>Host b, in rack 7.</p>");
-    assert_eq!(
-        preview["changes"]["description"]["after"],
-        "Where host a stands"
-    );
+    let after = &preview["changes"]["description"]["after"];
+    assert_eq!(after, "Where host a stands");
     let confirm = json!({ "path": "hosts/b", "confirm": preview["confirm"] });
-    let made = served.call(CREATE, confirm).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    is_applied(&served, CREATE, confirm).await;
     let page = wiki.with_store(|store| store.page_at("en", "hosts/b").unwrap().clone());
     assert_eq!(page.content, "<h1>Host b</h1><p>Host b, in rack 7.</p>");
     assert_eq!((&*page.title, &*page.editor), ("Host b", "ckeditor"));

@@ -307,7 +307,7 @@ async fn a_delegate_does_what_the_table_says() {
     let id = id_of(&wiki, "docs/a");
     walk("tools of a delegate", async |level| {
         let names = Names::new();
-        let maker = names.add("ci", Grant::default());
+        let maker = names.client("ci");
         let tools = "pages,delegate";
         let mut setup = at(level, Setup::admin(&wiki)).naming(&names);
         setup.thinking = Some(std::time::Duration::from_millis(20));

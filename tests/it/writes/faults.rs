@@ -67,12 +67,7 @@ impl Kind {
         let mut pages = pages.to_vec();
         let page = pages.iter_mut().find(|page| page.path == PAGE).unwrap();
         match self {
-            Self::Create => pages.push(PageRow {
-                path: "faults/new".to_owned(),
-                title: "New".to_owned(),
-                content: "# New\n".to_owned(),
-                ..PageRow::default()
-            }),
+            Self::Create => pages.push(titled("faults/new", "New", "# New\n")),
             Self::Update => "Two four".clone_into(&mut page.title),
             Self::Move => "releases/two-four".clone_into(&mut page.path),
             Self::Delete => pages.retain(|page| page.path != PAGE),
@@ -354,11 +349,8 @@ async fn prove(it: Case) {
     }
     faulty.let_late_ones_through().await;
     let is_same = outcome == Outcome::NotApplied;
-    assert_eq!(
-        pages(&wiki),
-        if is_same { before } else { promised },
-        "{name}"
-    );
+    let pages = pages(&wiki);
+    assert_eq!(pages, if is_same { before } else { promised }, "{name}");
     // What went out, and what was on record by then.
     let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
     assert_eq!(attempts, [1], "{name}");
@@ -440,19 +432,15 @@ async fn a_write_is_settled_in_time_by_a_wiki_that_falls_silent_after_it() {
     let (tool, arguments) = Kind::Update.call(&wiki);
     let began = Instant::now();
     let answer = served.confirmed(tool, arguments).await;
-    assert_eq!(
-        outcome_of(&answer),
-        ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE")
-    );
+    let told = outcome_of(&answer);
+    assert_eq!(told, ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE"));
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
-    assert_eq!(
-        served.told(),
-        [
-            "preview",
-            "attempt update",
-            "outcome update unknown OUTCOME_UNKNOWN"
-        ]
-    );
+    let expected = [
+        "preview",
+        "attempt update",
+        "outcome update unknown OUTCOME_UNKNOWN",
+    ];
+    assert_eq!(served.told(), expected);
 }
 
 #[tokio::test]
@@ -464,18 +452,14 @@ async fn an_absurd_wait_that_is_asked_for_while_a_write_is_settled_breaks_nothin
     faulty.on_reads_after_mutation(Fault::new(Reach::Never, never));
     let (tool, arguments) = Kind::Update.call(&wiki);
     let answer = served.confirmed(tool, arguments).await;
-    assert_eq!(
-        outcome_of(&answer),
-        ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE")
-    );
-    assert_eq!(
-        served.told(),
-        [
-            "preview",
-            "attempt update",
-            "outcome update unknown OUTCOME_UNKNOWN"
-        ]
-    );
+    let told = outcome_of(&answer);
+    assert_eq!(told, ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE"));
+    let expected = [
+        "preview",
+        "attempt update",
+        "outcome update unknown OUTCOME_UNKNOWN",
+    ];
+    assert_eq!(served.told(), expected);
 }
 
 #[tokio::test]
@@ -494,10 +478,8 @@ async fn an_update_that_is_half_done_is_waited_for() {
     let answer = served.confirmed(UPDATE, change).await;
     assert_eq!(outcome_of(&answer), ("applied", "", ""), "{answer:?}");
     let page = wiki.with_store(|store| store.page(id).unwrap().clone());
-    assert_eq!(
-        (page.title.as_str(), page.tags),
-        ("Two four", vec!["late".to_owned()])
-    );
+    assert_eq!(page.title.as_str(), "Two four");
+    assert_eq!(page.tags, vec!["late".to_owned()]);
 }
 
 #[tokio::test]
@@ -516,14 +498,12 @@ async fn an_update_that_stays_half_done_is_partly_applied() {
     let change = json!({ "id": id, "title": "Two four", "tags": ["late"] });
     let error = confirmed_fails(&served, UPDATE, change, "PARTLY_APPLIED").await;
     error["details"].shows(json!({ "outcome": "partly_applied", "fields": ["tags"] }));
-    assert_eq!(
-        served.told(),
-        [
-            "preview",
-            "attempt update",
-            "outcome update partly_applied PARTLY_APPLIED"
-        ]
-    );
+    let expected = [
+        "preview",
+        "attempt update",
+        "outcome update partly_applied PARTLY_APPLIED",
+    ];
+    assert_eq!(served.told(), expected);
 }
 
 #[tokio::test]
@@ -551,10 +531,8 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
         let change = json!({ "id": id, "path": "releases/two-four", "title": "Two four" });
         let error = served.confirmed(UPDATE, change).await.unwrap_err();
         let page = wiki.with_store(|store| store.page(id).unwrap().clone());
-        assert_eq!(
-            (page.path.as_str(), page.title.as_str()),
-            ("releases/two-four", "Release 2.4")
-        );
+        assert_eq!(page.path.as_str(), "releases/two-four");
+        assert_eq!(page.title.as_str(), "Release 2.4");
         assert_eq!(error["code"], code, "{error}");
         assert_eq!(error["details"]["outcome"], outcome);
         if code == "PARTLY_APPLIED" {
@@ -562,16 +540,14 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
         }
         let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
         assert_eq!(attempts, [1, 2]);
-        assert_eq!(
-            served.told(),
-            [
-                "preview".to_owned(),
-                "attempt move".to_owned(),
-                "outcome move applied".to_owned(),
-                "attempt update".to_owned(),
-                format!("outcome update {step}"),
-            ]
-        );
+        let expected = [
+            "preview".to_owned(),
+            "attempt move".to_owned(),
+            "outcome move applied".to_owned(),
+            "attempt update".to_owned(),
+            format!("outcome update {step}"),
+        ];
+        assert_eq!(served.told(), expected);
         faulty.let_late_ones_through().await;
     }
 }
@@ -580,12 +556,7 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
 async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
     let (wiki, served) = sample(Setup::scripter).await;
     wiki.before_next_mutation(|store| {
-        store.add(PageRow {
-            path: "faults/new".to_owned(),
-            title: "Theirs".to_owned(),
-            content: "theirs".to_owned(),
-            ..PageRow::default()
-        });
+        store.add(titled("faults/new", "Theirs", "theirs"));
     });
     let answer = served.confirmed(CREATE, new_page("faults/new")).await;
     assert_eq!(
@@ -593,14 +564,12 @@ async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
         ("not_applied", "NOT_APPLIED", "PAGE_EXISTS"),
         "{answer:?}"
     );
-    assert_eq!(
-        served.told(),
-        [
-            "preview",
-            "attempt create",
-            "outcome create not_applied NOT_APPLIED"
-        ]
-    );
+    let expected = [
+        "preview",
+        "attempt create",
+        "outcome create not_applied NOT_APPLIED",
+    ];
+    assert_eq!(served.told(), expected);
 }
 
 /// A page that stands at a create's place when the wiki refuses it, though the place was free just
@@ -614,20 +583,11 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
             .as_str()
             .to_owned()
     };
-    let promised = PageRow {
-        path: "faults/new".to_owned(),
-        title: "New".to_owned(),
-        content: "# New\n".to_owned(),
-        ..PageRow::default()
-    };
-    let dated = |seconds| PageRow {
-        created_at: ago(seconds),
-        ..promised.clone()
-    };
-    let differing = PageRow {
-        tags: vec!["theirs".to_owned()],
-        ..promised.clone()
-    };
+    let promised = titled("faults/new", "New", "# New\n");
+    let dated = |seconds| promised.clone().but(|row| row.created_at = ago(seconds));
+    let differing = promised
+        .clone()
+        .but(|row| row.tags = vec!["theirs".to_owned()]);
     for (name, page, expected) in [
         ("as promised", promised.clone(), ("applied", "", "")),
         (
@@ -751,11 +711,8 @@ async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happene
         faulty.on_mutations(Fault::new(Reach::Never, success(kind, 4_711)));
         let (tool, arguments) = kind.call(&wiki);
         let answer = served.confirmed(tool, arguments).await;
-        assert_eq!(
-            outcome_of(&answer),
-            ("unknown", "OUTCOME_UNKNOWN", ""),
-            "{kind:?}"
-        );
+        let told = outcome_of(&answer);
+        assert_eq!(told, ("unknown", "OUTCOME_UNKNOWN", ""), "{kind:?}");
         let message = answer.unwrap_err()["message"].to_string();
         assert!(!message.contains("happened"), "{kind:?}: {message}");
         assert_eq!(pages(&wiki), before);
@@ -963,18 +920,15 @@ async fn two_creates_at_once_both_end_applied() {
         assert_eq!(sent.len(), 4);
         for pair in sent.chunks(2) {
             assert_eq!(pair[0].0, pair[1].0);
-            assert_eq!(
-                (pair[0].1, pair[1].1),
-                (AuditEvent::Attempt, AuditEvent::Outcome)
-            );
+            assert_eq!(pair[0].1, AuditEvent::Attempt);
+            assert_eq!(pair[1].1, AuditEvent::Outcome);
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_servers_on_one_audit_directory_lose_nothing() {
-    let wiki = sample_wiki().await;
-    let one = Setup::scripter(&wiki).serve().await;
+    let (wiki, one) = sample(Setup::scripter).await;
     let two = Setup::scripter(&wiki).in_dir_of(&one).serve().await;
     let ids: Vec<i64> = wiki.with_store(|store| store.pages().map(|page| page.id).collect());
     let (odd, even): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 2 == 1);
@@ -1033,14 +987,12 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         theirs.abort();
         assert_eq!(mutations(&wiki).len(), 2);
         let step = kind.step();
-        assert_eq!(
-            served.told(),
-            [
-                "preview".to_owned(),
-                format!("attempt {step}"),
-                format!("outcome {step} applied"),
-            ]
-        );
+        let expected = [
+            "preview".to_owned(),
+            format!("attempt {step}"),
+            format!("outcome {step} applied"),
+        ];
+        assert_eq!(served.told(), expected);
     }
 }
 
@@ -1128,8 +1080,7 @@ async fn updates_of_two_pages_by_token_do_not_wait_for_each_other() {
     faulty.mutations_arrive(1).await;
     faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
     let confirm = json!({ "id": other["id"], "confirm": shown["confirm"] });
-    let done = served.call(UPDATE, confirm).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, UPDATE, confirm).await;
     faulty.let_late_ones_through().await;
     served.app.writer.finish().await;
 }
@@ -1193,8 +1144,7 @@ async fn a_wiki_that_was_away_is_found_again_and_a_preview_from_before_still_cou
     assert_eq!(error["code"], "WIKI_UNAVAILABLE");
     fails(&served, tool, arguments.clone(), "WIKI_UNAVAILABLE").await;
     let _back = Relay::proxy_at(address, socket_of(&wiki)).await;
-    let written = served.call(tool, arguments).await.unwrap();
-    assert_eq!(written["outcome"], "applied");
+    is_applied(&served, tool, arguments).await;
     assert_eq!(mutations(&wiki).len(), 1);
 }
 

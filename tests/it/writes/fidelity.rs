@@ -132,49 +132,43 @@ async fn a_key_with_every_right_changes_every_field_and_loses_none() {
 #[tokio::test]
 async fn a_key_without_styles_and_scripts_keeps_them() {
     let rows = rows(|wiki| wiki.keys().editor.clone()).await;
-    assert_eq!(
-        refused(&rows),
-        [
-            "scriptCss: PERMISSION_DENIED",
-            "scriptCss cleared: PERMISSION_DENIED",
-            "scriptJs: PERMISSION_DENIED",
-            "scriptJs cleared: PERMISSION_DENIED",
-            // The page comes back; its styles and scripts cannot, and the preview says so.
-            "delete, undone: PARTLY_APPLIED",
-            "create: PERMISSION_DENIED",
-        ]
-    );
+    let expected = [
+        "scriptCss: PERMISSION_DENIED",
+        "scriptCss cleared: PERMISSION_DENIED",
+        "scriptJs: PERMISSION_DENIED",
+        "scriptJs cleared: PERMISSION_DENIED",
+        // The page comes back; its styles and scripts cannot, and the preview says so.
+        "delete, undone: PARTLY_APPLIED",
+        "create: PERMISSION_DENIED",
+    ];
+    assert_eq!(refused(&rows), expected);
 }
 
 #[tokio::test]
 async fn a_key_that_may_only_write_pages_loses_none() {
     let rows = rows(|wiki| wiki.keys().writer.clone()).await;
-    assert_eq!(
-        refused(&rows),
-        [
-            "scriptCss: PERMISSION_DENIED",
-            "scriptCss cleared: PERMISSION_DENIED",
-            "scriptJs: PERMISSION_DENIED",
-            "scriptJs cleared: PERMISSION_DENIED",
-            "path: PERMISSION_DENIED",
-            "path and content: PERMISSION_DENIED",
-            "trash: PERMISSION_DENIED",
-            "delete: PERMISSION_DENIED",
-            "create: PERMISSION_DENIED",
-        ]
-    );
+    let expected = [
+        "scriptCss: PERMISSION_DENIED",
+        "scriptCss cleared: PERMISSION_DENIED",
+        "scriptJs: PERMISSION_DENIED",
+        "scriptJs cleared: PERMISSION_DENIED",
+        "path: PERMISSION_DENIED",
+        "path and content: PERMISSION_DENIED",
+        "trash: PERMISSION_DENIED",
+        "delete: PERMISSION_DENIED",
+        "create: PERMISSION_DENIED",
+    ];
+    assert_eq!(refused(&rows), expected);
 }
 
 #[tokio::test]
 async fn a_key_with_styles_that_may_not_manage_pages_changes_all_but_the_place_and_loses_none() {
     let rows = rows(|wiki| wiki.key_with(&STYLIST, "")).await;
-    assert_eq!(
-        refused(&rows),
-        [
-            "path: PERMISSION_DENIED",
-            "path and content: PERMISSION_DENIED",
-            "trash: PERMISSION_DENIED",
-            "delete: PERMISSION_DENIED",
-        ]
-    );
+    let expected = [
+        "path: PERMISSION_DENIED",
+        "path and content: PERMISSION_DENIED",
+        "trash: PERMISSION_DENIED",
+        "delete: PERMISSION_DENIED",
+    ];
+    assert_eq!(refused(&rows), expected);
 }

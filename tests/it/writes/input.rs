@@ -216,24 +216,22 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
     )
     .await;
     told.sort();
-    assert_eq!(
-        told,
-        [
-            "content: must not be blank: Wiki.js refuses a page without content",
-            "description: must have at most 255 characters",
-            "id: must be at least 1",
-            "locale: must be a locale code such as \"en\" or \"pt-br\"",
-            "path: must not contain a space: Wiki.js refuses it or cannot show the page",
-            "publishEndDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
-            "publishStartDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
-            "scriptCss: must not contain the character NUL",
-            "scriptJs: must not contain the character NUL",
-            "tags[1]: must not be blank",
-            "tags[2]: must not contain a comma: give each tag as an item of its own",
-            "tags[3]: must have at most 255 characters",
-            "title: must not be blank",
-        ]
-    );
+    let expected = [
+        "content: must not be blank: Wiki.js refuses a page without content",
+        "description: must have at most 255 characters",
+        "id: must be at least 1",
+        "locale: must be a locale code such as \"en\" or \"pt-br\"",
+        "path: must not contain a space: Wiki.js refuses it or cannot show the page",
+        "publishEndDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
+        "publishStartDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
+        "scriptCss: must not contain the character NUL",
+        "scriptJs: must not contain the character NUL",
+        "tags[1]: must not be blank",
+        "tags[2]: must not contain a comma: give each tag as an item of its own",
+        "tags[3]: must have at most 255 characters",
+        "title: must not be blank",
+    ];
+    assert_eq!(told, expected);
 }
 
 #[tokio::test]
@@ -357,13 +355,11 @@ async fn the_limits_themselves_are_within_range() {
 async fn editor_and_is_private_of_an_update_say_why_they_cannot_be() {
     let at = served().await;
     let arguments = json!({ "id": 1, "editor": "code", "isPrivate": true, "title": "x" });
-    assert_eq!(
-        faults(&at, UPDATE, arguments).await,
-        [
-            "editor: cannot be changed: Wiki.js ignores it in an update",
-            "isPrivate: cannot be changed: Wiki.js ignores it in an update",
-        ]
-    );
+    let expected = [
+        "editor: cannot be changed: Wiki.js ignores it in an update",
+        "isPrivate: cannot be changed: Wiki.js ignores it in an update",
+    ];
+    assert_eq!(faults(&at, UPDATE, arguments).await, expected);
 }
 
 #[tokio::test]
@@ -412,10 +408,8 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
         let update = json!({ "id": 1, "path": path });
         for (tool, arguments) in [(CREATE, create), (UPDATE, update)] {
             let faults = faults(&at, tool, arguments).await;
-            assert!(
-                faults.len() == 1 && faults[0].starts_with("path: must "),
-                "{path:?} {faults:?}"
-            );
+            assert_eq!(faults.len(), 1, "{path:?} {faults:?}");
+            assert!(faults[0].starts_with("path: must "), "{path:?} {faults:?}");
             assert!(
                 !faults[0].chars().any(char::is_control),
                 "{path:?} {faults:?}"
@@ -586,11 +580,8 @@ async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connec
     ] {
         let request =
             ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone())));
-        assert_eq!(
-            rejected(served.client.send_request(request).await),
-            (code, message.to_owned()),
-            "{method} {params}"
-        );
+        let rejected = rejected(served.client.send_request(request).await);
+        assert_eq!(rejected, (code, message.to_owned()), "{method} {params}");
     }
     assert_eq!(wiki.requests().len(), 0);
     served.call(TAGS, json!({})).await.unwrap();

@@ -160,13 +160,11 @@ async fn an_operator_sees_and_ends_approvals_while_servers_run() {
         })
         .collect();
     let reason = |id: &str, scope: &str| format!("the approval {id} of asking, for this {scope}");
-    assert_eq!(
-        told,
-        [
-            (None, reason(&kind, "kind")),
-            (Some(home), reason(&page, "page"))
-        ]
-    );
+    let expected = [
+        (None, reason(&kind, "kind")),
+        (Some(home), reason(&page, "page")),
+    ];
+    assert_eq!(told, expected);
     let verify = Command::operator(&wiki, &*served.dir, &["audit", "verify"]);
     says(&verify.good().await.stdout, "holds");
 }
@@ -244,7 +242,7 @@ async fn nobody_else_on_the_directory_uses_an_approval() {
     fails(&other, UPDATE, title(id, "Other"), "APPROVAL_DENIED").await;
     // A client without a name over HTTP, and a named one, with every word of the first one's.
     let nameless = beside().host().await;
-    let alike = names.add("asking", Grant::default());
+    let alike = names.client("asking");
     let hosted = beside().naming(&names).host().await;
     for (server, caller) in [(&nameless, &Caller::default()), (&hosted, &alike)] {
         let session = named_alike(server, caller).await;

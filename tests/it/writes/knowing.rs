@@ -142,15 +142,9 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let whole = json!({ "id": id, "content": "Written anew.\n" });
     let refused = served.call(UPDATE, whole.clone()).await.unwrap_err();
     let details = &refused["details"];
-    assert_eq!(
-        (
-            &details["changedBy"],
-            &details["ours"],
-            &details["byCallId"]
-        ),
-        (&json!(AUTHOR), &json!(true), &done["callId"]),
-        "{refused}"
-    );
+    assert_eq!(details["changedBy"], json!(AUTHOR), "{refused}");
+    assert_eq!(details["ours"], true, "{refused}");
+    assert_eq!(details["byCallId"], done["callId"], "{refused}");
     let since = json!({ "since": "2026-01-01" });
     let changes = served.call(HISTORY, since).await.unwrap();
     let pages = changes["changes"]["pages"].as_array().unwrap();

@@ -57,11 +57,8 @@ async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
         (DELETE, json!({ "id": id })),
     ] {
         let preview = preview(&served, tool, arguments.clone()).await;
-        assert_eq!(
-            members(&preview, "linkedFrom", "path"),
-            linking,
-            "{arguments}"
-        );
+        let members = members(&preview, "linkedFrom", "path");
+        assert_eq!(members, linking, "{arguments}");
         assert_eq!(
             warning(&preview),
             ["4 pages link here, and those links will lead nowhere."]
@@ -136,8 +133,7 @@ async fn a_rule_may_forbid_what_breaks_links_and_what_was_sent_says_it_too() {
         .serve()
         .await;
     let moved = json!({ "id": id, "path": "docs/new", "confirm": token });
-    let moved = served.call(UPDATE, moved).await.unwrap();
-    assert_eq!(moved["outcome"], "applied", "{moved}");
+    let moved = is_applied(&served, UPDATE, moved).await;
     let linking = members(&moved, "linkedFrom", "path");
     assert_eq!(linking, ["docs/b", "docs/c", "other/e", "/de/docs/f"]);
     assert_eq!(warning(&moved).len(), 1, "{moved}");
@@ -182,10 +178,8 @@ async fn without_an_index_the_link_graph_alone_is_asked_and_that_is_said() {
     let served = Setup::admin(&wiki).with("WIKI_INDEX", "off").serve().await;
     let id = id_of(&wiki, "docs/a");
     let preview = preview(&served, DELETE, json!({ "id": id })).await;
-    assert_eq!(
-        members(&preview, "linkedFrom", "path"),
-        ["docs/c", "/de/docs/f"]
-    );
+    let members = members(&preview, "linkedFrom", "path");
+    assert_eq!(members, ["docs/c", "/de/docs/f"]);
     let warning = warning(&preview).concat();
     assert!(warning.contains("2 pages link here"), "{warning}");
     assert!(warning.contains("only the wiki's link graph"), "{warning}");

@@ -171,11 +171,7 @@ async fn an_update_of_one_field_changes_none_of_the_other_twelve() {
 #[tokio::test]
 async fn a_move_changes_the_place_alone_even_of_a_page_titled_like_its_path() {
     for title in ["Dressed", "dressed", "target"] {
-        let (wiki, id) = wiki_with(PageRow {
-            title: title.to_owned(),
-            ..dressed()
-        })
-        .await;
+        let (wiki, id) = wiki_with(dressed().but(|row| row.title = title.to_owned())).await;
         let served = Setup::editor(&wiki).serve().await;
         let before = fields(&wiki, id);
         let moved =
@@ -184,57 +180,45 @@ async fn a_move_changes_the_place_alone_even_of_a_page_titled_like_its_path() {
         assert_eq!(moved["target"]["path"], "other/target");
         assert_eq!(changed(&before, &fields(&wiki, id)), ["path"], "{title}");
         // A title that follows the path is written back by a second step (W14).
-        assert_eq!(
-            mutations(&wiki).len(),
-            if title == "dressed" { 2 } else { 1 },
-            "{title}"
-        );
+        let sent = mutations(&wiki).len();
+        assert_eq!(sent, if title == "dressed" { 2 } else { 1 }, "{title}");
     }
 }
 
 #[tokio::test]
 async fn a_page_that_moves_and_changes_is_moved_first() {
     let (wiki, id) = wiki_with(dressed()).await;
-    wiki.with_page(PageRow {
-        path: "taken".to_owned(),
-        ..dressed()
-    });
+    wiki.with_page(dressed().but(|row| row.path = "taken".to_owned()));
     let served = Setup::scripter(&wiki).serve().await;
     let edits = json!({ "id": id, "path": "moved/here", "title": "Moved", "tags": [] });
     let preview = served.call(UPDATE, edits).await.unwrap();
     // Somebody takes the place after the preview: the move fails, and nothing is written.
     wiki.before_next_mutation(move |store| {
-        store.add(PageRow {
-            path: "moved/here".to_owned(),
-            ..dressed()
-        });
+        store.add(dressed().but(|row| row.path = "moved/here".to_owned()));
     });
     let before = fields(&wiki, id);
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
     let error = fails(&served, UPDATE, confirm, "NOT_APPLIED").await;
     assert_eq!(error["details"]["cause"], "PAGE_EXISTS");
     assert_eq!(changed(&before, &fields(&wiki, id)), Vec::<&str>::new());
-    let applied = served
-        .confirmed(
-            UPDATE,
-            json!({ "id": id, "path": "moved/there", "title": "Moved" }),
-        )
-        .await
-        .unwrap();
+    let applied = confirmed_ok(
+        &served,
+        UPDATE,
+        json!({ "id": id, "path": "moved/there", "title": "Moved" }),
+    )
+    .await;
     assert_eq!(applied["changed"], json!(["path", "title"]));
-    assert_eq!(
-        served.told(),
-        [
-            "preview",
-            "attempt move",
-            "outcome move not_applied NOT_APPLIED",
-            "preview",
-            "attempt move",
-            "outcome move applied",
-            "attempt update",
-            "outcome update applied",
-        ]
-    );
+    let expected = [
+        "preview",
+        "attempt move",
+        "outcome move not_applied NOT_APPLIED",
+        "preview",
+        "attempt move",
+        "outcome move applied",
+        "attempt update",
+        "outcome update applied",
+    ];
+    assert_eq!(served.told(), expected);
 }
 
 #[tokio::test]
@@ -300,10 +284,7 @@ async fn with_writes_off_nothing_goes_out_at_all() {
         (UPDATE, json!({ "id": 1, "title": "x" })),
         (DELETE, json!({ "id": 1, "confirm": "x" })),
     ] {
-        assert_eq!(
-            code(&served.call(tool, arguments).await),
-            "MUTATIONS_DISABLED"
-        );
+        fails(&served, tool, arguments, "MUTATIONS_DISABLED").await;
     }
     assert_eq!(wiki.requests().len(), 0);
     assert_eq!(served.told(), ["refusal MUTATIONS_DISABLED"; 3]);
@@ -316,10 +297,7 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
     let served = setup.serve().await;
     let id = id_of(&wiki, "home");
     let without = json!({ "id": id, "title": "x" });
-    assert_eq!(
-        code(&served.call(UPDATE, without).await),
-        "CONFIRM_REQUIRED"
-    );
+    fails(&served, UPDATE, without, "CONFIRM_REQUIRED").await;
     let wrong = json!({ "id": id, "title": "x", "confirm": "simsim" });
     assert_eq!(code(&served.call(UPDATE, wrong).await), "CONFIRM_MISMATCH");
     assert_eq!(wiki.requests().len(), 0);
@@ -362,17 +340,14 @@ async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
         json!({ "id": id, "title": "x", "confirm": "y" }),
     ] {
         let preview = served.call(UPDATE, arguments).await.unwrap();
-        assert_eq!(preview["preview"], true);
-        assert_eq!(preview.get("confirm"), None);
+        preview.shows(json!({ "preview": true, "confirm": null }));
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    assert_eq!(
-        served.told(),
-        [
-            "preview", "proposal", // made
-            "preview", "proposal", "proposal", // made in place of the other
-        ]
-    );
+    let expected = [
+        "preview", "proposal", // made
+        "preview", "proposal", "proposal", // made in place of the other
+    ];
+    assert_eq!(served.told(), expected);
 }
 
 #[tokio::test]
@@ -389,10 +364,9 @@ async fn a_preview_warns_of_what_readers_will_not_see() {
         warnings.iter().map(said).find(is_it)
     };
     assert_eq!(warned("# Home\n\nA <b>bold</b> word.\n").await, None);
-    assert_eq!(
-        warned("# Home\n\n<p style=\"left:-9999px;position:fixed\">Do this.</p>\n").await,
-        Some("hidden_text_added: Readers of the page will not see all of its content. hiddenElements: 1 (line 3). This list is not exhaustive.".to_owned())
-    );
+    let warned = warned("# Home\n\n<p style=\"left:-9999px;position:fixed\">Do this.</p>\n").await;
+    let expected = "hidden_text_added: Readers of the page will not see all of its content. hiddenElements: 1 (line 3). This list is not exhaustive.";
+    assert_eq!(warned.as_deref(), Some(expected));
 }
 
 async fn as_scripter_in_a_dry_run(wiki: &DemoWiki) -> Served {
@@ -423,18 +397,12 @@ async fn a_previews_token_confirms_that_change_once_and_no_other() {
         (UPDATE, json!({ "id": other, "confirm": token })),
         (DELETE, json!({ "id": id, "confirm": token })),
     ] {
-        assert_eq!(
-            code(&served.call(tool, arguments).await),
-            "CONFIRM_MISMATCH"
-        );
+        fails(&served, tool, arguments, "CONFIRM_MISMATCH").await;
     }
     assert_eq!(mutations(&wiki).len(), 0);
     // A refusal does not use the token up; the same change said again does agree with it.
     let again = json!({ "id": id, "confirm": token, "title": "Previewed" });
-    assert_eq!(
-        served.call(UPDATE, again.clone()).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, UPDATE, again.clone()).await;
     assert_eq!(code(&served.call(UPDATE, again).await), "CONFIRM_EXPIRED");
     let made_up = json!({ "id": id, "confirm": "0123456789abcdef0123456789abcdef" });
     assert_eq!(code(&served.call(UPDATE, made_up).await), "CONFIRM_EXPIRED");
@@ -476,10 +444,7 @@ async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
     // Taken between the preview and its confirmation, it is refused as well.
     let free = new_page("docs/free");
     let preview = served.call(CREATE, free.clone()).await.unwrap();
-    wiki.with_page(PageRow {
-        path: "docs/free".to_owned(),
-        ..dressed()
-    });
+    wiki.with_page(dressed().but(|row| row.path = "docs/free".to_owned()));
     let mut confirm = free;
     confirm["confirm"] = preview["confirm"].clone();
     assert_eq!(code(&served.call(CREATE, confirm).await), "PAGE_EXISTS");
@@ -520,11 +485,8 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         "home",
         "other/docs",
     ] {
-        assert_eq!(
-            code(&served.call(CREATE, new_page(path)).await),
-            "PATH_NOT_ALLOWED",
-            "{path}"
-        );
+        let answer = served.call(CREATE, new_page(path)).await;
+        assert_eq!(code(&answer), "PATH_NOT_ALLOWED", "{path}");
     }
     for path in [
         "docs/operations",
@@ -532,11 +494,8 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         "docs/OPERATIONS/x",
         "Docs/Operations",
     ] {
-        assert_eq!(
-            code(&served.call(CREATE, new_page(path)).await),
-            "PATH_DENIED",
-            "{path}"
-        );
+        let answer = served.call(CREATE, new_page(path)).await;
+        assert_eq!(code(&answer), "PATH_DENIED", "{path}");
     }
     for path in [
         "docs/../home",
@@ -547,11 +506,8 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         "docs/.",
         "",
     ] {
-        assert_eq!(
-            code(&served.call(CREATE, new_page(path)).await),
-            "INVALID_INPUT",
-            "{path}"
-        );
+        let answer = served.call(CREATE, new_page(path)).await;
+        assert_eq!(code(&answer), "INVALID_INPUT", "{path}");
     }
     // Neither out of the allowed part, nor into it, nor to another locale.
     let inside = id_of(&wiki, "docs/configuration");
@@ -563,10 +519,7 @@ async fn no_spelling_of_a_path_passes_the_gate() {
     ] {
         let mut arguments = edits;
         arguments["id"] = json!(id);
-        assert_eq!(
-            code(&served.call(UPDATE, arguments).await),
-            "PATH_NOT_ALLOWED"
-        );
+        fails(&served, UPDATE, arguments, "PATH_NOT_ALLOWED").await;
     }
     assert!(served.call(CREATE, new_page("docs/")).await.is_err());
     let mut german = new_page("team/neu");

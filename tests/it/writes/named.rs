@@ -32,8 +32,7 @@ async fn every_tool_that_takes_an_id_takes_a_name_and_the_preview_says_which_pag
 
 #[tokio::test]
 async fn a_name_of_several_pages_is_refused_with_them_and_nothing_is_sent() {
-    let wiki = wiki_of(PAGES).await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki_of(PAGES).await, Setup::admin).await;
     let error = fails(
         &served,
         UPDATE,
@@ -55,8 +54,7 @@ async fn a_name_of_several_pages_is_refused_with_them_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn a_token_confirms_the_page_that_was_previewed_whichever_way_it_is_named() {
-    let wiki = wiki_of(PAGES).await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki_of(PAGES).await, Setup::admin).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     let arguments = json!({ "page": "docs/a", "title": "New" });
     let preview = call_ok(&served, UPDATE, arguments).await;
@@ -67,8 +65,7 @@ async fn a_token_confirms_the_page_that_was_previewed_whichever_way_it_is_named(
     ] {
         fails(&served, UPDATE, other, "CONFIRM_MISMATCH").await;
     }
-    let done = call_ok(&served, UPDATE, json!({ "id": a, "confirm": token })).await;
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, UPDATE, json!({ "id": a, "confirm": token })).await;
 
     // The name leads to another page by now: that one was not previewed.
     let arguments = json!({ "page": "docs/b", "title": "Newer" });
@@ -86,8 +83,7 @@ async fn a_token_confirms_the_page_that_was_previewed_whichever_way_it_is_named(
 
 #[tokio::test]
 async fn a_retry_by_a_name_that_the_write_changed_is_told_what_became_of_it() {
-    let wiki = wiki_of(PAGES).await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki_of(PAGES).await, Setup::admin).await;
     for (tool, arguments) in [
         (UPDATE, json!({ "page": "docs/a", "path": "docs/moved" })),
         (DELETE, json!({ "page": "docs/b" })),
@@ -95,8 +91,7 @@ async fn a_retry_by_a_name_that_the_write_changed_is_told_what_became_of_it() {
         let preview = call_ok(&served, tool, arguments.clone()).await;
         let mut confirmed = arguments;
         confirmed["confirm"] = preview["confirm"].clone();
-        let done = call_ok(&served, tool, confirmed.clone()).await;
-        assert_eq!(done["outcome"], "applied", "{done}");
+        let done = is_applied(&served, tool, confirmed.clone()).await;
         let before = mutations(&wiki).len();
         let error = fails(&served, tool, confirmed, "CONFIRM_EXPIRED").await;
         error["details"].shows(json!({ "usedBy": done["callId"], "outcome": "applied" }));
@@ -107,11 +102,10 @@ async fn a_retry_by_a_name_that_the_write_changed_is_told_what_became_of_it() {
 #[tokio::test]
 async fn no_name_is_taken_where_the_operators_token_confirms() {
     const TOKEN: &str = "open sesame, please";
-    let wiki = wiki_of(PAGES).await;
-    let served = Setup::admin(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)
-        .serve()
-        .await;
+    let (wiki, served) = with_server(wiki_of(PAGES).await, |wiki| {
+        Setup::admin(wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)
+    })
+    .await;
     let arguments = json!({ "page": "docs/a", "confirm": TOKEN });
     let error = fails(&served, DELETE, arguments, "INVALID_INPUT").await;
     says(&error["message"], "give its id");
@@ -121,11 +115,10 @@ async fn no_name_is_taken_where_the_operators_token_confirms() {
 
 #[tokio::test]
 async fn a_page_that_may_not_be_read_is_not_found_by_name() {
-    let wiki = wiki_of(PAGES).await;
-    let served = Setup::admin(&wiki)
-        .with("WIKI_DENIED_READ_PATH_PREFIXES", "secret")
-        .serve()
-        .await;
+    let (wiki, served) = with_server(wiki_of(PAGES).await, |wiki| {
+        Setup::admin(wiki).with("WIKI_DENIED_READ_PATH_PREFIXES", "secret")
+    })
+    .await;
     for name in ["secret/plan", "Page secret plan", "plan"] {
         for tool in [UPDATE, DELETE] {
             let error = fails(&served, tool, json!({ "page": name }), "PAGE_NOT_FOUND").await;
@@ -138,8 +131,7 @@ async fn a_page_that_may_not_be_read_is_not_found_by_name() {
 
 #[tokio::test]
 async fn an_invalid_name_is_refused_at_once() {
-    let wiki = wiki_of(PAGES).await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (_wiki, served) = with_server(wiki_of(PAGES).await, Setup::admin).await;
     let long = "x".repeat(500_000);
     for name in [
         json!(""),

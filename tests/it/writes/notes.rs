@@ -87,10 +87,7 @@ async fn a_note_cannot_be_added_to_what_was_shown_without_one_and_may_be_repeate
     let noted = with(&change, "note", &json!(NOTE));
     let preview = served.call(UPDATE, noted.clone()).await.unwrap();
     let again = with(&noted, "confirm", &preview["confirm"]);
-    assert_eq!(
-        served.call(UPDATE, again).await.unwrap()["outcome"],
-        "applied"
-    );
+    is_applied(&served, UPDATE, again).await;
 }
 
 #[tokio::test]

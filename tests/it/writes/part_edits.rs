@@ -295,10 +295,7 @@ async fn a_title_and_a_folder_make_the_path_which_the_preview_shows() {
     is_applied(&served, UNDO, json!({ "callId": made["callId"] })).await;
     let confirm = call_ok(&served, CREATE, new.clone()).await["confirm"].clone();
     let by_path = json!({ "path": path, "confirm": confirm });
-    assert_eq!(
-        call_ok(&served, CREATE, by_path).await["outcome"],
-        "applied"
-    );
+    is_applied(&served, CREATE, by_path).await;
     // The token alone names no page.
     let mut other = new;
     other["title"] = json!("Other");
@@ -376,10 +373,8 @@ async fn a_page_is_split_in_one_set() {
         json!({ "path": "docs/i", "title": "Setting up", "fromPage": id, "section": "Install" });
     is_applied(&served, CREATE, other).await;
     let made = content(&wiki, "docs/i");
-    assert_eq!(
-        made.as_deref(),
-        Some("# Install\n\na\n\n## Linux\n\n| a |\n|---|\n\n")
-    );
+    let made = made.as_deref();
+    assert_eq!(made, Some("# Install\n\na\n\n## Linux\n\n| a |\n|---|\n\n"));
     let missing = json!({ "path": "docs/j", "title": "J", "fromPage": id, "section": "Instal" });
     let error = fails(&served, CREATE, missing, "SECTION_NOT_FOUND").await;
     assert_eq!(error["details"]["headings"][0]["text"], "Install");

@@ -59,18 +59,15 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
     let page = second.call(BY_ID, json!({ "id": id }));
     assert_eq!(page.await.unwrap()["id"], id);
     let writes = status(&first).await["writes"].take();
-    assert_eq!(writes["level"], "preview");
-    assert_eq!(
-        writes["refused"],
-        "an operator has paused all writes for now"
+    writes.shows(
+        json!({ "level": "preview", "refused": "an operator has paused all writes for now" }),
     );
     assert_eq!(writes["paused"]["reason"], REASON);
     assert_eq!(mutations(&wiki), []);
 
     resume(&wiki, first.dir.path()).await;
     assert!(status(&first).await["writes"].get("paused").is_none());
-    let applied = first.call(UPDATE, confirmed).await.unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    is_applied(&first, UPDATE, confirmed).await;
     let told: Vec<(String, String)> = first
         .records()
         .into_iter()
@@ -82,13 +79,11 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
         })
         .collect();
     let word = |word: &str| word.to_owned();
-    assert_eq!(
-        told,
-        [
-            (word("pause"), word("paused")),
-            (word("resume"), word("resumed"))
-        ]
-    );
+    let expected = [
+        (word("pause"), word("paused")),
+        (word("resume"), word("resumed")),
+    ];
+    assert_eq!(told, expected);
     run(&wiki, first.dir.path(), &["audit", "verify"])
         .await
         .good();

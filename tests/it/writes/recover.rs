@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use wikijs_gate::audit::CallId;
 
 use crate::prelude::*;
-use crate::writes::kill::{self, Killed, Write};
+use crate::writes::kill::{self, Killed};
 
 impl Killed {
     fn call(&self) -> CallId {
@@ -128,10 +128,7 @@ async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_that_somebody_else_wrote_over_since_is_found_in_the_history() {
-    let write = Write {
-        arguments: |id| json!({ "id": id, "title": "T" }),
-        ..kill::UPDATE
-    };
+    let write = kill::UPDATE.but(|write| write.arguments = |id| json!({ "id": id, "title": "T" }));
     let killed = write.killed_when_sent(Reach::Afterwards).await;
     let id = id_of(&killed.wiki, write.path);
     killed.wiki.with_store(|store| {
@@ -146,10 +143,8 @@ async fn a_write_that_somebody_else_wrote_over_since_is_found_in_the_history() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_somebody_else_wrote_since_is_not_taken_for_the_write() {
-    let write = Write {
-        arguments: |id| json!({ "id": id, "title": "T", "tags": ["x"] }),
-        ..kill::UPDATE
-    };
+    let write = kill::UPDATE
+        .but(|write| write.arguments = |id| json!({ "id": id, "title": "T", "tags": ["x"] }));
     let killed = write.killed_when_sent(Reach::Afterwards).await;
     let id = id_of(&killed.wiki, write.path);
     let change = |description: &str, title: &str| {
@@ -166,10 +161,8 @@ async fn what_somebody_else_wrote_since_is_not_taken_for_the_write() {
     assert_eq!(error["code"], "EDIT_CONFLICT");
     assert_eq!(error["details"]["fields"], json!(["title"]));
     change("Theirs", "T");
-    assert_eq!(
-        killed.undo(&served, false).await.unwrap()["outcome"],
-        "applied"
-    );
+    let outcome = &killed.undo(&served, false).await.unwrap()["outcome"];
+    assert_eq!(outcome, "applied");
     let mut wanted = killed.before.clone();
     let page = wanted.iter_mut().find(|page| page.path == write.path);
     page.unwrap().description = Some("Theirs".to_owned());
@@ -198,10 +191,8 @@ async fn a_new_page_that_is_not_the_promised_one_to_the_letter_is_not_claimed() 
         .with_store(|store| store.page_mut(id).unwrap().content.push('!'));
     let served = killed.next().await;
     assert_eq!(killed.outcomes(), [Outcome::Unknown]);
-    assert_eq!(
-        killed.undo(&served, true).await.unwrap_err()["code"],
-        "NOTHING_TO_UNDO"
-    );
+    let code = &killed.undo(&served, true).await.unwrap_err()["code"];
+    assert_eq!(code, "NOTHING_TO_UNDO");
     let created = killed.of(AuditEvent::Outcome).pop().unwrap();
     assert_eq!((created.id, created.found), (None, None));
 }

@@ -134,10 +134,8 @@ async fn a_view_from_before_the_last_update_proves_nothing() {
     fails(&served, UPDATE, edit.clone(), "FIELD_UNREADABLE").await;
     wiki.set_reader_view_cached(false);
     served.confirmed(UPDATE, edit).await.unwrap();
-    assert_eq!(
-        fields(&wiki, id)["scriptCss"],
-        "@import url(theirs.css);a{b:c}"
-    );
+    let script_css = &fields(&wiki, id)["scriptCss"];
+    assert_eq!(script_css, "@import url(theirs.css);a{b:c}");
 }
 
 #[tokio::test]

@@ -6,10 +6,10 @@ async fn wiki() -> (DemoWiki, Served) {
     let wiki = wiki_of(&[]).await;
     wiki.with_store(|store| {
         for (path, tags) in [("docs/a", vec!["x", "y"]), ("docs/b", vec!["y"])] {
-            store.add(PageRow {
-                tags: tags.into_iter().map(str::to_owned).collect(),
-                ..page(path, "# Page\n\nText.\n")
-            });
+            store.add(
+                page(path, "# Page\n\nText.\n")
+                    .but(|row| row.tags = tags.into_iter().map(str::to_owned).collect()),
+            );
         }
     });
     let setup = Setup::admin(&wiki).toolsets("pages,drafts");

@@ -36,22 +36,17 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     gone.shows(json!({ "outcome": "applied", "changed": ["path", "isPublished"] }));
     let there = page(&wiki, id);
     assert_eq!(there.path, format!("bin/{id}-docs/configuration"));
-    assert_eq!(
-        (there.title.as_str(), there.is_published),
-        ("configuration", false)
-    );
-    assert_eq!(
-        (&there.content, &there.tags),
-        (&before.content, &before.tags)
-    );
+    assert_eq!(there.title.as_str(), "configuration");
+    assert!(!there.is_published);
+    assert_eq!(there.content, before.content);
+    assert_eq!(there.tags, before.tags);
 
     let back = json!({ "callId": gone["callId"] });
     let back = is_applied(&served, UNDO, back).await;
     let after = page(&wiki, id);
-    assert_eq!(
-        (&after.path, &after.title, after.is_published),
-        (&before.path, &before.title, before.is_published)
-    );
+    assert_eq!(after.path, before.path);
+    assert_eq!(after.title, before.title);
+    assert_eq!(after.is_published, before.is_published);
     // An undo can be undone.
     let again = json!({ "callId": back["callId"] });
     served.confirmed(UNDO, again).await.unwrap();
@@ -77,19 +72,15 @@ async fn the_trash_is_open_to_that_move_alone() {
     confirmed_fails(&served, UPDATE, retitled, "PATH_NOT_ALLOWED").await;
     // The page's own place is checked as ever, and a denial wins.
     let elsewhere = json!({ "id": id_of(&wiki, "home"), "trash": true });
-    assert_eq!(
-        delete(&served, elsewhere).await.unwrap_err()["code"],
-        "PATH_NOT_ALLOWED"
-    );
+    let code = &delete(&served, elsewhere).await.unwrap_err()["code"];
+    assert_eq!(code, "PATH_NOT_ALLOWED");
     let denied = setup(&wiki)
         .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "Bin")
         .serve()
         .await;
     let trash = json!({ "id": id, "trash": true });
-    assert_eq!(
-        delete(&denied, trash).await.unwrap_err()["code"],
-        "PATH_DENIED"
-    );
+    let code = &delete(&denied, trash).await.unwrap_err()["code"];
+    assert_eq!(code, "PATH_DENIED");
     assert_eq!(mutations(&wiki).len(), 0);
     // What lies in the trash cannot be changed there.
     delete(&served, json!({ "id": id, "trash": true }))

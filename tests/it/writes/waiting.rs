@@ -69,17 +69,15 @@ async fn a_write_waits_and_answers_with_what_a_person_decided() {
     let answer = answer.unwrap();
     assert_eq!(title_of(&wiki, home), "Ours");
     let call = answer["callId"].as_str().unwrap();
-    assert_eq!(
-        answer,
-        json!({
-            "outcome": "applied",
-            "pages": 1,
-            "applied": 1,
-            "changes": [{ "id": home, "path": "home", "outcome": "applied", "callId": call }],
-            "proposal": id,
-            "callId": call,
-        })
-    );
+    let expected = json!({
+        "outcome": "applied",
+        "pages": 1,
+        "applied": 1,
+        "changes": [{ "id": home, "path": "home", "outcome": "applied", "callId": call }],
+        "proposal": id,
+        "callId": call,
+    });
+    assert_eq!(answer, expected);
     // The same call says it again, however often.
     let again = json!({ "id": home, "title": "Ours", "confirm": id });
     assert_eq!(served.checked(UPDATE, again).await.unwrap(), answer);
@@ -116,16 +114,14 @@ async fn a_write_that_nobody_decides_in_time_says_where_and_is_asked_about_by_it
     let write = json!({ "id": home, "title": "Ours" });
     let answer = served.checked(UPDATE, write.clone()).await.unwrap();
     let id = answer["proposal"].as_str().unwrap().to_owned();
-    assert_eq!(
-        answer,
-        json!({
-            "outcome": "waiting",
-            "proposal": id,
-            "review": format!("wikijs-gate review {id}"),
-            "hint": format!("Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew. To hear what became of it, call again with confirm {id}."),
-            "callId": answer["callId"],
-        })
-    );
+    let expected = json!({
+        "outcome": "waiting",
+        "proposal": id,
+        "review": format!("wikijs-gate review {id}"),
+        "hint": format!("Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew. To hear what became of it, call again with confirm {id}."),
+        "callId": answer["callId"],
+    });
+    assert_eq!(answer, expected);
     let mut again = write.clone();
     again["confirm"] = json!(id);
     let still = served.checked(UPDATE, again.clone()).await.unwrap();
@@ -163,14 +159,8 @@ async fn a_set_waits_as_one_and_the_answer_names_what_was_left_out() {
     let write = json!({ "path": "docs", "moveTo": "guide" });
     let answer = served.checked(BULK, write).await.unwrap();
     let id = answer["proposal"].as_str().unwrap();
-    assert_eq!(
-        (&answer["outcome"], &answer["pages"], &answer["review"]),
-        (
-            &json!("waiting"),
-            &json!(3),
-            &json!(format!("{PAGE}/sets/{id}"))
-        )
-    );
+    answer
+        .shows(json!({ "outcome": "waiting", "pages": 3, "review": format!("{PAGE}/sets/{id}") }));
     let shown = operator(&wiki, served.dir.path(), &["proposals", "show", id]).await;
     let line = shown
         .stdout
@@ -185,14 +175,9 @@ async fn a_set_waits_as_one_and_the_answer_names_what_was_left_out() {
     )
     .await;
     let answer = checked_ok(&served, BULK, json!({ "confirm": id })).await;
-    assert_eq!(
-        (
-            &answer["outcome"],
-            &answer["applied"],
-            &answer["leftOut"][0]["path"]
-        ),
-        (&json!("applied"), &json!(2), &json!("docs/b"))
-    );
+    assert_eq!(answer["outcome"], "applied");
+    assert_eq!(answer["applied"], json!(2));
+    assert_eq!(answer["leftOut"][0]["path"], "docs/b");
 }
 
 #[tokio::test]
@@ -268,10 +253,8 @@ async fn a_dry_run_and_a_refusal_do_not_wait() {
     assert_eq!(answer["preview"], json!(true));
     // What became of it can be asked there, too, and is answered at once.
     let asked = json!({ "confirm": answer["proposal"] });
-    assert_eq!(
-        dry.checked(UPDATE, asked).await.unwrap()["outcome"],
-        "waiting"
-    );
+    let outcome = &dry.checked(UPDATE, asked).await.unwrap()["outcome"];
+    assert_eq!(outcome, "waiting");
 
     let denied = setup(&wiki).with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home");
     let denied = denied.serve().await;

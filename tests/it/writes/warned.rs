@@ -19,10 +19,10 @@ async fn wiki() -> DemoWiki {
         ("docs/listed", "# List\n\n`word`\n\n- word\n"),
     ])
     .await;
-    wiki.with_page(PageRow {
-        tags: vec!["one".to_owned(), "two".to_owned()],
-        ..page("docs/tagged", "Tagged.\n")
-    });
+    wiki.with_page(
+        page("docs/tagged", "Tagged.\n")
+            .but(|row| row.tags = vec!["one".to_owned(), "two".to_owned()]),
+    );
     wiki.set_old_path(id_of(&wiki, "docs/old"), "old notes/release 2.4");
     wiki
 }

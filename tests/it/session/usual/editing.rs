@@ -133,10 +133,7 @@ async fn split(player: &mut Player<'_>) {
             12,
             "{content}"
         );
-        assert!(
-            content.contains(&format!("## Exceptions of {name}")),
-            "{content}"
-        );
+        says(&content, &format!("## Exceptions of {name}"));
     }
     player.done("a page split in three");
 }
@@ -173,10 +170,8 @@ async fn owners(player: &mut Player<'_>) {
             json!({ "path": "services", "withoutTags": ["owner:*"], "fields": ["path"] }),
         )
         .await;
-    assert_eq!(
-        without["pages"].as_array().unwrap().len(),
-        WITHOUT_OWNER.len()
-    );
+    let page_count = without["pages"].as_array().unwrap().len();
+    assert_eq!(page_count, WITHOUT_OWNER.len());
     let add = json!({
         "path": "services", "withoutTags": ["owner:*"], "addTags": ["owner:team-1"], "expectPages": WITHOUT_OWNER.len(),
     });
@@ -265,10 +260,8 @@ async fn list_to_table(player: &mut Player<'_>) {
             json!({ "page": "policies/expenses", "section": "Limits", "sectionContent": table }),
         )
         .await;
-    assert_eq!(
-        player.content("policies/expenses"),
-        format!("# Expenses\n\n{table}")
-    );
+    let content = player.content("policies/expenses");
+    assert_eq!(content, format!("# Expenses\n\n{table}"));
     player.done("a list made a table");
 }
 
@@ -277,9 +270,6 @@ async fn by_section(player: &mut Player<'_>) {
         .write(UPDATE, json!({ "page": "runbooks/r05", "section": "Mend", "sectionContent": "## Mend\n\nRestart it twice.\n" }))
         .await;
     let content = player.content("runbooks/r05");
-    assert!(
-        content.contains("## Mend\n\nRestart it twice.\n\n## Escalate"),
-        "{content}"
-    );
+    says(&content, "## Mend\n\nRestart it twice.\n\n## Escalate");
     player.done("an edit of one section");
 }

@@ -19,10 +19,7 @@ pub(super) async fn made() -> DemoWiki {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     wiki.with_store(|store| {
         for page in pages() {
-            store.add(PageRow {
-                created_at: LONG_AGO.to_owned(),
-                ..page
-            });
+            store.add(page.but(|row| row.created_at = LONG_AGO.to_owned()));
         }
         for (path, before, after) in [
             ("policies/backups", "every night", "every six hours"),
