@@ -67,11 +67,6 @@ pub(crate) fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &s
     }
 }
 
-/// A number of things: `1 page`, `2 pages`.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// The first of some names, and how many more there are.
 pub(crate) fn first_of<T: ToString>(names: &[T], most: usize) -> String {
     let first: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
@@ -79,7 +74,7 @@ pub(crate) fn first_of<T: ToString>(names: &[T], most: usize) -> String {
 }
 
 /// A number of things.
-pub(crate) fn counted<N: PartialEq + From<u8> + Display>(
+pub(crate) fn counted<N: Copy + PartialEq + From<u8> + Display>(
     count: N,
     one: &str,
     many: &str,

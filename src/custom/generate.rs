@@ -132,7 +132,7 @@ impl<'a> QueryDraft<'a> {
             given.push(format!("{argument}: ${variable}"));
             self.variables.push((variable, of, input.about.clone()));
         }
-        Ok(format!("{name}{}", in_brackets(given)))
+        Ok(format!("{name}{}", in_brackets(&given)))
     }
 
     fn leave_out(&mut self, what: &str) {
@@ -216,7 +216,7 @@ impl<'a> QueryDraft<'a> {
         let told: String = told.chars().take(MOST_DESCRIPTION).collect();
         let variables = self.variables.iter();
         let variables = variables.map(|(name, of, _)| format!("${name}: {of}"));
-        let variables = in_brackets(variables.collect());
+        let variables = in_brackets(&variables.collect::<Vec<_>>());
         let left_out = self
             .left_out
             .iter()
@@ -240,7 +240,7 @@ impl<'a> QueryDraft<'a> {
 }
 
 /// A list in brackets; nothing of none.
-fn in_brackets(items: Vec<String>) -> String {
+fn in_brackets(items: &[String]) -> String {
     if items.is_empty() {
         return String::new();
     }

@@ -222,13 +222,12 @@ pub(super) fn read(
 ) -> Result<PageState, PageFileFault> {
     let (format, source) = source_of(texts)?;
     let part = PageFileKind::Source(format);
-    let (head, content) = match format.fences() {
-        Some(fences) => cut(source, part, fences)?,
-        None => {
-            let head = texts.get(&PageFileKind::Meta);
-            let head = head.map(|head| (PageFileKind::Meta, head.as_str(), 1));
-            (head, source)
-        }
+    let (head, content) = if let Some(fences) = format.fences() {
+        cut(source, part, fences)?
+    } else {
+        let head = texts.get(&PageFileKind::Meta);
+        let head = head.map(|head| (PageFileKind::Meta, head.as_str(), 1));
+        (head, source)
     };
     let head = match head {
         Some((at, text, first)) => FrontMatter::parse(at, text, first)?,

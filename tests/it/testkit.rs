@@ -41,6 +41,7 @@ pub(crate) const UPLOAD: &str = "wikijs_upload_asset";
 pub(crate) const WITHDRAW: &str = "wikijs_withdraw_proposal";
 
 /// These words in a list that may be left out.
+#[expect(clippy::unnecessary_wraps, reason = "a grant's lists may be left out")]
 pub(crate) fn some<const COUNT: usize>(words: [&str; COUNT]) -> Option<Vec<String>> {
     Some(words.map(str::to_owned).into())
 }

@@ -46,7 +46,7 @@ async fn a_link_opens_one_session_and_is_none_itself() {
     let unused = sign_ins.of_link(link).unwrap().unwrap();
     let end = unused.ends().unwrap() - OffsetDateTime::now_utc();
     assert!((23..=24).contains(&(end + Duration::MINUTE).whole_hours()));
-    let late = unused.but(|record| record.used = unused.used - LINK_COUNTS);
+    let late = unused.but(|record| record.used -= LINK_COUNTS);
     let late_name = digest("wjl_late");
     sign_ins.write(&late_name, &late, Fence::default()).unwrap();
     assert_eq!(sign_ins.take_link("wjl_late").await.unwrap(), None);

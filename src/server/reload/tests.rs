@@ -65,10 +65,14 @@ fn samples() -> Vec<Sample<'static>> {
         takes_restart: false,
     };
     let restart = |name, was, is| of(name, was, is).but(|sample| sample.takes_restart = true);
-    let beside = |sample: Sample, lines: &[(&'static str, &'static str)]| {
-        sample.but(|it| it.beside = lines.to_vec())
+    let beside = |sample, lines: &[(&'static str, &'static str)]| Sample {
+        beside: lines.to_vec(),
+        ..sample
     };
-    let no_key = |sample: Sample| sample.but(|it| it.without = &["api_token"]);
+    let no_key = |sample| Sample {
+        without: &["api_token"],
+        ..sample
+    };
     let person = [("confirm", "\"person\"")];
     let by_site = [("memory", "\"site\"")];
     let with_peer = [by_site[0], ("memory_peer", "\"https://a.example/mcp\"")];

@@ -239,7 +239,7 @@ async fn a_client_gets_what_its_grant_names_and_nothing_around_it() {
     let dir = dir(&files);
     let names = Names::new();
     let only = names.granted("reporter", |grant| {
-        grant.tools = some(["custom_report_incident"])
+        grant.tools = some(["custom_report_incident"]);
     });
     let narrow = names.granted("narrow", |grant| grant.read_prefixes = some(["docs"]));
     let reader = names.granted("reader", |grant| grant.read_only = true);

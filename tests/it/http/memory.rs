@@ -246,7 +246,7 @@ async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
     let hidden = wiki.with_store(|store| store.add(page("vault/plan", "# Plan\n")));
     let wide = names.client("wide");
     let narrow = names.granted("narrow", |grant| {
-        grant.denied_read_prefixes = some(["vault"])
+        grant.denied_read_prefixes = some(["vault"]);
     });
     let server = setup(&wiki)
         .with("WIKI_MEMORY", "site")

@@ -13,114 +13,96 @@ use crate::testkit::TREE;
 const NO_MESSAGE: i64 = -32600;
 const NO_JSON: i64 = -32700;
 
-/// What is no message.
+/// JSON that is no message.
+const BAD: [(&str, &str); 17] = [
+    ("no version", r#"{"id":1,"method":"ping"}"#),
+    (
+        "another version",
+        r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+    ),
+    (
+        "a version twice",
+        r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"ping"}"#,
+    ),
+    (
+        "an id twice",
+        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
+    ),
+    (
+        "an id written otherwise",
+        r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"ping"}"#,
+    ),
+    (
+        "a method twice",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}"#,
+    ),
+    (
+        "params twice",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{},"params":{}}"#,
+    ),
+    (
+        "params that are a number",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":5}"#,
+    ),
+    (
+        "a method that is a number",
+        r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
+    ),
+    (
+        "a method and a result",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
+    ),
+    ("no id", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#),
+    (
+        "a part of an id",
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+    ),
+    (
+        "a large id",
+        r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#,
+    ),
+    (
+        "an object for an id",
+        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+    ),
+    ("a batch", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#),
+    ("an empty batch", "[]"),
+    ("a number", "1"),
+];
+
+/// Texts that are no JSON.
+const CUT: [(&str, &str); 4] = [
+    (
+        "a number that is too large",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e400}}"#,
+    ),
+    (
+        "two messages",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}{}"#,
+    ),
+    (
+        "half a pair",
+        r#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#,
+    ),
+    (
+        "zeros",
+        "{\"jsonrpc\":\"2.0\",\0\"id\":1,\"method\":\"ping\"}",
+    ),
+];
+
+/// All of these, with the code of the error.
 fn bad() -> Vec<(&'static str, i64, Vec<u8>)> {
     let nested = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"a\":{}{}}}}}",
         "[".repeat(10_000),
         "]".repeat(10_000)
     );
-    let texts = [
-        ("no version", NO_MESSAGE, r#"{"id":1,"method":"ping"}"#),
-        (
-            "another version",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
-        ),
-        (
-            "a version twice",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"ping"}"#,
-        ),
-        (
-            "an id twice",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
-        ),
-        (
-            "an id written otherwise",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"ping"}"#,
-        ),
-        (
-            "a method twice",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}"#,
-        ),
-        (
-            "params twice",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{},"params":{}}"#,
-        ),
-        (
-            "params that are a number",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":5}"#,
-        ),
-        (
-            "a method that is a number",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
-        ),
-        (
-            "a method and a result",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
-        ),
-        (
-            "no id",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
-        ),
-        (
-            "a part of an id",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
-        ),
-        (
-            "a large id",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#,
-        ),
-        (
-            "an object for an id",
-            NO_MESSAGE,
-            r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
-        ),
-        (
-            "a batch",
-            NO_MESSAGE,
-            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
-        ),
-        ("an empty batch", NO_MESSAGE, "[]"),
-        ("a number", NO_MESSAGE, "1"),
-        (
-            "a number that is too large",
-            NO_JSON,
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e400}}"#,
-        ),
-        (
-            "two messages",
-            NO_JSON,
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}{}"#,
-        ),
-        (
-            "half a pair",
-            NO_JSON,
-            r#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#,
-        ),
-        (
-            "zeros",
-            NO_JSON,
-            "{\"jsonrpc\":\"2.0\",\0\"id\":1,\"method\":\"ping\"}",
-        ),
-        ("lists in lists", NO_JSON, &*nested),
-    ];
-    let mut bad: Vec<_> = texts
-        .into_iter()
-        .map(|(name, code, text)| (name, code, text.as_bytes().to_vec()))
-        .collect();
     let no_text = b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}";
+    let row =
+        |code| move |(name, text): (&'static str, &str)| (name, code, text.as_bytes().to_vec());
+    let mut bad: Vec<_> = BAD.into_iter().map(row(NO_MESSAGE)).collect();
+    bad.extend(CUT.into_iter().map(row(NO_JSON)));
+    bad.push(("lists in lists", NO_JSON, nested.into_bytes()));
     bad.push(("no UTF-8", NO_JSON, no_text.to_vec()));
     bad
 }
@@ -186,8 +168,8 @@ async fn what_is_a_message_is_answered_under_its_id() {
     let ids = [json!(0), json!(-1), json!(i64::MAX), json!(""), json!(long)];
     for id in ids {
         let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
-        let pong = server.post(&Caller::default(), &ping).await;
-        assert_eq!(pong.message()["id"], id);
+        let answer = server.post(&Caller::default(), &ping).await;
+        assert_eq!(answer.message()["id"], id);
     }
     // A name twice is a fault of the call.
     let doubled = call(TREE, json!({})).to_string();

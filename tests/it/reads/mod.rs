@@ -597,7 +597,7 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
                     .iter()
                     .take(number % 4)
                     .map(|tag| (*tag).to_owned())
-                    .collect()
+                    .collect();
             }));
         }
     });

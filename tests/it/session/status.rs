@@ -186,7 +186,7 @@ async fn each_named_client_is_told_what_holds_for_itself() {
     );
     let reading = names.granted("reading", |grant| grant.read_only = true);
     let person = names.granted("person", |grant| {
-        grant.confirm = Some(ClientConfirm::Person)
+        grant.confirm = Some(ClientConfirm::Person);
     });
     let server = Setup::editor(&wiki)
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,notes")

@@ -271,7 +271,7 @@ fn matches(
         }
         // The database leaves the order of a listed page's tags open.
         (Value::Array(wanted), Value::Array(items))
-            if at.contains(".list[") && at.ends_with(".tags") =>
+            if at.contains(".list[") && at.rsplit('.').next() == Some("tags") =>
         {
             let sorted = |tags: &[Value]| {
                 let mut tags: Vec<String> = tags.iter().map(Value::to_string).collect();
