@@ -46,7 +46,6 @@ fn holds(when: RuleCondition, facts: &Facts) -> bool {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
     let update = facts(vec![change(Operation::Update, "docs/a")]);
     let prefix = |text: &str| {
@@ -259,7 +258,6 @@ fn the_built_in_rules_hold_until_they_are_switched_off() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_could_hold_is_told_before_a_change_is_made() {
     let paths = |text: &str| when(|when| when.paths = Some(vec![Prefix::parse(text).unwrap()]));
     let place = PagePath::as_stored("docs/a");
