@@ -27,7 +27,7 @@ pub(crate) mod postgres;
 mod queue;
 mod runs;
 #[cfg(test)]
-mod suite;
+mod testing;
 
 use std::fmt::Debug;
 use std::path::PathBuf;

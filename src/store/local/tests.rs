@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::LocalStore;
 use crate::store::LeaseMode::Alone;
-use crate::store::suite::{Two, store_suite};
+use crate::store::testing::{Two, store_suite};
 use crate::store::{
     Blobs as _, DocumentKind, Documents as _, LeaseName, Leases as _, Listed, Store, StoreError,
     make_room,

@@ -18,7 +18,7 @@ use cluster::SHARED;
 
 use super::holder::HolderTimes;
 use super::{Database, PostgresStore};
-use crate::store::suite::{Two, store_suite};
+use crate::store::testing::{Two, store_suite};
 use crate::store::{Durability, Runs as _, Store, StoreError};
 
 /// The end of all that a test waits for.

@@ -9,7 +9,7 @@ use super::cluster::{SHARED, other_user};
 use super::until;
 use crate::store::postgres::holder::HolderTimes;
 use crate::store::postgres::{Database, PostgresStore};
-use crate::store::{DatabaseAddress, Store, suite};
+use crate::store::{DatabaseAddress, Store, testing};
 
 /// The pooler; ended when dropped.
 struct Pooler {
@@ -70,9 +70,9 @@ async fn a_pooler_of_transactions_is_no_hindrance() {
         let schema = SHARED.schema();
         [pooler.process(&schema), pooler.process(&schema)]
     };
-    suite::changes_under_a_lease_are_never_lost(two()).await;
-    suite::a_lease_is_for_one_alone_or_for_all_that_share_it(two()).await;
-    suite::a_run_is_read_from_any_byte_while_it_grows(two()).await;
-    suite::a_run_is_held_until_its_writer_is_gone(two()).await;
-    suite::blobs_are_kept_and_removed_unless_renewed(two()).await;
+    testing::changes_under_a_lease_are_never_lost(two()).await;
+    testing::a_lease_is_for_one_alone_or_for_all_that_share_it(two()).await;
+    testing::a_run_is_read_from_any_byte_while_it_grows(two()).await;
+    testing::a_run_is_held_until_its_writer_is_gone(two()).await;
+    testing::blobs_are_kept_and_removed_unless_renewed(two()).await;
 }

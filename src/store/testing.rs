@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(20);
 /// `#[ignore]`, is that of each test.
 macro_rules! store_suite {
     ($make:expr $(, #[$attribute:meta])?) => {
-        $crate::store::suite::store_suite! { @each [$(#[$attribute])?] $make;
+        $crate::store::testing::store_suite! { @each [$(#[$attribute])?] $make;
             a_lease_is_for_one_alone_or_for_all_that_share_it
             a_lease_is_held_or_free_for_others_to_see
             documents_are_replaced_whole_and_listed
@@ -41,14 +41,14 @@ macro_rules! store_suite {
         }
     };
     (@each $attribute:tt $make:expr; $($name:ident)+) => {
-        $($crate::store::suite::store_suite! { @one $attribute $make; $name })+
+        $($crate::store::testing::store_suite! { @one $attribute $make; $name })+
     };
     (@one [$(#[$attribute:meta])?] $make:expr; $name:ident) => {
         #[tokio::test]
         $(#[$attribute])?
         async fn $name() {
             let (two, _lives_in) = $make;
-            $crate::store::suite::$name(two).await;
+            $crate::store::testing::$name(two).await;
         }
     };
 }
