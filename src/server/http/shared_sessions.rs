@@ -6,8 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::store::{
     SessionState, SessionStore, SessionStoreError,
@@ -135,54 +133,26 @@ fn name(id: &str, owner: &str) -> String {
 }
 
 /// For rmcp. The layer `session` has checked the owner before.
+#[async_trait::async_trait]
 impl SessionStore for SharedSessions {
-    fn load<'a, 'b, 'c>(
-        &'a self,
-        id: &'b str,
-    ) -> BoxFuture<'c, Result<Option<SessionState>, SessionStoreError>>
-    where
-        'a: 'c,
-        'b: 'c,
-        Self: 'c,
-    {
-        async move {
-            let Some(name) = self.find(id).await? else {
-                return Ok(None);
-            };
-            Ok(self.read(name).await?.map(|found| found.state))
-        }
-        .boxed()
+    async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
+        let Some(name) = self.find(id).await? else {
+            return Ok(None);
+        };
+        Ok(self.read(name).await?.map(|found| found.state))
     }
 
-    fn store<'a, 'b, 'd, 'c>(
-        &'a self,
-        id: &'b str,
-        state: &'d SessionState,
-    ) -> BoxFuture<'c, Result<(), SessionStoreError>>
-    where
-        'a: 'c,
-        'b: 'c,
-        'd: 'c,
-        Self: 'c,
-    {
+    async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let mut beginning = self.beginning.lock();
         beginning.insert(id.to_owned(), state.clone());
-        async { Ok(()) }.boxed()
+        Ok(())
     }
 
-    fn delete<'a, 'b, 'c>(&'a self, id: &'b str) -> BoxFuture<'c, Result<(), SessionStoreError>>
-    where
-        'a: 'c,
-        'b: 'c,
-        Self: 'c,
-    {
-        async move {
-            if let Some(name) = self.find(id).await? {
-                on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
-                self.names.lock().remove(id);
-            }
-            Ok(())
+    async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
+        if let Some(name) = self.find(id).await? {
+            on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
+            self.names.lock().remove(id);
         }
-        .boxed()
+        Ok(())
     }
 }

@@ -278,7 +278,7 @@ async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is
             command("elsewhere", "false", "team"),
             command("last", "false", "docs/a"),
         ]
-        .into()
+        .into();
     });
     let change = update(1);
     let until = |from_now: Duration| Instant::now() + from_now;
