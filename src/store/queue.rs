@@ -10,7 +10,7 @@
 //! `PAUSE`, `INDEX`, `RUNS`, `BLOBS`. Never two of a kind are held.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex as PlainMutex;
@@ -36,7 +36,7 @@ pub(crate) struct LeaseQueue {
 pub struct HeldLease {
     // Dropped in this order: whoever waits in this process finds the lease free.
     lease: Lease,
-    _turn: Option<LeaseTurn>,
+    _turn: Option<OwnedMutexGuard<()>>,
 }
 
 impl HeldLease {
@@ -175,75 +175,32 @@ pub(crate) fn wait_for(
     }
 }
 
-/// The turns that this process holds or waits for; other names have no entry.
+/// The turns that this process holds or waits for.
 #[derive(Debug, Default)]
-struct LeaseTurns {
-    turns: PlainMutex<HashMap<LeaseName, Weak<Mutex<()>>>>,
-}
-
-/// A turn in this process; given back when dropped.
-#[derive(Debug)]
-struct LeaseTurn {
-    // Dropped in this order: a waiting task continues before the entry is checked.
-    _turn: OwnedMutexGuard<()>,
-    _ticket: Ticket,
-}
-
-/// An interest in a turn, held or waited for; the last one removes the entry.
-#[derive(Debug)]
-struct Ticket {
-    name: LeaseName,
-    turn: Option<Arc<Mutex<()>>>,
-    all: Arc<LeaseTurns>,
-}
+struct LeaseTurns(PlainMutex<HashMap<LeaseName, Arc<Mutex<()>>>>);
 
 impl LeaseTurns {
-    async fn turn(self: &Arc<Self>, name: &LeaseName) -> LeaseTurn {
-        let turn = self.enter(name);
-        let ticket = Ticket {
-            name: name.clone(),
-            turn: Some(Arc::clone(&turn)),
-            all: Arc::clone(self),
+    /// A turn in this process; given back when dropped.
+    async fn turn(&self, name: &LeaseName) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.0.lock();
+            // Only the map itself still has what nobody holds or waits for.
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+            Arc::clone(turns.entry(name.clone()).or_default())
         };
-        LeaseTurn {
-            _turn: turn.lock_owned().await,
-            _ticket: ticket,
-        }
-    }
-
-    fn enter(&self, name: &LeaseName) -> Arc<Mutex<()>> {
-        let mut turns = self.turns.lock();
-        let entry = turns.entry(name.clone()).or_default();
-        entry.upgrade().unwrap_or_else(|| {
-            let turn = Arc::default();
-            *entry = Arc::downgrade(&turn);
-            turn
-        })
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        let mut turns = self.all.turns.lock();
-        self.turn = None;
-        let is_last = |turn: &Weak<Mutex<()>>| turn.strong_count() == 0;
-        if turns.get(&self.name).is_some_and(is_last) {
-            turns.remove(&self.name);
-        }
+        turn.lock_owned().await
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use futures_util::FutureExt as _;
 
     use super::{LeaseName, LeaseTurns};
 
     #[tokio::test]
     async fn those_who_want_one_lease_take_turns_and_those_of_others_do_not_wait() {
-        let turns = Arc::new(LeaseTurns::default());
+        let turns = LeaseTurns::default();
         let name = LeaseName::page(7);
         let held = turns.turn(&name).await;
         let other = LeaseName::page(8);
@@ -256,17 +213,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_lease_that_nobody_waits_for_has_no_entry() {
-        let (turns, name) = (Arc::new(LeaseTurns::default()), LeaseName::page(7));
+        let (turns, name) = (LeaseTurns::default(), LeaseName::page(7));
         let held = turns.turn(&name).await;
         let mut waiting = Box::pin(turns.turn(&name));
         assert!(waiting.as_mut().now_or_never().is_none());
         drop(waiting);
-        assert_eq!(turns.turns.lock().len(), 1);
+        assert_eq!(turns.0.lock().len(), 1);
         let mut waiting = Box::pin(turns.turn(&name));
         assert!(waiting.as_mut().now_or_never().is_none());
         drop(held);
         // The waiting one was given the turn, and is dropped without having noticed.
         drop(waiting);
-        assert_eq!(turns.turns.lock().len(), 0);
+        drop(turns.turn(&LeaseName::page(8)).await);
+        assert!(!turns.0.lock().contains_key(&name));
     }
 }

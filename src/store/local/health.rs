@@ -117,39 +117,27 @@ enum Eyes {
     Of(FileOwner),
 }
 
-/// The access that is needed.
-#[derive(Debug, Clone, Copy)]
-enum RequiredAccess {
-    /// To list, make and remove names in a directory.
-    Directory,
-    /// To lock a file.
-    Lock,
-    /// To read a file.
-    Text,
-}
-
-impl RequiredAccess {
-    /// The bits of one of the three groups of a mode.
-    const fn bits(self) -> u32 {
-        match self {
-            Self::Directory => 0o7,
-            Self::Lock => 0o6,
-            Self::Text => 0o4,
-        }
-    }
-}
+/// The access that is needed, as the bits of one of the three groups of a mode: to list, make and remove names in a
+/// directory.
+const IN_DIRECTORY: u32 = 0o7;
+/// To lock a file.
+const TO_LOCK: u32 = 0o6;
+/// To read a file.
+const TO_READ: u32 = 0o4;
 
 impl Eyes {
-    fn may(self, path: &Path, found: &Metadata, wanted: RequiredAccess) -> bool {
-        match (self, wanted) {
-            (Self::Ours, RequiredAccess::Directory) => {
+    fn may(self, path: &Path, found: &Metadata, wanted: u32) -> bool {
+        match self {
+            Self::Of(owner) => is_open_to(owner, found, wanted),
+            Self::Ours if wanted == IN_DIRECTORY => {
                 let needed = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
                 accessat(CWD, path, needed, AtFlags::EACCESS).is_ok()
             }
-            (Self::Ours, RequiredAccess::Lock | RequiredAccess::Text) => {
-                let how = match wanted {
-                    RequiredAccess::Lock => OFlags::RDWR,
-                    RequiredAccess::Directory | RequiredAccess::Text => OFlags::RDONLY,
+            Self::Ours => {
+                let how = if wanted == TO_LOCK {
+                    OFlags::RDWR
+                } else {
+                    OFlags::RDONLY
                 };
                 // A pipe or device that somebody put there must not block this.
                 let how = how | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -157,13 +145,12 @@ impl Eyes {
                 let opened = openat(CWD, path, how, Mode::empty());
                 opened.map_or_else(|error| error == Errno::NOENT, |_| true)
             }
-            (Self::Of(owner), _) => is_open_to(owner, found, wanted),
         }
     }
 }
 
 /// True if a mode gives a user access; only the owner's own group is known.
-fn is_open_to(user: FileOwner, found: &Metadata, wanted: RequiredAccess) -> bool {
+fn is_open_to(user: FileOwner, found: &Metadata, wanted: u32) -> bool {
     let shift = if user.user == 0 {
         return true;
     } else if found.uid() == user.user {
@@ -173,22 +160,17 @@ fn is_open_to(user: FileOwner, found: &Metadata, wanted: RequiredAccess) -> bool
     } else {
         0
     };
-    (found.mode() >> shift) & wanted.bits() == wanted.bits()
+    (found.mode() >> shift) & wanted == wanted
 }
 
 fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &mut Vec<PathBuf>) {
-    let wanted = if found.is_dir() {
-        RequiredAccess::Directory
-    } else if path
-        .extension()
-        .is_some_and(|ending| ending == "lock" || ending == "count")
-    {
-        RequiredAccess::Lock
-    } else {
-        RequiredAccess::Text
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let wanted = match ending {
+        _ if found.is_dir() => IN_DIRECTORY,
+        Some("lock" | "count") => TO_LOCK,
+        _ => TO_READ,
     };
-    let is_open = eyes.may(path, found, wanted);
-    if !is_open {
+    if !eyes.may(path, found, wanted) {
         closed.push(path.to_owned());
     }
     if !found.is_dir() || but == Some(path) {

@@ -43,33 +43,10 @@ pub(super) use {listing, synced, unsynced};
 pub(super) struct Statement {
     /// `@.` stands for our schema.
     pub(super) sql: &'static str,
-    parameters: Vec<Parameter>,
+    parameters: Vec<(Box<dyn ToSql + Send + Sync>, Type)>,
     pub(super) limit: Duration,
     /// True if it waits for no other question.
     pub(super) is_urgent: bool,
-}
-
-#[derive(Debug)]
-enum Parameter {
-    Text(String),
-    Integer(i64),
-    Integers(Vec<i64>),
-    Seconds(f64),
-    Bytes(Vec<u8>),
-    Flag(bool),
-}
-
-impl Parameter {
-    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
-        match self {
-            Self::Text(text) => (text, Type::TEXT),
-            Self::Integer(number) => (number, Type::INT8),
-            Self::Integers(numbers) => (numbers, Type::INT8_ARRAY),
-            Self::Seconds(seconds) => (seconds, Type::FLOAT8),
-            Self::Bytes(bytes) => (bytes, Type::BYTEA),
-            Self::Flag(flag) => (flag, Type::BOOL),
-        }
-    }
 }
 
 impl Statement {
@@ -101,40 +78,44 @@ impl Statement {
     }
 
     pub(super) fn text(self, text: &str) -> Self {
-        self.with(Parameter::Text(text.to_owned()))
+        self.with(text.to_owned(), Type::TEXT)
     }
 
     pub(super) fn integer(self, number: i64) -> Self {
-        self.with(Parameter::Integer(number))
+        self.with(number, Type::INT8)
     }
 
     pub(super) fn integers(self, numbers: Vec<i64>) -> Self {
-        self.with(Parameter::Integers(numbers))
+        self.with(numbers, Type::INT8_ARRAY)
     }
 
     pub(super) fn seconds(self, seconds: f64) -> Self {
-        self.with(Parameter::Seconds(seconds))
+        self.with(seconds, Type::FLOAT8)
     }
 
     /// Bytes, which take their time.
     pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
         let megabytes = u64::try_from(bytes.len() >> 20).unwrap_or(u64::MAX);
         self.limit = self.limit.saturating_add(Duration::from_secs(megabytes));
-        self.with(Parameter::Bytes(bytes.to_vec()))
+        self.with(bytes.to_vec(), Type::BYTEA)
     }
 
     pub(super) fn flag(self, flag: bool) -> Self {
-        self.with(Parameter::Flag(flag))
+        self.with(flag, Type::BOOL)
     }
 
-    fn with(mut self, parameter: Parameter) -> Self {
-        self.parameters.push(parameter);
+    fn with(mut self, parameter: impl ToSql + Send + Sync + 'static, kind: Type) -> Self {
+        self.parameters.push((Box::new(parameter), kind));
         self
     }
 
     /// The parameters as the client takes them.
     pub(super) fn typed(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
-        self.parameters.iter().map(Parameter::typed).collect()
+        let mut typed = Vec::<(&(dyn ToSql + Sync), Type)>::new();
+        for (parameter, kind) in &self.parameters {
+            typed.push((&**parameter, kind.clone()));
+        }
+        typed
     }
 }
 
