@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
-use super::anchor::schedule::Anchoring;
+use super::anchor::sink::Anchoring;
 use super::disk::blocking::{LONGEST_WAIT, blocking};
 use super::disk::layout::AuditLayout;
 use super::documents::drafts::DraftStore;
@@ -232,15 +232,9 @@ impl AuditLog {
         }
         self.parts
             .in_turn(true, |log, state, lease| match state {
-                LogState::Failed(why, run) => match log.follow(why, run, lease) {
-                    Ok(run) => (LogState::Running(run), Ok(())),
-                    Err(stopped) => {
-                        let (why, run) = *stopped;
-                        (LogState::Failed(why.clone(), run), Err(why))
-                    }
-                },
-                LogState::Ended => (LogState::Ended, Err(AuditError::Ended)),
-                state => (state, Ok(())),
+                LogState::Failed(..) => log.follow(state, lease),
+                LogState::Ended => Err(AuditError::Ended),
+                LogState::Fresh | LogState::Running(_) => Ok(()),
             })
             .await
     }
@@ -286,15 +280,15 @@ impl AuditLog {
             self.parts
                 .in_turn(true, move |log, state, lease| {
                     if let Some(pause) = log.pauses.of_settings() {
-                        return (state, Err(AuditError::Paused(Box::new(pause))));
+                        return Err(AuditError::Paused(Box::new(pause)));
                     }
-                    match log.write(state, &entry, lease) {
-                        (state, Err(AuditError::Paused(refused))) => {
-                            let pause = log.pauses.look().map_or(refused, Box::new);
-                            (state, Err(AuditError::Paused(pause)))
+                    let written = log.write(state, &entry, lease);
+                    written.map_err(|error| match error {
+                        AuditError::Paused(refused) => {
+                            AuditError::Paused(log.pauses.look().map_or(refused, Box::new))
                         }
-                        done => done,
-                    }
+                        error => error,
+                    })
                 })
                 .await?;
             Ok::<_, AuditError>(())
@@ -323,9 +317,8 @@ impl AuditLog {
             | AuditEvent::Memory
             | AuditEvent::Delegation
             | AuditEvent::Purge => {
-                if let (AuditEvent::Purge, Some(anchors)) = (entry.event, self.anchoring.get()) {
-                    anchors.remove(&entry.removed);
-                }
+                // Only a purge names any.
+                self.anchoring.remove(&entry.removed);
                 let counts = entry.event.is_synced();
                 let notice = self.notices.notice_for(&entry);
                 self.parts
@@ -350,13 +343,16 @@ impl AuditLog {
     /// # Errors
     /// If the last record could not be written, or an earlier write had failed.
     pub async fn close(&self) -> Result<(), AuditError> {
-        let closed = self.parts.in_turn(false, |log, state, _| match state {
-            LogState::Fresh | LogState::Ended => (log.end(), Ok(())),
-            LogState::Running(mut run) => match run.close() {
-                Ok(()) => (log.end(), Ok(())),
-                Err(error) => (log.fail(&error, Some(run)), Err(error)),
-            },
-            LogState::Failed(why, run) => (LogState::Failed(why.clone(), run), Err(why)),
+        let closed = self.parts.in_turn(false, |log, state, _| {
+            let closed = match state {
+                LogState::Fresh | LogState::Ended => Ok(()),
+                LogState::Running(run) => run.close(),
+                LogState::Failed(why, _) => return Err(why.clone()),
+            };
+            closed.map_err(|error| log.fail(state, error))?;
+            *state = LogState::Ended;
+            log.set_over(Some(AuditError::Ended));
+            Ok(())
         });
         let closed = closed.await;
         self.anchoring.anchor_now().await;
@@ -414,9 +410,7 @@ impl LogParts {
     /// gone. It gets the lease to begin a run where it may have to begin one.
     async fn in_turn<W>(self: &Arc<Self>, may_begin: bool, work: W) -> Result<(), AuditError>
     where
-        W: FnOnce(&LogParts, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
-            + Send
-            + 'static,
+        W: FnOnce(&LogParts, &mut LogState, &RunLease) -> Result<(), AuditError> + Send + 'static,
     {
         let state = Arc::clone(&self.state).lock_owned().await;
         if !(may_begin && matches!(*state, LogState::Fresh | LogState::Failed(..))) {
@@ -438,17 +432,15 @@ impl LogParts {
         work: W,
     ) -> Result<(), AuditError>
     where
-        W: FnOnce(&LogParts, LogState, &RunLease) -> (LogState, Result<(), AuditError>)
-            + Send
-            + 'static,
+        W: FnOnce(&LogParts, &mut LogState, &RunLease) -> Result<(), AuditError> + Send + 'static,
     {
         let log = Arc::clone(self);
         let done = blocking(move || {
             // If the work panics, the log stays in this failed state.
             let broken_off = LogState::Failed(AuditError::BrokenOff, None);
-            let earlier = mem::replace(&mut *state, broken_off);
-            let (next, result) = work(&log, earlier, &lease);
-            *state = next;
+            let mut own = mem::replace(&mut *state, broken_off);
+            let result = work(&log, &mut own, &lease);
+            *state = own;
             result
         })
         .await;
@@ -460,81 +452,72 @@ impl LogParts {
 
     fn write(
         &self,
-        state: LogState,
+        state: &mut LogState,
         entry: &AuditEntry,
         lease: &RunLease,
-    ) -> (LogState, Result<(), AuditError>) {
-        let mut run = match state {
-            LogState::Running(run) => run,
+    ) -> Result<(), AuditError> {
+        match state {
+            LogState::Running(_) => {}
             // Without a file nothing is lost, so a later record may try again.
-            LogState::Fresh => match self.make_run(lease) {
-                Err(error) => return (LogState::Fresh, Err(error)),
-                Ok(mut run) => match start(self, &mut run, None) {
-                    Err(error) => return (self.fail(&error, Some(run)), Err(error)),
-                    Ok(()) => run,
-                },
-            },
-            LogState::Failed(why, run) => {
+            LogState::Fresh => {
+                let mut run = self.make_run(lease)?;
+                let started = start(self, &mut run, None);
+                *state = LogState::Running(run);
+                started.map_err(|error| self.fail(state, error))?;
+            }
+            LogState::Failed(why, _) => {
                 // Others may have settled the attempt meanwhile, so its outcome is looked for first.
                 let may_be_told =
-                    why == AuditError::Overtaken && entry.event == AuditEvent::Outcome;
-                match self.follow(why, run, lease) {
-                    Ok(run) if may_be_told => {
-                        self.unsettled.lock().lost(entry);
-                        return (LogState::Running(run), Err(AuditError::Overtaken));
-                    }
-                    Ok(run) => run,
-                    Err(stopped) => {
-                        let (why, run) = *stopped;
-                        self.unsettled.lock().lost(entry);
-                        return (LogState::Failed(why.clone(), run), Err(why));
-                    }
+                    *why == AuditError::Overtaken && entry.event == AuditEvent::Outcome;
+                let mut followed = self.follow(state, lease);
+                if may_be_told {
+                    followed = followed.and(Err(AuditError::Overtaken));
                 }
+                followed.inspect_err(|_| self.unsettled.lock().lost(entry))?;
             }
-            LogState::Ended => return (LogState::Ended, Err(AuditError::Ended)),
+            LogState::Ended => return Err(AuditError::Ended),
+        }
+        let LogState::Running(run) = state else {
+            return Err(AuditError::BrokenOff);
         };
         match run.record(entry) {
             Ok(()) => {
                 self.unsettled.lock().recorded(entry);
-                (LogState::Running(run), Ok(()))
+                Ok(())
             }
             // Detected before anything was written.
-            Err(error @ (AuditError::TooLarge | AuditError::Paused(_))) => {
-                (LogState::Running(run), Err(error))
-            }
+            Err(error @ (AuditError::TooLarge | AuditError::Paused(_))) => Err(error),
             Err(error) => {
                 self.unsettled.lock().lost(entry);
-                (self.fail(&error, Some(run)), Err(error))
+                Err(self.fail(state, error))
             }
         }
     }
 
-    /// The run that follows one that could not go on, if what it lacked is there now. The new
+    /// Begins the run that follows one that could not go on, if what it lacked is there now. The new
     /// run's first record names the other one with its last hash.
-    fn follow(
-        &self,
-        why: AuditError,
-        failed: Option<OwnRun>,
-        lease: &RunLease,
-    ) -> Result<OwnRun, Box<(AuditError, Option<OwnRun>)>> {
-        let failed = match failed {
-            Some(failed) if why.may_pass() => failed,
-            failed => return Err(Box::new((why, failed))),
+    fn follow(&self, state: &mut LogState, lease: &RunLease) -> Result<(), AuditError> {
+        let LogState::Failed(why, failed) = state else {
+            return Ok(());
         };
-        match self.begin_after(&failed, lease) {
-            Ok(run) => {
+        let Some(run) = failed.as_ref().filter(|_| why.may_pass()) else {
+            return Err(why.clone());
+        };
+        match self.begin_after(run, lease) {
+            Ok(new) => {
                 tracing::warn!(
-                    failed = failed.name(),
-                    run = run.name(),
+                    failed = run.name(),
+                    run = new.name(),
                     "audit: a new run goes on with the record"
                 );
-                self.unsettled.lock().runs.push(failed);
+                self.unsettled.lock().runs.extend(failed.take());
+                *state = LogState::Running(new);
                 self.set_over(None);
-                Ok(run)
+                Ok(())
             }
             Err(error) => {
                 tracing::warn!(%error, "audit: the record cannot go on yet");
-                Err(Box::new((why, Some(failed))))
+                Err(why.clone())
             }
         }
     }
@@ -564,27 +547,25 @@ impl LogParts {
         *self.over.write() = why;
     }
 
-    fn fail(&self, error: &AuditError, run: Option<OwnRun>) -> LogState {
-        let why = match error {
+    /// Notes that a write failed, whose run stays held.
+    fn fail(&self, state: &mut LogState, error: AuditError) -> AuditError {
+        let why = match &error {
             AuditError::Io(kind) => AuditError::Failed(*kind),
             other => other.clone(),
         };
         self.set_over(Some(why.clone()));
-        LogState::Failed(why, run)
-    }
-
-    fn end(&self) -> LogState {
-        self.set_over(Some(AuditError::Ended));
-        LogState::Ended
+        let failed = LogState::Failed(why.clone(), None);
+        if let LogState::Running(run) = mem::replace(state, failed) {
+            *state = LogState::Failed(why, Some(run));
+        }
+        error
     }
 }
 
 /// Writes the first record of a run, from which on its heads are anchored.
 fn start(parts: &LogParts, run: &mut OwnRun, follows: Option<FileHead>) -> Result<(), AuditError> {
     let heads = run.start(&*parts.place.store, follows)?;
-    if let Some(anchors) = parts.anchoring.get() {
-        anchors.begin(run.run(), heads);
-    }
+    parts.anchoring.begin(run.run(), heads);
     Ok(())
 }
 

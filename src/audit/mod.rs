@@ -39,9 +39,8 @@ pub use crate::store::{
     CopyFault, DatabaseSettings, HeldLease, SecretSource, StoreCopied, StoreHealth, StoreHome,
 };
 pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
-pub use anchor::schedule::Anchoring;
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
-pub use anchor::sink::{AnchorFault, AnchorSettings, AnchorsTo};
+pub use anchor::sink::{AnchorFault, AnchorSettings, Anchoring, AnchorsTo};
 pub use check::StoreCheck;
 pub(crate) use disk::kept_states;
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};

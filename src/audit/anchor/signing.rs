@@ -58,10 +58,7 @@ impl SigningKey {
 
     /// The key that its signatures are checked with.
     pub fn public(&self) -> PublicKey {
-        let mut key = [0; 32];
-        let bytes = self.0.public_key().as_ref();
-        key.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        PublicKey(key)
+        PublicKey(self.0.public_key().as_ref().try_into().unwrap_or_default())
     }
 
     /// The signature of a text, in base64.
@@ -84,8 +81,7 @@ impl PublicKey {
     /// Its id in anchors: the beginning of its SHA-256, 16 hex characters.
     pub fn id(&self) -> String {
         let digest = Sha256::digest(self.0);
-        let beginning: Vec<u8> = digest.iter().copied().take(8).collect();
-        hex::encode(&beginning)
+        hex::encode(digest.get(..8).unwrap_or_default())
     }
 
     /// True if this key made the signature, in base64, of a text.

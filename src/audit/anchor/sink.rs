@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -66,13 +66,17 @@ impl std::fmt::Display for AnchorFault {
     }
 }
 
-/// The anchors of one run.
+/// The anchors of the heads of this process, where heads are anchored.
 #[derive(Debug)]
-pub(in crate::audit) struct Anchors {
-    settings: AnchorSettings,
-    pub(in crate::audit) made: Arc<Turn<AnchorProgress>>,
-    pub(in crate::audit) is_due: AtomicBool,
-    pub(in crate::audit) is_running: AtomicBool,
+pub struct Anchoring {
+    wiki: String,
+    place: AuditLayout,
+    settings: OnceLock<AnchorSettings>,
+    pub(super) made: Arc<Turn<AnchorProgress>>,
+    pub(super) is_due: AtomicBool,
+    pub(super) is_running: AtomicBool,
+    /// True if the log takes no record until a restart.
+    pub(super) is_over: AtomicBool,
     /// The heads that the run found when it began, until the first anchor.
     begun: Mutex<Option<(RunId, Vec<FileHead>)>>,
     removed: Mutex<Vec<FileHead>>,
@@ -81,33 +85,62 @@ pub(in crate::audit) struct Anchors {
 
 /// The state of this run's anchoring so far.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct AnchorProgress {
+pub(super) struct AnchorProgress {
     run: Option<RunId>,
     seq: u64,
     /// Length of each run's file when it was anchored.
     known: HashMap<String, u64>,
 }
 
-impl Anchors {
-    pub(in crate::audit) fn new(settings: AnchorSettings) -> Self {
+impl Anchoring {
+    pub(in crate::audit) fn new(wiki: &str, place: &AuditLayout) -> Self {
         Self {
-            settings,
+            wiki: wiki.to_owned(),
+            place: place.clone(),
+            settings: OnceLock::new(),
             made: Arc::default(),
             is_due: AtomicBool::new(false),
             is_running: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             begun: Mutex::default(),
             removed: Mutex::default(),
             fault: Mutex::default(),
         }
     }
 
+    /// Has heads anchored from now on; settings that come later count for nothing.
+    pub fn set(&self, settings: AnchorSettings) {
+        let _ = self.settings.set(settings);
+    }
+
+    /// True if heads are anchored.
+    pub(in crate::audit) fn is_set(&self) -> bool {
+        self.settings.get().is_some()
+    }
+
+    /// The reason the heads of this process are not anchored, where they should be.
+    pub fn fault(&self) -> Option<AnchorFault> {
+        self.fault.lock().clone()
+    }
+
+    /// The anchoring fault that the last process left on disk. Blocks.
+    pub fn fault_left(&self) -> Option<AnchorFault> {
+        let read = self.place.store.document(DocumentKind::AnchorFault, "");
+        serde_json::from_slice(&read.ok().flatten()?).ok()
+    }
+
     /// The run has begun, and found these others.
     pub(in crate::audit) fn begin(&self, run: RunId, heads: Vec<FileHead>) {
-        *self.begun.lock() = Some((run, heads));
+        if self.is_set() {
+            *self.begun.lock() = Some((run, heads));
+        }
     }
 
     /// These files are about to be removed.
     pub(in crate::audit) fn remove(&self, files: &[FileHead]) {
+        if !self.is_set() {
+            return;
+        }
         let runs = files
             .iter()
             .filter(|head| head.file.strip_suffix(".jsonl").is_some());
@@ -116,18 +149,11 @@ impl Anchors {
         removed.extend(runs.take(room).cloned());
     }
 
-    pub(in crate::audit) fn fault(&self) -> Option<AnchorFault> {
-        self.fault.lock().clone()
-    }
-
     /// Makes the anchors that are due. Blocks.
-    pub(in crate::audit) fn make(
-        &self,
-        place: &AuditLayout,
-        wiki: &str,
-        made: &mut AnchorProgress,
-        most: Duration,
-    ) -> Result<(), String> {
+    pub(super) fn make(&self, made: &mut AnchorProgress, most: Duration) -> Result<(), String> {
+        let Some(settings) = self.settings.get() else {
+            return Ok(());
+        };
         if let Some((run, heads)) = self.begun.lock().take() {
             made.run = Some(run);
             made.known = heads.into_iter().map(|it| (it.file, it.length)).collect();
@@ -137,9 +163,9 @@ impl Anchors {
             return Ok(());
         };
         let told = |error| format!("the runs cannot be read: {error}");
-        let changed = changed(&*place.store, &made.known).map_err(told)?;
+        let changed = changed(&*self.place.store, &made.known).map_err(told)?;
         let removed = std::mem::take(&mut *self.removed.lock());
-        let result = self.give_all(wiki, made, run, &changed, &removed, most);
+        let result = self.give_all(settings, (made, run), &changed, &removed, most);
         if result.is_err() {
             self.removed.lock().splice(0..0, removed);
         }
@@ -148,30 +174,27 @@ impl Anchors {
 
     fn give_all(
         &self,
-        wiki: &str,
-        made: &mut AnchorProgress,
-        run: RunId,
-        changed: &[(FileHead, u64)],
-        removed: &[FileHead],
+        settings: &AnchorSettings,
+        (made, run): (&mut AnchorProgress, RunId),
+        mut rest: &[(FileHead, u64)],
+        mut removed: &[FileHead],
         most: Duration,
     ) -> Result<(), String> {
-        let mut removed = removed;
-        let mut rest = changed;
         while !rest.is_empty() || !removed.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(HEADS_A_LINE));
             let (gone, still) = removed.split_at(removed.len().min(HEADS_A_LINE));
             let heads: Vec<FileHead> = now.iter().map(|(head, _)| head.clone()).collect();
             let anchor = NewAnchor {
                 time: &format_time(OffsetDateTime::now_utc()),
-                wiki,
+                wiki: &self.wiki,
                 run,
                 seq: made.seq.saturating_add(1),
                 heads: &heads,
                 removed: gone,
             };
-            let line = anchor.line(self.settings.key.as_deref());
+            let line = anchor.line(settings.key.as_deref());
             let line = line.map_err(|_| "a line cannot be made".to_owned())?;
-            self.settings.to.give(line, most)?;
+            settings.to.give(line, most)?;
             made.seq = made.seq.saturating_add(1);
             let known = now
                 .iter()
@@ -183,7 +206,8 @@ impl Anchors {
     }
 
     /// Keeps what came of a try, for this process and for others.
-    pub(in crate::audit) fn settle(&self, place: &AuditLayout, result: &Result<(), String>) {
+    pub(super) fn settle(&self, result: &Result<(), String>) {
+        let store = &self.place.store;
         let mut fault = self.fault.lock();
         match result {
             Ok(()) => {
@@ -191,7 +215,7 @@ impl Anchors {
                     tracing::info!("audit: heads are anchored again");
                 }
                 // There is none, nearly always.
-                let _ = place.store.remove_document(DocumentKind::AnchorFault, "");
+                let _ = store.remove_document(DocumentKind::AnchorFault, "");
             }
             Err(why) => {
                 if fault.as_ref().is_none_or(|fault| fault.why != *why) {
@@ -205,9 +229,7 @@ impl Anchors {
                 };
                 if let Ok(text) = serde_json::to_vec(&told) {
                     // If it cannot be left, the store has said so.
-                    let _ = place
-                        .store
-                        .write_document(DocumentKind::AnchorFault, "", &text);
+                    let _ = store.write_document(DocumentKind::AnchorFault, "", &text);
                 }
                 *fault = Some(told);
             }

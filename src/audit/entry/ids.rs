@@ -249,12 +249,7 @@ impl KeptState {
 
 /// The first bytes of a digest.
 fn first<const N: usize>(digest: &[u8; 32]) -> [u8; N] {
-    let mut first = [0; N];
-    first
-        .iter_mut()
-        .zip(digest)
-        .for_each(|(to, from)| *to = *from);
-    first
+    digest.first_chunk().copied().unwrap_or([0; N])
 }
 
 fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {

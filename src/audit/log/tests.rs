@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::FutureExt as _;
 
-use super::{LogState, mem};
+use super::LogState;
 
 use crate::audit::entry::chain::{RunFileEnd, Verified, verify};
 use crate::audit::{
@@ -270,10 +270,8 @@ async fn a_log_goes_on_with_a_new_run_after_what_may_pass_and_with_none_after_ha
         log.record(entry(AuditEvent::Refusal)).await.unwrap();
         let before = run(dir.path());
         let mut state = log.state.lock().await;
-        let LogState::Running(running) = mem::replace(&mut *state, LogState::Ended) else {
-            panic!("no run");
-        };
-        *state = log.fail(&why, Some(running));
+        assert!(matches!(*state, LogState::Running(_)));
+        log.fail(&mut state, why.clone());
         drop(state);
         assert_eq!(log.check(), Err(why.clone()));
         let went_on = log.go_on().await;
