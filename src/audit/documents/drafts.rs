@@ -56,10 +56,18 @@ impl DraftStore {
         let asked = Instant::now();
         loop {
             let left = WAIT.saturating_sub(asked.elapsed());
-            let found = self.find(&owner, &name).await?;
-            let found = match found {
-                Some(found) => found,
-                None if begins => self.begin(&owner, &name, left).await?,
+            let (of, called) = (owner.clone(), name.clone());
+            let found = self.place.on(move |place| find(place, &of, &called));
+            let found = match found.await? {
+                Some(found) => found.listed.name,
+                None if begins => {
+                    let lease = self.leases.alone(&LeaseName::DRAFTS, left).await?;
+                    let (of, called) = (owner.clone(), name.clone());
+                    let begun = self
+                        .place
+                        .on(move |place| begin(place, &of, &called, &lease));
+                    begun.await?
+                }
                 None => return Err(AuditError::NoDraft),
             };
             // Otherwise it was ended meanwhile.
@@ -70,30 +78,6 @@ impl DraftStore {
                 return Err(AuditError::Busy);
             }
         }
-    }
-
-    async fn find(
-        &self,
-        owner: &DraftOwner,
-        name: &DraftName,
-    ) -> Result<Option<String>, AuditError> {
-        let (owner, name) = (owner.clone(), name.clone());
-        self.place
-            .on(move |place| Ok(find(place, &owner, &name)?.map(|found| found.listed.name)))
-            .await
-    }
-
-    async fn begin(
-        &self,
-        owner: &DraftOwner,
-        name: &DraftName,
-        wait: Duration,
-    ) -> Result<String, AuditError> {
-        let lease = self.leases.alone(&LeaseName::DRAFTS, wait).await?;
-        let (owner, name) = (owner.clone(), name.clone());
-        self.place
-            .on(move |place| begin(place, &owner, &name, &lease))
-            .await
     }
 
     /// Holds the draft of this document; `None` if there is none any more.

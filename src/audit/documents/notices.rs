@@ -12,75 +12,57 @@ use crate::notify::{Notifier, NotifyEvent as Notice};
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
 const MOST_COUNTED: usize = 64;
 
-/// The recipients of notices.
+/// The recipients of notices, and what is counted for them.
 #[derive(Debug)]
 pub struct NoticeSlot {
     wiki: String,
-    notices: RwLock<Option<Arc<Notices>>>,
+    notifier: RwLock<Option<Arc<Notifier>>>,
+    /// Number of recorded changes by set, for sets whose making is not on record yet.
+    counted: Mutex<HashMap<String, usize>>,
 }
 
 impl NoticeSlot {
     pub(in crate::audit) fn new(wiki: &str) -> Self {
         Self {
             wiki: wiki.to_owned(),
-            notices: RwLock::default(),
+            notifier: RwLock::default(),
+            counted: Mutex::default(),
         }
     }
 
     /// Sets the recipients of notices from now on.
     pub fn set(&self, notifier: Notifier) {
-        let notices = (!notifier.is_idle()).then(|| Arc::new(Notices::new(notifier)));
-        let mut slot = self.notices.write();
-        *slot = notices;
+        *self.notifier.write() = (!notifier.is_idle()).then(|| Arc::new(notifier));
     }
 
     /// Tells people something of this wiki, if they are to be told.
     pub fn tell(&self, notice: &Notice) {
-        if let Some(notices) = self.get() {
-            notices.notifier.tell(&self.wiki, notice);
+        if let Some(notifier) = self.notifier() {
+            notifier.tell(&self.wiki, notice);
         }
-    }
-
-    /// The notice to send for a record, once it is written.
-    pub(in crate::audit) fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
-        self.get()?.notice_for(entry)
     }
 
     /// Waits until what was to be told is told.
     pub(in crate::audit) async fn finish(&self) {
-        if let Some(notices) = self.get() {
-            notices.notifier.finish().await;
+        if let Some(notifier) = self.notifier() {
+            notifier.finish().await;
         }
     }
 
     /// The recipients of notices, in words.
     #[cfg(test)]
     pub(crate) fn in_words(&self) -> String {
-        let notices = self.get();
-        notices.map_or_else(String::new, |notices| notices.notifier.in_words())
+        let notifier = self.notifier();
+        notifier.map_or_else(String::new, |notifier| notifier.in_words())
     }
 
-    fn get(&self) -> Option<Arc<Notices>> {
-        let slot = self.notices.read();
-        slot.clone()
-    }
-}
-
-/// Makes notices from records, for people elsewhere.
-#[derive(Debug)]
-struct Notices {
-    notifier: Notifier,
-    /// Number of recorded changes by set, for sets whose making is not on record yet.
-    counted: Mutex<HashMap<String, usize>>,
-}
-
-impl Notices {
-    fn new(notifier: Notifier) -> Self {
-        let counted = Mutex::default();
-        Self { notifier, counted }
+    fn notifier(&self) -> Option<Arc<Notifier>> {
+        self.notifier.read().clone()
     }
 
-    fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
+    /// The notice to send for a record, once it is written.
+    pub(in crate::audit) fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
+        self.notifier()?;
         let call = || entry.call.to_string();
         match (entry.event, entry.decision.as_deref()) {
             (AuditEvent::Preview, Some(OTHER)) => {

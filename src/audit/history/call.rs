@@ -33,14 +33,14 @@ const STEPS_AT_ONCE: u32 = 64;
 /// The fewest characters of a call's id that can stand for it.
 const MIN_PREFIX: usize = 4;
 
-/// Selects a call: by its id, the beginning of it, or `last`.
+/// Selects a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallSelector(CallSelectorKind);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum CallSelectorKind {
+pub enum CallSelector {
+    /// By its id.
     Call(CallId),
+    /// By the beginning of its id.
     Prefix(String),
+    /// The newest applied write that is not undone.
     Last,
 }
 
@@ -50,26 +50,23 @@ enum CallSelectorKind {
 pub struct NotASelector;
 
 impl CallSelector {
-    /// The newest applied write that is not undone.
-    pub const LAST: Self = Self(CallSelectorKind::Last);
-
     /// True for `last`.
     pub const fn is_last(&self) -> bool {
-        matches!(self.0, CallSelectorKind::Last)
+        matches!(self, Self::Last)
     }
 
     /// The call, if it is given by its whole id.
     pub const fn named(&self) -> Option<CallId> {
-        match self.0 {
-            CallSelectorKind::Call(call) => Some(call),
-            CallSelectorKind::Prefix(_) | CallSelectorKind::Last => None,
+        match self {
+            Self::Call(call) => Some(*call),
+            Self::Prefix(_) | Self::Last => None,
         }
     }
 }
 
 impl From<CallId> for CallSelector {
     fn from(call: CallId) -> Self {
-        Self(CallSelectorKind::Call(call))
+        Self::Call(call)
     }
 }
 
@@ -78,7 +75,7 @@ impl From<CallId> for CallSelector {
 /// ```
 /// use wikijs_gate::audit::CallSelector;
 ///
-/// assert_eq!("last".parse::<CallSelector>(), Ok(CallSelector::LAST));
+/// assert_eq!("last".parse::<CallSelector>(), Ok(CallSelector::Last));
 /// assert!("01ab".parse::<CallSelector>().is_ok());
 /// assert!("01a".parse::<CallSelector>().is_err());
 /// ```
@@ -87,14 +84,14 @@ impl FromStr for CallSelector {
 
     fn from_str(text: &str) -> Result<Self, NotASelector> {
         if text == "last" {
-            return Ok(Self::LAST);
+            return Ok(Self::Last);
         }
         if let Ok(call) = text.parse() {
-            return Ok(Self(CallSelectorKind::Call(call)));
+            return Ok(Self::Call(call));
         }
         let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
-            return Ok(Self(CallSelectorKind::Prefix(text.to_owned())));
+            return Ok(Self::Prefix(text.to_owned()));
         }
         Err(NotASelector)
     }
@@ -191,10 +188,10 @@ fn story(
 ) -> Result<CallHistory, CallHistoryError> {
     let runs = reader.indexed()?;
     let undone = UndoIndex::read(&runs)?;
-    let call = match &selector.0 {
-        CallSelectorKind::Call(call) => *call,
-        CallSelectorKind::Prefix(prefix) => only(&runs, prefix, owner)?,
-        CallSelectorKind::Last => return last(&runs, &undone, owner),
+    let call = match selector {
+        CallSelector::Call(call) => *call,
+        CallSelector::Prefix(prefix) => only(&runs, prefix, owner)?,
+        CallSelector::Last => return last(&runs, &undone, owner),
     };
     let story = story_of(&runs, call, &undone)?;
     if story.is_made_by(owner) {

@@ -186,11 +186,10 @@ impl Subject<'_> {
 
     /// Where the lines are; `None` if the index cannot tell.
     fn places(&self, index: &LineIndex) -> Option<Vec<LinePlace>> {
-        let key = |kind, value| LineKey { kind, value };
         let mut keys = match self {
             Self::Call(call) => vec![
-                key(kind::CALL, call.as_number()),
-                key(kind::CONFIRMS, call.as_number()),
+                (kind::CALL, call.as_number()),
+                (kind::CONFIRMS, call.as_number()),
             ],
             Self::CallsBeginning(prefix) => {
                 let bound = |fill: char| -> Option<i64> {
@@ -209,14 +208,14 @@ impl Subject<'_> {
                     return None;
                 }
                 let calls = calls.into_iter();
-                calls.map(|call| key(kind::CALL, call)).collect()
+                calls.map(|call| (kind::CALL, call)).collect()
             }
-            Self::Set(set) => vec![key(kind::SET, set.as_number())],
-            Self::Proposal(id) => vec![key(kind::PROPOSAL, number_of(id)?)],
-            Self::Page(id) => vec![key(kind::PAGE, *id)],
-            Self::Undoes => vec![key(kind::UNDOES, 0)],
+            Self::Set(set) => vec![(kind::SET, set.as_number())],
+            Self::Proposal(id) => vec![(kind::PROPOSAL, number_of(id)?)],
+            Self::Page(id) => vec![(kind::PAGE, *id)],
+            Self::Undoes => vec![(kind::UNDOES, 0)],
         };
-        keys.push(key(kind::UNREADABLE, 0));
+        keys.push((kind::UNREADABLE, 0));
         index.lines(&keys).ok()
     }
 }
@@ -419,10 +418,7 @@ fn records_of(
     of: &HashSet<CallId>,
     new: Vec<(usize, u64, Record)>,
 ) -> Result<Option<HashMap<CallId, CallRecords>>, AuditError> {
-    let key = |call: &CallId| LineKey {
-        kind: kind::CALL,
-        value: call.as_number(),
-    };
+    let key = |call: &CallId| (kind::CALL, call.as_number());
     let Ok(places) = index.lines(&of.iter().map(key).collect::<Vec<_>>()) else {
         return Ok(None);
     };
@@ -487,10 +483,7 @@ fn next_lines(
             read.push((after.lines, record));
         } else {
             after.unreadable = after.unreadable.saturating_add(1);
-            line.keys.push(LineKey {
-                kind: kind::UNREADABLE,
-                value: 0,
-            });
+            line.keys.push((kind::UNREADABLE, 0));
         }
         batch.lines.push(line);
     }
@@ -520,13 +513,8 @@ fn keys(record: &Record, position: i64) -> Vec<LineKey> {
         (kind::APPLIED, is_applied.then_some(position)),
     ];
     let keys = keys.into_iter();
-    keys.filter_map(|(kind, value)| {
-        Some(LineKey {
-            kind,
-            value: value?,
-        })
-    })
-    .collect()
+    keys.filter_map(|(kind, value)| Some((kind, value?)))
+        .collect()
 }
 
 #[cfg(test)]

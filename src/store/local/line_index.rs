@@ -36,14 +36,8 @@ const TABLES: &str = "
     CREATE INDEX call_by_page ON call (page, began, call) WHERE page IS NOT NULL;
 ";
 
-/// What a line is about: a kind of key, and its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct LineKey {
-    /// The kind: the asker's own numbers.
-    pub(crate) kind: u8,
-    /// The value; order counts.
-    pub(crate) value: i64,
-}
+/// A subject of a line: its kind, by the numbers of who asks, and its value, whose order counts.
+pub(crate) type LineKey = (u8, i64);
 
 /// How far a run was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,7 +229,7 @@ impl LineIndex {
              WHERE kind = ? AND value = ?",
         )?;
         for key in keys {
-            let rows = one.query_map(params![key.kind, key.value], place)?;
+            let rows = one.query_map(params![key.0, key.1], place)?;
             for row in rows {
                 found.push(row?);
             }
@@ -341,10 +335,10 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite::Result<()> {
     let mut line = adding.prepare("INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?)")?;
     for one in &batch.lines {
-        for key in &one.keys {
+        for (kind, value) in &one.keys {
             line.execute(params![
-                key.kind,
-                key.value,
+                kind,
+                value,
                 run,
                 signed(one.start),
                 signed(one.number)

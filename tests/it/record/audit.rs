@@ -497,7 +497,7 @@ async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
 
     log.record(attempt.outcome(Outcome::Applied)).await.unwrap();
     assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
-    let last = log.calls.story(&CallSelector::LAST).await.unwrap();
+    let last = log.calls.story(&CallSelector::Last).await.unwrap();
     assert_eq!((last.call, last.outcome), (call, Some(Outcome::Applied)));
 }
 

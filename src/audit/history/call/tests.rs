@@ -252,7 +252,7 @@ proptest! {
                 make_index(&place);
             }
             stats.push(log.calls.stats(&CallFilter::default()));
-            let last = story(&log.calls, &CallSelector::LAST, None).map(|story| story.call);
+            let last = story(&log.calls, &CallSelector::Last, None).map(|story| story.call);
             prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
             for known in &model.0 {
                 let story = story(&log.calls, &known.call.into(), None).unwrap();
@@ -307,7 +307,7 @@ async fn a_story_goes_on_in_later_runs() {
     assert_eq!(log.runs.open_attempts(None).await.unwrap(), []);
     let prefix = call.to_string().get(..4).unwrap().parse().unwrap();
     let story = log.calls.story(&prefix).await.unwrap();
-    assert_eq!(story, log.calls.story(&CallSelector::LAST).await.unwrap());
+    assert_eq!(story, log.calls.story(&CallSelector::Last).await.unwrap());
     let events: Vec<AuditEvent> = story.records.iter().map(|record| record.event).collect();
     assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
     assert_eq!(story.outcome, Some(Outcome::Applied));

@@ -138,7 +138,7 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
         of_set.sort_by_key(|call| call.call);
         told.push(format!("{of_set:?}"));
     }
-    told.push(format!("{:?}", log.calls.story(&CallSelector::LAST).await));
+    told.push(format!("{:?}", log.calls.story(&CallSelector::Last).await));
     told.push(format!("{:?}", log.calls.last_undo(None).await));
     for page in 0..6 {
         let mut writes = log.calls.of_pages(vec![page], Some(START)).await.unwrap();
