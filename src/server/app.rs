@@ -30,7 +30,7 @@ use super::key_watch::KeyWatch;
 use super::own_tools::{OwnTools, Unasked};
 
 /// The state that all connections of one server share: the wiki, the way to write to it, the tools.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct App {
     /// The wiki.
     pub wiki: Arc<Wiki>,
@@ -186,14 +186,17 @@ impl App {
     /// # Errors
     /// One sentence about the key.
     pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
-        Ok(self.apart(Arc::new(self.wiki.with_key(key)?), None, None))
+        Ok(Self {
+            key_watch: None,
+            mirror: None,
+            ..self.apart(self.wiki.with_key(key)?)
+        })
     }
 
     /// The same server with the same key, for callers who may read only within a rule.
     #[must_use]
     pub fn within(&self, rule: &ReadRule) -> Self {
-        let (watch, mirror) = (self.key_watch.clone(), self.mirror.clone());
-        self.apart(Arc::new(self.wiki.within(rule)), watch, mirror)
+        self.apart(self.wiki.within(rule))
     }
 
     /// Makes the handle for a reviewer's decisions: the same wiki and log, limited to what the
@@ -219,27 +222,17 @@ impl App {
         }
     }
 
-    fn apart(
-        &self,
-        wiki: Arc<Wiki>,
-        key_watch: Option<Arc<KeyWatch>>,
-        mirror: Option<Arc<Mirror>>,
-    ) -> Self {
+    fn apart(&self, wiki: Wiki) -> Self {
+        let wiki = Arc::new(wiki);
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
         let writer = Arc::new(self.writer.for_key(&index));
         Self {
             desk: Arc::clone(writer.desk()),
             writer,
             index,
-            mirror,
             watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
-            metrics: Arc::clone(&self.metrics),
-            indent: self.indent,
-            registry: Arc::clone(&self.registry),
-            own_tools: Arc::clone(&self.own_tools),
-            gates: self.gates,
-            key_watch,
+            ..self.clone()
         }
     }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio_util::sync::CancellationToken;
 
 use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota};
 use super::large_message::{MOST_BESIDE, Payload, PayloadContent, Scan};
@@ -47,6 +48,7 @@ pub(in crate::server) struct LineFramer<R> {
     room: Arc<MessageQuota>,
     waits: Option<BoxFuture<'static, Option<MessagePermit>>>,
     slot: PayloadSlot,
+    closed: CancellationToken,
 }
 
 impl<R: AsyncRead + Unpin> LineFramer<R> {
@@ -67,7 +69,13 @@ impl<R: AsyncRead + Unpin> LineFramer<R> {
             )),
             waits: None,
             slot: PayloadSlot::default(),
+            closed: CancellationToken::new(),
         }
+    }
+
+    /// Cancelled when the input closes.
+    pub(in crate::server) fn closed(&self) -> CancellationToken {
+        self.closed.clone()
     }
 
     /// The slot in which the reader of messages finds the arguments of the last message.
@@ -155,10 +163,11 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineFramer<R> {
                 this.large = Some(LargeLine::begun(line, room));
             }
             let mut space = ReadBuf::new(&mut this.chunk);
-            ready!(Pin::new(&mut this.input).poll_read(context, &mut space))?;
+            let read = ready!(Pin::new(&mut this.input).poll_read(context, &mut space));
             let length = space.filled().len();
-            if length == 0 {
-                return Poll::Ready(Ok(()));
+            if read.is_err() || length == 0 {
+                this.closed.cancel();
+                return Poll::Ready(read);
             }
             this.take_in(length);
             this.look();

@@ -1,10 +1,7 @@
 //! The protocol over standard input and output. Nothing else prints to stdout.
 
 use std::collections::HashMap;
-use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -16,7 +13,6 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -111,21 +107,16 @@ pub async fn serve_tools_alone(
 async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<StdioEnd, String> {
     // A token of its own, since the service cancels it at its end and `stop` is only for signals.
     let connection = stop.child_token();
-    let closed = CancellationToken::new();
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let stdin = UntilClosed {
-        stdin,
-        closed: closed.clone(),
-    };
+    let lines = LineFramer::new(stdin);
     let last_answers = tokio::spawn({
-        let connection = connection.clone();
+        let (closed, connection) = (lines.closed(), connection.clone());
         async move {
             closed.cancelled().await;
             tokio::time::sleep(LAST_ANSWERS).await;
             connection.cancel();
         }
     });
-    let lines = LineFramer::new(stdin);
     let transport = LimitedByLoad {
         cargo: lines.slot(),
         inner: AsyncRwTransport::new_server(lines, stdout),
@@ -247,27 +238,6 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for LimitedByLoad<T> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.inner.close().await
-    }
-}
-
-/// stdin, with a token that is cancelled when it closes.
-struct UntilClosed<R> {
-    stdin: R,
-    closed: CancellationToken,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for UntilClosed<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = ready!(Pin::new(&mut self.stdin).poll_read(context, buffer));
-        if read.is_err() || (buffer.filled().len() == before && buffer.remaining() > 0) {
-            self.closed.cancel();
-        }
-        Poll::Ready(read)
     }
 }
 
