@@ -65,30 +65,19 @@ impl SettingsDiff {
 
     /// Adds the settings whose file changed while its name stayed the same.
     pub fn add_files(&mut self, layers: &Layers, before: &Stamps, now: &Stamps) {
-        for name in FILES {
-            let of = |stamps: &Stamps| {
-                let path = layers.source().filled(name).ok().flatten()?;
-                let same = |(_, own, _): &&(&str, PathBuf, _)| own.as_os_str() == &*path;
-                stamps.0.iter().find(same).and_then(|(.., stamp)| *stamp)
+        for name in FILES.into_iter().chain([custom::NAME]) {
+            let path = layers.source().filled(name).ok().flatten();
+            let Some((path, setting)) = path.zip(Setting::named(name)) else {
+                continue;
             };
-            if of(before) != of(now)
-                && let Some(setting) = Setting::named(name)
-            {
+            let of = |stamps: &Stamps| {
+                let stamps = stamps.0.iter();
+                let own = stamps.filter(|(of, at, _)| *of == name && at.starts_with(&path));
+                own.cloned().collect::<Vec<_>>()
+            };
+            if of(before) != of(now) {
                 self.note(setting.file_name(), setting.touches);
             }
-        }
-        let of = |stamps: &Stamps| {
-            let path = layers.source().filled(custom::NAME).ok().flatten()?;
-            let own = |(name, at, _): &&(&str, PathBuf, _)| {
-                *name == custom::NAME && at.starts_with(&path)
-            };
-            let own = stamps.0.iter().filter(own).cloned();
-            Some(own.collect::<Vec<_>>())
-        };
-        if of(before) != of(now)
-            && let Some(setting) = Setting::named(custom::NAME)
-        {
-            self.note(setting.file_name(), setting.touches);
         }
     }
 }

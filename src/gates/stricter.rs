@@ -13,37 +13,24 @@ impl Policy {
             rules.any(|rule| !other.rules.rules().any(|known| known == rule))
         };
         let is_new_check = |check| !other.checks.contains(check);
-        let stricter = [
-            (
-                name_of(&self.writes),
-                refuses_more(&self.writes, &other.writes),
-            ),
-            (
-                "read_only",
-                self.read_only.is_some() && other.read_only.is_none(),
-            ),
-            (
-                "allowed_mutation_path_prefixes",
-                allows_less(self.allowed.as_deref(), other.allowed.as_deref()),
-            ),
-            (
-                "denied_mutation_path_prefixes",
-                !all_covered(&self.denied, &other.denied),
-            ),
-            ("read limits", !self.reads.admits_all_of(&other.reads)),
-            (
-                "trash_prefix",
-                other.trash.is_some() && self.trash != other.trash,
-            ),
-            (
-                "upload_dir",
-                other.uploads.is_some() && self.uploads != other.uploads,
-            ),
-            ("rules", has_new_rule(self)),
-            ("checks", self.checks.iter().any(is_new_check)),
-        ];
-        let stricter = stricter.into_iter().filter(|(_, is_stricter)| *is_stricter);
-        stricter.map(|(name, _)| name).collect()
+        let mut found = Vec::new();
+        let mut note = |name, is_stricter| found.extend(Some(name).filter(|_| is_stricter));
+        let (own, its) = (&self.writes, &other.writes);
+        note(name_of(own), refuses_more(own, its));
+        let reads_only = self.read_only.is_some() && other.read_only.is_none();
+        note("read_only", reads_only);
+        let (own, its) = (self.allowed.as_deref(), other.allowed.as_deref());
+        note("allowed_mutation_path_prefixes", allows_less(own, its));
+        let is_denied_already = all_covered(&self.denied, &other.denied);
+        note("denied_mutation_path_prefixes", !is_denied_already);
+        note("read limits", !self.reads.admits_all_of(&other.reads));
+        let loses_trash = other.trash.is_some() && self.trash != other.trash;
+        note("trash_prefix", loses_trash);
+        let loses_uploads = other.uploads.is_some() && self.uploads != other.uploads;
+        note("upload_dir", loses_uploads);
+        note("rules", has_new_rule(self));
+        note("checks", self.checks.iter().any(is_new_check));
+        found
     }
 }
 

@@ -223,35 +223,26 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         .any(|name| row.get(name).is_some());
     let role = role.unwrap_or_default();
     may.read_only = role == Role::Agent && !write;
-    let wrong = [
-        (
-            names_any == everybody,
-            "a grant names groups, subjects or email_domains, or says everybody = true",
-        ),
-        (
-            write && role != Role::Agent,
-            "write is for the role agent alone",
-        ),
-        (
-            decides_own && role != Role::Reviewer,
-            "decides_own is for the role reviewer alone",
-        ),
-    ];
-    let wrong = wrong.into_iter().filter(|(is_wrong, _)| *is_wrong);
-    let wrong = wrong.map(|(_, fault)| fault.to_owned());
+    let mut wrong = |is_wrong: bool, fault: &str| {
+        faults.extend(is_wrong.then(|| (Some(row.span()), fault.to_owned())));
+    };
+    wrong(
+        names_any == everybody,
+        "a grant names groups, subjects or email_domains, or says everybody = true",
+    );
+    let (is_agent, is_reviewer) = (role == Role::Agent, role == Role::Reviewer);
+    wrong(write && !is_agent, "write is for the role agent alone");
+    let of_reviewers = "decides_own is for the role reviewer alone";
+    wrong(decides_own && !is_reviewer, of_reviewers);
     let of_limits = [
         may.fits(role),
         may.narrowing(Duration::ZERO).map(drop),
         may.own_sites().map(drop),
     ];
-    let of_limits = of_limits.into_iter().filter_map(Result::err);
-    let of_limits = of_limits.map(|fault| format!("a grant: {}", fault.trim_start_matches("--")));
-    let at = row.span();
-    faults.extend(
-        wrong
-            .chain(of_limits)
-            .map(|fault| (Some(at.clone()), fault)),
-    );
+    for fault in of_limits.into_iter().filter_map(Result::err) {
+        let fault = fault.trim_start_matches("--");
+        wrong(true, &format!("a grant: {fault}"));
+    }
     if !faults.is_empty() {
         return Err(faults);
     }
