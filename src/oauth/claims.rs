@@ -69,7 +69,6 @@ impl PersonClaims {
 
     /// True if the token has a scope; an empty one is always there. Some issuers ask for a scope with
     /// the address of its application, and name it in the token without.
-    #[must_use]
     pub fn has_scope(&self, wanted: &str) -> bool {
         let bare = wanted.rsplit('/').next().unwrap_or(wanted);
         let mut own = self.scopes.iter();

@@ -121,7 +121,6 @@ impl Issuer {
     }
 
     /// The reason why the last fetch failed, if it did.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.state.lock().fault.clone()
     }

@@ -99,7 +99,6 @@ impl Issuer {
 }
 
 /// True if a text is a token that says it is this issuer's.
-#[must_use]
 pub fn is_of_issuer(text: &str, issuer: &str) -> bool {
     SignedJwt::parse(text).is_ok_and(|jwt| jwt.text("iss") == Some(issuer))
 }

@@ -83,7 +83,6 @@ metrics! {
 }
 
 /// The table of metrics, as the documentation shows it.
-#[must_use]
 pub fn table() -> String {
     let mut table = String::from("| name | kind | labels | meaning |\n|---|---|---|---|\n");
     for metric in METRICS {
@@ -112,7 +111,6 @@ pub(super) async fn tell(sites: &[Arc<Site>], checks: &[Option<SiteChecks>]) -> 
 }
 
 /// The metrics of the whole server: its settings, and the spans that it makes.
-#[must_use]
 pub fn tell_of_server(digest: &str) -> String {
     let mut text = String::new();
     let labels = format!("digest=\"{digest}\"");
@@ -125,7 +123,6 @@ pub fn tell_of_server(digest: &str) -> String {
 }
 
 /// The metrics of people's sign-in, which are the whole server's.
-#[must_use]
 pub fn tell_of_people(people: usize, is_away: bool) -> String {
     let mut text = String::new();
     number(&mut text, PEOPLE, u64::try_from(people).unwrap_or(u64::MAX));

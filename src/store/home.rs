@@ -103,7 +103,6 @@ impl StoreHome {
     }
 
     /// The directory in which files lie: all of them, or the indexes of logs alone.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         match self {
             Self::Local(directory) => directory,

@@ -31,19 +31,16 @@ impl Asked {
     }
 
     /// True if it gave the page's new content in full.
-    #[must_use]
     pub fn says_whole_content(&self) -> bool {
         self.arguments.contains_key("content")
     }
 
     /// True if it is the same call, whatever the order of its arguments.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.tool == other.tool && self.arguments == other.arguments
     }
 
     /// The digest of each argument, but for those that confirm and that say why.
-    #[must_use]
     pub fn digests(&self) -> BTreeMap<String, ArgumentDigest> {
         let counts = |(name, _): &(&String, &Value)| !NOT_ASKED.contains(&name.as_str());
         let counted = self.arguments.iter().filter(counts);

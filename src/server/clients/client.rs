@@ -180,7 +180,6 @@ impl NamedClient {
     }
 
     /// Its role.
-    #[must_use]
     pub const fn role(&self) -> Role {
         self.role
     }
@@ -194,7 +193,6 @@ impl NamedClient {
     }
 
     /// Its id.
-    #[must_use]
     pub const fn id(&self) -> ClientId {
         self.id
     }

@@ -134,7 +134,6 @@ impl ClientRecord {
     }
 
     /// Its limits beyond those of the server.
-    #[must_use]
     pub fn narrowing(&self) -> &ClientLimits {
         &self.rights.narrowing
     }

@@ -38,7 +38,6 @@ impl LastUses {
     }
 
     /// The time of each client's last use, by its id; `None` if no server noted any, or they cannot be read.
-    #[must_use]
     pub fn all(&self) -> Option<HashMap<String, OffsetDateTime>> {
         let listed = self.store.documents(KIND).ok()?;
         let uses = { listed.into_iter() }.map(|one| (one.name, one.changed.into()));

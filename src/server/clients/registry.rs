@@ -313,7 +313,6 @@ impl ClientRegistry {
 
     /// The client of an id, if it is there at this moment and has not ended. To be asked again
     /// with every request of whoever signed in.
-    #[must_use]
     pub fn by_id(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
         let client = self.anew().into_iter().find(|client| client.id == id);
         let client = client.or_else(|| {

@@ -33,7 +33,6 @@ impl ClientToken {
     }
 
     /// Its text, for the one time that it is shown.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -29,7 +29,6 @@ impl TokensFile {
     }
 
     /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }

@@ -65,7 +65,6 @@ impl VisibleSites for OwnSites {
 }
 
 /// The only site of a command.
-#[must_use]
 pub fn site_of(app: &Arc<App>, caller: &Caller) -> Arc<dyn SiteDirectory> {
     let sites = Sites::only(Arc::clone(app));
     Arc::new(OwnSites::new(Arc::clone(app), &sites, &caller.session))

@@ -7,7 +7,6 @@ use crate::page::{Locale, PagePath, percent_decoded_whole};
 pub(super) const SCHEME: &str = "wikijs://";
 
 /// The address of a page; special characters in its path are percent-encoded.
-#[must_use]
 pub fn page_uri(locale: &Locale, path: &PagePath) -> String {
     let encoded = Url::parse(&format!("{SCHEME}x/"))
         .ok()
@@ -24,7 +23,6 @@ pub fn page_uri(locale: &Locale, path: &PagePath) -> String {
 }
 
 /// The place that an address names, without query and fragment.
-#[must_use]
 pub fn parse(uri: &str) -> Option<(Locale, PagePath)> {
     let place = uri.strip_prefix(SCHEME)?.split(['?', '#']).next()?;
     let (locale, path) = place.split_once('/')?;
