@@ -450,6 +450,13 @@ async fn every_risk_is_a_mark_in_the_queue_on_the_page_and_in_the_terminal() {
         let found = browser.open(&format!("/review?{wrong}")).await.text;
         assert!(found.contains("role=\"alert\""), "{wrong}: {found}");
     }
+    // A decided set says what it was warned of.
+    let why = [("reason", "no scripts here")];
+    let rejected = browser.decide(&script, "reject", &why).await.text;
+    says(&rejected, "Warned of when it was made: ");
+    says(&rejected, "script_added");
+    let asked = call_ok(&desk.agent, GET_PROPOSAL, json!({ "id": script })).await;
+    says(&asked["warnings"].to_string(), "script_added");
     desk.program.kill();
 }
 

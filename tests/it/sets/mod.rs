@@ -783,6 +783,12 @@ async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_re
     assert_eq!(told["outcome"], "partly_applied", "{told}");
     let why = &told["changes"][0]["notTakenBack"];
     assert_eq!(*why, first["notTakenBack"], "{told}");
+    let at_once = &failed["details"]["changes"];
+    for (number, member) in [(1, "takenBackBy"), (2, "code"), (2, "why")] {
+        let known = &told["changes"][number][member];
+        assert!(known.is_string(), "{member}: {told}");
+        assert_eq!(*known, at_once[number][member], "{member}");
+    }
 }
 
 #[tokio::test]
