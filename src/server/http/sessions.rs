@@ -341,6 +341,8 @@ mod tests {
         let listed = Arc::clone(&store.documents_listed);
         let store: Arc<dyn Store> = Arc::new(store);
         let [_, two] = two(&store).await;
+        look_again(&two);
+        assert!(two.is_of("id", "ci").await);
         let shared = two.shared.as_ref().unwrap();
         let before = listed.load(Ordering::Relaxed);
         assert!(shared.load("id").await.unwrap().is_some());
