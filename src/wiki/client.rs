@@ -9,14 +9,16 @@ use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use url::Url;
 
-use super::rights::key_state::KeyState;
-use super::transport::Transport;
+use super::error::WikiError;
+use super::rights::key::ApiKey;
+use super::rights::key_state::{KeyState, KeyStatus};
 use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
-use super::transport::retry;
+use super::transport::network::Network;
+use super::transport::offload::aside;
+use super::transport::retry::{self, RetryLimits};
+use super::transport::traffic::Traffic;
+use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath, ReadScope};
-use crate::wiki::{
-    ApiKey, KeyStatus, Network, RetryLimits, TimeLimits, Traffic, WikiError, WikiResult, aside,
-};
 
 /// The address of a wiki and the settings for connecting to it.
 #[derive(Debug, Clone)]
@@ -52,8 +54,8 @@ fn endpoint(settings: &WikiSettings) -> Result<Url, String> {
 
 /// The answers of two queries; that of each may be an error of its own.
 pub(super) type Pair<A, B> = (
-    WikiResult<<A as GraphQLQuery>::ResponseData>,
-    WikiResult<<B as GraphQLQuery>::ResponseData>,
+    Result<<A as GraphQLQuery>::ResponseData, WikiError>,
+    Result<<B as GraphQLQuery>::ResponseData, WikiError>,
 );
 
 /// A wiki: a value, never a global; tools get it from their context.
@@ -182,7 +184,7 @@ impl Wiki {
     ///
     /// # Errors
     /// What is wrong with the key, or why there is no answer.
-    pub async fn answers(&self, lately: Duration, limit: Duration) -> WikiResult<()> {
+    pub async fn answers(&self, lately: Duration, limit: Duration) -> Result<(), WikiError> {
         let was_heard = self
             .traffic()
             .silence()
@@ -206,7 +208,7 @@ impl Wiki {
     pub(super) async fn query<Q: GraphQLQuery>(
         &self,
         variables: Q::Variables,
-    ) -> WikiResult<Q::ResponseData>
+    ) -> Result<Q::ResponseData, WikiError>
     where
         Q::ResponseData: DeserializeOwned,
     {
@@ -219,7 +221,7 @@ impl Wiki {
     pub(super) async fn batch<Q: GraphQLQuery>(
         &self,
         variables: Vec<Q::Variables>,
-    ) -> WikiResult<Vec<WikiResult<Q::ResponseData>>>
+    ) -> Result<Vec<Result<Q::ResponseData, WikiError>>, WikiError>
     where
         Q::ResponseData: DeserializeOwned,
     {
@@ -250,7 +252,7 @@ impl Wiki {
         &self,
         first: A::Variables,
         second: B::Variables,
-    ) -> WikiResult<Pair<A, B>>
+    ) -> Result<Pair<A, B>, WikiError>
     where
         A::ResponseData: DeserializeOwned,
         B::ResponseData: DeserializeOwned,
@@ -261,7 +263,11 @@ impl Wiki {
     }
 
     /// Gets `/d/{locale}/{path}`, the source of a page, with retry.
-    pub(super) async fn source(&self, locale: &Locale, path: &PagePath) -> WikiResult<String> {
+    pub(super) async fn source(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<String, WikiError> {
         let address = self.address_of("d", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),
@@ -281,7 +287,7 @@ impl Wiki {
         view: &str,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<Url> {
+    ) -> Result<Url, WikiError> {
         if path.climbs() {
             // An address drops such segments, and would name another page.
             return Err(WikiError::NotFound);
@@ -295,10 +301,10 @@ impl Wiki {
     pub(super) async fn read<T, F>(
         &self,
         send: impl Fn(Duration) -> F,
-        understand: impl Fn(&RawAnswer) -> WikiResult<T>,
-    ) -> WikiResult<T>
+        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
+    ) -> Result<T, WikiError>
     where
-        F: Future<Output = WikiResult<RawAnswer>>,
+        F: Future<Output = Result<RawAnswer, WikiError>>,
     {
         let keyed = self.keyed();
         let limits = self.settings.retry;
@@ -348,7 +354,7 @@ impl std::fmt::Debug for Wiki {
     }
 }
 
-pub(super) fn encode(body: &impl Serialize) -> WikiResult<Vec<u8>> {
+pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
     serde_json::to_vec(body).map_err(|_| WikiError::malformed("the request"))
 }
 

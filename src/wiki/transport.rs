@@ -13,11 +13,11 @@ use time::format_description::well_known::Rfc2822;
 use tokio::sync::SemaphorePermit;
 use url::{Host, Url};
 
+use super::error::WikiError;
 use super::rights::key_state::KeyState;
 use crate::audit::CallId;
 use crate::render_budget;
 use crate::trace::{self, SpanEnd, SpanKind};
-use crate::wiki::{WikiError, WikiResult};
 use classify::RawAnswer;
 use network::{Network, Proxy};
 use traffic::Traffic;
@@ -196,17 +196,19 @@ impl Transport {
 
     /// A request to the API.
     fn request(&self, body: Vec<u8>) -> RequestBuilder {
-        self.posting(self.endpoint.clone(), "application/json", body)
-    }
-
-    fn posting(&self, address: Url, kind: &str, body: Vec<u8>) -> RequestBuilder {
-        let request = self.client.post(address).header(CONTENT_TYPE, kind);
-        let authorization = self.keyed().authorization.clone();
-        request.header(AUTHORIZATION, authorization).body(body)
+        self.client
+            .post(self.endpoint.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(AUTHORIZATION, self.keyed().authorization.clone())
+            .body(body)
     }
 
     /// Sends one GraphQL request, once.
-    pub(super) async fn post(&self, body: Vec<u8>, limit: Duration) -> WikiResult<RawAnswer> {
+    pub(super) async fn post(
+        &self,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<RawAnswer, WikiError> {
         if body.len() > MAX_REQUEST_BYTES {
             return Err(WikiError::RequestTooLarge);
         }
@@ -214,7 +216,7 @@ impl Transport {
     }
 
     /// Gets one address of the wiki, once.
-    pub(super) async fn get(&self, address: Url, limit: Duration) -> WikiResult<RawAnswer> {
+    pub(super) async fn get(&self, address: Url, limit: Duration) -> Result<RawAnswer, WikiError> {
         let authorization = self.keyed().authorization.clone();
         let request = self.client.get(address);
         self.send(request.header(AUTHORIZATION, authorization), limit)
@@ -228,11 +230,14 @@ impl Transport {
         kind: &str,
         body: Vec<u8>,
         limit: Duration,
-    ) -> WikiResult<RawAnswer> {
-        self.send(self.posting(address, kind, body), limit).await
+    ) -> Result<RawAnswer, WikiError> {
+        let authorization = self.keyed().authorization.clone();
+        let request = self.client.post(address).header(CONTENT_TYPE, kind);
+        let request = request.header(AUTHORIZATION, authorization).body(body);
+        self.send(request, limit).await
     }
 
-    async fn send(&self, request: RequestBuilder, limit: Duration) -> WikiResult<RawAnswer> {
+    async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
         let call = CallId::current();
         let _of_call = call.as_ref().map(|_| self.traffic.of_calls.enter());
         let own = || {
@@ -302,7 +307,7 @@ impl SharedTransport {
         mut response: Response,
         mut place: Option<SemaphorePermit<'_>>,
         left: Duration,
-    ) -> Option<WikiResult<RawAnswer>> {
+    ) -> Option<Result<RawAnswer, WikiError>> {
         let mut answer = RawAnswer::begun(&response);
         let mut until = Instant::now() + left;
         let whole = response.content_length();
@@ -372,7 +377,7 @@ fn traced(request: RequestBuilder) -> RequestBuilder {
 }
 
 /// The end of a request's span.
-fn span_end(id: &str, answer: &WikiResult<RawAnswer>) -> SpanEnd {
+fn span_end(id: &str, answer: &Result<RawAnswer, WikiError>) -> SpanEnd {
     let status = answer.as_ref().ok().map(|answer| answer.status);
     let mut attributes = vec![("wikijs_gate.request", id.into())];
     attributes.extend(status.map(|status| ("http.response.status_code", status.into())));

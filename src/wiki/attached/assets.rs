@@ -6,10 +6,10 @@
 
 use url::Url;
 
-use super::super::client::below;
+use super::super::client::{Wiki, below};
+use super::super::error::WikiError;
 use super::super::operations::generated::{AssetsFolders, AssetsList, assets_folders, assets_list};
 use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Maximum depth to which folders are walked.
 const MOST_DEEP: usize = 32;
@@ -65,7 +65,7 @@ impl Wiki {
     /// # Errors
     /// [`WikiError::NoFolder`] if there is none, or nothing in it may be read; else see
     /// [`WikiError`].
-    pub async fn asset_folder(&self, path: &PagePath) -> WikiResult<AssetFolder> {
+    pub async fn asset_folder(&self, path: &PagePath) -> Result<AssetFolder, WikiError> {
         if !self.admits_folder(path) {
             return Err(WikiError::NoFolder);
         }
@@ -86,7 +86,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if there is none, or it may not be read; else see [`WikiError`].
-    pub async fn asset(&self, path: &PagePath) -> WikiResult<Asset> {
+    pub async fn asset(&self, path: &PagePath) -> Result<Asset, WikiError> {
         if !self.admits_asset(path) {
             return Err(WikiError::NotFound);
         }
@@ -102,7 +102,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn asset_bytes(&self, path: &PagePath) -> WikiResult<Option<Blob>> {
+    pub async fn asset_bytes(&self, path: &PagePath) -> Result<Option<Blob>, WikiError> {
         if !self.admits_asset(path) {
             return Err(WikiError::NotFound);
         }
@@ -131,7 +131,7 @@ impl Wiki {
     pub(in crate::wiki) async fn missing_folders(
         &self,
         path: &PagePath,
-    ) -> WikiResult<(Option<i64>, Vec<String>)> {
+    ) -> Result<(Option<i64>, Vec<String>), WikiError> {
         let segments: Vec<&str> = path
             .as_str()
             .split('/')
@@ -159,13 +159,16 @@ impl Wiki {
     }
 
     /// The id of a folder that is there.
-    pub(super) async fn folder_there(&self, path: &PagePath) -> WikiResult<i64> {
+    pub(super) async fn folder_there(&self, path: &PagePath) -> Result<i64, WikiError> {
         let (found, _) = self.missing_folders(path).await?;
         found.ok_or(WikiError::NoFolder)
     }
 
     /// The folders in a folder, by their ids.
-    pub(in crate::wiki) async fn folders_in(&self, parent: i64) -> WikiResult<Vec<(i64, String)>> {
+    pub(in crate::wiki) async fn folders_in(
+        &self,
+        parent: i64,
+    ) -> Result<Vec<(i64, String)>, WikiError> {
         let data = self
             .query::<AssetsFolders>(assets_folders::Variables { parent })
             .await?;
@@ -180,7 +183,7 @@ impl Wiki {
         &self,
         folder: i64,
         path: &PagePath,
-    ) -> WikiResult<Vec<Asset>> {
+    ) -> Result<Vec<Asset>, WikiError> {
         let data = self
             .query::<AssetsList>(assets_list::Variables { folder })
             .await?;

@@ -7,11 +7,12 @@
 
 use std::time::Duration;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{
     CommentsIds, CommentsList, CommentsShown, comments_ids, comments_list, comments_shown,
 };
 use crate::page::{Date, PagePlace, PageReading, plain_text};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The interval at which the wiki takes comments from one address, whatever keys they come with
 /// (W31).
@@ -39,7 +40,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if the page may not be read; else see [`WikiError`].
-    pub async fn comments(&self, page: &PageReading) -> WikiResult<Vec<Comment>> {
+    pub async fn comments(&self, page: &PageReading) -> Result<Vec<Comment>, WikiError> {
         let page = self.admitted_one(page.clone())?;
         let (locale, path) = (page.locale.as_str(), page.path.as_str());
         let listed = self
@@ -92,7 +93,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn comment_count(&self, (locale, path): &PagePlace) -> WikiResult<usize> {
+    pub async fn comment_count(&self, (locale, path): &PagePlace) -> Result<usize, WikiError> {
         let data = self
             .query::<CommentsIds>(comments_ids::Variables {
                 locale: locale.to_string(),

@@ -1,9 +1,12 @@
 //! Reads the current state of a comment or an asset.
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::assets::Asset;
+use super::comments::Comment;
 use crate::page::{
     AssetOf, Attached, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, extension,
 };
-use crate::wiki::{Asset, Comment, Wiki, WikiError, WikiResult};
 
 /// A thing of a page, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +40,11 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if it is gone, or its page is, or may not be read.
-    pub async fn thing_now(&self, state: &PageState, added: Option<i64>) -> WikiResult<SeenThing> {
+    pub async fn thing_now(
+        &self,
+        state: &PageState,
+        added: Option<i64>,
+    ) -> Result<SeenThing, WikiError> {
         match state.thing.as_ref().ok_or(WikiError::NotFound)? {
             Attached::Asset(of) => self.asset_now(state, of, added).await,
             Attached::Comment(of) => {
@@ -73,7 +80,7 @@ impl Wiki {
         state: &PageState,
         of: &AssetOf,
         added: Option<i64>,
-    ) -> WikiResult<SeenThing> {
+    ) -> Result<SeenThing, WikiError> {
         let folder = state.path.folder();
         let known = of.id.or(added);
         let found = match (of.folder, known) {
@@ -122,7 +129,7 @@ impl Wiki {
 
     /// An asset that is to come, in its folder as that is now: one that is not there is made only
     /// if it was asked for.
-    async fn asset_to_add(&self, state: PageState, of: AssetOf) -> WikiResult<PageState> {
+    async fn asset_to_add(&self, state: PageState, of: AssetOf) -> Result<PageState, WikiError> {
         if !self.admits_asset(&state.path) {
             return Err(WikiError::NotFound);
         }
@@ -148,7 +155,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if the page is gone, or may not be read.
-    pub async fn thing_to_add(&self, state: PageState) -> WikiResult<PageState> {
+    pub async fn thing_to_add(&self, state: PageState) -> Result<PageState, WikiError> {
         match state.thing.clone().ok_or(WikiError::NotFound)? {
             Attached::Asset(of) => self.asset_to_add(state, of).await,
             Attached::Comment(of) => {

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageLinks, page_links};
 use crate::page::{Locale, PagePath};
 use crate::render_budget::uncounted;
-use crate::wiki::{Wiki, WikiResult};
 
 /// One page of the graph, as the wiki gives it.
 pub(in crate::wiki) type LinkingRow = page_links::PageLinksPagesLinks;
@@ -30,8 +31,11 @@ impl Wiki {
     /// The links of all pages of some locales; in one request.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
-    pub async fn link_graph(&self, locales: &BTreeSet<&Locale>) -> WikiResult<Vec<LinksOfPage>> {
+    /// See [`WikiError`].
+    pub async fn link_graph(
+        &self,
+        locales: &BTreeSet<&Locale>,
+    ) -> Result<Vec<LinksOfPage>, WikiError> {
         let place = |link: String| {
             let (locale, path) = link.split_once('/')?;
             Some((Locale::as_stored(locale), PagePath::as_stored(path)))
@@ -53,7 +57,7 @@ impl Wiki {
     pub(in crate::wiki) async fn linking_rows(
         &self,
         locales: &BTreeSet<&Locale>,
-    ) -> WikiResult<Vec<LinkingRow>> {
+    ) -> Result<Vec<LinkingRow>, WikiError> {
         let seen = self.admitted_ids().await?;
         let asked = locales.iter().map(|locale| page_links::Variables {
             locale: locale.as_str().to_owned(),

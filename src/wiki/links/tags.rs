@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageList, PageTags, page_tags};
-use super::super::pages::list;
+use super::super::pages::all_pages::AllPages;
+use super::super::pages::list::{self, ListQuery};
 use super::tag_branches::branches;
 use crate::page::{Locale, PagePath, bare_tag};
-use crate::wiki::{AllPages, ListQuery, Wiki, WikiResult};
 
 /// Lifetime of cached titles of tags on a large wiki, where they cost more than the counts.
 const TITLES_LIFE: Duration = Duration::from_mins(1);
@@ -59,8 +61,8 @@ impl Wiki {
     /// only if a tag has one.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
-    pub async fn without_hash(&self, mut tags: Vec<String>) -> WikiResult<Vec<String>> {
+    /// See [`WikiError`].
+    pub async fn without_hash(&self, mut tags: Vec<String>) -> Result<Vec<String>, WikiError> {
         if !tags.iter().any(|tag| tag.starts_with('#')) {
             return Ok(tags);
         }
@@ -80,8 +82,8 @@ impl Wiki {
     /// at the newest; else it is one request.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
-    pub async fn tags(&self) -> WikiResult<Vec<TagUsage>> {
+    /// See [`WikiError`].
+    pub async fn tags(&self) -> Result<Vec<TagUsage>, WikiError> {
         let kept = self.kept_pages().await;
         let keyed = self.keyed();
         let titles = keyed.tag_titles.lock().await.clone();
@@ -98,7 +100,7 @@ impl Wiki {
         Ok(counted)
     }
 
-    async fn titles_and_pages(&self) -> WikiResult<(TagTitles, Arc<AllPages>)> {
+    async fn titles_and_pages(&self) -> Result<(TagTitles, Arc<AllPages>), WikiError> {
         let keyed = self.keyed();
         let _turn = self.turn_to_list().await?;
         let now = Instant::now();
@@ -129,12 +131,12 @@ impl Wiki {
     /// The pages of the same locale that link to a place, and where the page there links to.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
+    /// See [`WikiError`].
     pub async fn links_around(
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<PageLinkLists> {
+    ) -> Result<PageLinkLists, WikiError> {
         self.links_within(&[locale].into(), locale, path).await
     }
 
@@ -145,7 +147,7 @@ impl Wiki {
         locales: &BTreeSet<&Locale>,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<PageLinkLists> {
+    ) -> Result<PageLinkLists, WikiError> {
         let place = format!("{locale}/{path}");
         let mut links = PageLinkLists::default();
         for page in self.linking_rows(locales).await? {

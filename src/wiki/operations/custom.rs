@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::client::encode;
+use super::super::client::{Wiki, encode};
+use super::super::error::WikiError;
 use super::super::transport::classify::{RawAnswer, read_query};
 use crate::custom::{QUESTION, Query, Schema, of_answer};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most bytes of the answer to a query: its tree takes many times as much memory.
 const MOST_BYTES: usize = 1 << 20;
@@ -40,7 +40,11 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`]. A query that may show pages finds nothing where reads are bounded, since
     /// its answer cannot be.
-    pub async fn ask(&self, query: &Query, variables: &Map<String, Value>) -> WikiResult<Value> {
+    pub async fn ask(
+        &self,
+        query: &Query,
+        variables: &Map<String, Value>,
+    ) -> Result<Value, WikiError> {
         if query.touches_pages() && !self.scope().is_open() {
             return Err(WikiError::NotFound);
         }
@@ -108,7 +112,7 @@ fn told(error: &WikiError) -> NoSchema {
     }
 }
 
-fn within(answer: &RawAnswer, limit: usize) -> WikiResult<()> {
+fn within(answer: &RawAnswer, limit: usize) -> Result<(), WikiError> {
     let fits = answer.body.len() <= limit;
     fits.then_some(())
         .ok_or(WikiError::AnswerTooLarge { limit })

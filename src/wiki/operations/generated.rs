@@ -57,8 +57,6 @@ macro_rules! operations {
             response_derives = "Debug, Clone, PartialEq"
         )]
         pub(in crate::wiki) struct $name;
-        // Of some the text alone is sent.
-        const _: $name = $name;
     )*};
 }
 

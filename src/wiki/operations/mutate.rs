@@ -5,8 +5,10 @@ use std::sync::Arc;
 use graphql_client::GraphQLQuery;
 use serde::de::DeserializeOwned;
 
-use super::super::client::encode;
-use super::super::transport::classify::read_mutation;
+use super::super::client::{Wiki, WikiSettings, encode};
+use super::super::error::WikiError;
+use super::super::transport::MAX_REQUEST_BYTES;
+use super::super::transport::classify::{RawAnswer, read_mutation, refusal};
 use super::generated::{
     AssetDelete, AssetRename, CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete,
     PageMove, PageUpdate, asset_delete, asset_rename, comment_create, comment_delete,
@@ -15,7 +17,6 @@ use super::generated::{
 use crate::change::{Change, Operation};
 use crate::gates::SureStep;
 use crate::page::{Attached, Date, Field, PageState};
-use crate::wiki::{MAX_REQUEST_BYTES, Wiki, WikiError, WikiResult, WikiSettings};
 
 /// The outcome of a mutation, as known right after it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::RequestTooLarge`].
-    pub fn check_size(change: &Change) -> WikiResult<()> {
+    pub fn check_size(change: &Change) -> Result<(), WikiError> {
         for kind in change.steps() {
             if kind == Operation::UploadAsset {
                 Self::check_upload(change)?;
@@ -175,7 +176,7 @@ impl Sending {
         }
         match wiki.transport.post(body, wiki.settings.time.write).await {
             Ok(answer) => {
-                let answer = read_mutation(&answer);
+                let answer = succeeded(kind, &answer);
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
             }
@@ -185,7 +186,7 @@ impl Sending {
     }
 }
 
-fn understood(answer: WikiResult<Option<i64>>) -> MutationOutcome {
+fn understood(answer: Result<Option<i64>, WikiError>) -> MutationOutcome {
     match answer {
         Ok(id) => MutationOutcome::Succeeded { id },
         Err(error) if error.was_not_sent() => MutationOutcome::NotSent(error),
@@ -213,7 +214,7 @@ fn with_right_of(kind: Operation, error: WikiError) -> WikiError {
 }
 
 /// The request of one step, as it goes out.
-fn request(kind: Operation, change: &Change) -> WikiResult<Vec<u8>> {
+fn request(kind: Operation, change: &Change) -> Result<Vec<u8>, WikiError> {
     let impossible = || WikiError::malformed("the change");
     let id = || {
         change
@@ -266,7 +267,7 @@ fn request(kind: Operation, change: &Change) -> WikiResult<Vec<u8>> {
     }
 }
 
-fn body<Q: GraphQLQuery>(variables: Q::Variables) -> WikiResult<Vec<u8>>
+fn body<Q: GraphQLQuery>(variables: Q::Variables) -> Result<Vec<u8>, WikiError>
 where
     Q::ResponseData: DeserializeOwned,
 {
@@ -358,4 +359,57 @@ fn given(text: &str) -> Option<String> {
 
 fn given_date(date: &Date) -> Option<Date> {
     date.is_set().then(|| date.clone())
+}
+
+fn no_answer() -> WikiError {
+    WikiError::malformed("data.pages")
+}
+
+/// What a mutation answers, if it succeeded. Every mutation generates types of its own for one and
+/// the same `ResponseStatus`, which the schema lets be absent from most.
+macro_rules! answered {
+    ($answer:expr, $query:ident, $group:ident . $mutation:ident $(, $absent:ident)?) => {{
+        let data: $query::ResponseData = read_mutation($answer)?;
+        let told = data.$group.and_then(|group| group.$mutation);
+        let told = told.ok_or_else(no_answer)?;
+        let status = &told.response_result$(.$absent().ok_or_else(no_answer)?)?;
+        if !status.succeeded {
+            let message = status.message.as_deref().unwrap_or_default();
+            return Err(refusal(status.error_code, &status.slug, message));
+        }
+        told
+    }};
+}
+
+/// Reads whether a mutation succeeded, and the id of what it made.
+fn succeeded(kind: Operation, answer: &RawAnswer) -> Result<Option<i64>, WikiError> {
+    match kind {
+        Operation::Create => {
+            let made = answered!(answer, page_create, pages.create).page;
+            return Ok(made.map(|page| page.id));
+        }
+        Operation::AddComment => {
+            return Ok(answered!(answer, comment_create, comments.create, as_ref).id);
+        }
+        Operation::Update => drop(answered!(answer, page_update, pages.update)),
+        Operation::Aside | Operation::Move => {
+            drop(answered!(answer, page_move, pages.move_, as_ref));
+        }
+        Operation::Delete => drop(answered!(answer, page_delete, pages.delete, as_ref)),
+        Operation::ChangeComment => {
+            drop(answered!(answer, comment_update, comments.update, as_ref));
+        }
+        Operation::DeleteComment => {
+            drop(answered!(answer, comment_delete, comments.delete, as_ref));
+        }
+        Operation::RenameAsset => {
+            drop(answered!(answer, asset_rename, assets.rename_asset, as_ref));
+        }
+        Operation::DeleteAsset => {
+            drop(answered!(answer, asset_delete, assets.delete_asset, as_ref));
+        }
+        // It is no request to the API, and was sent in another way.
+        Operation::UploadAsset => return Err(no_answer()),
+    }
+    Ok(None)
 }

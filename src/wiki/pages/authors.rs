@@ -1,10 +1,11 @@
 //! Adds the last authors to a list of pages, since the wiki's list has none.
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{
     PageAuthor, PageLatestAuthor, page_author, page_latest_author,
 };
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiResult};
 
 /// The right needed to see a page's author (W2).
 pub const RIGHT_TO_AUTHOR: &str = "write:pages";
@@ -31,8 +32,8 @@ impl Wiki {
     /// refused author stays absent.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`]; that of one page leaves its author absent.
-    pub async fn add_authors(&self, pages: &mut [PageReading]) -> WikiResult<()> {
+    /// See [`WikiError`]; that of one page leaves its author absent.
+    pub async fn add_authors(&self, pages: &mut [PageReading]) -> Result<(), WikiError> {
         let ids = unknown(pages);
         let asked = ids.iter().map(|id| page_author::Variables { id: *id });
         let answers = self.batch::<PageAuthor>(asked.collect()).await?;

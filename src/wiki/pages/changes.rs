@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::{StreamExt as _, stream};
 use time::OffsetDateTime;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, PageVersion, page_history, page_version};
-use super::history::part_of;
-use super::version::one;
+use super::history::{HistoryEntry, part_of};
+use super::list::ListQuery;
+use super::version::{Version, one};
 use crate::page::{Date, PageReading};
-use crate::wiki::{HistoryEntry, ListQuery, Version, Wiki, WikiError, WikiResult};
 
 /// Number of a page's newest versions that are considered.
 const LOOK_BACK: usize = 50;
@@ -68,7 +70,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn dated_since(&self, since: OffsetDateTime) -> WikiResult<Vec<PageReading>> {
+    pub async fn dated_since(&self, since: OffsetDateTime) -> Result<Vec<PageReading>, WikiError> {
         let query = ListQuery::newest_first();
         let is_new = |page: &PageReading| {
             let written = page.updated_at.as_ref().and_then(Date::instant);
@@ -95,7 +97,7 @@ impl Wiki {
         &self,
         listed: Vec<PageReading>,
         since: OffsetDateTime,
-    ) -> WikiResult<Vec<ChangedPage>> {
+    ) -> Result<Vec<ChangedPage>, WikiError> {
         let pasts = self.pasts(&listed, since);
         let layers = LayerRefusals::default();
         let pages = listed.iter().cloned();
@@ -107,7 +109,7 @@ impl Wiki {
             .zip(now)
             .map(|(past, page)| Ok(ChangedPage { page: page?, past }))
             // The page may have been moved or tagged meanwhile.
-            .filter(|changed: &WikiResult<ChangedPage>| {
+            .filter(|changed: &Result<ChangedPage, WikiError>| {
                 let is_hidden = |changed: &ChangedPage| !self.scope().admits(&changed.page);
                 !changed.as_ref().is_ok_and(is_hidden)
             })
@@ -118,7 +120,7 @@ impl Wiki {
         &self,
         listed: &[PageReading],
         since: OffsetDateTime,
-    ) -> WikiResult<Vec<Option<PageWrites>>> {
+    ) -> Result<Vec<Option<PageWrites>>, WikiError> {
         let variables = listed.iter().map(|page| page_history::Variables {
             id: page.id.unwrap_or_default(),
             offset_page: Some(0),
@@ -182,7 +184,7 @@ impl Wiki {
         &self,
         listed: PageReading,
         layers: &LayerRefusals,
-    ) -> WikiResult<PageReading> {
+    ) -> Result<PageReading, WikiError> {
         let id = listed.id.unwrap_or_default();
         for (layer, refusals) in layers.0.iter().enumerate() {
             if refusals.load(Ordering::Relaxed) >= MOST_REFUSALS {

@@ -1,11 +1,14 @@
 //! The content of many pages (W1), with many per request if the layer allows it (W26).
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use super::super::operations::generated::{page_content, page_latest_content};
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::operations::generated::{
+    PageContent, PageLatestContent, page_content, page_latest_content,
+};
 use super::super::transport::batch;
 use crate::page::{PageReading, plain_text};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// A way to the content of a page, as wide as the rights of some kind of key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,15 +41,36 @@ impl ContentLayer {
 pub struct Contents {
     /// For each page, in order: the listed page with its content; `None` if the layer does not give
     /// it to this key; [`WikiError::NotFound`] if the page is gone.
-    pub each: Vec<WikiResult<Option<PageReading>>>,
+    pub each: Vec<Result<Option<PageReading>, WikiError>>,
     /// Number of bytes that arrived, if one request was for all of them.
     pub bytes: usize,
 }
 
-/// The text of a page.
-#[derive(Debug, Deserialize)]
-struct PageText {
-    content: String,
+/// An operation that reads the text of one page, and can read that of many in one request.
+trait ReadsText {
+    /// Its answer for a page.
+    type Page: DeserializeOwned;
+    const OPERATION: &str;
+
+    fn text(page: Self::Page) -> String;
+}
+
+impl ReadsText for PageContent {
+    type Page = page_content::PageContentPagesSingle;
+    const OPERATION: &str = page_content::QUERY;
+
+    fn text(page: Self::Page) -> String {
+        page.content
+    }
+}
+
+impl ReadsText for PageLatestContent {
+    type Page = page_latest_content::PageLatestContentPagesConflictLatest;
+    const OPERATION: &str = page_latest_content::QUERY;
+
+    fn text(page: Self::Page) -> String {
+        page.content
+    }
 }
 
 impl Wiki {
@@ -60,10 +84,10 @@ impl Wiki {
         &self,
         layer: ContentLayer,
         listed: &[PageReading],
-    ) -> WikiResult<Contents> {
+    ) -> Result<Contents, WikiError> {
         match (layer, listed) {
-            (ContentLayer::Single, _) => self.texts(page_content::QUERY, listed).await,
-            (ContentLayer::Latest, _) => self.texts(page_latest_content::QUERY, listed).await,
+            (ContentLayer::Single, _) => self.texts::<PageContent>(listed).await,
+            (ContentLayer::Latest, _) => self.texts::<PageLatestContent>(listed).await,
             (ContentLayer::Source | ContentLayer::View, [page]) => Ok(Contents {
                 each: vec![Ok(self.viewed(layer, page).await?)],
                 bytes: 0,
@@ -72,12 +96,12 @@ impl Wiki {
         }
     }
 
-    async fn texts(&self, operation: &str, listed: &[PageReading]) -> WikiResult<Contents> {
+    async fn texts<Q: ReadsText>(&self, listed: &[PageReading]) -> Result<Contents, WikiError> {
         let ids: Vec<i64> = listed.iter().filter_map(|page| page.id).collect();
-        let answers = self.many::<PageText>(operation, &ids).await?;
+        let answers = self.many::<Q::Page>(Q::OPERATION, &ids).await?;
         let each = listed.iter().zip(answers.each).map(|(page, answer)| {
             let page = answer.map(|read| PageReading {
-                content: Some(read.content),
+                content: Some(Q::text(read)),
                 ..page.clone()
             });
             readable(page)
@@ -93,7 +117,7 @@ impl Wiki {
         &self,
         layer: ContentLayer,
         listed: &PageReading,
-    ) -> WikiResult<Option<PageReading>> {
+    ) -> Result<Option<PageReading>, WikiError> {
         if layer == ContentLayer::Source {
             let content = self.with_source(listed.clone()).await?.content;
             return Ok(content.map(|content| PageReading {
@@ -110,7 +134,7 @@ impl Wiki {
 }
 
 /// A refusal is no error: another layer may give the page.
-fn readable(page: WikiResult<PageReading>) -> WikiResult<Option<PageReading>> {
+fn readable(page: Result<PageReading, WikiError>) -> Result<Option<PageReading>, WikiError> {
     match page {
         Ok(page) => Ok(Some(page)),
         Err(WikiError::Forbidden { .. } | WikiError::TurnedAway { .. }) => Ok(None),

@@ -10,9 +10,11 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::rights::pages::{PageRights, Right};
 use super::rendered::editor_head;
 use crate::page::{Date, Locale, PagePath, PageReading};
-use crate::wiki::{PageRights, Right, Wiki, WikiError, WikiResult};
 
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<Option<EditorView>> {
+    ) -> Result<Option<EditorView>, WikiError> {
         self.in_editor(locale, path, parse).await
     }
 
@@ -45,7 +47,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<bool> {
+    ) -> Result<bool, WikiError> {
         let is_there = |html: &str| opens_at(html, locale, path).then_some(());
         Ok(self.in_editor(locale, path, is_there).await?.is_some())
     }
@@ -57,7 +59,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<Option<PageRights>> {
+    ) -> Result<Option<PageRights>, WikiError> {
         let address = self.address_of("e", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),
@@ -79,7 +81,7 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
         take: impl Fn(&str) -> Option<T>,
-    ) -> WikiResult<Option<T>> {
+    ) -> Result<Option<T>, WikiError> {
         let address = self.address_of("e", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),

@@ -1,9 +1,10 @@
 //! The history of a page made right (W10).
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, page_history};
 use super::authors::author;
 use crate::page::{Date, Locale, PagePath};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// An entry of a page's history: a version that a later write replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,12 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] for an unknown page.
-    pub async fn history(&self, id: i64, offset: usize, limit: usize) -> WikiResult<History> {
+    pub async fn history(
+        &self,
+        id: i64,
+        offset: usize,
+        limit: usize,
+    ) -> Result<History, WikiError> {
         let locale = self.admit_id(id).await?;
         let size = limit.max(1);
         let first = offset / size;
@@ -101,7 +107,7 @@ pub(in crate::wiki) fn part_of(
 /// The date of the newest version; `None` if a page has no versions.
 pub(in crate::wiki) fn newest_version(
     data: page_history::ResponseData,
-) -> WikiResult<Option<Date>> {
+) -> Result<Option<Date>, WikiError> {
     let history = data.pages.and_then(|pages| pages.history);
     let history = history.ok_or(WikiError::NotFound)?;
     let newest = history.trail.into_iter().flatten().flatten().next();

@@ -8,13 +8,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::super::operations::generated::{PageList, page_list};
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::operations::generated::{PageList, PageOrderBy, PageOrderByDirection, page_list};
+use super::super::transport::offload::aside;
+use super::all_pages::AllPages;
+use time::OffsetDateTime;
+
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::render_budget::uncounted;
-use crate::wiki::{
-    AllPages, PageOrderBy, PageOrderByDirection, Wiki, WikiError, WikiResult, aside,
-};
-use time::OffsetDateTime;
 
 /// Selection and order of the pages in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -148,13 +150,13 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn list(&self, query: &ListQuery, limit: usize) -> WikiResult<ListPart> {
+    pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
         let part = self.part_of_list(query, limit).await?;
         part.pages.iter().for_each(|page| self.note_seen(page));
         Ok(part)
     }
 
-    async fn part_of_list(&self, query: &ListQuery, limit: usize) -> WikiResult<ListPart> {
+    async fn part_of_list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
         let linking = match query.links_to {
             Some(id) => {
                 let pages = self.pages_now().await?;
@@ -201,7 +203,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn count_elsewhere(&self, query: &ListQuery) -> WikiResult<usize> {
+    pub async fn count_elsewhere(&self, query: &ListQuery) -> Result<usize, WikiError> {
         if query.locale.is_none() || !self.has_other_locales().await {
             return Ok(0);
         }
@@ -243,7 +245,7 @@ impl Wiki {
         pages: &AllPages,
         id: i64,
         locale: Option<&Locale>,
-    ) -> WikiResult<HashSet<i64>> {
+    ) -> Result<HashSet<i64>, WikiError> {
         let target = pages.iter().find(|page| page.id == Some(id));
         let target = target.ok_or(WikiError::NotFound)?;
         let locales: BTreeSet<&Locale> = match locale {
@@ -260,7 +262,7 @@ impl Wiki {
         &self,
         query: &ListQuery,
         limit: Option<usize>,
-    ) -> WikiResult<Vec<PageReading>> {
+    ) -> Result<Vec<PageReading>, WikiError> {
         let data = uncounted(self.query::<PageList>(variables(query, limit))).await?;
         let pages = data.pages.as_ref().map_or(0, |pages| pages.list.len());
         Ok(aside(pages * BYTES_A_PAGE, || listed(data, query)))

@@ -10,16 +10,17 @@ use std::sync::atomic::Ordering;
 
 use url::Url;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageRender, page_render};
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 impl Wiki {
     /// The HTML that the wiki made of a page; empty if it never made any.
     ///
     /// # Errors
     /// [`WikiError::Forbidden`] if neither layer answers the key.
-    pub async fn rendered(&self, page: &PageReading) -> WikiResult<String> {
+    pub async fn rendered(&self, page: &PageReading) -> Result<String, WikiError> {
         if let Some(id) = page
             .id
             .filter(|_| !self.keyed().is_writer.load(Ordering::Relaxed))
@@ -40,7 +41,10 @@ impl Wiki {
         self.reader_view(page).await
     }
 
-    pub(in crate::wiki) async fn reader_view(&self, page: &PageReading) -> WikiResult<String> {
+    pub(in crate::wiki) async fn reader_view(
+        &self,
+        page: &PageReading,
+    ) -> Result<String, WikiError> {
         self.read_in_view(page, contents).await
     }
 
@@ -49,7 +53,7 @@ impl Wiki {
         &self,
         page: &PageReading,
         take: impl Fn(&str, Option<i64>) -> Option<T>,
-    ) -> WikiResult<T> {
+    ) -> Result<T, WikiError> {
         const REFUSED: WikiError = WikiError::forbidden("manage:pages or delete:pages");
         let address = Url::parse(&self.page_url(&page.locale, &page.path));
         // An address drops segments that climb, and would name another page.

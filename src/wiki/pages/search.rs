@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageSearch, page_search};
 use crate::page::{Locale, PagePath};
-use crate::wiki::{Wiki, WikiResult};
 
 /// A page that the wiki's search engine found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +30,14 @@ impl Wiki {
     /// their own (W9); a locale spares them work.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
+    /// See [`WikiError`].
     pub async fn search(
         &self,
         query: &str,
         locale: Option<&Locale>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
         limit: usize,
-    ) -> WikiResult<Vec<EngineHit>> {
+    ) -> Result<Vec<EngineHit>, WikiError> {
         let mut hits = self.hits(query, locale, is_wanted).await?;
         hits.truncate(limit);
         let places: Vec<(Locale, PagePath)> = hits
@@ -54,12 +55,12 @@ impl Wiki {
     /// The places of all hits in any locale that are wanted.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
+    /// See [`WikiError`].
     pub async fn places_of_hits(
         &self,
         query: &str,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> WikiResult<HashSet<(Locale, PagePath)>> {
+    ) -> Result<HashSet<(Locale, PagePath)>, WikiError> {
         let hits = self.hits(query, None, is_wanted).await?;
         Ok(hits.into_iter().map(|hit| (hit.locale, hit.path)).collect())
     }
@@ -70,7 +71,7 @@ impl Wiki {
         query: &str,
         locale: Option<&Locale>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> WikiResult<Vec<EngineHit>> {
+    ) -> Result<Vec<EngineHit>, WikiError> {
         let variables = page_search::Variables {
             query: query.to_owned(),
             locale: locale.map(|locale| locale.as_str().to_owned()),

@@ -8,10 +8,11 @@ use std::time::Instant;
 use parking_lot::Mutex as Lock;
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use super::list::variables;
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::list::{ListQuery, variables};
 use crate::page::PageReading;
 use crate::share::OneByOne;
-use crate::wiki::{ListQuery, Wiki, WikiError, WikiResult};
 
 /// A whole list of pages, in the order that was asked for.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(in crate::wiki) struct WholeList {
 }
 
 /// A requested list, its time and its result.
-type ListSlot = Mutex<Option<(Instant, WikiResult<Arc<WholeList>>)>>;
+type ListSlot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
 
 /// The whole lists that are asked for with one key at the moment.
 #[derive(Default)]
@@ -44,7 +45,7 @@ impl Flights {
 
 impl Wiki {
     /// A turn at asking for a whole list or looking through one.
-    pub(in crate::wiki) async fn turn_to_list(&self) -> WikiResult<OwnedSemaphorePermit> {
+    pub(in crate::wiki) async fn turn_to_list(&self) -> Result<OwnedSemaphorePermit, WikiError> {
         let after = OneByOne::PATIENCE;
         let turn = self.traffic().lists.turn().await;
         turn.ok_or(WikiError::Timeout { after })
@@ -52,7 +53,10 @@ impl Wiki {
 
     /// All pages of a query that the wiki itself can choose by, as they are: in a request that was
     /// begun after this was called, though maybe for somebody else.
-    pub(in crate::wiki) async fn whole(&self, query: &ListQuery) -> WikiResult<Arc<WholeList>> {
+    pub(in crate::wiki) async fn whole(
+        &self,
+        query: &ListQuery,
+    ) -> Result<Arc<WholeList>, WikiError> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let name = serde_json::to_string(&variables(query, None)).unwrap_or_default();
         let joined = keyed.flights.join(name);

@@ -12,13 +12,14 @@
 //! that update's first step, not the page's `updatedAt`. A version is dated by the `updatedAt`
 //! that its update ended: a view that is dated later is of the page as it is.
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, PageTree, page_history};
 use super::editor_view::EditorView;
 use super::history::newest_version;
 use super::rendered::{attribute, element, head};
-use super::tree::{beside, nodes};
+use super::tree::{TreeNode, beside, nodes};
 use crate::page::{Date, PageReading, StyleSheet};
-use crate::wiki::{TreeNode, Wiki, WikiResult};
 
 const OPENING: &str = "<style type=\"text/css\">";
 const CLOSING: &str = "</style>";
@@ -37,7 +38,7 @@ pub(in crate::wiki) struct NodeAndNewest {
     pub(in crate::wiki) node: Option<TreeNode>,
     /// The date of its newest version, none for a page that was never updated; an error for a
     /// key without read:history.
-    pub(in crate::wiki) newest: WikiResult<Option<Date>>,
+    pub(in crate::wiki) newest: Result<Option<Date>, WikiError>,
 }
 
 impl Wiki {
@@ -46,7 +47,10 @@ impl Wiki {
         &self,
         id: i64,
         page: &PageReading,
-    ) -> (WikiResult<ReaderView>, WikiResult<NodeAndNewest>) {
+    ) -> (
+        Result<ReaderView, WikiError>,
+        Result<NodeAndNewest, WikiError>,
+    ) {
         tokio::join!(
             // Boxed: the two side by side would make every read and write a large future.
             Box::pin(self.read_in_view(page, ReaderView::parse)),
@@ -54,7 +58,11 @@ impl Wiki {
         )
     }
 
-    async fn node_and_newest(&self, id: i64, page: &PageReading) -> WikiResult<NodeAndNewest> {
+    async fn node_and_newest(
+        &self,
+        id: i64,
+        page: &PageReading,
+    ) -> Result<NodeAndNewest, WikiError> {
         let history = page_history::Variables {
             id,
             offset_page: Some(0),

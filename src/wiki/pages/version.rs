@@ -1,9 +1,10 @@
 //! Old versions of a page, and what was written since a time.
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{PageVersion, page_version};
 use super::authors::author_of_text;
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
-use crate::wiki::{Wiki, WikiResult};
 
 /// An earlier state of a page, replaced by a later write. The wiki keeps no tags, styles or scripts
 /// with it (W10).
@@ -94,8 +95,8 @@ impl Wiki {
     /// An old version of a page; `None` if the page has no such version.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
-    pub async fn version(&self, page: i64, version: i64) -> WikiResult<Option<Version>> {
+    /// See [`WikiError`].
+    pub async fn version(&self, page: i64, version: i64) -> Result<Option<Version>, WikiError> {
         let variables = page_version::Variables {
             page_id: page,
             version_id: version,
@@ -108,8 +109,12 @@ impl Wiki {
     /// Several old versions of a page, in one request; `None` for each that the page does not have.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
-    pub async fn versions(&self, page: i64, versions: &[i64]) -> WikiResult<Vec<Option<Version>>> {
+    /// See [`WikiError`].
+    pub async fn versions(
+        &self,
+        page: i64,
+        versions: &[i64],
+    ) -> Result<Vec<Option<Version>>, WikiError> {
         self.admit_id(page).await?;
         let asked = versions.iter().map(|version| page_version::Variables {
             page_id: page,
@@ -132,13 +137,13 @@ impl Wiki {
     /// goes: a time that no version is dated by lies in the life of the one that ended after it.
     ///
     /// # Errors
-    /// See [`crate::wiki::WikiError`].
+    /// See [`WikiError`].
     pub async fn written_since(
         &self,
         page: i64,
         time: &Date,
         look_back: usize,
-    ) -> WikiResult<Since> {
+    ) -> Result<Since, WikiError> {
         let Some(time) = time.instant() else {
             return Ok(Since::Unknown);
         };
@@ -168,7 +173,7 @@ impl Wiki {
         }
     }
 
-    async fn since(&self, page: i64, version: i64) -> WikiResult<Since> {
+    async fn since(&self, page: i64, version: i64) -> Result<Since, WikiError> {
         let version = self.version(page, version).await?;
         Ok(version.map_or(Since::Unknown, |version| Since::Written(Box::new(version))))
     }

@@ -2,9 +2,10 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::page_single;
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Number of pages requested at once (W26).
 const AT_ONCE: usize = 40;
@@ -21,7 +22,7 @@ impl Wiki {
         &self,
         ids: &[i64],
         came: impl Fn(usize),
-    ) -> WikiResult<Vec<PageReading>> {
+    ) -> Result<Vec<PageReading>, WikiError> {
         let came = &came;
         let parts: Vec<Vec<PageReading>> = stream::iter(ids.chunks(AT_ONCE))
             .map(|ids| async move {
@@ -48,7 +49,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::AnswerTooLarge`] if all of them together are; see [`WikiError`].
-    pub(crate) async fn some_whole(&self, ids: &[i64]) -> WikiResult<Vec<PageReading>> {
+    pub(crate) async fn some_whole(&self, ids: &[i64]) -> Result<Vec<PageReading>, WikiError> {
         let together = self
             .many::<page_single::PageSinglePagesSingle>(page_single::QUERY, ids)
             .await;

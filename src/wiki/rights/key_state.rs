@@ -9,9 +9,13 @@ use parking_lot::Mutex as Lock;
 use reqwest::header::HeaderValue;
 use tokio::sync::Mutex;
 
+use super::super::error::WikiError;
 use super::super::links::tags::TagTitles;
+use super::super::pages::all_pages::AllPages;
+use super::super::pages::seen_pages::SeenPage;
 use super::super::pages::shared_list::Flights;
-use crate::wiki::{AllPages, ApiKey, SeenPage, SiteLocales, WikiError, WikiResult};
+use super::key::ApiKey;
+use super::site::SiteLocales;
 use crate::words::words;
 
 /// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.
@@ -151,7 +155,7 @@ impl KeyState {
     }
 
     /// Learns from any answer what it reveals about the key.
-    pub(in crate::wiki) fn learn<T>(&self, answer: &WikiResult<T>) {
+    pub(in crate::wiki) fn learn<T>(&self, answer: &Result<T, WikiError>) {
         let standing = match answer {
             Ok(_) => {
                 let mut known = self.known.lock();

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use graphql_client::GraphQLQuery as _;
 
-use super::super::client::encode;
+use super::super::client::{Wiki, encode};
+use super::super::error::{WikiError, sentence};
 use super::super::operations::generated::{UserProfile, user_profile};
 use super::super::transport::classify::read_query;
+use super::key_state::KeyStatus;
 use crate::error::{Code, Failure};
-use crate::wiki::{KeyStatus, Wiki, WikiError, WikiResult, sentence};
 
 /// Time that an answer waits for the key's standing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -60,7 +61,7 @@ impl Wiki {
     pub(in crate::wiki) async fn ask_standing(
         &self,
         limit: Duration,
-    ) -> WikiResult<Option<KeyStatus>> {
+    ) -> Result<Option<KeyStatus>, WikiError> {
         let keyed = self.keyed();
         let body = encode(&UserProfile::build_query(user_profile::Variables))?;
         let answer = self.transport.post(body, limit).await;

@@ -15,9 +15,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::pages::rendered::element;
 use crate::page::{Locale, PagePath, PageReading};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 use crate::words::words;
 
 words! {
@@ -82,14 +83,21 @@ impl Right {
     ];
 
     /// Its name in the view's data, if it is told there.
-    fn place(self) -> Option<String> {
-        let (act, of) = self.name().split_once(':')?;
-        match of {
-            "assets" => None,
-            "styles" => Some("/pages/style".to_owned()),
-            "scripts" => Some("/pages/script".to_owned()),
-            _ => Some(format!("/{of}/{act}")),
-        }
+    const fn place(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ReadPages => "/pages/read",
+            Self::ReadSource => "/source/read",
+            Self::ReadHistory => "/history/read",
+            Self::WritePages => "/pages/write",
+            Self::ManagePages => "/pages/manage",
+            Self::DeletePages => "/pages/delete",
+            Self::WriteStyles => "/pages/style",
+            Self::WriteScripts => "/pages/script",
+            Self::ReadComments => "/comments/read",
+            Self::WriteComments => "/comments/write",
+            Self::ManageComments => "/comments/manage",
+            Self::ReadAssets | Self::WriteAssets | Self::ManageAssets => return None,
+        })
     }
 }
 
@@ -127,8 +135,7 @@ impl PageRights {
         let told = STANDARD.decode(told).ok()?;
         let told: Value = serde_json::from_slice(&told).ok()?;
         let all = Right::ALL.into_iter().chain(Right::OF_COMMENTS);
-        let known =
-            all.filter_map(|right| Some((right, told.pointer(&right.place()?)?.as_bool()?)));
+        let known = all.filter_map(|right| Some((right, told.pointer(right.place()?)?.as_bool()?)));
         Some(Self::new(known))
     }
 }
@@ -138,7 +145,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights(&self, page: &PageReading) -> WikiResult<PageRights> {
+    pub async fn rights(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         match self.read_in_view(page, PageRights::from_view).await {
             Err(WikiError::Forbidden { .. }) => self.rights_by_path(page).await,
             told => told,
@@ -149,7 +156,7 @@ impl Wiki {
     ///
     /// # Errors
     /// As for [`Self::rights`].
-    pub async fn rights_in_words(&self, page: Option<&PageReading>) -> WikiResult<String> {
+    pub async fn rights_in_words(&self, page: Option<&PageReading>) -> Result<String, WikiError> {
         let Some(page) = page else {
             return Ok("sees no page".to_owned());
         };
@@ -177,7 +184,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_by_path(&self, page: &PageReading) -> WikiResult<PageRights> {
+    pub async fn rights_by_path(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         let mut known = vec![(Right::ReadPages, true)];
         if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
             known.push((Right::ReadSource, may));
@@ -208,7 +215,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_to_code(&self, page: &PageReading) -> WikiResult<PageRights> {
+    pub async fn rights_to_code(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         let mut rights = self.rights_by_path(page).await?;
         let in_view = match self.read_in_view(page, PageRights::from_view).await {
             Err(error) if error.ends_a_pass() => return Err(error),
@@ -225,7 +232,11 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_at(&self, locale: &Locale, path: &PagePath) -> WikiResult<PageRights> {
+    pub async fn rights_at(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<PageRights, WikiError> {
         if !path.is_its_own_address() || !locale.begins_addresses() {
             return Ok(PageRights::default());
         }
@@ -241,7 +252,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn with_assets(&self, mut rights: PageRights) -> WikiResult<PageRights> {
+    pub async fn with_assets(&self, mut rights: PageRights) -> Result<PageRights, WikiError> {
         if let Some(may) = allowed(&self.folders_in(0).await)? {
             rights.0.insert(Right::ReadAssets, may);
         }
@@ -251,7 +262,7 @@ impl Wiki {
 
 /// The permission that a read shows; `None` if a gateway before the wiki refused, or the answer has
 /// another cause.
-fn allowed<T>(answer: &WikiResult<T>) -> WikiResult<Option<bool>> {
+fn allowed<T>(answer: &Result<T, WikiError>) -> Result<Option<bool>, WikiError> {
     match answer {
         Ok(_) => Ok(Some(true)),
         Err(WikiError::Forbidden { .. }) => Ok(Some(false)),

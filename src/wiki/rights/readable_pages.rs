@@ -9,8 +9,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::super::client::{Wiki, WikiSettings};
+use super::super::error::WikiError;
+use super::super::pages::all_pages::{AllPages, a_moment_ago};
 use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
-use crate::wiki::{AllPages, Wiki, WikiError, WikiResult, WikiSettings, a_moment_ago};
 
 /// The places of pages that may be read, and of the folders above them.
 pub(in crate::wiki) struct ReadBounds {
@@ -119,7 +121,10 @@ impl Wiki {
     }
 
     /// The page if it may be read; otherwise the error of a missing page.
-    pub(in crate::wiki) fn admitted_one(&self, page: PageReading) -> WikiResult<PageReading> {
+    pub(in crate::wiki) fn admitted_one(
+        &self,
+        page: PageReading,
+    ) -> Result<PageReading, WikiError> {
         if !self.scope().admits(&page) {
             return Err(WikiError::NotFound);
         }
@@ -130,7 +135,7 @@ impl Wiki {
     /// The bounds of a list of the wiki. If the list has no tags, the ids come from the newest list
     /// of all pages. That list is requested now, before the other one takes the only slot for whole
     /// lists.
-    pub(in crate::wiki) async fn bounds(&self, tells_tags: bool) -> WikiResult<Bounds> {
+    pub(in crate::wiki) async fn bounds(&self, tells_tags: bool) -> Result<Bounds, WikiError> {
         let scope = self.scope().clone();
         let ids = if scope.asks_for_tags() && !tells_tags {
             let seen = self.pages_as_of(Instant::now()).await?;
@@ -150,7 +155,7 @@ impl Wiki {
     }
 
     /// Checks by its id that a page may be read; returns its locale if there are bounds.
-    pub(in crate::wiki) async fn admit_id(&self, id: i64) -> WikiResult<Option<Locale>> {
+    pub(in crate::wiki) async fn admit_id(&self, id: i64) -> Result<Option<Locale>, WikiError> {
         if self.scope().is_open() {
             return Ok(None);
         }
@@ -177,7 +182,7 @@ impl Wiki {
     }
 
     /// The places where pages may be read; `None` where all may be.
-    pub(in crate::wiki) async fn sights(&self) -> WikiResult<Option<ReadBounds>> {
+    pub(in crate::wiki) async fn sights(&self) -> Result<Option<ReadBounds>, WikiError> {
         if self.scope().is_open() {
             return Ok(None);
         }
@@ -190,7 +195,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn admitted_ids(&self) -> WikiResult<Option<HashSet<i64>>> {
+    pub async fn admitted_ids(&self) -> Result<Option<HashSet<i64>>, WikiError> {
         if self.scope().is_open() {
             return Ok(None);
         }
@@ -206,7 +211,7 @@ impl Wiki {
     pub async fn places_of(
         &self,
         ids: &HashSet<i64>,
-    ) -> WikiResult<HashMap<i64, (Locale, PagePath)>> {
+    ) -> Result<HashMap<i64, (Locale, PagePath)>, WikiError> {
         let seen = self.pages_as_of(a_moment_ago()).await?;
         let wanted = |page: &PageReading| {
             let id = page.id.filter(|id| ids.contains(id))?;
@@ -225,7 +230,7 @@ impl Wiki {
         &self,
         as_of: Option<Instant>,
         holds: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> WikiResult<HashSet<i64>> {
+    ) -> Result<HashSet<i64>, WikiError> {
         let as_of = as_of.unwrap_or_else(a_moment_ago);
         let all = self.unbounded().pages_as_of(as_of).await?;
         let outside = all.iter().filter(|page| !holds(&page.locale, &page.path));
@@ -242,7 +247,7 @@ impl Wiki {
         id: Option<i64>,
         locale: &Locale,
         path: &PagePath,
-    ) -> WikiResult<bool> {
+    ) -> Result<bool, WikiError> {
         let scope = self.scope();
         if scope.is_open() {
             return Ok(true);

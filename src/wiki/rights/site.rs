@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::super::client::Wiki;
+use super::super::error::WikiError;
 use super::super::operations::generated::{
     LocalizationConfig, SearchEngines, localization_config, search_engines,
 };
 use crate::error::Failure;
 use crate::page::{LinkedSite, Locale, PageReading, escaped};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Lifetime of the cached locales of the site.
 const LIFE: Duration = Duration::from_mins(10);
@@ -28,7 +29,7 @@ pub struct SiteLocales {
 
 impl SiteLocales {
     /// Reads the answer; a site without namespaces has one locale alone.
-    pub(in crate::wiki) fn new(data: localization_config::ResponseData) -> WikiResult<Self> {
+    pub(in crate::wiki) fn new(data: localization_config::ResponseData) -> Result<Self, WikiError> {
         let malformed = || WikiError::malformed("data.localization");
         let site = data.localization.ok_or_else(malformed)?;
         let config = site.config.ok_or_else(malformed)?;
@@ -140,7 +141,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn linked_site(&self) -> WikiResult<LinkedSite> {
+    pub async fn linked_site(&self) -> Result<LinkedSite, WikiError> {
         let site = self.site_locales().await?;
         Ok(LinkedSite {
             address: self.settings.base_url.clone(),
@@ -150,7 +151,7 @@ impl Wiki {
         })
     }
 
-    async fn site_locales(&self) -> WikiResult<SiteLocales> {
+    async fn site_locales(&self) -> Result<SiteLocales, WikiError> {
         let keyed = self.keyed();
         let mut known = keyed.locales.lock().await;
         if let Some((at, locales)) = &*known
@@ -170,7 +171,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::Forbidden`] for every key without manage:system: measured on 2.5.314.
-    pub async fn search_engine(&self) -> WikiResult<Option<String>> {
+    pub async fn search_engine(&self) -> Result<Option<String>, WikiError> {
         let data = self
             .query::<SearchEngines>(search_engines::Variables)
             .await?;

@@ -6,9 +6,9 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::super::client::encode;
+use super::super::client::{Wiki, encode};
+use super::super::error::WikiError;
 use super::classify::read_named;
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most reads of one request.
 pub(in crate::wiki) const MOST: usize = 50;
@@ -23,7 +23,7 @@ struct BatchBody {
 #[derive(Debug)]
 pub(in crate::wiki) struct Answers<D> {
     /// The data of each, or the error that it gave.
-    pub(in crate::wiki) each: Vec<WikiResult<D>>,
+    pub(in crate::wiki) each: Vec<Result<D, WikiError>>,
     /// Number of bytes received.
     pub(in crate::wiki) bytes: usize,
 }
@@ -38,7 +38,7 @@ impl Wiki {
         &self,
         operation: &str,
         ids: &[i64],
-    ) -> WikiResult<Answers<D>> {
+    ) -> Result<Answers<D>, WikiError> {
         let query = composed(operation, ids).ok_or_else(|| WikiError::malformed("the request"))?;
         let names: Vec<String> = ids.iter().map(|id| name(*id)).collect();
         let body = encode(&BatchBody { query })?;

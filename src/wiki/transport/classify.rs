@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::super::error::HTTP_500;
+use super::super::error::{HTTP_500, WikiError};
 use super::envelope::{Envelope, GraphQlError};
-use crate::wiki::{WikiError, WikiResult};
 
 /// One HTTP answer, read to its end.
 #[derive(Debug, Clone)]
@@ -55,33 +55,25 @@ struct Good<D> {
     errors: Vec<IgnoredAny>,
 }
 
-/// What a mutation answers. The schema lets most of it be absent.
+/// The results of a mutation, each as in the answer.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct MutationResult {
-    response_result: Option<MutationStatus>,
-    /// The page that was made.
-    page: Option<MadePage>,
-    /// The id of a comment that was made.
-    id: Option<i64>,
+struct MutationResults<'a> {
+    #[serde(borrow, default)]
+    pages: BTreeMap<&'a str, &'a RawValue>,
+    #[serde(borrow, default)]
+    comments: BTreeMap<&'a str, &'a RawValue>,
+    #[serde(borrow, default)]
+    assets: BTreeMap<&'a str, &'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct MadePage {
-    id: i64,
+impl MutationResults<'_> {
+    /// True if every result is there.
+    fn is_whole(&self) -> bool {
+        let all = self.pages.values().chain(self.comments.values());
+        let mut all = all.chain(self.assets.values()).peekable();
+        all.peek().is_some() && all.all(|it| it.get().starts_with('{'))
+    }
 }
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct MutationStatus {
-    succeeded: bool,
-    error_code: i64,
-    slug: String,
-    message: Option<String>,
-}
-
-/// The results of mutations by their names, below those of what they are about.
-type MutationResults = BTreeMap<String, Option<BTreeMap<String, Option<MutationResult>>>>;
 
 /// Reads the answer of one query: its data, or why there is none.
 ///
@@ -89,7 +81,7 @@ type MutationResults = BTreeMap<String, Option<BTreeMap<String, Option<MutationR
 ///
 /// # Errors
 /// See [`WikiError`].
-pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
+pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
     // Parsed directly, without a tree in between; errors are classified below.
     match serde_json::from_slice::<Good<D>>(&answer.body) {
         Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
@@ -104,7 +96,7 @@ pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
 pub fn read_batch<D: DeserializeOwned>(
     answer: &RawAnswer,
     count: usize,
-) -> WikiResult<Vec<WikiResult<D>>> {
+) -> Result<Vec<Result<D, WikiError>>, WikiError> {
     let answers = envelopes(answer)?;
     if answers.len() != count {
         return Err(not_a_list());
@@ -113,7 +105,7 @@ pub fn read_batch<D: DeserializeOwned>(
 }
 
 /// The answer of one of several operations.
-type OperationResult<D> = WikiResult<D>;
+type OperationResult<D> = Result<D, WikiError>;
 
 /// Reads the answer of two operations of different kinds in one request.
 ///
@@ -121,7 +113,7 @@ type OperationResult<D> = WikiResult<D>;
 /// See [`WikiError`]; the error of a single operation is in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
-) -> WikiResult<(OperationResult<A>, OperationResult<B>)> {
+) -> Result<(OperationResult<A>, OperationResult<B>), WikiError> {
     let answers = envelopes(answer)?;
     let [first, second] = answers.as_slice() else {
         return Err(not_a_list());
@@ -144,7 +136,7 @@ struct NamedAnswers<D> {
 pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
     answer: &RawAnswer,
     names: &[String],
-) -> WikiResult<Vec<WikiResult<D>>> {
+) -> Result<Vec<Result<D, WikiError>>, WikiError> {
     let envelope = envelope(answer)?;
     let first = || envelope.error().map(|error| graphql_error(&error));
     let data: NamedAnswers<D> = match decode(&envelope) {
@@ -169,7 +161,7 @@ pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
     Ok(names.iter().map(read).collect())
 }
 
-fn envelopes(answer: &RawAnswer) -> WikiResult<Vec<Envelope<'_>>> {
+fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
     check_status(answer)?;
     let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {
         // A refusal of the whole request is not an array.
@@ -186,26 +178,19 @@ fn not_a_list() -> WikiError {
     WikiError::malformed("the list of answers")
 }
 
-/// Reads the answer of one mutation: the id of what it made, if it made something. Errors do not
-/// count where there is a result, since only `responseResult.succeeded` means success (W6).
+/// Reads the answer of one mutation: its data, even if there are errors too, since only
+/// `responseResult.succeeded` means success (W6).
 ///
 /// # Errors
 /// See [`WikiError`].
-pub fn read_mutation(answer: &RawAnswer) -> WikiResult<Option<i64>> {
-    let no_result = || WikiError::malformed("data.pages");
+pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
     let envelope = envelope(answer)?;
-    let groups: Option<MutationResults> = decode(&envelope)?;
-    let results = groups.into_iter().flat_map(BTreeMap::into_values).flatten();
-    let Some(result) = results.flat_map(BTreeMap::into_values).next().flatten() else {
-        let error = envelope.error().map(|error| graphql_error(&error));
-        return Err(error.unwrap_or_else(no_result));
-    };
-    let status = result.response_result.ok_or_else(no_result)?;
-    if !status.succeeded {
-        let message = status.message.as_deref().unwrap_or_default();
-        return Err(refusal(status.error_code, &status.slug, message));
+    let is_answered = serde_json::from_str::<MutationResults<'_>>(envelope.data())
+        .is_ok_and(|answered| answered.is_whole());
+    match envelope.error() {
+        Some(error) if !is_answered => Err(graphql_error(&error)),
+        _ => decode(&envelope),
     }
-    Ok(result.page.map(|page| page.id).or(result.id))
 }
 
 /// The error in the `responseResult` of a failed mutation (W5).
@@ -225,21 +210,21 @@ pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     }
 }
 
-fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> WikiResult<D> {
+fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
     match envelope.error() {
         Some(error) => Err(graphql_error(&error)),
         None => decode(envelope),
     }
 }
 
-fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> WikiResult<D> {
+fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
     let mut data = serde_json::Deserializer::from_str(envelope.data());
     serde_path_to_error::deserialize(&mut data).map_err(|error| WikiError::Malformed {
         at: format!("data.{}", error.path()),
     })
 }
 
-fn check_status(answer: &RawAnswer) -> WikiResult<()> {
+fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
     match answer.status {
         413 => Err(WikiError::RefusedForSize),
         status @ 300..=399 => Err(WikiError::Redirected { status }),
@@ -247,7 +232,7 @@ fn check_status(answer: &RawAnswer) -> WikiResult<()> {
     }
 }
 
-fn envelope(answer: &RawAnswer) -> WikiResult<Envelope<'_>> {
+fn envelope(answer: &RawAnswer) -> Result<Envelope<'_>, WikiError> {
     check_status(answer)?;
     let status = answer.status;
     let parsed = serde_json::from_slice::<Envelope<'_>>(&answer.body).ok();

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::{RawAnswer, Transport};
-use crate::wiki::WikiError;
+use crate::wiki::error::WikiError;
 
 /// An answer with the headers that a look is worth.
 #[derive(Debug)]

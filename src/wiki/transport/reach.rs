@@ -9,11 +9,12 @@ use graphql_client::GraphQLQuery as _;
 use time::OffsetDateTime;
 use tokio::net::{TcpStream, lookup_host};
 
-use super::super::client::encode;
+use super::super::client::{Wiki, encode};
+use super::super::error::WikiError;
 use super::super::operations::generated::{LocalizationConfig, localization_config};
+use super::super::rights::site::SiteLocales;
 use super::classify::read_query;
 use super::{ProbeFailure, ProbeResponse};
-use crate::wiki::{SiteLocales, Wiki, WikiError, WikiResult};
 
 /// Facts about a wiki that answers.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Reached {
     /// `None` if the answer has no date.
     pub ahead: Option<i64>,
     /// The locales of the site, or why the wiki does not tell them.
-    pub locales: WikiResult<SiteLocales>,
+    pub locales: Result<SiteLocales, WikiError>,
 }
 
 /// The reason that the wiki was not reached.
@@ -158,7 +159,10 @@ impl Wiki {
         }
     }
 
-    fn understand(&self, seen: &ProbeResponse) -> Result<WikiResult<SiteLocales>, Unreachable> {
+    fn understand(
+        &self,
+        seen: &ProbeResponse,
+    ) -> Result<Result<SiteLocales, WikiError>, Unreachable> {
         let status = seen.answer.status;
         match read_query(&seen.answer).and_then(SiteLocales::new) {
             Err(WikiError::Redirected { status }) => Err(Unreachable::Redirected {

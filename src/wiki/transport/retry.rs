@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use backoff::ExponentialBackoff;
 
-use crate::wiki::{WikiError, WikiResult};
+use super::super::error::WikiError;
 
 /// Limits on the number and duration of a read's tries.
 #[derive(Debug, Clone, Copy)]
@@ -42,9 +42,9 @@ impl RetryLimits {
 pub(in crate::wiki) async fn read<T, F>(
     limits: RetryLimits,
     mut attempt: impl FnMut(Duration) -> F,
-) -> WikiResult<T>
+) -> Result<T, WikiError>
 where
-    F: Future<Output = WikiResult<T>>,
+    F: Future<Output = Result<T, WikiError>>,
 {
     let began = Instant::now();
     let mut tries = 0;

@@ -186,6 +186,7 @@ struct Data {
 #[expect(dead_code, reason = "read by serde alone")]
 struct Pages {
     single: Option<Page>,
+    update: Option<Update>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -198,6 +199,23 @@ struct Page {
     tags: Vec<Option<String>>,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "read by serde alone")]
+struct Update {
+    response_result: Status,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "read by serde alone")]
+struct Status {
+    succeeded: bool,
+    error_code: i64,
+    slug: String,
+    message: Option<String>,
+}
+
 /// Any answer is data or an error, and no word of the wiki's is in the error.
 pub(crate) fn answer(status: u16, retry_after: Option<Duration>, body: Vec<u8>) {
     let answer = RawAnswer {
@@ -208,7 +226,7 @@ pub(crate) fn answer(status: u16, retry_after: Option<Duration>, body: Vec<u8>) 
     };
     let mut errors = Vec::new();
     errors.extend(read_query::<Data>(&answer).err());
-    errors.extend(read_mutation(&answer).err());
+    errors.extend(read_mutation::<Data>(&answer).err());
     for count in 0..3 {
         match read_batch::<Data>(&answer, count) {
             Err(error) => errors.push(error),
