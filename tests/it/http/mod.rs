@@ -342,7 +342,7 @@ async fn connections_that_send_no_head_keep_nobody_out() {
     last.write_all(b"localhost\r\nconnection: close\r\n\r\n")
         .await
         .unwrap();
-    assert_eq!(answer(last).await.status, 406);
+    assert_eq!(answer(last).await.status, 400);
 }
 
 #[tokio::test]

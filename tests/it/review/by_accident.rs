@@ -452,7 +452,8 @@ async fn every_risk_is_a_mark_in_the_queue_on_the_page_and_in_the_terminal() {
     }
     // A decided set says what it was warned of.
     let why = [("reason", "no scripts here")];
-    let rejected = browser.decide(&script, "reject", &why).await.text;
+    browser.decide(&script, "reject", &why).await;
+    let rejected = browser.open(&format!("/review/sets/{script}")).await.text;
     says(&rejected, "Warned of when it was made: ");
     says(&rejected, "script_added");
     let asked = call_ok(&desk.agent, GET_PROPOSAL, json!({ "id": script })).await;
