@@ -71,5 +71,6 @@ pub use model::tag_pattern::TagPattern;
 pub use model::trash::Trash;
 pub use select::part::{PartSelector, PartStep};
 pub use select::position::{DiffersIn, TextPosition};
+pub use select::reader_parts::{ReaderPart, reader_parts};
 pub use select::selector::{PartKind, Selector, SelectorFault};
 pub use select::slice::{Slice, slice};

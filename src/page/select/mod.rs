@@ -3,5 +3,6 @@
 pub(super) mod listing;
 pub(super) mod part;
 pub(super) mod position;
+pub(super) mod reader_parts;
 pub(super) mod selector;
 pub(super) mod slice;
