@@ -93,6 +93,10 @@ async fn refresh(settings: Settings, is_json: bool) -> CommandResult {
         }
     };
     let found = print::in_progress("looking at the pages", work).await?;
+    let embedded = print::in_progress("asking for vectors", index.embed_missing());
+    if let Err(why) = embedded.await {
+        print::note(&format!("pages are not all found by meaning: {why}"));
+    }
     if is_json {
         let answer =
             json!({ "pages": found.pages, "of": found.of, "isComplete": found.is_complete });

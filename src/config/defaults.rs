@@ -134,6 +134,16 @@ settings! {
         "The share of its time, in percent, that filling the index may keep the wiki busy.";
     "WIKI_INDEX_DIR" (Path, Server, Index) = "`wikijs-gate/index` in the user's state directory",
         "Where indexes on the disk lie, one for each wiki and key.";
+    "WIKI_EMBEDDINGS_URL" (Text, Own, Index) = "none: search by words alone",
+        "The address that makes vectors of texts, in the form of OpenAI's `/v1/embeddings`, such as `http://127.0.0.1:8080/v1/embeddings`: then search and `relatedTo` also find pages by meaning. All indexed page text and each search's words go there; needs the index and `WIKI_EMBEDDINGS_MODEL`.";
+    "WIKI_EMBEDDINGS_MODEL" (Text, Own, Index) = "none",
+        "The name of the model there; under another name all vectors are made anew.";
+    "WIKI_EMBEDDINGS_PER_DAY" (Number(1, 10_000_000), Inherited, Index) = "`50000`",
+        "How many texts, sections and searches, go there in a day (UTC); the last tenth is left to searches.";
+    "WIKI_EMBEDDINGS_KEY_FILE" (Path, Own, Index) = "none",
+        "A file that holds the key of that address, sent as a bearer token, which its owner alone may read; in a settings file or by a flag.";
+    "WIKI_EMBEDDINGS_KEY_COMMAND" (Command, Own, Index) = "none",
+        "A command that prints this key, as an array of arguments, in place of the file; in a settings file only, run without a shell for each request, for 10 s at most.";
     "WIKI_MIRROR" (Choice(&["on", "off"]), Inherited, Nothing) = "`off`",
         "Whether the states of all pages that the key sees are kept beside the record, so that what others deleted can be brought back: `on` or `off`.";
     "WIKI_MIRROR_KEEP_DAYS" (Number(1, 36_500), Inherited, Nothing) = "`365`",

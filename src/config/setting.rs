@@ -110,6 +110,7 @@ impl Setting {
             "WIKI_AUDIT_ANCHORS"
                 | "WIKI_AUDIT_SIGNING_KEY"
                 | "WIKI_STORE_PASSWORD_FILE"
+                | "WIKI_EMBEDDINGS_KEY_FILE"
                 | "WIKI_UPLOAD_DIR"
                 | "WIKI_MIRROR_KEEP_DAYS"
                 | "WIKI_MIRROR_KEEP_MB"

@@ -180,7 +180,7 @@ impl Settings {
         let keep = faults.sift(storage::keep(source));
         let memory = faults.sift(storage::memory(source));
         let anchors = faults.sift(anchors::anchors(source));
-        let index = faults.sift(storage::index(source));
+        let index = faults.sift(storage::index(source, &mut more));
         let mirror = faults.sift(storage::mirror(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
         let serve = faults.sift(ServeSettings::read(source));

@@ -237,6 +237,56 @@ mod tests {
     }
 
     #[test]
+    fn an_embeddings_endpoint_is_a_sites_own_and_its_address_holds_no_secret() {
+        let read = |server: &str, own: &str| {
+            let settings = site_settings(server, own)?;
+            Ok::<_, String>((
+                settings.index.embeddings.is_some(),
+                settings.warnings.concat(),
+            ))
+        };
+        let model = "embeddings_model = \"m\"\n";
+        let at = |address: &str| format!("embeddings_url = {address:?}\n{model}");
+        for (address, is_plain) in [
+            ("https://b.example/v1/embeddings", false),
+            ("http://127.0.0.1:8080/v1/embeddings", false),
+            ("http://b.example/v1/embeddings", true),
+        ] {
+            let (is_set, warnings) = read("", &at(address)).unwrap();
+            assert!(is_set, "{address}");
+            assert_eq!(
+                warnings.contains("WIKI_EMBEDDINGS_URL is plain http"),
+                is_plain
+            );
+            // No site sends its text to the server's endpoint.
+            assert!(!read(&at(address), "").unwrap().0);
+        }
+        for address in [
+            "https://ada:sesame@b.example/v1",
+            "https://b.example/v1?key=sesame",
+            "https://b.example/v1#sesame",
+            "ftp://b.example/sesame",
+            "sesame",
+        ] {
+            let told = read("", &at(address)).unwrap_err();
+            assert!(
+                told.contains("sites.a.embeddings_url must be an address"),
+                "{told}"
+            );
+            assert!(!told.contains("sesame"), "{told}");
+        }
+        let without = "embeddings_url = \"https://b.example/v1\"\n";
+        let told = read("", without).unwrap_err();
+        assert!(told.contains("embeddings_model is missing"), "{told}");
+        let both = "embeddings_key_file = \"x\"\nembeddings_key_command = [\"true\"]\n";
+        let told = read("", both).unwrap_err();
+        assert!(
+            told.contains("is set beside sites.a.embeddings_key_file"),
+            "{told}"
+        );
+    }
+
+    #[test]
     fn what_is_the_servers_alone_or_opens_another_wiki_is_no_sites() {
         let other = "base_url = \"https://other.example\"\napi_token = \"other\"\ngraphql_path = \"/other\"";
         let settings = site_settings(other, "").unwrap();

@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
+use url::Url;
 
 use super::file_trust::read_secret;
+use super::network::network;
 use super::parse::{SettingError, SettingsSource};
 use super::token_command;
 use crate::audit::{DatabaseSettings, Keep, SecretSource, StoreHome};
-use crate::index::{CALLERS_BYTES, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace};
+use crate::index::{
+    CALLERS_BYTES, EmbeddingsEndpoint, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace,
+};
 use crate::memory::{MemoryMode, MemoryPeer};
 use crate::mirror::MirrorSettings;
 use crate::store::DatabaseAddress;
+use crate::wiki::{Network, is_loopback, is_plain_place};
 
 pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
@@ -137,7 +143,10 @@ fn state_dir(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingErro
         .map(|state| state.join("wikijs-gate")))
 }
 
-pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, SettingError> {
+pub(super) fn index(
+    source: &SettingsSource<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<IndexSettings, SettingError> {
     const NAME: &str = "WIKI_INDEX";
     const DIR: &str = "WIKI_INDEX_DIR";
     let mode = match source.choice(NAME)? {
@@ -161,7 +170,47 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
         most: MOST_PAGES,
         callers_bytes: CALLERS_BYTES,
         pace: Pace::new(IndexLoad::percent(source.number("WIKI_INDEX_LOAD")?)),
+        embeddings: embeddings(source, warnings)?.map(Arc::new),
     })
+}
+
+/// The endpoint that makes vectors of sections, if one is set.
+fn embeddings(
+    source: &SettingsSource<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<EmbeddingsEndpoint>, SettingError> {
+    const ADDRESS: &str = "WIKI_EMBEDDINGS_URL";
+    const MODEL: &str = "WIKI_EMBEDDINGS_MODEL";
+    let key = secret(
+        source,
+        "WIKI_EMBEDDINGS_KEY_FILE",
+        "WIKI_EMBEDDINGS_KEY_COMMAND",
+    )?;
+    let per_day = source.number("WIKI_EMBEDDINGS_PER_DAY")?;
+    let address = source.parsed(ADDRESS, |text| {
+        let url = Url::parse(text).ok().filter(is_plain_place);
+        url.ok_or(
+            "must be an address such as http://127.0.0.1:8080/v1/embeddings, without a user, a password or a query",
+        )
+    })?;
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let missing = "is missing: it names the model at WIKI_EMBEDDINGS_URL";
+    let model = source.filled(MODEL)?;
+    let model = model.ok_or_else(|| SettingError::new(MODEL, missing))?;
+    if address.scheme() == "http" && !is_loopback(&address) {
+        warnings.push(format!(
+            "{ADDRESS} is plain http: page text, searches and the key travel unprotected"
+        ));
+    }
+    let network = Network {
+        headers: HeaderMap::new(),
+        certificate: None,
+        ..network(source, Some(&address), &mut Vec::new())?
+    };
+    let model = (model, per_day);
+    Ok(Some(EmbeddingsEndpoint::new(address, model, key, network)))
 }
 
 /// Reads the settings of the mirror; `None` if it is off.

@@ -69,6 +69,10 @@ pub struct ContentIndex {
     pub(super) tenant: Option<u64>,
     pub(super) store: Mutex<Option<KeyedStore>>,
     pub(super) progress: watch::Sender<IndexProgress>,
+    /// The index of the server's own key without further bounds, if this is another one.
+    pub(super) whole: Option<Arc<Self>>,
+    /// Held while sections get vectors.
+    pub(super) embedding: tokio::sync::Mutex<()>,
 }
 
 impl ContentIndex {
@@ -84,6 +88,8 @@ impl ContentIndex {
             settings,
             store: Mutex::new(None),
             progress: watch::Sender::new(IndexProgress::default()),
+            whole: None,
+            embedding: tokio::sync::Mutex::default(),
         }
     }
 
@@ -113,7 +119,7 @@ impl ContentIndex {
     /// An index of what a caller's key sees. It is in memory, since made-up keys would otherwise
     /// leave files on the disk.
     #[must_use]
-    pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+    pub fn for_key(self: &Arc<Self>, wiki: Arc<Wiki>) -> Self {
         Self {
             turns: Arc::clone(&self.turns),
             batches: Arc::clone(&self.batches),
@@ -124,6 +130,8 @@ impl ContentIndex {
             settings: self.settings.clone(),
             store: Mutex::new(None),
             progress: watch::Sender::new(IndexProgress::default()),
+            whole: Some(self.whole.clone().unwrap_or_else(|| Arc::clone(self))),
+            embedding: tokio::sync::Mutex::default(),
         }
     }
 
@@ -191,7 +199,7 @@ impl ContentIndex {
     }
 
     /// Begins a pass if one is due; returns what to wait for.
-    fn begin(self: &Arc<Self>) -> SearchWait {
+    pub(super) fn begin(self: &Arc<Self>) -> SearchWait {
         let settings = &self.settings;
         let mut begun = None;
         self.progress

@@ -81,7 +81,7 @@ impl ReadQueue {
 impl ContentIndex {
     /// One pass: looks at the list as often as searches want it, and reads the changed pages.
     pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), FillError> {
-        let lock = self.filling_lock(wiki);
+        let lock = self.lock_beside(wiki, "lock");
         // Of several servers with one index on the disk, one fills it.
         let fills = !self.is_on_disk() || lock.is_some();
         let mut layers = LayerSelector::default();
@@ -203,7 +203,7 @@ impl ContentIndex {
         if !self.is_on() || self.progress.borrow().is_full {
             return;
         }
-        let lock = self.filling_lock(wiki);
+        let lock = self.lock_beside(wiki, "lock");
         if self.is_on_disk() && lock.is_none() {
             return;
         }
@@ -222,9 +222,9 @@ impl ContentIndex {
         drop(lock);
     }
 
-    /// Of several servers with one index on the disk, one fills it.
-    fn filling_lock(&self, wiki: &Wiki) -> Option<File> {
-        let file = self.file(wiki)?.with_added_extension("lock");
+    /// Of several servers with one index on the disk, one fills it, and one asks for vectors.
+    pub(super) fn lock_beside(&self, wiki: &Wiki, ending: &str) -> Option<File> {
+        let file = self.file(wiki)?.with_added_extension(ending);
         let file = private_files::open(&file).ok()?;
         file.try_lock().ok()?;
         Some(file)

@@ -29,6 +29,8 @@ pub struct ContentHit {
     pub section: Option<String>,
     /// The score; larger is better.
     pub score: f64,
+    /// True if it has all words of the query.
+    pub has_all: bool,
 }
 
 /// A page that has rare words in common with another.
@@ -56,6 +58,7 @@ pub(super) fn find(
     }
     let is_wanted = |page: &PageReading| is_wanted(&page.locale, &page.path);
     let mut found = store.ranked(&joined(&terms, " AND "), is_wanted, limit)?;
+    let with_all = found.len();
     if found.len() < limit && terms.len() > 1 {
         let have: HashSet<Option<i64>> = found.iter().map(|(page, _)| page.id).collect();
         let lowest = found.last().map_or(f64::INFINITY, |(_, score)| *score);
@@ -65,10 +68,14 @@ pub(super) fn find(
         let rest = rest.into_iter();
         found.extend(rest.map(|(page, score)| (page, score.min(lowest) / 2.0)));
     }
-    found
-        .into_iter()
-        .map(|(page, score)| hit(store, (page, score), &terms, around))
-        .collect()
+    let hits = found.into_iter().enumerate().map(|(at, found)| {
+        let has_all = at < with_all;
+        Ok(ContentHit {
+            has_all,
+            ..hit(store, found, &terms, around)?
+        })
+    });
+    hits.collect()
 }
 
 /// The terms that tell pages apart: those on at most half of the pages, or on few; all terms if
@@ -115,6 +122,7 @@ fn hit(
         snippet: found.or_else(described).map(|found| found.text),
         section,
         score: worth,
+        has_all: false,
         page,
     })
 }

@@ -10,12 +10,15 @@
     reason = "the index is a file of SQLite"
 )]
 
+mod embeddings;
 mod exact;
 mod fact_queries;
 mod facts;
 mod fill;
 mod find;
 mod layers;
+mod meaning;
+mod meant;
 mod on_disk;
 mod pace;
 mod passing;
@@ -35,9 +38,11 @@ mod content_index;
 mod quota;
 
 pub use content_index::{ContentIndex, Coverage};
+pub use embeddings::EmbeddingsEndpoint;
 pub use exact::{Pattern, PatternHit, PatternHits};
 pub use fact_queries::IndexedLink;
 pub use find::{ContentHit, RareWords};
+pub use meaning::{NearPage, NearPages};
 pub use on_disk::{OnDisk, all, is_being_filled};
 pub use pace::IndexLoad;
 pub(crate) use read::WHOLE_AT_ONCE;

@@ -97,7 +97,7 @@ mod tests {
     fn only_what_is_named_as_an_index_is_one() {
         let digest = "0123456789abcdef".repeat(2);
         let ours = format!("wiki.example.com~{digest}.db");
-        for end in ["", "-wal", "-shm", "-journal", ".lock"] {
+        for end in ["", "-wal", "-shm", "-journal", ".lock", ".meaning"] {
             assert_eq!(index_of(&format!("{ours}{end}")), Some(&*ours));
         }
         for other in [

@@ -17,6 +17,8 @@ impl ContentIndex {
             // In a task of its own, so that even after a panic another pass may begin.
             let pass = tokio::spawn(async move { this.open_and_pass(&wiki).await }).await;
             if !self.ended(generation, pass.unwrap_or(Err(None))).await {
+                // Searches find by words meanwhile; why sections lack vectors is in the log.
+                let _ = self.embed_missing().await;
                 return;
             }
         }

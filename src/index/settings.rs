@@ -1,10 +1,12 @@
 //! Models the settings of the index: its place, its size and its pace.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
+use super::embeddings::EmbeddingsEndpoint;
 use super::pace::IndexLoad;
 use crate::wiki::{ApiKey, WikiSettings};
 
@@ -71,6 +73,8 @@ pub struct IndexSettings {
     pub callers_bytes: u64,
     /// The pace.
     pub pace: Pace,
+    /// The endpoint that makes vectors of sections, if one is set.
+    pub embeddings: Option<Arc<EmbeddingsEndpoint>>,
 }
 
 impl IndexSettings {

@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
 use super::facts;
+use super::meant;
 use super::past;
 use super::tokens::columns;
 use crate::page::{Date, Locale, Outline, PagePath, PageReading, SourceFormat};
@@ -25,13 +26,17 @@ use crate::private_files;
 
 /// Raised with every change of the tables, or of what is read from a source for them; an index of
 /// another version is rebuilt.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 /// The endings of the names of an index's files.
-pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
+pub(super) const BESIDE: [&str; 6] = ["", "-wal", "-shm", "-journal", ".lock", ".meaning"];
 /// The size of SQLite's cache for the index, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
 /// The weight of a word by the column that it is in.
 const WEIGHTS: &str = "10.0, 5.0, 5.0, 4.0, 3.0, 1.0, 6.0, 1.0";
+
+/// One page as the list told of it, for [`reading`].
+const LISTED: &str = "SELECT id, locale, path, title, description, tags, published, updated
+    FROM page WHERE id = ?1 AND missing = 0";
 
 const TABLES: &str = "
     CREATE TABLE page (
@@ -41,7 +46,7 @@ const TABLES: &str = "
         published INTEGER NOT NULL, updated TEXT NOT NULL
     );
     CREATE TABLE look (at INTEGER NOT NULL);
-    CREATE TABLE content (id INTEGER PRIMARY KEY, text TEXT NOT NULL, headings TEXT NOT NULL);
+    CREATE TABLE content (id INTEGER PRIMARY KEY, text TEXT NOT NULL, headings TEXT NOT NULL, format TEXT NOT NULL);
     CREATE VIRTUAL TABLE words USING fts5(
         title, headings, tags, path, description, body, cjk_top, cjk,
         content='', contentless_delete=1, tokenize='ascii'
@@ -100,6 +105,8 @@ pub(super) struct IndexCounts {
 pub(super) struct Content {
     pub(super) text: String,
     headings: String,
+    /// The word for the format of its source.
+    pub(super) format: String,
 }
 
 /// The place of an index.
@@ -175,6 +182,7 @@ impl Store {
             change.execute_batch(TABLES)?;
             change.execute_batch(facts::TABLES)?;
             change.execute_batch(past::TABLE)?;
+            change.execute_batch(meant::TABLES)?;
             change.pragma_update(None, "user_version", VERSION)?;
         } else if version != VERSION {
             return Err(IndexError);
@@ -240,6 +248,7 @@ impl Store {
                     }
                     change.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
                     facts::remove(&change, id)?;
+                    meant::remove(&change, id)?;
                 }
             }
         }
@@ -298,9 +307,15 @@ impl Store {
                 updated,
             ])?;
         change
-            .prepare("REPLACE INTO content VALUES (?1, ?2, ?3)")?
-            .execute(params![id, text.unwrap_or_default(), places])?;
+            .prepare("REPLACE INTO content VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![
+                id,
+                text.unwrap_or_default(),
+                places,
+                format_word(page)
+            ])?;
         facts::put(change, id, page, text)?;
+        meant::outdate(change, id)?;
         Ok(())
     }
 
@@ -332,10 +347,7 @@ impl Store {
              ORDER BY score DESC, rowid"
         ))?;
         // Fetched one by one: few of the matching pages are used.
-        let mut listed = self.db.prepare(
-            "SELECT id, locale, path, title, description, tags, published, updated
-             FROM page WHERE id = ?1 AND missing = 0",
-        )?;
+        let mut listed = self.db.prepare(LISTED)?;
         let mut rows = query.query([syntax])?;
         let mut found = Vec::new();
         while found.len() < limit
@@ -347,6 +359,11 @@ impl Store {
             }
         }
         Ok(found)
+    }
+
+    /// A page that is indexed, as the list told of it.
+    pub(super) fn listed(&self, id: i64) -> Result<Option<PageReading>, IndexError> {
+        Ok(self.db.query_row(LISTED, [id], reading).optional()?)
     }
 
     /// All pages that are indexed, those changed last first.
@@ -361,11 +378,12 @@ impl Store {
 
     /// The content of a page.
     pub(super) fn content(&self, id: i64) -> Result<Option<Content>, IndexError> {
-        let query = "SELECT text, headings FROM content WHERE id = ?1";
+        let query = "SELECT text, headings, format FROM content WHERE id = ?1";
         let content = self.db.query_row(query, [id], |row| {
             Ok(Content {
                 text: row.get(0)?,
                 headings: row.get(1)?,
+                format: row.get(2)?,
             })
         });
         Ok(content.optional()?)
@@ -419,6 +437,16 @@ fn headings(page: &PageReading, text: &str) -> (String, String) {
         let _ = writeln!(places, "{} {}", heading.lines.start, named.selector);
     }
     (texts, places)
+}
+
+/// The word for the format of a page's source, which [`SourceFormat::detect`] reads.
+fn format_word(page: &PageReading) -> &'static str {
+    match SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref()) {
+        SourceFormat::Markdown => "markdown",
+        SourceFormat::Html => "html",
+        SourceFormat::AsciiDoc => "asciidoc",
+        SourceFormat::Other => "other",
+    }
 }
 
 /// A digest of the list's entry for a page: it changes when the page does.

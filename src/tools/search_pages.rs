@@ -1,5 +1,6 @@
 //! `wikijs_search_pages`: what the wiki's own search engine and our content index find.
 
+mod by_meaning;
 mod indexed;
 mod matching;
 mod phrasings;
@@ -107,6 +108,8 @@ pub(super) struct Output {
     index: Option<Indexed>,
     hits: Vec<SearchHit>,
     searched_in: Vec<&'static str>,
+    /// Why pages were not found by meaning, or how many were not; absent without embeddings.
+    meaning: Option<String>,
     /// Number of further pages with matching lines.
     hits_left: Option<i64>,
     /// Advice if more pages match than are shown.
@@ -139,6 +142,9 @@ struct SearchHit {
     found_in: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
+    /// The rank among the pages that have all words of a query.
+    #[serde(skip)]
+    exact_rank: Option<usize>,
 }
 
 /// The address of a page.
@@ -153,6 +159,7 @@ pub(super) const SWITCHED_OFF: &str = "the operator switched the index off with 
 /// The names of the two places.
 const WIKI: &str = "wiki";
 const CONTENT: &str = "content";
+const MEANING: &str = "meaning";
 
 impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
@@ -250,6 +257,11 @@ async fn search(
     }
     output.other_locales = some_count(elsewhere.len());
     output.hits = phrasings::fused(lists);
+    if output.searched_in.contains(&CONTENT) {
+        let words = std::mem::take(&mut output.hits);
+        (output.hits, output.meaning) =
+            by_meaning::with_meaning(context, asked, scope, words).await;
+    }
     Ok(output.cut(limit))
 }
 
@@ -310,6 +322,7 @@ fn add(hits: &mut Vec<SearchHit>, found: Vec<ContentHit>, limit: usize, indexed:
         };
         hit.provisional.clone_from(&provisional);
         hit.found_in.push(CONTENT);
+        hit.exact_rank = found.has_all.then_some(0);
     }
 }
 

@@ -51,4 +51,4 @@ pub use transport::reach::{Reached, TlsFault, Unreachable};
 pub use transport::retry::RetryLimits;
 pub use transport::traffic::Traffic;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits, provide_tls};
-pub(crate) use transport::{http_client, is_loopback, is_safe, is_safe_place};
+pub(crate) use transport::{http_client, is_loopback, is_plain_place, is_safe, is_safe_place};

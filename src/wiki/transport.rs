@@ -449,8 +449,14 @@ pub(crate) fn is_safe(url: &Url) -> bool {
 
 /// True if an address is safe, and names a server and a place there alone: no user, password, query or fragment.
 pub(crate) fn is_safe_place(url: &Url) -> bool {
+    is_safe(url) && is_plain_place(url)
+}
+
+/// True if an address of HTTP names a server and a place there alone.
+pub(crate) fn is_plain_place(url: &Url) -> bool {
     let has_user = !url.username().is_empty() || url.password().is_some();
-    is_safe(url) && !has_user && url.query().is_none() && url.fragment().is_none()
+    let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
+    is_http && !has_user && url.query().is_none() && url.fragment().is_none()
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ impl Office {
                 most: 0,
                 callers_bytes: 0,
                 pace: Pace::new(IndexLoad::FULL),
+                embeddings: None,
             },
         );
         let patience = Timeouts {

@@ -5,6 +5,7 @@ mod audit;
 mod clients;
 mod clock;
 mod custom;
+mod embeddings;
 mod finding;
 mod key;
 mod memory;
@@ -194,6 +195,9 @@ async fn look(
     }
     if let Some(settings) = settings.mirror {
         report.add("mirror", [mirror::found(&log, settings).await]);
+    }
+    if let Some(endpoint) = settings.index.embeddings {
+        report.add("embeddings", [embeddings::found(&endpoint).await]);
     }
     report.add("clients", clients::found(surface.has("wikijs_delegate")));
     if serve.oauth.is_some() {

@@ -74,6 +74,10 @@ fn samples() -> Vec<Sample<'static>> {
         ..sample
     };
     let person = [("confirm", "\"person\"")];
+    let embeds = [
+        ("embeddings_url", "\"http://127.0.0.1:30/v1\""),
+        ("embeddings_model", "\"m\""),
+    ];
     let by_site = [("memory", "\"site\"")];
     let with_peer = [by_site[0], ("memory_peer", "\"https://a.example/mcp\"")];
     vec![
@@ -172,6 +176,21 @@ fn samples() -> Vec<Sample<'static>> {
         of("index", "\"memory\"", "\"off\""),
         of("index_load", "20", "30"),
         of("index_dir", "\"index1\"", "\"index2\""),
+        beside(
+            of(
+                "embeddings_url",
+                "\"http://127.0.0.1:30/v1\"",
+                "\"http://127.0.0.1:31/v1\"",
+            ),
+            &embeds[1..],
+        ),
+        beside(of("embeddings_model", "\"m\"", "\"n\""), &embeds[..1]),
+        beside(of("embeddings_per_day", "10", "20"), &embeds),
+        beside(of("embeddings_key_file", "", "\"key1\""), &embeds),
+        beside(
+            of("embeddings_key_command", "", "[\"echo\", \"one\"]"),
+            &embeds,
+        ),
         of("mirror", "\"off\"", "\"on\""),
         beside(of("mirror_keep_days", "10", "20"), &[("mirror", "\"on\"")]),
         beside(of("mirror_keep_mb", "10", "20"), &[("mirror", "\"on\"")]),
@@ -493,6 +512,11 @@ fn is_felt(wikis: Wikis, at: At, name: &str) -> bool {
         "memory_peer",
         "memory_peer_token_file",
         "memory_peer_token_command",
+        "embeddings_url",
+        "embeddings_model",
+        "embeddings_per_day",
+        "embeddings_key_file",
+        "embeddings_key_command",
     ];
     !(at == At::Top && wikis == Wikis::Named && of_sites.contains(&name))
 }

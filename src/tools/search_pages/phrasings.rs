@@ -114,6 +114,7 @@ impl SearchHit {
             (self.snippet, self.section) = (other.snippet, other.section);
         }
         self.is_published = self.is_published.or(other.is_published);
+        self.exact_rank = self.exact_rank.or(other.exact_rank);
         self.provisional = self.provisional.take().or(other.provisional);
         for place in other.found_in {
             if !self.found_in.contains(&place) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use std::sync::Arc;
 
+use super::by_meaning::near_page;
 use super::scope::{SearchScope, listed};
 use super::{Indexed, LocalePath, Output, SearchHit, Sought, permille};
 use crate::error::Failure;
@@ -14,6 +15,10 @@ use crate::wiki::AllPages;
 
 /// The weight of a link in either direction; a word or tag weighs at most 1.
 const LINK: f64 = 3.0;
+/// The weight of the page that is nearest in meaning; that of the others falls with their rank.
+const NEAREST: f64 = 2.0;
+/// The most pages that count as near.
+const MOST_NEAR: usize = 20;
 /// The most tags or words that a reason names.
 const MAX_NAMED: usize = 8;
 
@@ -55,6 +60,10 @@ pub(super) async fn related(
     }
     by_tags(page, &scope.listed, &mut kin);
     let index = by_words(context, id, &scope, &mut kin).await;
+    let meaning = match &index {
+        Some(_) => by_meaning(context, id, &scope, &mut kin).await,
+        None => None,
+    };
     let mut found: Vec<(&PageReading, Kinship)> = scope
         .listed
         .iter()
@@ -92,6 +101,7 @@ pub(super) async fn related(
     Ok(Output {
         hits,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
+        meaning,
         other_locales: some_count(elsewhere),
         index: index.and_then(Indexed::if_lacking),
         ..Output::default()
@@ -143,6 +153,23 @@ async fn by_words(
             .add(alike.score, named("has rare words in common", &alike.words));
     }
     Some(Indexed::new(covered, Sought::Related))
+}
+
+/// The nearest pages, each by its rank; returns a note if some or all lack.
+async fn by_meaning(
+    context: &ToolContext,
+    id: i64,
+    scope: &Arc<SearchScope>,
+    kin: &mut HashMap<LocalePath, Kinship>,
+) -> Option<String> {
+    let (near, note) = near_page(context, id, scope, MOST_NEAR).await;
+    for (rank, near) in (0_u32..).zip(near.pages) {
+        let worth = NEAREST / (1.0 + f64::from(rank) / 5.0);
+        kin.entry((near.page.locale, near.page.path))
+            .or_default()
+            .add(worth, "is near in meaning".to_owned());
+    }
+    note
 }
 
 fn named(reason: &str, names: &[String]) -> String {

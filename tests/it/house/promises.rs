@@ -243,6 +243,7 @@ fn only_its_room_touches_what_is_its_own() {
     );
     let expected = [
         "src/cli/health.rs",
+        "src/index/embeddings.rs",
         "src/notify/post.rs",
         "src/server/otlp.rs",
         "src/wiki/transport.rs",

@@ -9,6 +9,7 @@ mod history;
 mod keys;
 mod left_out;
 mod lists;
+mod meaning;
 mod parts;
 mod phrasings;
 mod readable;

@@ -1,0 +1,93 @@
+//! Adds pages that are near in meaning to what the words found.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::phrasings::{Phrasings, fused};
+use super::scope::SearchScope;
+use super::{MEANING, SearchHit};
+use crate::index::{NearPage, NearPages};
+use crate::page::escape_hidden;
+use crate::tools::context::ToolContext;
+
+/// The most pages that are added for their meaning alone: some page is always the nearest, even of nonsense.
+const MOST: usize = 10;
+
+/// The hits of words, and of meaning where it can be used; and why not, or what is lacking, if the index is to use it.
+pub(super) async fn with_meaning(
+    context: &ToolContext,
+    asked: &Phrasings,
+    scope: &Arc<SearchScope>,
+    mut words: Vec<SearchHit>,
+) -> (Vec<SearchHit>, Option<String>) {
+    if !context.index.finds_meaning() {
+        return (words, None);
+    }
+    let (mut lists, mut missing) = (Vec::new(), 0);
+    for query in &asked.queries {
+        let here = Arc::clone(scope);
+        let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
+        match context.index.near(query, is_wanted, MOST).await {
+            Ok(near) => {
+                missing = missing.max(near.missing);
+                let hits = near.pages.into_iter().map(SearchHit::near);
+                lists.push(hits.collect());
+            }
+            Err(why) => return (words, Some(words_alone(&why))),
+        }
+    }
+    let exact = words.iter_mut().filter(|hit| hit.exact_rank.is_some());
+    for (rank, hit) in exact.enumerate() {
+        hit.exact_rank = Some(rank);
+    }
+    // A page that has all the words stays where they put it: a name or a number means nothing else. So much is sure,
+    // and equal weights serve questions best (docs/reading.md).
+    let mut hits = fused(vec![words, fused(lists)]);
+    hits.sort_by_key(|hit| Reverse(hit.exact_rank.map(Reverse)));
+    for hit in &mut hits {
+        hit.score = None;
+    }
+    (hits, lacking(missing))
+}
+
+/// The note for an answer without meaning.
+pub(super) fn words_alone(why: &str) -> String {
+    format!("Searched by words alone: {why}.")
+}
+
+/// The note for an answer of which some pages lack.
+pub(super) fn lacking(missing: usize) -> Option<String> {
+    (missing > 0).then(|| format!("{missing} pages are found by their words alone so far."))
+}
+
+impl SearchHit {
+    fn near(near: NearPage) -> Self {
+        Self {
+            snippet: near.snippet.as_deref().map(escape_hidden),
+            section: near.section,
+            found_in: vec![MEANING],
+            ..Self::of_page(&near.page)
+        }
+    }
+}
+
+/// The nearest pages of another, or why there are none.
+pub(super) async fn near_page(
+    context: &ToolContext,
+    id: i64,
+    scope: &Arc<SearchScope>,
+    most: usize,
+) -> (NearPages, Option<String>) {
+    if !context.index.finds_meaning() {
+        return (NearPages::default(), None);
+    }
+    let here = Arc::clone(scope);
+    let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
+    match context.index.near_page(id, is_wanted, most).await {
+        Ok(near) => {
+            let note = lacking(near.missing);
+            (near, note)
+        }
+        Err(why) => (NearPages::default(), Some(words_alone(&why))),
+    }
+}
