@@ -266,9 +266,9 @@ class Program:
         return subprocess.run([self.program, *arguments], env=self.env, capture_output=True, text=True)
 
     def sets(self):
-        """The sets of changes on record, the newest first."""
+        """The sets of changes on record of which something was applied, the newest first."""
         calls = json.loads(self.command("audit", "list", "--json", "--limit", "500").stdout)["calls"]
-        return list(dict.fromkeys(call["set"] for call in calls if call.get("set")))
+        return list(dict.fromkeys(call["set"] for call in calls if call.get("set") and call.get("outcome") in ("applied", "partly_applied", "interrupted")))
 
     def at_terminal(self, question, *arguments, killed_after=None):
         """A command at a terminal, where a person says yes; what it says, and how it ends."""
@@ -285,7 +285,7 @@ class Program:
             except OSError:
                 break
             text += got
-            if not yes and question in text:
+            if not yes and re.search(question, text):
                 os.write(terminal, b"y\n")
                 yes, end = True, time.time() + (killed_after or 1e9)
             if end and time.time() > end:
@@ -434,7 +434,7 @@ class Trial:
         print("asked before:", before["content"][0]["text"][:400])
         good &= not before.get("isError")
         began = time.time()
-        code, text = program.at_terminal("Apply it?", "proposals", "apply", left["proposal"])
+        code, text = program.at_terminal(r"Apply it.*\?", "proposals", "apply", left["proposal"])
         print(f"proposals apply: ended with {code}, {time.time() - began:.0f} s; last lines:", *text.splitlines()[-3:], sep="\n    ")
         after = program.answer("get_change_set", id=left["callId"])
         print("asked after:", after["content"][0]["text"][:400])
@@ -473,10 +473,10 @@ class Trial:
         state = wiki.state()
         links = leads(wiki)
         shown, left = program.confirmed("bulk_update_pages", **self.move)
-        code, _ = program.at_terminal("Apply it?", "proposals", "apply", left["proposal"], killed_after=self.options.kill_after)
+        code, _ = program.at_terminal(r"Apply it.*\?", "proposals", "apply", left["proposal"], killed_after=self.options.kill_after)
         now = wiki.state()["fields"]
         print(f"proposals apply, killed: {code}; {sum(now[page]['path'] != one['path'] for page, one in state['fields'].items())} of {MOVED} pages moved")
-        code, text = program.at_terminal("Apply it?", "proposals", "apply", left["proposal"])
+        code, text = program.at_terminal(r"Apply it.*\?", "proposals", "apply", left["proposal"])
         print(f"applied again: {code}; last lines:", *text.splitlines()[-3:], sep="\n    ")
         good = code == 0 and held("after the move", links, leads(wiki), shown.get("linksLeft", []))
         # What was applied before the kill is a set of its own.
