@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::known::KnownPages;
-use super::pages::{PageKey, key_of};
+use super::pages::{PageKey, key_of, sorted};
 use crate::hex;
 use crate::page::{Date, PageReading, ReadScope};
 
@@ -66,7 +66,7 @@ pub(super) fn mark(page: &PageReading) -> String {
         (
             (&page.locale, &page.path, &page.title, &page.description),
             (
-                &page.tags,
+                page.tags.clone().map(sorted),
                 page.is_published,
                 page.is_private,
                 &page.updated_at

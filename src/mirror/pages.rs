@@ -123,7 +123,7 @@ impl From<&PageReading> for SeenPlace {
         Self {
             locale: page.locale.clone(),
             path: page.path.clone(),
-            tags: page.tags.clone(),
+            tags: page.tags.clone().map(sorted),
         }
     }
 }
@@ -358,15 +358,23 @@ pub(super) fn key_of(page: &PageReading) -> Option<PageKey> {
     Some((page.id?, created.to_owned()))
 }
 
-/// The state that is kept of a reading: without id and time, so that equal contents share one. What the
-/// key could not read is named in it.
+/// The state that is kept of a reading: without id and time, and with its tags in order, so that equal
+/// contents share one. What the key could not read is named in it.
 pub(super) fn state_of(page: &PageReading) -> PageState {
+    let state = page.clone().or_blank();
     PageState {
         id: None,
         updated_at: None,
         unknown: page.unreadable().into_keys().collect(),
-        ..page.clone().or_blank()
+        tags: sorted(state.tags),
+        ..state
     }
+}
+
+/// Tags in order: the wiki has them as a set, and tells them in any.
+pub(super) fn sorted(mut tags: Vec<String>) -> Vec<String> {
+    tags.sort_unstable();
+    tags
 }
 
 #[cfg(test)]
