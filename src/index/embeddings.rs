@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// The most numbers of a vector.
 const MOST_NUMBERS: usize = 4096;
 
-/// The endpoint that makes vectors of texts, in the form of OpenAI's `/v1/embeddings`.
+/// The endpoint that makes vectors of texts, in the form of `OpenAI`'s `/v1/embeddings`.
 #[derive(Debug)]
 pub struct EmbeddingsEndpoint {
     address: Url,
@@ -138,13 +138,12 @@ impl EmbeddingsEndpoint {
             }
             None => None,
         };
-        let client = match self.client.get() {
-            Some(client) => client,
-            None => {
-                let made = http_client(&self.address, &self.network);
-                let made = made.map_err(|why| away(why.to_owned()))?;
-                self.client.get_or_init(|| made)
-            }
+        let client = if let Some(client) = self.client.get() {
+            client
+        } else {
+            let made = http_client(&self.address, &self.network);
+            let made = made.map_err(|why| away(why.to_owned()))?;
+            self.client.get_or_init(|| made)
         };
         let mut request = client
             .post(self.address.clone())

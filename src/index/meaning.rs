@@ -503,12 +503,12 @@ fn compared(
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
         let stored = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let score = product(stored, vector).filter(|_| known.contains(&id));
-        let Some(score) = score else {
+        let near = product(stored, vector).filter(|_| known.contains(&id));
+        let Some(near) = near else {
             continue;
         };
-        if best.get(&id).is_none_or(|(_, before)| score > *before) {
-            best.insert(id, (row.get(2)?, score));
+        if best.get(&id).is_none_or(|(_, before)| near > *before) {
+            best.insert(id, (row.get(2)?, near));
         }
     }
     let found = best.into_iter();
@@ -534,11 +534,11 @@ fn own_vector(store: &Store, model: &str, id: i64) -> Result<Vec<f32>, IndexErro
 }
 
 /// The page of a finding, as the list told of it.
-fn shown(store: &Store, (id, selector, score): Nearest) -> Result<Option<NearPage>, IndexError> {
-    let Some(page) = store.listed(id)? else {
+fn shown(index: &Store, (id, selector, score): Nearest) -> Result<Option<NearPage>, IndexError> {
+    let Some(page) = index.listed(id)? else {
         return Ok(None);
     };
-    let content = store.content(id)?.unwrap_or_default();
+    let content = index.content(id)?.unwrap_or_default();
     let pieces = pieces(&content.text, &content.format).into_iter();
     let mut pieces = pieces.filter(|piece| piece.selector == selector);
     let snippet = pieces.next().map(|piece| beginning(&piece.text));

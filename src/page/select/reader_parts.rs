@@ -46,8 +46,8 @@ pub fn reader_parts(text: &str, format: SourceFormat) -> Vec<ReaderPart> {
     );
     for (at, (heading, name)) in headings.iter().zip(&names).enumerate() {
         let end = headings.get(at + 1).map_or(text.len(), |it| it.lines.start);
-        let named = (&*name.selector, heading.text.clone());
-        add(&mut parts, text, heading.lines.end..end, named, format);
+        let head = (&*name.selector, heading.text.clone());
+        add(&mut parts, text, heading.lines.end..end, head, format);
     }
     parts
 }

@@ -208,6 +208,10 @@ pub(super) fn back(
         (None, None) => Err("it is gone, as it was before"),
         (None, Some(page)) => Ok((Change::recreate(page), loses)),
         (Some(now), None) => Ok((Change::delete(now), loses)),
+        // No update changes an editor, and under another one the text would be taken for another format.
+        (Some(now), Some(page)) if now.editor != page.editor => {
+            Err("its editor was changed, which an administrator can take back in the wiki first")
+        }
         (Some(now), Some(page)) => {
             let change = Change::between(now, page).without(left_alone);
             if change.is_empty() {

@@ -362,9 +362,9 @@ async fn each_model_has_vectors_of_its_own_which_a_restart_keeps() {
 async fn so_many_texts_go_in_a_day_across_restarts() {
     let (wiki, dir) = (sample().await, TempDir::new().unwrap());
     let endpoint = Endpoint::start(Way::Good(8)).await;
-    let server = || on_disk(&endpoint, &wiki, &dir).with("WIKI_EMBEDDINGS_PER_DAY", "3");
+    let setup = || on_disk(&endpoint, &wiki, &dir).with("WIKI_EMBEDDINGS_PER_DAY", "3");
     for _ in 0..2 {
-        let served = server().serve().await;
+        let served = setup().serve().await;
         let answer = refused(&served, "printer", "the 3 texts of this day are used up").await;
         assert_eq!(paths(&answer), ["office"]);
         assert!(endpoint.texts("m").len() <= 3);

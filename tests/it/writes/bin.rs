@@ -613,6 +613,21 @@ async fn a_page_that_may_have_come_back_stays_where_what_was_there_is_forgotten(
 }
 
 #[tokio::test]
+async fn a_page_whose_editor_was_changed_is_left_out() {
+    let (wiki, served, id, at) = with_tagged().await;
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            "ckeditor".clone_into(&mut page.editor);
+            "<h1>A</h1>".clone_into(&mut page.content);
+        });
+    });
+    let sent = mutations(&wiki).len();
+    let done = operators(&wiki, &served, &part_as_at(&at)).end().await;
+    says(&done.stdout, "its editor was changed");
+    assert_eq!(mutations(&wiki).len(), sent);
+}
+
+#[tokio::test]
 async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     let (wiki, served, id) = with_dressed(setup).await;
     wiki.with_page(page("docs/other", "# Other\n"));
