@@ -137,15 +137,19 @@ fn links_left(links: &[LinkLeft]) -> Vec<String> {
     links.iter().map(line).collect()
 }
 
-/// The pages of a set that cannot be taken back, each with its reason.
-pub(super) fn not_taken_back(failure: &Failure) -> Vec<String> {
-    let failed = failure.details.get("failed").and_then(Value::as_array);
-    let line = |one: &Value| {
-        let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
-        let told = format!("{}: {}", text("path"), text("message"));
-        marked("not taken back:", &told)
+/// The pages of a set that cannot be taken back, or that are left out of one of which nothing remains, each
+/// with its reason.
+pub(super) fn not_changed(failure: &Failure) -> Vec<String> {
+    let lines = |(name, word): (&'static str, &'static str)| {
+        let pages = failure.details.get(name).and_then(Value::as_array);
+        let line = move |one: &Value| {
+            let text = |name| one.get(name).and_then(Value::as_str).unwrap_or("page");
+            marked(word, &format!("{}: {}", text("path"), text("message")))
+        };
+        pages.into_iter().flatten().map(line)
     };
-    failed.into_iter().flatten().map(line).collect()
+    let kinds = [("failed", "not taken back:"), ("leftOut", "left out:")];
+    kinds.into_iter().flat_map(lines).collect()
 }
 
 /// The same for a program.

@@ -180,8 +180,10 @@ fn open(id: ProposalId, is_json: bool) -> String {
 
 /// Shows a person what changed in the page since.
 fn refused(mut failure: Failure, is_json: bool) -> (Exit, String) {
+    if !is_json {
+        print::lines(&show_change::not_changed(&failure));
+    }
     if !is_json && failure.details.contains_key("failed") {
-        print::lines(&show_change::not_taken_back(&failure));
         "With --on-conflict skip, the other changes are taken back; with --force, the fields that were changed since go back, too."
             .clone_into(&mut failure.hint);
     } else if !is_json && failure.code == Code::EditConflict {

@@ -622,8 +622,9 @@ async fn a_page_whose_editor_was_changed_is_left_out() {
         });
     });
     let sent = mutations(&wiki).len();
-    let done = operators(&wiki, &served, &part_as_at(&at)).end().await;
-    says(&done.stdout, "its editor was changed");
+    // A person is told the reason, too.
+    let done = operators(&wiki, &served, &part_as_at(&at)[..7]).end().await;
+    says(&done.stdout, "left out: docs/a: its editor was changed");
     assert_eq!(mutations(&wiki).len(), sent);
 }
 
