@@ -23,22 +23,6 @@ const MISSED: &[(&str, &str)] = &[
     ("release binary, stripped", GREW),
     ("README's build: release binary, stripped", GREW),
     (
-        "PostgreSQL: added to a read, in a session",
-        "each request asks the database for its session, since one that was ended is refused at once",
-    ),
-    (
-        "HTTP: calls a second, 64 clients",
-        "measured beside other work on the same two cores",
-    ),
-    (
-        "100,000 events: memory, highest",
-        "10,000 lines were in memory while an index was made, and are 4,000 since",
-    ),
-    (
-        "PostgreSQL, 1,000,000 events: a page's story",
-        "all its calls were read one by one; since then the index chooses the newest",
-    ),
-    (
         "operations of a move",
         "it looks for pages that were written since the index last looked",
     ),
