@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use crate::store::{SecretSource, StoreError, blocking};
+use crate::store::SecretSource;
 use crate::wiki::{Network, fetch, http_client};
 
 /// The most texts of one request.
@@ -130,12 +130,12 @@ impl EmbeddingsEndpoint {
 
     async fn send(&self, texts: &[&str], wait: Duration) -> Result<Vec<Vec<f32>>, EmbedFault> {
         let away = EmbedFault::Away;
-        let key = match self.key.clone() {
-            Some(key) => {
-                let read = move || key.read().map_err(KeyFault);
-                let read = blocking(read).await;
-                Some(read.map_err(|fault| away(format!("its key {}", fault.0)))?)
-            }
+        let key = match &self.key {
+            Some(key) => Some(
+                key.load()
+                    .await
+                    .map_err(|why| away(format!("its key {why}")))?,
+            ),
             None => None,
         };
         let client = if let Some(client) = self.client.get() {
@@ -171,15 +171,6 @@ impl EmbeddingsEndpoint {
     /// Notes that its answers cannot be used: it is not asked for a while.
     pub(super) fn fail(&self, why: &str) {
         *self.failed.lock() = Some((Instant::now(), why.to_owned()));
-    }
-}
-
-/// The reason that the key cannot be read.
-struct KeyFault(String);
-
-impl From<StoreError> for KeyFault {
-    fn from(_: StoreError) -> Self {
-        Self("cannot be read".to_owned())
     }
 }
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, HeaderMap};
-use secrecy::ExposeSecret;
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use url::Url;
 
 use super::error::MemoryError;
 use super::exchange::{ExchangeMessage, ExchangeReply};
-use crate::store::{SecretSource, blocking};
+use crate::store::SecretSource;
 use crate::wiki::{Network, fetch, http_client, is_safe_place};
 
 /// The tool that exchanges memories, there as here.
@@ -54,25 +54,24 @@ impl MemoryPeer {
         network: &Network,
         message: &ExchangeMessage,
     ) -> Result<ExchangeReply, MemoryError> {
-        let token = self.token.clone();
-        let read = || token.map(|token| token.read()).transpose();
-        let token =
-            blocking(|| read().map_err(|why| MemoryError::Peer(format!("its token {why}"))));
-        let token = token.await?;
-        let answer = self.call(
-            network,
-            token.as_ref().map(ExposeSecret::expose_secret),
-            message,
-        );
+        let answer = self.call(network, message);
         answer.await.map_err(MemoryError::Peer)
     }
 
     async fn call(
         &self,
         network: &Network,
-        token: Option<&str>,
         message: &ExchangeMessage,
     ) -> Result<ExchangeReply, String> {
+        let token = match &self.token {
+            Some(token) => Some(
+                token
+                    .load()
+                    .await
+                    .map_err(|why| format!("its token {why}"))?,
+            ),
+            None => None,
+        };
         let network = Network {
             headers: HeaderMap::new(),
             certificate: None,
@@ -88,7 +87,7 @@ impl MemoryPeer {
             .timeout(LONGEST_WAIT)
             .json(&call);
         if let Some(token) = token {
-            request = request.bearer_auth(token);
+            request = request.bearer_auth(token.expose_secret());
         }
         let (status, body) = fetch(request, MOST_BYTES).await?;
         if matches!(status.as_u16(), 401 | 403) {

@@ -58,6 +58,16 @@ impl SecretSource {
     pub fn read(&self) -> Result<SecretString, String> {
         (self.0)()
     }
+
+    /// Reads it beside the runtime's other work.
+    ///
+    /// # Errors
+    /// Why it cannot be read, without any of it.
+    pub(crate) async fn load(&self) -> Result<SecretString, String> {
+        let own = self.clone();
+        let read = tokio::task::spawn_blocking(move || own.read()).await;
+        read.unwrap_or_else(|_| Err("cannot be read".to_owned()))
+    }
 }
 
 impl fmt::Debug for SecretSource {
