@@ -10,6 +10,7 @@
     reason = "the index is a file of SQLite"
 )]
 
+mod embed;
 mod embeddings;
 mod exact;
 mod fact_queries;
@@ -18,7 +19,6 @@ mod fill;
 mod find;
 mod layers;
 mod meaning;
-mod meant;
 mod on_disk;
 mod pace;
 mod passing;
@@ -33,6 +33,8 @@ mod sources;
 mod store;
 mod terms;
 mod tokens;
+mod vector;
+mod vector_tables;
 
 mod content_index;
 mod quota;

@@ -18,9 +18,9 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
 use super::facts;
-use super::meant;
 use super::past;
 use super::tokens::columns;
+use super::vector_tables;
 use crate::page::{Date, Locale, Outline, PagePath, PageReading, SourceFormat};
 use crate::private_files;
 
@@ -182,7 +182,7 @@ impl Store {
             change.execute_batch(TABLES)?;
             change.execute_batch(facts::TABLES)?;
             change.execute_batch(past::TABLE)?;
-            change.execute_batch(meant::TABLES)?;
+            change.execute_batch(vector_tables::TABLES)?;
             change.pragma_update(None, "user_version", VERSION)?;
         } else if version != VERSION {
             return Err(IndexError);
@@ -248,7 +248,7 @@ impl Store {
                     }
                     change.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
                     facts::remove(&change, id)?;
-                    meant::remove(&change, id)?;
+                    vector_tables::remove(&change, id)?;
                 }
             }
         }
@@ -315,7 +315,7 @@ impl Store {
                 format_word(page)
             ])?;
         facts::put(change, id, page, text)?;
-        meant::outdate(change, id)?;
+        vector_tables::outdate(change, id)?;
         Ok(())
     }
 
