@@ -4,6 +4,7 @@ use std::io;
 
 use super::Pause;
 use crate::store::StoreError;
+use crate::words::counted;
 
 /// An error of writing or reading the audit log.
 ///
@@ -26,7 +27,7 @@ pub enum AuditError {
     )]
     NoLocks,
     /// A server cannot open files that it needs.
-    #[error("{} in the audit directory cannot be opened", counted(*.0))]
+    #[error("{} in the audit directory cannot be opened", counted(*.0, "file or directory", "files or directories"))]
     Closed(usize),
     /// The file of the active run was removed, replaced or cut.
     #[error("the audit log's file was removed or changed by somebody else")]
@@ -183,13 +184,6 @@ impl From<StoreError> for AuditError {
             }
             StoreError::BrokenOff => Self::BrokenOff,
         }
-    }
-}
-
-fn counted(files: usize) -> String {
-    match files {
-        1 => "1 file or directory".to_owned(),
-        files => format!("{files} files or directories"),
     }
 }
 

@@ -45,8 +45,10 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 fn show(figures: &CallStats) {
     let sets = match figures.sets {
         0 => String::new(),
-        1 => ", 1 set of changes".to_owned(),
-        sets => format!(", {sets} sets of changes"),
+        sets => format!(
+            ", {}",
+            print::counted(sets, "set of changes", "sets of changes")
+        ),
     };
     print::line(&format!(
         "{}{sets}",

@@ -3,8 +3,8 @@
 use time::OffsetDateTime;
 
 use super::finding::DoctorFinding;
-use crate::cli::start;
 use crate::cli::when::{from_now, minute};
+use crate::cli::{print, start};
 use crate::config::{ServeSettings, store_home};
 use crate::gates::ends_soon;
 use crate::server::http::{KeptDelegates, NamedClient, TokensFile};
@@ -45,8 +45,10 @@ pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
     };
     let mut found = vec![DoctorFinding::good(match clients.len() {
         0 => "the tokens file names no client yet".to_owned(),
-        1 => "the tokens file names 1 client".to_owned(),
-        many => format!("the tokens file names {many} clients"),
+        some => format!(
+            "the tokens file names {}",
+            print::counted(some, "client", "clients")
+        ),
     })];
     found.extend(clients.iter().filter_map(ending));
     if delegates && has_caller_keys {

@@ -9,6 +9,7 @@ use super::{MEANING, SearchHit};
 use crate::index::{NearPage, NearPages};
 use crate::page::escape_hidden;
 use crate::tools::context::ToolContext;
+use crate::words::counted;
 
 /// The most pages that are added for their meaning alone: some page is always the nearest, even of nonsense.
 const MOST: usize = 10;
@@ -57,7 +58,8 @@ pub(super) fn words_alone(why: &str) -> String {
 
 /// The note for an answer of which some pages lack.
 pub(super) fn lacking(missing: usize) -> Option<String> {
-    (missing > 0).then(|| format!("{missing} pages are found by their words alone so far."))
+    let pages = counted(missing, "page is found by its", "pages are found by their");
+    (missing > 0).then(|| format!("{pages} words alone so far."))
 }
 
 impl SearchHit {
