@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Code, Failure};
 use crate::wiki::sentence;
 
-/// Phrases that tell an agent where to look or whom to tell; at a terminal the user reads that directly.
+/// Phrases that tell an agent where to look or whom to tell; at a terminal the user reads the message.
 const TELL: [&str; 4] = [
     "details.leftOut names the pages and the reasons. ",
     "Tell the user: ",

@@ -59,7 +59,7 @@ pub struct DelegateRecord {
     /// The reason for its end, until a server put it on record and removed the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) ended: Option<DelegateEndReason>,
-    /// The call under which that goes on record.
+    /// The call under which its end goes on record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) end_call: Option<CallId>,
 }
