@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use serde_json::json;
+
 use crate::calls;
 use crate::client::{Client, at_once};
 use crate::figure::{Budget, Figure, Unit};
@@ -22,6 +24,8 @@ const LANES: usize = 8;
 /// slower one both answer fewer.
 const LEAST: f64 = 10_000.0;
 const WIKI_THERE: f64 = 64_000.0;
+/// How many calls the processors' time is the mean of.
+const WORKED: u16 = 12_000;
 
 /// Measures the packaged build and, where it is given, the README's, which has to reach two thirds of it.
 pub(crate) fn measure(readme: Option<&Path>) -> Vec<Figure> {
@@ -34,8 +38,31 @@ pub(crate) fn measure(readme: Option<&Path>) -> Vec<Figure> {
     if let Some(readme) = readme {
         let rates = Rates::of(readme, &demo, &wiki);
         figures.push(rates.figure("README's build: calls a second, pipelined", two_thirds));
+        figures.push(work(
+            "README's build: processors' time of a call",
+            readme,
+            &demo,
+        ));
     }
+    figures.insert(
+        1,
+        work("processors' time of a call", Path::new(BINARY), &demo),
+    );
     figures
+}
+
+/// The time, of kernel and program, that processors work in the server for a call of `wikijs_list_tags`, many of
+/// which are under way.
+fn work(what: &'static str, binary: &Path, demo: &Wiki) -> Figure {
+    let mut server = Server::start_of(binary, &demo.address(), demo.key(), &[]).ready();
+    let mut tags = |count: u16| {
+        let call = |id| calls::call(id, "wikijs_list_tags", &json!({}));
+        server.pipeline(count.into(), WINDOW, call);
+        server.worked()
+    };
+    let before = tags(WINDOW.try_into().unwrap_or(u16::MAX));
+    let worked = (tags(WORKED) - before) / f64::from(WORKED);
+    Figure::at_most(what, Unit::Milliseconds, worked, 0.130)
 }
 
 /// Calls a second through a build, and of the wiki itself: medians.
