@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
+use super::markup::SiteLinks;
 use super::sign_ins::SignInRecord;
 use crate::error::Failure;
 use crate::mirror::Mirror;
@@ -151,6 +152,11 @@ pub struct WikiHandle {
 }
 
 impl Reviewer {
+    /// Links that stay at their site.
+    pub(super) fn links(&self) -> SiteLinks<'_> {
+        SiteLinks(self.site.as_ref())
+    }
+
     /// The ids of the pages that are now at places about which they do not decide, wherever the
     /// record has them; see [`Wiki::ids_outside`] for the time.
     ///

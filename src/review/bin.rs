@@ -90,7 +90,7 @@ async fn show(
     let unseen: Vec<&str> = state.unknown.iter().map(|field| field.name()).collect();
     let body = html! {
         main #main.set {
-            p.back { a href=(format!("/review/bin{}", frame.at_site())) { "← Bin" } }
+            p.back { a href=(frame.links().to("/review/bin")) { "← Bin" } }
             h1 { (place_of(&one)) }
             p.quiet { "Page " (one.page.id) ", last seen " (at(one.gone.last_seen)) ", last changed by " (author(&one)) "." }
             @if !unseen.is_empty() { p.warning { "Not seen: " (unseen.join(", ")) "." } }
@@ -160,7 +160,7 @@ async fn propose(reviews: &Reviews, visitor: &Visitor, request: WriteRequest) ->
     let what = match left.await {
         Ok(mut answer) => match answer.left_to_people() {
             Some((set, _)) => {
-                return Ok(see_other(&format!("/review/sets/{set}{}", frame.at_site())));
+                return Ok(see_other(&frame.links().set(set)));
             }
             None => "It is as it was.".to_owned(),
         },
@@ -222,7 +222,7 @@ fn name(one: &BinPage) -> String {
 }
 
 fn address(one: &BinPage, frame: &Frame) -> String {
-    format!("/review/bin/{}{}", name(one), frame.at_site())
+    frame.links().to(format_args!("/review/bin/{}", name(one)))
 }
 
 /// A page of the bin, and its restore to a place.
@@ -278,13 +278,13 @@ fn asked<'a>(form: &'a FormFields, name: &'a str) -> Option<&'a str> {
 fn filter_form(query: &FormFields, frame: &Frame) -> Markup {
     html! {
         form.search #filter method="get" action="/review/bin" role="search" {
-            @if let Some(site) = &frame.site { input type="hidden" name="site" value=(site); }
+            (frame.links().member())
             (input("path", "Below", query.text("path"), "docs or de:docs"))
             (input("by", "Last changed by", query.text("by"), "name"))
             (input("since", "Missed since", query.text("since"), "7d or 2030-01-31"))
             div.act {
                 button type="submit" { "Filter" }
-                a href=(format!("/review/bin{}", frame.at_site())) { "Show all" }
+                a href=(frame.links().to("/review/bin")) { "Show all" }
             }
         }
     }
@@ -315,7 +315,7 @@ fn part_form(query: &FormFields, token: &str, frame: &Frame) -> Markup {
     html! {
         h2 { "A part of the wiki as it was" }
         p.quiet { "What was changed, deleted, moved or made there since becomes one set, which people decide on." }
-        form.search method="post" action=(format!("/review/bin{}", frame.at_site())) data-once="" {
+        form.search method="post" action=(frame.links().to("/review/bin")) data-once="" {
             input type="hidden" name="form_token" value=(token);
             (input("path", "Below", query.text("path"), "docs"))
             (input("at", "As it was at (UTC)", query.text("at"), "3h or 2030-01-31 09:00"))
@@ -355,23 +355,4 @@ fn place_of(one: &BinPage) -> String {
 
 fn at(time: MirrorTime) -> Markup {
     when(&Date::from(time.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::filter_form;
-    use crate::review::form::FormFields;
-    use crate::review::markup::Frame;
-
-    #[test]
-    fn a_filter_stays_at_the_site_that_is_looked_at() {
-        let query = FormFields::of_query(Some("site=b&path=docs"));
-        let frame = Frame {
-            site: Some("b".parse().unwrap()),
-            ..Frame::default()
-        };
-        let form = filter_form(&query, &frame).into_string();
-        assert!(form.contains("name=\"site\" value=\"b\""), "{form}");
-        assert!(form.contains("href=\"/review/bin?site=b\""), "{form}");
-    }
 }

@@ -21,6 +21,7 @@ use crate::audit::{Proposal, ProposalId};
 use crate::error::Code;
 use crate::gates::LinkLeft;
 use crate::render_budget;
+use crate::site::SiteName;
 use crate::write::Apply;
 
 /// For how long a browser waits for what becomes of a set of many changes, before it is shown how
@@ -231,11 +232,10 @@ impl SentDecision<'_> {
     }
 }
 
-/// The page of a set that was decided. It names the site: another tab may have looked at another since.
+/// The page of a set that was decided.
 pub(super) fn decided(visitor: &Visitor, id: ProposalId) -> String {
-    let site = visitor.reviewer.site.as_ref();
-    let site = site.map_or_else(String::new, |site| format!("&site={site}"));
-    format!("/review/sets/{id}?{DECIDED}=1{site}")
+    let links = visitor.reviewer.links();
+    links.set(format_args!("{id}?{DECIDED}=1"))
 }
 
 /// Frees what was shown, which is not needed while a decision is carried out: that may take long.
@@ -259,35 +259,39 @@ pub(super) async fn carry_out(
     decision: ReviewDecision,
 ) -> Result<Option<String>, BrowserResponse> {
     let mut work = decision::begin(&visitor.reviewer, proposal, decision, &reviews.under_way);
+    let site = visitor.reviewer.site.as_ref().map(SiteName::to_string);
+    let of = (visitor.session.name.clone(), site);
     let came = if proposal.others.is_empty() {
         decision::ended(work.await)
     } else if let Ok(ended) = tokio::time::timeout(PATIENCE, &mut work).await {
         decision::ended(ended)
     } else {
-        let (reviews, session) = (Arc::clone(reviews), visitor.session.name.clone());
-        tokio::spawn(async move { tell(&reviews, &session, decision::ended(work.await)).await });
+        let (reviews, of) = (Arc::clone(reviews), of.clone());
+        tokio::spawn(async move { tell(&reviews, &of, decision::ended(work.await)).await });
         return Ok(None);
     };
     match came {
         Err(failure) => busy(&failure).map_or_else(|| Ok(Some(failure.to_string())), Err),
         came => {
-            tell(reviews, &visitor.session.name, came).await;
+            tell(reviews, &of, came).await;
             Ok(None)
         }
     }
 }
 
-/// Keeps what came of a decision for the next page.
-async fn tell(reviews: &Reviews, session: &str, came: Came) {
+/// Keeps what came of a decision for the session's next page of its site.
+async fn tell(reviews: &Reviews, (session, site): &(String, Option<String>), came: Came) {
     let news = came.unwrap_or_else(|failure| {
         Some(News {
             is_good: false,
             text: failure.to_string(),
             record: None,
+            site: None,
         })
     });
     if let Some(news) = news {
-        let keep = |state: &mut BrowserState| state.news = Some(news);
+        let site = site.clone();
+        let keep = |state: &mut BrowserState| state.news = Some(News { site, ..news });
         reviews.sessions.change(session, keep).await;
     }
 }

@@ -136,6 +136,7 @@ fn good(text: String, call: CallId) -> News {
         is_good: true,
         text,
         record: Some(call),
+        site: None,
     }
 }
 

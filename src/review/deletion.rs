@@ -79,7 +79,7 @@ pub(super) fn page(
         ("thing", "things")
     };
     let title = format!("Delete {}?", counted(gone.len(), noun, nouns));
-    let set = format!("/review/sets/{}{}", proposal.id, frame.at_site());
+    let set = frame.links().set(proposal.id);
     // The ticks of the set's page stay.
     let mut back = set.clone();
     for number in left_out {

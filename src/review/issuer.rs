@@ -9,7 +9,7 @@ use super::auth::{IssuerAnswer, IssuerDoor, IssuerRefusal};
 use super::base_url::ReviewOrigin;
 use super::form::FormFields;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
-use super::sign_in;
+use super::sign_in::{self, SignInTarget};
 use super::visitor::{Reviews, cookie};
 
 /// `GET /review/sign-in/issuer`
@@ -49,7 +49,7 @@ pub(super) async fn finish(State(reviews): State<Arc<Reviews>>, request: Request
         }
     };
     tracing::info!(reviewer = %done.name, "signed in to the review page at the issuer");
-    let then = sign_in::leads_to(&done.then);
+    let then = SignInTarget::read(&done.then).address();
     let mut reply = page(StatusCode::OK, sign_in::signed_in(&done.name, &then));
     add_cookie(&mut reply, &over);
     add_cookie(&mut reply, &sign_in::cookie(&done.cookie, is_secure));

@@ -1,5 +1,7 @@
 //! Renders the frame of all pages, and small pieces that several pages use.
 
+use std::fmt::Display;
+
 use maud::{DOCTYPE, Markup, Render, html};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -18,6 +20,43 @@ pub(super) struct News {
     pub text: String,
     /// The call that has it on record.
     pub record: Option<CallId>,
+    /// The site that it is about, where there are several: a page of that site tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+}
+
+/// Addresses of the review page, each at the site that the page with the link is about: other tabs of the same
+/// browser may look at other sites.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SiteLinks<'a>(pub(super) Option<&'a SiteName>);
+
+impl SiteLinks<'_> {
+    /// An address, or the rest of the page's own from its `?`.
+    pub(super) fn to(self, address: impl Display) -> String {
+        let address = address.to_string();
+        let Some(site) = self.0 else {
+            return address;
+        };
+        let at = address.find('#').unwrap_or(address.len());
+        let (address, place) = address.split_at(at);
+        let sign = if address.contains('?') { '&' } else { '?' };
+        format!("{address}{sign}site={site}{place}")
+    }
+
+    /// The page of a set.
+    pub(super) fn set(self, id: impl Display) -> String {
+        self.to(format_args!("/review/sets/{id}"))
+    }
+
+    /// The page of a call on record.
+    pub(super) fn call(self, call: CallId) -> String {
+        self.to(format_args!("/review/record/calls/{call}"))
+    }
+
+    /// The member of a form that asks by its address.
+    pub(super) fn member(self) -> Markup {
+        html! { @if let Some(site) = self.0 { input type="hidden" name="site" value=(site); } }
+    }
 }
 
 /// The surroundings of a page: sign-in, wiki, news and navigation. That of a page for nobody has none.
@@ -46,10 +85,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The query string that keeps an address on the page's site.
-    pub(super) fn at_site(&self) -> String {
-        let site = self.site.as_ref();
-        site.map_or_else(String::new, |site| format!("?site={site}"))
+    /// Links that stay at the page's site.
+    pub(super) fn links(&self) -> SiteLinks<'_> {
+        SiteLinks(self.site.as_ref())
     }
 }
 
@@ -65,6 +103,7 @@ pub(super) fn input(name: &str, label: &str, value: &str, example: &str) -> Mark
 
 /// A whole page.
 pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
+    let links = frame.links();
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -83,16 +122,16 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
             body {
                 a.skip href="#main" { "Skip to the content" }
                 header.top {
-                    a.home href="/review" { "Review" }
+                    a.home href=(links.to("/review")) { "Review" }
                     @if let Some(wiki) = &frame.wiki { span.wiki-name { bdi { (text(wiki)) } } }
                     @if let Some((name, token)) = &frame.signed_in {
                         nav aria-label="Pages" {
-                            a href="/review" aria-current=[(!frame.is_record && !frame.is_bin).then_some("page")] { "Queue" }
+                            a href=(links.to("/review")) aria-current=[(!frame.is_record && !frame.is_bin).then_some("page")] { "Queue" }
                             " "
-                            a href="/review/record" aria-current=[frame.is_record.then_some("page")] { "Record" }
+                            a href=(links.to("/review/record")) aria-current=[frame.is_record.then_some("page")] { "Record" }
                             @if frame.has_bin {
                                 " "
-                                a href="/review/bin" aria-current=[frame.is_bin.then_some("page")] { "Bin" }
+                                a href=(links.to("/review/bin")) aria-current=[frame.is_bin.then_some("page")] { "Bin" }
                             }
                         }
                         @if let Some(site) = &frame.site { (sites(frame, site)) }
@@ -103,11 +142,11 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                         }
                     }
                 }
-                @if let Some(News { is_good, text: told, record }) = &frame.news {
+                @if let Some(News { is_good, text: told, record, .. }) = &frame.news {
                     p.news.good[*is_good].bad[!*is_good] role="status" {
                         (text(told))
                         @if let Some(call) = record {
-                            " " a href=(record_of(*call)) { "Its record" }
+                            " " a href=(links.call(*call)) { "Its record" }
                         }
                     }
                 }
@@ -128,16 +167,11 @@ fn sites(frame: &Frame, own: &SiteName) -> Markup {
     html! {
         nav.sites aria-label="Wikis" {
             @for site in &frame.sites {
-                a href=(format!("{place}?site={site}")) aria-current=[(site == own).then_some("true")] { (site) }
+                a href=(SiteLinks(Some(site)).to(place)) aria-current=[(site == own).then_some("true")] { (site) }
                 " "
             }
         }
     }
-}
-
-/// The address at which the record shows a call.
-pub(super) fn record_of(call: CallId) -> String {
-    format!("/review/record/calls/{call}")
 }
 
 /// A page that says what is wrong and what to do.
@@ -147,7 +181,7 @@ pub(super) fn trouble(title: &str, frame: &Frame, what: &str, then: &str) -> Mar
             h1 { (title) }
             p { (what) }
             @if !then.is_empty() { p { (then) } }
-            p { a href="/review" { "To the queue" } }
+            p { a href=(frame.links().to("/review")) { "To the queue" } }
         }
     };
     page(title, frame, &body)

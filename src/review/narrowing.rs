@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::form::FormFields;
-use super::markup::{input, text};
+use super::markup::{SiteLinks, input, text};
 use crate::audit::Proposal;
 use crate::change::Risk;
 use crate::page::Prefix;
@@ -68,13 +68,14 @@ impl QueueFilter {
     }
 
     /// The form that narrows, with how many of these sets have each client and risk.
-    pub(super) fn form(&self, all: &[Proposal]) -> Markup {
+    pub(super) fn form(&self, all: &[Proposal], links: SiteLinks) -> Markup {
         // A client without a name cannot be asked for by it.
         let named = all.iter().map(|one| one.client.shown());
         let clients = counted_each(named.filter(|name| !name.is_empty()).map(str::to_owned));
         let risks = counted_each(all.iter().flat_map(Proposal::risks));
         html! {
             form.search method="get" action="/review" role="search" {
+                (links.member())
                 (input("words", "Search", &self.words, "page, title, note"))
                 label { span { "Agent" }
                     select name="client" {
@@ -99,7 +100,7 @@ impl QueueFilter {
                 }
                 div.act {
                     button type="submit" { "Filter" }
-                    @if self.is_narrow() { a href="/review" { "Show all" } }
+                    @if self.is_narrow() { a href=(links.to("/review")) { "Show all" } }
                 }
             }
             @if let Some(wrong) = self.wrong { p.news.bad role="alert" { (wrong) } }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::markup::{self, Frame, client, counted, lines, more_pages, text, when};
+use super::markup::{self, Frame, SiteLinks, client, counted, lines, more_pages, text, when};
 use super::narrowing::{QueueFilter, counted_each, label};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::{Operation, Risk};
@@ -80,7 +80,7 @@ pub(super) fn page(
         main #main {
             h1 { "Waiting for a decision" }
             (form)
-            (list(queue, narrowing))
+            (list(queue, narrowing, frame.links()))
             p.keys.quiet aria-hidden="true" {
                 kbd { "j" } " and " kbd { "k" } " move, " kbd { "Enter" } " opens"
             }
@@ -91,7 +91,7 @@ pub(super) fn page(
 }
 
 /// The part of the page that changes by itself.
-pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
+pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter, links: SiteLinks) -> Markup {
     html! {
         div #queue data-tag=(queue.tag()) data-waiting=(queue.waiting.len()) {
             @if queue.waiting.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
             } @else {
                 p.count { (count(&queue.waiting)) }
                 ol.queue {
-                    @for (one, now) in queue.shown().iter().zip(&queue.standing) { (waiting(one, now.state)) }
+                    @for (one, now) in queue.shown().iter().zip(&queue.standing) { (waiting(one, now.state, links)) }
                 }
                 @let behind = queue.waiting.len().saturating_sub(MAX_LISTED);
                 @if behind > 0 { p.quiet { "and " (behind) " more behind these" } }
@@ -110,7 +110,7 @@ pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
             @if !queue.decided.is_empty() {
                 h2 { "Decided lately" }
                 ul.decided {
-                    @for one in &queue.decided { (decided(one)) }
+                    @for one in &queue.decided { (decided(one, links)) }
                 }
             }
         }
@@ -137,10 +137,10 @@ pub(super) fn marks(risks: &BTreeSet<Risk>) -> Markup {
     }
 }
 
-fn waiting(one: &Proposal, state: ListedState) -> Markup {
+fn waiting(one: &Proposal, state: ListedState, links: SiteLinks) -> Markup {
     html! {
         li {
-            a.row href=(format!("/review/sets/{}", one.id)) {
+            a.row href=(links.set(one.id)) {
                 span.what { (what(one)) }
                 span.size { (size(one)) }
                 @let risks = one.risks();
@@ -166,12 +166,12 @@ fn waiting(one: &Proposal, state: ListedState) -> Markup {
     }
 }
 
-fn decided(one: &Proposal) -> Markup {
+fn decided(one: &Proposal, links: SiteLinks) -> Markup {
     html! {
         li {
             span class=(format!("state {}", one.state.as_str())) { (one.state.as_str()) }
             " "
-            a href=(format!("/review/sets/{}", one.id)) { (what(one)) }
+            a href=(links.set(one.id)) { (what(one)) }
             @let left_out: Vec<_> = one.changes_left_out().collect();
             @if let [(_, first), others @ ..] = &*left_out {
                 b.left-out { ", left out: " span.path { (place(&first.locale, &first.path)) }

@@ -188,7 +188,7 @@ pub(super) fn page(
 ) -> Markup {
     let body = html! {
         main #main {
-            p.back { a href=(format!("/review/sets/{id}")) { "← To the change" } }
+            p.back { a href=(frame.links().set(id)) { "← To the change" } }
             h1 { "About how " span.path { (place(&one.locale, &one.path)) } " will look" }
             p.warning {
                 "This is approximate: the wiki renders it with its own style, scripts and macros. "

@@ -26,7 +26,7 @@ use super::reply::{
     trouble,
 };
 use super::set_view::{self, ReviewerInput};
-use super::sign_in::{self, SignInWays};
+use super::sign_in::{self, SignInTarget, SignInWays};
 use super::sign_ins::SignInRecord;
 use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
@@ -78,7 +78,8 @@ async fn show_queue(
     let query = FormFields::of_query(uri.query());
     let mut queue = reviews.queue_of(&visitor).await?;
     let narrowing = QueueFilter::new(&query);
-    let form = narrowing.form(&queue.waiting);
+    let links = visitor.reviewer.links();
+    let form = narrowing.form(&queue.waiting, links);
     queue.narrow(&narrowing);
     let proposals = visitor.reviewer.bench.desk.proposals();
     // An open page asks every few seconds.
@@ -96,7 +97,7 @@ async fn show_queue(
     if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
         return Ok(not_modified(&tag));
     }
-    let mut reply = page(StatusCode::OK, queue::list(&queue, &narrowing));
+    let mut reply = page(StatusCode::OK, queue::list(&queue, &narrowing, links));
     set(&mut reply, header::ETAG, &tag);
     Ok(reply)
 }
@@ -189,7 +190,7 @@ async fn ask_sign_in(State(reviews): ReviewRouteState, uri: Uri) -> BrowserResul
     if secret.is_empty() {
         let ways = SignInWays {
             issuer: reviews.doors.issuer().map(IssuerDoor::name),
-            then: query.text("then").parse().ok(),
+            then: SignInTarget::read(query.text("then")),
         };
         return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed(&ways)));
     }
@@ -208,7 +209,7 @@ async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserR
     let opened = opened.map_err(|error| broken(&error))?;
     let (opened, session) = opened.ok_or_else(|| wrong_link(&reviews))?;
     tracing::info!(reviewer = %session.name(), "signed in to the review page");
-    let mut reply = see_other(&sign_in::leads_to(form.text("then")));
+    let mut reply = see_other(&SignInTarget::read(form.text("then")).address());
     let is_secure = reviews.place.is_secure_for(&request.extensions);
     let cookie = sign_in::cookie(&opened, is_secure);
     set(&mut reply, header::SET_COOKIE, &cookie);

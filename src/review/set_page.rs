@@ -29,7 +29,7 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
             @if let Some(why) = shown.left_to_others() { p.news.bad { (why) } }
             (hindrance(shown))
             @if shown.can_decide() {
-                @let address = format!("/review/sets/{}{}", proposal.id, frame.at_site());
+                @let address = frame.links().set(proposal.id);
                 // A form of its own: Enter in the reason rejects, with scripts and without.
                 form #rejecting method="post" action=(address) data-once="" { (hidden(shown)) }
                 form #decide method="post" action=(address) data-once="" {
@@ -66,7 +66,7 @@ fn head(shown: &SetPageModel) -> Markup {
     let proposal = &sheet.review.proposal;
     let (asked, mending) = sheet.counts();
     html! {
-        p.back { a href="/review" { "← Queue" } }
+        p.back { a href=(shown.reviewer.links().to("/review")) { "← Queue" } }
         h1 { (what(proposal)) }
         p.by {
             (client(&proposal.client)) " asks, " (when(&proposal.created))
@@ -106,15 +106,16 @@ fn changes(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let numbered = || sheet.changes.iter().enumerate();
     let is_list = sheet.changes.len() > 1;
+    let links = shown.reviewer.links();
     let mends = |change: &ShownChange| change.proposed.links_mended.is_some();
     html! {
         @if !sheet.parts.is_empty() {
             p.views {
                 "Differences: "
                 @if shown.session.kept.state.is_side_by_side {
-                    a href="?view=one" { "one column" } " · " b { "two columns" }
+                    a href=(links.to("?view=one")) { "one column" } " · " b { "two columns" }
                 } @else {
-                    b { "one column" } " · " a href="?view=two" { "two columns" }
+                    b { "one column" } " · " a href=(links.to("?view=two")) { "two columns" }
                 }
             }
         }
@@ -135,6 +136,7 @@ fn changes(shown: &SetPageModel) -> Markup {
 fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool) -> Markup {
     let proposed = &change.proposed;
     let id = format!("change-{number}");
+    let (links, set) = (shown.reviewer.links(), shown.sheet.review.proposal.id);
     let is_left_out = shown
         .sheet
         .review
@@ -159,7 +161,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
                     @if is_left_out { " " span.mark { "left out" } }
                 }
                 @if !change.texts.is_empty() && proposed.operation != Operation::UploadAsset {
-                    a.wiki href=(format!("/review/sets/{}/new/{number}", shown.sheet.review.proposal.id)) { "as rendered" }
+                    a.wiki href=(links.set(format_args!("{set}/new/{number}"))) { "as rendered" }
                 }
                 a.wiki href=(change.reviewed.change.target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
                 @if is_list && shown.can_decide() {
@@ -175,7 +177,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
             @if !change.values.is_empty() { (fields::table(change.values.iter().copied())) }
             @if proposed.operation == Operation::UploadAsset && is_picture(&proposed.path) {
                 img.picture loading="lazy" alt=(format!("What is uploaded as {}", text(proposed.path.as_str())))
-                    src=(format!("/review/sets/{}/picture/{number}", shown.sheet.review.proposal.id));
+                    src=(links.set(format_args!("{set}/picture/{number}")));
             }
             @for (at, of) in change.texts.iter().enumerate() { (one_text(shown, number, at, *of)) }
         }
@@ -186,6 +188,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
 fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): FieldDiff) -> Markup {
     let own = shown.sheet.parts.iter().enumerate();
     let own = own.filter(|(_, part)| part.change == change && part.text == at);
+    let links = shown.reviewer.links();
     html! {
         div.text {
             @if field != "content" { h4 { (field) } }
@@ -195,7 +198,7 @@ fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): Field
                     (table(&rows, shown.session.kept.state.is_side_by_side))
                 } @else {
                     p.folded {
-                        a href=(format!("?from={number}#change-{change}")) data-part=(number) {
+                        a href=(links.to(format_args!("?from={number}#change-{change}"))) data-part=(number) {
                             "Show " (counted(part.changed, "changed line", "changed lines"))
                         }
                     }
@@ -211,9 +214,10 @@ fn more(shown: &SetPageModel) -> Markup {
     let Some(next) = shown.sheet.parts.get(end) else {
         return html! {};
     };
+    let links = shown.reviewer.links();
     html! {
         p.more {
-            a.button href=(format!("?from={end}#change-{}", next.change)) {
+            a.button href=(links.to(format_args!("?from={end}#change-{}", next.change))) {
                 "Show the next differences"
             }
         }
@@ -322,7 +326,7 @@ fn decide(shown: &SetPageModel) -> Markup {
                         b { (counted(shown.unseen.lines, "changed line", "changed lines")) }
                         " not shown yet. "
                         @if let Some(first) = shown.unseen.first {
-                            a href=(format!("?from={first}")) { "Show them" }
+                            a href=(shown.reviewer.links().to(format_args!("?from={first}"))) { "Show them" }
                         }
                         ", or type their number to apply unseen: "
                         input.number type="text" inputmode="numeric" name="unseen" size="6"

@@ -1,13 +1,15 @@
 //! Signing in by a link that works once. Opening it does nothing: its form does, so that whatever
 //! looks at addresses ahead of a person uses nothing up.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use maud::{Markup, html};
 use parking_lot::Mutex;
 
-use super::markup::{self, Frame};
+use super::markup::{self, Frame, SiteLinks};
 use crate::audit::ProposalId;
+use crate::site::SiteName;
 
 /// The name of the cookie where the page is reached without TLS.
 const COOKIE: &str = "wikijs_review";
@@ -60,8 +62,8 @@ pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
 pub(super) struct SignInWays {
     /// The name of an issuer.
     pub issuer: Option<String>,
-    /// The set that somebody came for.
-    pub then: Option<ProposalId>,
+    /// The page that somebody came for.
+    pub then: SignInTarget,
 }
 
 /// Says that nobody is signed in, and how to.
@@ -117,8 +119,7 @@ pub(super) fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
             p { (why) }
             h2 { "How to sign in" }
             @if let Some(issuer) = &ways.issuer {
-                @let then = ways.then.map_or_else(String::new, |set| format!("?then={set}"));
-                p { a.button.primary href=(format!("{AT_ISSUER}{then}")) { "Sign in with " (issuer) } }
+                p { a.button.primary href=(format!("{AT_ISSUER}?then={}", ways.then)) { "Sign in with " (issuer) } }
             }
             ul {
                 li { "Operators run " code { "wikijs-gate review" } " in a terminal, which opens it." }
@@ -133,10 +134,41 @@ pub(super) fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
     markup::page("Sign in", &Frame::default(), &body)
 }
 
-/// The page to which a sign-in leads: only to one of our own sets, or to the queue.
-pub(super) fn leads_to(then: &str) -> String {
-    let then = then.parse::<ProposalId>().ok();
-    then.map_or_else(|| "/review".to_owned(), |id| format!("/review/sets/{id}"))
+/// The page to which a sign-in leads: one of our own sets or the queue, of a site where there are several.
+/// As text it is the set's id and `@` with the site's name, each where there is one.
+#[derive(Debug, Default)]
+pub(super) struct SignInTarget {
+    pub set: Option<ProposalId>,
+    pub site: Option<SiteName>,
+}
+
+impl SignInTarget {
+    /// Reads one. It comes from anybody's address, so what is wrong in it counts as not given.
+    pub(super) fn read(text: &str) -> Self {
+        let (set, site) = text.split_once('@').unwrap_or((text, ""));
+        Self {
+            set: set.parse().ok(),
+            site: site.parse().ok(),
+        }
+    }
+
+    /// Its address.
+    pub(super) fn address(&self) -> String {
+        let links = SiteLinks(self.site.as_ref());
+        self.set
+            .map_or_else(|| links.to("/review"), |id| links.set(id))
+    }
+}
+
+impl fmt::Display for SignInTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(set) = self.set {
+            write!(f, "{set}")?;
+        }
+        self.site
+            .as_ref()
+            .map_or(Ok(()), |site| write!(f, "@{site}"))
+    }
 }
 
 /// The address that leads to the issuer.
@@ -191,7 +223,35 @@ pub(super) fn no_cookie(is_secure: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WRONG_A_MINUTE, WrongLinks, cookie, no_cookie};
+    use super::{SignInTarget, WRONG_A_MINUTE, WrongLinks, cookie, no_cookie};
+
+    #[test]
+    fn a_sign_in_leads_to_one_of_our_pages_at_its_site() {
+        for (text, address) in [
+            ("", "/review"),
+            ("0123456789abcdef", "/review/sets/0123456789abcdef"),
+            (
+                "0123456789abcdef@docs",
+                "/review/sets/0123456789abcdef?site=docs",
+            ),
+            ("@docs", "/review?site=docs"),
+        ] {
+            let target = SignInTarget::read(text);
+            assert_eq!(
+                (target.to_string(), target.address()),
+                (text.to_owned(), address.to_owned())
+            );
+        }
+        for wrong in [
+            "//evil.example",
+            "x@//evil",
+            "@a b",
+            "https://evil.example/@",
+            "\"><b>@<b>",
+        ] {
+            assert_eq!(SignInTarget::read(wrong).address(), "/review", "{wrong}");
+        }
+    }
 
     #[test]
     fn by_tls_the_cookie_is_of_this_host_alone() {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::markup::{record_of, text, when};
+use super::markup::{text, when};
 use super::queue::what;
 use super::rows::whole;
 use super::set_view::{After, SetPageModel, ShownChange};
@@ -17,6 +17,7 @@ const MOST_CONFLICTS: usize = 50;
 /// Renders the decision, and the way on from it.
 pub(super) fn state(shown: &SetPageModel) -> Markup {
     let proposal = &shown.sheet.review.proposal;
+    let links = shown.reviewer.links();
     html! {
         @match &proposal.state {
             ProposalState::Open => {}
@@ -28,7 +29,7 @@ pub(super) fn state(shown: &SetPageModel) -> Markup {
             },
             ProposalState::Replaced { decided, replaced_by } => p.news.bad {
                 "Replaced " (when(decided)) " by "
-                a href=(format!("/review/sets/{replaced_by}")) { (replaced_by) }
+                a href=(links.set(replaced_by)) { (replaced_by) }
             },
             ProposalState::Withdrawn { decided, withdrawn_by } => p.news.bad role="status" {
                 "Withdrawn " (when(decided)) " by " (text(withdrawn_by))
@@ -37,10 +38,10 @@ pub(super) fn state(shown: &SetPageModel) -> Markup {
         @if let Some(After { has_focus, next, .. }) = shown.given.after {
             p.next {
                 @match next {
-                    Some(next) => a.button href=(format!("/review/sets/{}", next.id)) autofocus[*has_focus] {
+                    Some(next) => a.button href=(links.set(next.id)) autofocus[*has_focus] {
                         "Next: " (what(next))
                     },
-                    None => a.button href="/review" autofocus[*has_focus] { "To the queue" },
+                    None => a.button href=(links.to("/review")) autofocus[*has_focus] { "To the queue" },
                 }
             }
         }
@@ -53,6 +54,7 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
     let numbers = |(number, _): (usize, _)| number;
     let has_left_out = !proposal.state.left_out().is_empty();
     let after = shown.given.after;
+    let links = shown.reviewer.links();
     html! {
         p {
             b { "Applied " (when(decided)) ": " }
@@ -65,11 +67,11 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
             p { b { "It is being taken back" @if let Some(far) = shown.far { ": " (far.done) " of " (far.of) " changes" } "." } }
         }
         p.then {
-            a href=(record_of(applied_by)) { "Its record" }
+            a href=(links.call(applied_by)) { "Its record" }
             @if let Some(by) = after.and_then(|after| after.undone_by) {
-                " · Taken back: " a href=(record_of(by)) { "the record of that" }
+                " · Taken back: " a href=(links.call(by)) { "the record of that" }
             } @else if after.is_some_and(|after| after.may_undo) && !shown.is_under_way {
-                " · " a href=(format!("/review/sets/{}/undo", proposal.id)) { "Undo" }
+                " · " a href=(links.set(format_args!("{}/undo", proposal.id))) { "Undo" }
             } @else if let Some(why) = after.and_then(|after| after.left_to_others) {
                 " · No undo: " (why)
             }

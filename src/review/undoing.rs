@@ -202,8 +202,8 @@ fn asking(
     wrong: Option<&str>,
     frame: &Frame,
 ) -> Markup {
-    let set = format!("/review/sets/{id}{}", frame.at_site());
-    let action = format!("/review/sets/{id}/undo{}", frame.at_site());
+    let set = frame.links().set(id);
+    let action = frame.links().set(format_args!("{id}/undo"));
     let body = html! {
         main #main.set {
             h1 { "Take back " (counted(preview.count, "change", "changes")) "?" }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use parking_lot::Mutex;
 
@@ -18,11 +19,11 @@ use super::markup::{self, Frame};
 use super::part;
 use super::queue::ReviewQueue;
 use super::record::{Checks, Readers};
-use super::reply::{BrowserResponse, page, set, trouble};
+use super::reply::{BrowserResponse, page, see_other, set, trouble};
 use super::session::SignedIn;
 use super::set_page;
 use super::set_view::{ReviewerInput, SetPageModel, SetView};
-use super::sign_in::{self, SignInWays, WrongLinks};
+use super::sign_in::{self, SignInTarget, SignInWays, WrongLinks};
 use super::sign_ins::{SignIns, digest};
 use super::under_way::RunningSets;
 use crate::audit::ProposalId;
@@ -146,6 +147,14 @@ impl Reviews {
                 let look = |state: &mut BrowserState| state.site = site;
                 self.sessions.change(&session.name, look).await;
             }
+            let names_none = !request
+                .uri
+                .query()
+                .is_some_and(|query| query.contains("site="));
+            if request.method == Method::GET && names_none && reviewer.site.is_some() {
+                // The session's site changes with every tab: an address that names none gets one.
+                return Err(see_other(&reviewer.links().to(address(request))));
+            }
             return Ok(Visitor { session, reviewer });
         }
         let is_first = cookie.is_none() && query.text(AGAIN).is_empty();
@@ -163,9 +172,13 @@ impl Reviews {
     fn ways(&self, request: &Parts) -> SignInWays {
         let set = request.uri.path().strip_prefix("/review/sets/");
         let set = set.and_then(|rest| rest.split('/').next());
+        let query = FormFields::of_query(request.uri.query());
         SignInWays {
             issuer: self.doors.issuer().map(IssuerDoor::name),
-            then: set.and_then(|set| set.parse().ok()),
+            then: SignInTarget {
+                set: set.and_then(|set| set.parse().ok()),
+                site: query.text("site").parse().ok(),
+            },
         }
     }
 
@@ -184,7 +197,9 @@ impl Reviews {
 
     pub(super) async fn frame(&self, visitor: &Visitor) -> Frame {
         let session = &visitor.session;
+        let site = visitor.reviewer.site.as_ref().map(SiteName::as_str);
         let news = session.kept.state.news.clone();
+        let news = news.filter(|news| news.site.as_deref() == site);
         if news.is_some() {
             // They are told once.
             let told = |state: &mut BrowserState| state.news = None;
@@ -287,14 +302,21 @@ fn is_from_elsewhere(request: &Parts) -> bool {
     site.is_some_and(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"))
 }
 
+/// The address that was asked for, from its path on.
+fn address(request: &Parts) -> &str {
+    let address = request.uri.path_and_query();
+    address.map_or(request.uri.path(), PathAndQuery::as_str)
+}
+
 /// The same address again, this time from a page of ours.
 fn again(request: &Parts) -> maud::Markup {
-    let path = request.uri.path();
+    let sign = request.uri.query().map_or('?', |_| '&');
+    let address = format!("{}{sign}{AGAIN}=1", address(request));
     let body = maud::html! {
         main.narrow {
-            p { a href=(format!("{path}?{AGAIN}=1")) { "Go on" } }
+            p { a href=(address) { "Go on" } }
         }
-        meta http-equiv="refresh" content=(format!("0; url={path}?{AGAIN}=1"));
+        meta http-equiv="refresh" content=(format!("0; url={address}"));
     };
     markup::page("One moment", &Frame::default(), &body)
 }

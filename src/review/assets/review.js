@@ -6,6 +6,14 @@ const every = 3000;
 // What has the focus has it at once, and not only with the next frame.
 document.querySelector("[autofocus]")?.focus();
 
+/** An address of ours at the site that this page is about: other tabs may look at another. */
+function atSite(path, members = {}) {
+  const asked = new URLSearchParams(members);
+  const site = new URLSearchParams(location.search).get("site");
+  if (site) asked.set("site", site);
+  return `${path}?${asked}`;
+}
+
 /** Asks for the list again and shows it if it is another one; keeps the focus where it was. */
 async function lookAtQueue() {
   const queue = document.getElementById("queue");
@@ -34,7 +42,7 @@ async function lookAtSet() {
   const form = document.getElementById("decide");
   if (!form || isSent() || document.hidden || document.querySelector(".elsewhere")) return;
   const id = form.closest("[data-set]").dataset.set;
-  const answer = await fetch(`/review/sets/${id}?part=state`);
+  const answer = await fetch(atSite(`/review/sets/${id}`, { part: "state" }));
   if (answer.status === 401) location.reload();
   if (answer.status !== 200) return;
   const state = (await answer.text()).trim();
@@ -43,7 +51,7 @@ async function lookAtSet() {
   news.className = "news bad elsewhere";
   news.setAttribute("role", "alert");
   const link = document.createElement("a");
-  link.href = location.pathname;
+  link.href = atSite(location.pathname);
   link.textContent = "Show what was decided";
   news.append(`Somebody else decided this meanwhile: ${state}. `, link, ".");
   form.querySelector(".decide").replaceChildren(news);
@@ -103,7 +111,7 @@ document.addEventListener("click", (event) => {
 async function tellHowFar(form) {
   const id = form.closest("[data-set]")?.dataset.set;
   if (!id) return;
-  const answer = await fetch(`/review/sets/${id}?part=state`);
+  const answer = await fetch(atSite(`/review/sets/${id}`, { part: "state" }));
   const far = /^being applied, (\d+) of (\d+)/.exec(answer.ok ? await answer.text() : "");
   if (!far) return;
   let told = document.getElementById("far");

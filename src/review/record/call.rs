@@ -6,7 +6,7 @@ use std::fmt::Display;
 use maud::{Markup, html};
 
 use super::super::fields;
-use super::super::markup::{counted, text};
+use super::super::markup::{SiteLinks, counted, text};
 use super::cells;
 use crate::audit::{AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails};
 use crate::error::capitalised;
@@ -17,8 +17,8 @@ const MOST_LEFT_OUT: usize = 100;
 
 /// Links from the pages of the record.
 pub(super) struct RecordLinks<'a> {
-    /// True if there are other pages of the record: a report in one file has none.
-    pub is_served: bool,
+    /// Links to the other pages; a report in one file has none.
+    pub served: Option<SiteLinks<'a>>,
     /// The address of a call's page in the wiki.
     pub wiki: &'a (dyn Fn(&CallHistory) -> Option<String> + Sync),
 }
@@ -26,7 +26,7 @@ pub(super) struct RecordLinks<'a> {
 impl RecordLinks<'_> {
     /// A call's id, which leads to it.
     fn call(&self, call: CallId) -> Markup {
-        self.to("record/calls", call)
+        leading(call, self.served.map(|links| links.call(call)))
     }
 
     /// A part of a fact, which leads to its page if it has one.
@@ -34,17 +34,19 @@ impl RecordLinks<'_> {
         match part {
             FactPart::Text(said) => html! { bdi { (text(said)) } },
             FactPart::Call(call) => html! { (self.call(*call)) " " },
-            FactPart::Proposal(proposal) => self.to("sets", text(proposal)),
+            FactPart::Proposal(proposal) => {
+                let id = text(proposal);
+                leading(&id, self.served.map(|links| links.set(&id)))
+            }
         }
     }
+}
 
-    /// An id, which leads to its page where there are other pages.
-    fn to(&self, kind: &str, id: impl Display) -> Markup {
-        let id = id.to_string();
-        html! {
-            @if self.is_served { a href=(format!("/review/{kind}/{id}")) { code { (id) } } }
-            @else { code { (id) } }
-        }
+/// An id, which leads to its page if there is one.
+fn leading(id: impl Display, page: Option<String>) -> Markup {
+    html! {
+        @if let Some(page) = page { a href=(page) { code { (id) } } }
+        @else { code { (id) } }
     }
 }
 
@@ -136,7 +138,7 @@ fn step(call: &CallHistory) -> Markup {
 /// One change of a set, folded.
 fn change(one: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks) -> Markup {
     html! {
-        details.one open[changed.is_some() && links.is_served] {
+        details.one open[changed.is_some() && links.served.is_some()] {
             summary {
                 span class=(format!("end {}", one.ending.tone().as_str())) { (cells::ending(one)) }
                 " " (cells::operation(one)) " " (cells::place(one))
@@ -155,8 +157,8 @@ fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks
         @else if !cells::is_of_many(call) && (call.before.is_some() || call.after.is_some()) {
             p.note {
                 "What it changed is not on this page: "
-                @if links.is_served {
-                    a href=(format!("/review/record/calls/{}", call.call)) { "look at it alone" }
+                @if let Some(links) = links.served {
+                    a href=(links.call(call.call)) { "look at it alone" }
                 } @else { code { "wikijs-gate audit show " (call.call) } }
             }
         }
@@ -173,8 +175,8 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
                 dd {
                     (cells::place(call)) " "
                     a href=(address) rel="noopener noreferrer" target="_blank" { "in the wiki" }
-                    @if let (Some(id), true) = (call.id, links.is_served) {
-                        " · " a href=(format!("/review/record?page={id}")) { "its story" }
+                    @if let Some((id, links)) = call.id.zip(links.served) {
+                        " · " a href=(links.to(format_args!("/review/record?page={id}"))) { "its story" }
                     }
                 }
             }
@@ -188,7 +190,7 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
 
 fn records(call: &CallHistory, links: &RecordLinks) -> Markup {
     html! {
-        details.lines open[!links.is_served] { summary { (counted(call.records.len(), "record", "records")) }
+        details.lines open[links.served.is_none()] { summary { (counted(call.records.len(), "record", "records")) }
         div.scroll tabindex="0" role="region" aria-label="records of the call" {
             table.records {
                 thead { tr { th { "Time (UTC)" } th { "Event" } th { "Says" } th { "Run and line" } } }

@@ -117,16 +117,17 @@ pub(super) fn page(
     mut frame: Frame,
 ) -> Markup {
     let is_running = matches!(check, LogCheck::Running { .. });
+    let links = frame.links();
     let body = html! {
         main #main.record {
-            p.back { a href="/review/record" { "← Record" } }
+            p.back { a href=(links.to("/review/record")) { "← Record" } }
             h1 { "Is the record as it was written?" }
             p.by {
                 "Every record is chained to the one before it. A check follows all chains, opens every kept page, "
                 "and holds each run against what later runs saw of it."
             }
             (state(check))
-            form method="post" action="/review/record/check" {
+            form method="post" action=(links.to("/review/record/check")) {
                 input type="hidden" name="form_token" value=(form_token);
                 @if !is_running {
                     button.primary type="submit" {
@@ -139,7 +140,7 @@ pub(super) fn page(
                 "Keep these where nobody with write access to the log can change them: "
                 code { "wikijs-gate audit verify --head heads.txt" }
                 " then shows whether anything before them was changed or cut off. "
-                a href="/review/record/heads.txt" download="heads.txt" { "Save heads.txt" }
+                a href=(links.to("/review/record/heads.txt")) download="heads.txt" { "Save heads.txt" }
             }
             (heads_table(heads))
         }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::markup::{self, Frame, counted};
+use super::super::markup::{self, Frame, SiteLinks, counted};
 use super::cells;
 use super::reader::CallListPage;
 use super::selection::Selection;
@@ -19,43 +19,44 @@ pub(super) fn page(
         let newest = listed.groups.groups.first()?.head()?;
         Some((id, newest))
     });
+    let links = frame.links();
     let body = html! {
         main #main {
             @if let Some((id, newest)) = story {
-                p.back { a href="/review/record" { "← Record" } }
+                p.back { a href=(links.to("/review/record")) { "← Record" } }
                 h1 { "The story of " (cells::place(newest)) " " span.quiet { "(page " (id) ")" } }
             } @else {
                 h1 { "Record" }
-                (selection.form())
+                (selection.form(links))
             }
             @for wrong in &selection.wrong { p.news.bad role="alert" { (wrong) } }
             @if is_first { (figures(listed)) }
-            (rows(&listed.groups.groups, selection))
+            (rows(&listed.groups.groups, selection, links))
             @if let Some(next) = listed.groups.next {
-                p.more { a.button href=(selection.older(&next.to_string())) { "Show older ones" } }
+                p.more { a.button href=(links.to(selection.older(&next.to_string()))) { "Show older ones" } }
             }
             @if listed.groups.unreadable > 0 && may_check {
                 p.warning { (listed.groups.unreadable) " lines of the log cannot be read." }
             }
-            @if may_check { p.quiet.aside { a href="/review/record/check" { "Check that nothing was changed" } } }
+            @if may_check { p.quiet.aside { a href=(links.to("/review/record/check")) { "Check that nothing was changed" } } }
         }
     };
     markup::page("Record", frame, &body)
 }
 
-fn rows(groups: &[CallGroup], selection: &Selection) -> Markup {
+fn rows(groups: &[CallGroup], selection: &Selection, links: SiteLinks) -> Markup {
     html! {
         @if groups.is_empty() {
             p.empty {
                 @if selection.is_narrow() {
-                    "Nothing on record is so. " a href="/review/record" { "Show all" }
+                    "Nothing on record is so. " a href=(links.to("/review/record")) { "Show all" }
                 } @else { "Nothing is on record yet. What agents write or are refused appears here." }
             }
         } @else {
             ol.calls {
                 @for group in groups {
                     @if let Some(head) = group.head() {
-                        li { a.call href=(format!("/review/record/calls/{}", head.call)) { (cells::row(group)) } }
+                        li { a.call href=(links.call(head.call)) { (cells::row(group)) } }
                     }
                 }
             }
@@ -106,7 +107,7 @@ pub(super) fn one(group: &CallGroup, body: &Markup, frame: &Frame) -> Markup {
     let is_one = group.calls.len() + group.of_changes == 1;
     let page = html! {
         main #main.record {
-            p.back { a href="/review/record" { "← Record" } }
+            p.back { a href=(frame.links().to("/review/record")) { "← Record" } }
             h1 {
                 @if group.of_changes > 1 { "A set of " (counted(group.of_changes, "change", "changes")) }
                 @else { (cells::operation_on_pages(group, head)) }

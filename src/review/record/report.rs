@@ -126,7 +126,7 @@ impl<'a> ReportRequest<'a> {
     /// A row that unfolds.
     fn row(&self, group: &CallGroup, changed: &AllChanged, unfolds: bool) -> Markup {
         let links = RecordLinks {
-            is_served: false,
+            served: None,
             wiki: self.page_url,
         };
         let Some(head) = group.head() else {

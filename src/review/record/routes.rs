@@ -78,7 +78,7 @@ async fn one(
         Some(reviewer.bench.wiki.page_url(locale, &path))
     };
     let links = RecordLinks {
-        is_served: true,
+        served: Some(reviewer.links()),
         wiki: &wiki,
     };
     let frame = frame(&reviews, &visitor).await;
@@ -107,7 +107,8 @@ async fn begin_check(
     );
     checks.begin(log);
     if !log.store().is_remote() {
-        return Ok(see_other("/review/record/check"));
+        let links = visitor.reviewer.links();
+        return Ok(see_other(&links.to("/review/record/check")));
     }
     // The next request may reach another server, which knows nothing of this check.
     checks.ended(CHECKED_WITHIN).await;

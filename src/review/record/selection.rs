@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::form::FormFields;
-use super::super::markup::text;
+use super::super::markup::{SiteLinks, text};
 use crate::audit::{CallFilter, CallOutcome, TimeArg};
 use crate::change::Operation;
 use crate::gates::Gate;
@@ -105,9 +105,10 @@ impl Selection {
     }
 
     /// The form, which works without a script.
-    pub(super) fn form(&self) -> Markup {
+    pub(super) fn form(&self, links: SiteLinks) -> Markup {
         html! {
             form.filters method="get" action="/review/record" role="search" aria-label="Select calls" {
+                (links.member())
                 (self.words("client", "Client or person", "claude-code", ""))
                 (self.words("path", "Page or section", "docs", ""))
                 (self.choice("outcome", "Outcome", &words_of(&CallOutcome::ALL, CallOutcome::as_str)))
@@ -125,7 +126,7 @@ impl Selection {
                 }
                 div.act {
                     button.primary type="submit" { "Show" }
-                    @if self.is_narrow() { " " a href="/review/record" { "Show all" } }
+                    @if self.is_narrow() { " " a href=(links.to("/review/record")) { "Show all" } }
                 }
             }
         }
@@ -171,6 +172,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::super::super::form::FormFields;
+    use super::super::super::markup::SiteLinks;
     use super::Selection;
     use crate::audit::CallOutcome;
 
@@ -198,7 +200,7 @@ mod tests {
     fn what_is_wrong_is_said_and_hostile_text_is_text() {
         let found = selected("outcome=%3Cb%3E&page=x&since=soon&set=zz&gate=no&operation=eat");
         assert_eq!(found.wrong.len(), 6, "{:?}", found.wrong);
-        let form = found.form().into_string();
+        let form = found.form(SiteLinks(None)).into_string();
         assert!(!form.contains("<b>"), "{form}");
         assert!(!selected("").is_narrow());
     }

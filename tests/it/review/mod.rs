@@ -45,6 +45,19 @@ impl Page {
         rest.split('"').next().unwrap().to_owned()
     }
 
+    /// The addresses of the review page to which it leads, and to which its forms go.
+    pub(crate) fn links(&self) -> Vec<String> {
+        let links = ["href=\"", "src=\"", "method=\"post\" action=\""];
+        let links = links.iter().flat_map(|name| self.text.split(name).skip(1));
+        let links = links.map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&"));
+        let is_ours = |link: &String| {
+            (link.starts_with('?') || link.starts_with("/review"))
+                && !link.starts_with("/review/assets")
+                && link != "/review/sign-out"
+        };
+        links.filter(is_ours).collect()
+    }
+
     pub(crate) fn leads_to(&self) -> String {
         self.headers[LOCATION].to_str().unwrap().to_owned()
     }
@@ -84,7 +97,16 @@ impl Browser {
         (browser, path)
     }
 
+    /// A page; where the address names no site of several, the one to which it leads.
     pub(crate) async fn open(&self, path: &str) -> Page {
+        let page = self.get(path).await;
+        if page.status == StatusCode::SEE_OTHER && page.leads_to().starts_with(path) {
+            return self.get(&page.leads_to()).await;
+        }
+        page
+    }
+
+    async fn get(&self, path: &str) -> Page {
         let request = self.client.get(format!("{}{path}", self.address));
         page(request.header(COOKIE, &self.cookie).send().await.unwrap()).await
     }

@@ -388,6 +388,9 @@ async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
         &format!("href=\"/review/sign-in/issuer?then={set}\">Sign in with 127.0.0.1"),
     );
     lacks(&nobody.text, "docs/a");
+    // Where there are several sites, a link names one, and so does what comes of it.
+    let at_site = ada.open(&hosted, &format!("{path}?site=docs")).await;
+    says(&at_site.text, &format!("?then={set}@docs\""));
     let answer = ada.begin(&place, &hosted, "code", &set).await;
     let done = ada.finish(&hosted, &answer).await;
     // On a redirect from elsewhere a browser sends no strict cookie; a page of ours goes on.

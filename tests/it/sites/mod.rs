@@ -32,7 +32,7 @@ use wikijs_gate::write::Timeouts;
 use crate::house::docs::generated;
 use crate::http::hosted::{Answer, call, initialize, speaking};
 use crate::prelude::*;
-use crate::review::reviewer;
+use crate::review::{Browser, reviewer};
 use crate::session::subscriptions::MODERN;
 
 /// A server of a settings file.
@@ -561,7 +561,8 @@ async fn on_the_review_page_sites_are_told_apart() {
     let many = Many::start(&text).await;
     let propose = async |place: &str, wiki: &DemoWiki| {
         let caller = many.open(place, &agent).await;
-        let update = json!({ "id": id_of(wiki, "home"), "title": format!("New{place}") });
+        let (id, title) = (id_of(wiki, "home"), format!("New{place}"));
+        let update = json!({ "id": id, "title": title, "content": "New text\n" });
         many.home(place, &caller).await;
         let told = many.call(place, &caller, UPDATE, update).await;
         assert_eq!(told["outcome"], "waiting", "{told}");
@@ -576,7 +577,7 @@ async fn on_the_review_page_sites_are_told_apart() {
     let anna = reviewer(&many.hosted, &names, &anna).await;
     let queue = anna.open("/review").await;
     assert!(queue.text.contains(&of_a), "{}", queue.text);
-    assert!(!queue.text.contains(&of_b) && !queue.text.contains("?site=c"));
+    assert!(!queue.text.contains(&of_b) && !queue.text.contains("site=c"));
     let queue = anna.open("/review?site=b").await;
     assert!(queue.text.contains(&of_b) && !queue.text.contains(&of_a));
     // Another site is as if it were not there, whatever the address says.
@@ -626,6 +627,48 @@ async fn on_the_review_page_sites_are_told_apart() {
     assert_eq!(title(&a), "New/a");
     let after = anna.open(&decided.leads_to()).await;
     assert_eq!(after.status, 200, "{}", after.text);
+    every_link_stays_at_its_site(&anna).await;
+    let many_members = format!("/review?{}site=", "x=&".repeat(3_000));
+    for unnamed in ["/review?site=", "/review?words=x&site=c", &many_members] {
+        assert_eq!(anna.open(unnamed).await.status, 200, "{unnamed}");
+    }
+}
+
+/// Follows all links of two tabs in turns, each at a site of its own.
+async fn every_link_stays_at_its_site(anna: &Browser) {
+    let mut tabs = ["a", "b"].map(|site| (site, vec![format!("/review?site={site}")], 0));
+    while tabs.iter().any(|(_, pages, at)| *at < pages.len()) {
+        for (site, pages, at) in &mut tabs {
+            let Some(address) = pages.get(*at).cloned() else {
+                continue;
+            };
+            *at += 1;
+            let page = anna.open(&address).await;
+            assert_eq!(page.status, 200, "{address}: {}", page.text);
+            for mut link in page.links() {
+                if link.starts_with('?') {
+                    link.insert_str(0, address.split('?').next().unwrap());
+                }
+                let of = link.split_once("site=").map(|(_, rest)| &rest[..1]);
+                assert!(of.is_some(), "{address} of {site} leads to {link}");
+                if of == Some(*site) && !pages.contains(&link) {
+                    pages.push(link);
+                }
+            }
+        }
+    }
+    for kind in [
+        "/review/sets/",
+        "/undo?",
+        "/new/0",
+        "/record/calls/",
+        "view=two",
+    ] {
+        for (site, pages, _) in &tabs {
+            let is_seen = pages.iter().any(|link| link.contains(kind));
+            assert!(is_seen, "{kind} of {site}: {pages:?}");
+        }
+    }
 }
 
 /// A client that hears of changed tools.
