@@ -48,7 +48,8 @@ pub use refusal::{Gate, Refusal};
 pub(crate) use rules::{Cleared, Decided, Ruled, rules};
 pub use session::SessionId;
 pub use set::{
-    ChangeSet, DraftDigest, DraftMark, LeftOut, LinkLeft, Mending, Omission, SetChange, TurnOf,
+    BatchDetails, ChangeSet, DraftDigest, DraftMark, LeftOut, LinkLeft, Mending, Omission,
+    SetChange, TurnOf,
 };
 pub(crate) use set_by::Layer;
 pub use set_by::SetBy;

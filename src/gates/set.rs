@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
@@ -132,18 +133,23 @@ impl TurnOf {
 
 /// The details that only a list has.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct BatchDetails {
-    left_out: Vec<LeftOut>,
-    keeps_on_failure: bool,
-    /// True if it goes on after a change that does not fit its page any more.
-    goes_on: bool,
-    /// The set that it takes back.
-    undoes: Option<CallId>,
-    mending: Option<Mending>,
-    draft: Option<DraftMark>,
-    omitted: Option<Omission>,
+pub struct BatchDetails {
+    /// The pages that were asked for and that it does not change.
+    pub left_out: Vec<LeftOut>,
+    /// True if applied changes stay if a later one fails.
+    pub keeps_on_failure: bool,
+    /// True if it goes on after a change that does not fit its page any more; what is applied stays then.
+    pub goes_on: bool,
+    /// The set that it takes back, if it is the undo of a set.
+    pub undoes: Option<CallId>,
+    /// The plan by which it mends the links to the pages that it moves, if it does.
+    pub mending: Option<Mending>,
+    /// The draft that it submits, if it does.
+    pub draft: Option<DraftMark>,
+    /// The changes that a person left out of it.
+    pub omitted: Option<Omission>,
     /// Links that lead nowhere because a person left changes out.
-    links_left: Vec<LinkLeft>,
+    pub links_left: Vec<LinkLeft>,
 }
 
 /// The changes that a person left out of a proposed set.
@@ -202,95 +208,31 @@ impl ChangeSet {
         })
     }
 
-    /// The same list with another detail; a set of one stays as it is.
-    fn with_detail(mut self, set: impl FnOnce(&mut BatchDetails)) -> Self {
+    /// The same list with other details; a set of one stays as it is.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut BatchDetails)) -> Self {
         self.list.as_mut().map(set);
         self
     }
 
-    /// The same list, with the pages that were asked for and that it does not change.
-    #[must_use]
-    pub fn without(self, left_out: Vec<LeftOut>) -> Self {
-        self.with_detail(|list| list.left_out = left_out)
-    }
-
-    /// The same list, with whether applied changes stay if a later one fails.
-    #[must_use]
-    pub fn keeping(self, keeps_on_failure: bool) -> Self {
-        self.with_detail(|list| list.keeps_on_failure = keeps_on_failure)
-    }
-
-    /// The same list, with whether it goes on behind a change that does not fit its page any more;
-    /// what is applied stays then.
-    #[must_use]
-    pub fn going_on(self, goes_on: bool) -> Self {
-        self.with_detail(|list| list.goes_on = goes_on)
-    }
-
-    /// The same list, as the undo of a set.
-    #[must_use]
-    pub fn undoing(self, set: CallId) -> Self {
-        self.with_detail(|list| list.undoes = Some(set))
-    }
-
-    /// The same list, which mends links.
-    #[must_use]
-    pub fn mending_links(self, mending: Mending) -> Self {
-        self.with_detail(|list| list.mending = Some(mending))
-    }
-
-    /// The same list, as the whole of a draft.
-    #[must_use]
-    pub fn of_draft(self, mark: DraftMark) -> Self {
-        self.with_detail(|list| list.draft = Some(mark))
-    }
-
-    /// The same list, of which a person left changes out.
-    #[must_use]
-    pub fn omitting(self, omitted: Option<Omission>) -> Self {
-        self.with_detail(|list| list.omitted = omitted)
-    }
-
-    /// The same list, with the links that lead nowhere because a person left changes out.
-    #[must_use]
-    pub fn leaving_links(self, links_left: Vec<LinkLeft>) -> Self {
-        self.with_detail(|list| list.links_left = links_left)
+    /// The details that it has as a list; a single write has none.
+    pub fn batch(&self) -> &BatchDetails {
+        static OF_ONE: LazyLock<BatchDetails> = LazyLock::new(BatchDetails::default);
+        self.list.as_ref().unwrap_or(&OF_ONE)
     }
 
     /// The links to old places that it does not mend, in order of their pages as far as it mends any.
     pub fn links_left(&self) -> impl Iterator<Item = &LinkLeft> {
-        let list = self.list.as_ref();
-        let mending = list.and_then(|list| list.mending.as_ref());
-        let mending = mending.map_or(&[][..], |mending| &mending.left);
-        let omitted = list.map_or(&[][..], |list| &list.links_left);
-        mending.iter().chain(omitted)
-    }
-
-    /// The changes that a person left out of it.
-    pub fn omitted(&self) -> Option<&Omission> {
-        self.list.as_ref()?.omitted.as_ref()
-    }
-
-    /// The draft that it submits, if it does.
-    pub fn draft(&self) -> Option<DraftMark> {
-        self.list.as_ref()?.draft
-    }
-
-    /// The plan by which it mends the links to the pages that it moves, if it does.
-    pub fn mending(&self) -> Option<&Mending> {
-        self.list.as_ref()?.mending.as_ref()
+        let batch = self.batch();
+        let mending = batch.mending.iter().flat_map(|mending| &mending.left);
+        mending.chain(&batch.links_left)
     }
 
     /// The number of links that one of its changes mends, if it does nothing else; such a change
     /// was not asked for itself.
     pub fn only_mends(&self, one: &SetChange) -> Option<usize> {
         let page = one.change.before()?.id?;
-        self.mending()?.alone.get(&page).copied()
-    }
-
-    /// The set that it takes back, if it is the undo of a set.
-    pub fn undoes(&self) -> Option<CallId> {
-        self.list.as_ref()?.undoes
+        self.batch().mending.as_ref()?.alone.get(&page).copied()
     }
 
     /// The same set with its changes made again, each from the page as it was just read.
@@ -311,22 +253,6 @@ impl ChangeSet {
     /// single change.
     pub const fn is_list(&self) -> bool {
         self.list.is_some()
-    }
-
-    /// The pages that were asked for and that it does not change.
-    pub fn left_out(&self) -> &[LeftOut] {
-        self.list.as_ref().map_or(&[], |list| &list.left_out)
-    }
-
-    /// True if applied changes stay if a later one fails.
-    pub fn keeps_on_failure(&self) -> bool {
-        let list = self.list.as_ref();
-        list.is_some_and(|list| list.keeps_on_failure)
-    }
-
-    /// True if it goes on after a change that does not fit its page any more.
-    pub fn goes_on(&self) -> bool {
-        self.list.as_ref().is_some_and(|list| list.goes_on)
     }
 
     /// The same set, as the one that applies a proposal.
@@ -412,8 +338,8 @@ impl ChangeSet {
     pub fn is_same_write(&self, other: &Self) -> bool {
         self.others.len() == other.others.len()
             && self.is_list() == other.is_list()
-            && self.keeps_on_failure() == other.keeps_on_failure()
-            && self.goes_on() == other.goes_on()
+            && self.batch().keeps_on_failure == other.batch().keeps_on_failure
+            && self.batch().goes_on == other.batch().goes_on
             && self
                 .iter()
                 .zip(other.iter())

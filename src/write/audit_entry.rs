@@ -242,8 +242,9 @@ impl EntryBuilder {
             self.is_set();
             let fields = set.iter().flat_map(|one| one.change.fields());
             self.entry.fields = fields.collect();
-            self.entry.undoes = set.undoes();
-            self.omitted = set.omitted().map(|omitted| omitted.all.clone());
+            self.entry.undoes = set.batch().undoes;
+            let omitted = set.batch().omitted.as_ref();
+            self.omitted = omitted.map(|omitted| omitted.all.clone());
             return;
         }
         let change = &set.first().change;

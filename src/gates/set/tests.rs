@@ -52,27 +52,28 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     };
     let (undone, proposal) = (call(), ProposalId::new().expect("an id"));
     let say = |set: ChangeSet| {
-        set.without(vec![LeftOut::new(&page(9), "why")])
-            .keeping(true)
-            .undoing(undone)
-            .mending_links(mending(2, 5))
-            .of_draft(mark)
-            .omitting(Some(omitted.clone()))
-            .of_proposal(Some(proposal))
-            .noted(note())
+        let set = set.with(|batch| {
+            batch.left_out = vec![LeftOut::new(&page(9), "why")];
+            batch.keeps_on_failure = true;
+            batch.undoes = Some(undone);
+            batch.mending = Some(mending(2, 5));
+            batch.draft = Some(mark);
+            batch.omitted = Some(omitted.clone());
+        });
+        set.of_proposal(Some(proposal)).noted(note())
     };
     let set = say(list(vec![titled(1), titled(2)]));
     let anew = set.clone().with_changes(vec![titled(2).into()]);
     assert_eq!(anew.id(), set.id());
     for set in [&set, &anew] {
-        assert!(set.is_list() && set.keeps_on_failure());
-        assert_eq!(set.left_out(), [LeftOut::new(&page(9), "why")]);
-        assert_eq!(set.undoes(), Some(undone));
-        assert_eq!(set.draft(), Some(mark));
-        assert_eq!(set.omitted(), Some(&omitted));
+        let batch = set.batch();
+        assert!(set.is_list() && batch.keeps_on_failure && batch.mending.is_some());
+        assert_eq!(batch.left_out, [LeftOut::new(&page(9), "why")]);
+        assert_eq!(batch.undoes, Some(undone));
+        assert_eq!(batch.draft, Some(mark));
+        assert_eq!(batch.omitted.as_ref(), Some(&omitted));
         assert_eq!(set.proposal(), Some(proposal));
         assert_eq!(set.note(), note().as_ref());
-        assert!(set.mending().is_some());
         assert_eq!(set.only_mends(&titled(2).into()), Some(5));
         assert_eq!(set.only_mends(&titled(1).into()), None);
         assert_eq!(set.only_mends(&Change::recreate(page(2)).into()), None);
@@ -84,11 +85,12 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     assert_eq!(anew.clone().with_changes(Vec::new()).iter().count(), 1);
 
     let single = say(ChangeSet::single(call(), titled(1)));
-    assert!(!single.is_list() && !single.keeps_on_failure() && single.left_out().is_empty());
-    assert!(single.undoes().is_none() && single.draft().is_none() && single.omitted().is_none());
-    assert!(single.mending().is_none());
+    let batch = single.batch();
+    assert!(!single.is_list() && !batch.keeps_on_failure && batch.left_out.is_empty());
+    assert!(batch.undoes.is_none() && batch.draft.is_none() && batch.omitted.is_none());
+    assert!(batch.mending.is_none());
     assert!(ChangeSet::list(call(), Vec::new()).is_none());
-    assert!(!list(vec![titled(1)]).keeps_on_failure());
+    assert!(!list(vec![titled(1)]).batch().keeps_on_failure);
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn two_sets_are_the_same_write_only_if_all_of_it_is() {
         list(vec![titled(1)]),
         list(vec![titled(1), Change::delete(page(2))]),
         list(vec![titled(1), titled(2), titled(3)]),
-        list(vec![titled(1), titled(2)]).keeping(true),
+        list(vec![titled(1), titled(2)]).with(|batch| batch.keeps_on_failure = true),
         set.clone().with_changes(vec![titled(1).into(), undoing]),
         set.clone().with_changes(vec![titled(1).into(), also]),
     ] {

@@ -112,7 +112,7 @@ impl WikiLinks {
                 .into_iter()
                 .collect();
             // A set that mends links names each link that is left.
-            if set.mending().is_none() {
+            if set.batch().mending.is_none() {
                 warnings.extend(self.own_links(one, &place, &moves));
             }
             AffectedLinks {

@@ -229,7 +229,8 @@ impl Proposals {
         }
         let session = self.session_word(record.session());
         let proposal = own.as_proposal(id, session, &first.change, Some(others));
-        let left = set.mending().map_or(&[][..], |mending| &mending.left);
+        let mending = set.batch().mending.as_ref();
+        let left = mending.map_or(&[][..], |mending| &mending.left);
         let changes = set.iter().filter(|one| !one.change.is_empty());
         let proposal = Proposal {
             said: record.said(changes),

@@ -264,13 +264,17 @@ impl Bulk {
         let moves = changes.iter().any(Change::moves);
         let set = if moves {
             let (changes, mending) = mending::with_links(call, changes, &[]).await?;
-            ChangeSet::list(call.id, changes).map(|set| set.mending_links(mending))
+            ChangeSet::list(call.id, changes)
+                .map(|set| set.with(|batch| batch.mending = Some(mending)))
         } else {
             let changes = changes.into_iter().map(SetChange::from).collect();
             ChangeSet::list(call.id, changes)
         };
         let set = set.ok_or_else(|| nothing_left(&left_out))?;
-        Ok(set.without(left_out).keeping(self.keeps_on_failure))
+        Ok(set.with(|batch| {
+            batch.left_out = left_out;
+            batch.keeps_on_failure = self.keeps_on_failure;
+        }))
     }
 
     /// True if it asks for the set that was shown, with the pages that it finds now.
@@ -285,13 +289,13 @@ impl Bulk {
         let asked = || shown.iter().filter(|one| shown.only_mends(one).is_none());
         let mut shown_ids: Vec<i64> = asked()
             .filter_map(|one| one.change.before()?.id)
-            .chain(shown.left_out().iter().filter_map(|page| page.id))
+            .chain(shown.batch().left_out.iter().filter_map(|page| page.id))
             .collect();
         shown_ids.sort_unstable();
         shown_ids.dedup();
         shown.is_list()
             && shown.proposal().is_none()
-            && shown.keeps_on_failure() == self.keeps_on_failure
+            && shown.batch().keeps_on_failure == self.keeps_on_failure
             && asked().all(is_same)
             && shown_ids == ids
     }
@@ -512,7 +516,8 @@ mod tests {
         // Left-out pages were asked for, too.
         let shown = ChangeSet::list(call, vec![change(1)]).unwrap();
         assert!(!own.agrees_with(&shown, &[1, 2]));
-        let shown = shown.without(vec![LeftOut::new(&page(2, "z"), "why")]);
+        let left_out = vec![LeftOut::new(&page(2, "z"), "why")];
+        let shown = shown.with(|batch| batch.left_out = left_out);
         assert!(own.agrees_with(&shown, &[1, 2]));
         let single = ChangeSet::single(call, Change::delete(page(1, "x")));
         assert!(!own.agrees_with(&single, &[1]));

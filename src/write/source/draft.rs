@@ -163,7 +163,7 @@ impl Submit {
             digest: digest::of_draft(&draft.changes),
         };
         let set = set_of(call, draft.changes, self.keeps_on_failure).await?;
-        Ok(set.of_draft(mark))
+        Ok(set.with(|batch| batch.draft = Some(mark)))
     }
 }
 
@@ -210,11 +210,11 @@ pub(super) async fn set_of(
         said.cloned().unwrap_or_default()
     });
     let set = set.warned(warning);
-    let set = match links {
-        Some(links) => set.mending_links(links),
-        None => set,
-    };
-    Ok(set.keeping(keeps_on_failure).without(left_out))
+    Ok(set.with(|batch| {
+        batch.mending = links;
+        batch.keeps_on_failure = keeps_on_failure;
+        batch.left_out = left_out;
+    }))
 }
 
 /// A page of a draft: its id, or the place of a new one.
@@ -249,8 +249,8 @@ impl ChangeSource for Submit {
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         let draft = self.draft(call).await?;
-        let mark = shown.draft().filter(|mark| mark.id == draft.id);
-        let agrees = mark.is_some() && shown.keeps_on_failure() == self.keeps_on_failure;
+        let mark = shown.batch().draft.filter(|mark| mark.id == draft.id);
+        let agrees = mark.is_some() && shown.batch().keeps_on_failure == self.keeps_on_failure;
         if agrees && mark.is_some_and(|mark| mark.revision != draft.revision) {
             let failure = Failure::new(
                 Code::ConfirmMismatch,

@@ -85,7 +85,7 @@ pub(super) async fn with_moves(
 
 /// True if a shown change is the one that is asked for now, apart from its mended links.
 pub(super) fn is_asked(asked: Change, shown: &SetChange, set: &ChangeSet) -> bool {
-    let asked = match set.mending() {
+    let asked = match &set.batch().mending {
         Some(mending) => {
             let moves = moves(set.iter().map(|one| &one.change));
             let of_new = of_new(&moves, set.iter().map(|one| &one.change));

@@ -78,7 +78,8 @@ impl Apply {
         let mut own = self.leave_out.clone();
         own.sort_unstable();
         own.dedup();
-        shown.omitted().map_or(&[][..], |shown| &shown.asked) == own
+        let omitted = shown.batch().omitted.as_ref();
+        omitted.map_or(&[][..], |omitted| &omitted.asked) == own
     }
 }
 

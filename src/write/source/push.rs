@@ -64,8 +64,8 @@ fn holds(shown: &ChangeSet, changes: &[DraftChange]) -> bool {
     let of_shown: BTreeSet<About> = shown.iter().map(|one| about(&one.change)).collect();
     let asked = changes.iter().map(|one| (one.page(), one.place()));
     let asked: BTreeSet<About> = asked.collect();
-    let left_out = shown.left_out().len();
+    let left_out = shown.batch().left_out.len();
     let missing = asked.difference(&of_shown).count();
     let more = of_shown.difference(&asked).count();
-    missing <= left_out && (more == 0 || shown.mending().is_some())
+    missing <= left_out && (more == 0 || shown.batch().mending.is_some())
 }

@@ -122,7 +122,7 @@ impl PageRestore {
         let set = set.warned(self.own_left(&moves, &mending.site));
         let stay = "another page is at its old place now: links that lead there stay as they are.";
         let set = set.warned(is_taken.then(|| Warning::new("links_stay", stay)));
-        Ok(set.mending_links(mending))
+        Ok(set.with(|batch| batch.mending = Some(mending)))
     }
 
     /// The page's return with its own relative links leading where they led from its old place.

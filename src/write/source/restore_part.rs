@@ -54,7 +54,8 @@ impl RestorePart {
         }
         left_out.extend(others(pages.as_slice().len().saturating_add(self.more)));
         let otherwise = nothing("Nothing of that part can be brought back.").hint("Name another time, or bring single pages back: deleted ones from the bin, others by a version of their history.");
-        Ok(list(call, changes, left_out, otherwise)?.going_on(true))
+        let set = list(call, changes, left_out, otherwise)?;
+        Ok(set.with(|batch| batch.goes_on = true))
     }
 }
 

@@ -129,10 +129,10 @@ impl ChangeSource for UndoRequest {
         if shown.is_list() {
             let agrees = match meant(call, self).await? {
                 // `last` still means the write that was shown, whatever was written since.
-                Meant::Set(set) => shown.undoes() == Some(set) || self.call.is_last(),
+                Meant::Set(set) => shown.batch().undoes == Some(set) || self.call.is_last(),
                 Meant::One(_) => self.call.is_last(),
             };
-            let set = shown.undoes().filter(|_| agrees && self.path.is_none());
+            let set = { shown.batch().undoes }.filter(|_| agrees && self.path.is_none());
             let set = set.ok_or_else(super::mismatch)?;
             // The preview decided whether to use force, and whether to leave changes out.
             let forced = Self {
@@ -143,7 +143,7 @@ impl ChangeSource for UndoRequest {
             let left: HashSet<CallId> = left.iter().map(|one| one.call).collect();
             let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
             // What it leaves out the preview named.
-            let is_whole = asked.len().saturating_add(shown.left_out().len()) >= left.len();
+            let is_whole = asked.len().saturating_add(shown.batch().left_out.len()) >= left.len();
             return again(call, shown, asked.is_subset(&left) && is_whole).await;
         }
         let only = shown.first();

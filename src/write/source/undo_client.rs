@@ -308,7 +308,7 @@ pub(super) fn list(
     let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
     let set = ChangeSet::list(call.id, changes);
     let set = set.ok_or_else(|| otherwise.detail("leftOut", told))?;
-    Ok(set.without(left_out))
+    Ok(set.with(|batch| batch.left_out = left_out))
 }
 
 impl ChangeSource for UndoClient {

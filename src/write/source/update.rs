@@ -298,7 +298,7 @@ async fn list(call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure>
     }
     let (changes, mending) = mending::with_links(call, vec![change], &[]).await?;
     let set = ChangeSet::list(call.id, changes).ok_or_else(nothing_asked_for)?;
-    Ok(set.mending_links(mending))
+    Ok(set.with(|batch| batch.mending = Some(mending)))
 }
 
 /// The failure of `updateLinks` without a move.

@@ -66,7 +66,7 @@ pub(in crate::write) async fn in_its_own_task(
         let end = set.id().during(Box::pin(run.all(permits, &set))).await;
         run.end(end, job.proposal).await;
         if end == SetEnd::Applied {
-            drafts::submitted(&run.context.audit, set.draft()).await;
+            drafts::submitted(&run.context.audit, set.batch().draft).await;
         }
     };
     let task = send::spawned(&context.house.tasks, work)?;
@@ -105,7 +105,7 @@ fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> S
         call: set.id(),
         outcome: SetOutcome::Applying,
         members: permits.iter().map(member).collect(),
-        left_out: set.left_out().to_vec(),
+        left_out: set.batch().left_out.clone(),
         links_left: set.links_left().cloned().collect(),
         notes,
     }
@@ -167,7 +167,8 @@ impl Run {
                 };
                 let code = failure.code;
                 self.note(at, |member| member.has_failed(failure));
-                let goes_on = set.goes_on() && may_go_on(code) && first_aside(&done).is_none();
+                let goes_on =
+                    set.batch().goes_on && may_go_on(code) && first_aside(&done).is_none();
                 if !goes_on {
                     return Box::pin(self.after_failure(code, set, done)).await;
                 }
@@ -230,7 +231,7 @@ impl Run {
         set: &ChangeSet,
         mut done: Vec<RollbackStep>,
     ) -> SetEnd {
-        let keeps = set.keeps_on_failure() || set.goes_on();
+        let keeps = set.batch().keeps_on_failure || set.batch().goes_on;
         match SetEnd::after(code, keeps, !done.is_empty()) {
             None => Box::pin(self.take_back(done)).await,
             // Pages that were to change places are all where they were, or where they go.

@@ -53,9 +53,9 @@ pub(in crate::write) fn preview(
         pages: changes.len(),
         changes,
         outline: None,
-        left_out: set.left_out().to_vec(),
+        left_out: set.batch().left_out.clone(),
         links_left: set.links_left().cloned().collect(),
-        draft: set.draft().map(|mark| {
+        draft: set.batch().draft.map(|mark| {
             let is_as_joined = digest::of_submitted(set) == mark.digest;
             (mark.digest, is_as_joined)
         }),

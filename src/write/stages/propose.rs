@@ -39,7 +39,7 @@ pub(in crate::write) async fn keep(
     }
     let id = if set.is_list() {
         let id = proposals.keep_set(record, set).await?;
-        drafts::submitted(audit, set.draft()).await;
+        drafts::submitted(audit, set.batch().draft).await;
         id
     } else {
         let (id, replaces) = proposals.keep(record, set.first()).await?;

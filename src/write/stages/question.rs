@@ -132,7 +132,8 @@ pub(in crate::write) fn message_of_set(
         text.warn(warnings.iter(), &mut room);
     }
     text.warn(warnings.iter(), &mut room);
-    let left = set.mending().map_or(0, |mending| mending.left.len());
+    let mending = set.batch().mending.as_ref();
+    let left = mending.map_or(0, |mending| mending.left.len());
     if left > 0 {
         text.say(&format!("Links to what moves that are not mended: {left}"));
     }

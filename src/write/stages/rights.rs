@@ -101,7 +101,7 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<RightsCheck, Fa
             })
         }
         [one] if !set.is_list() => Err(denied(one)),
-        all if set.undoes().is_some() => Err(denied_set(all).hint(UNDO_HINT)),
+        all if set.batch().undoes.is_some() => Err(denied_set(all).hint(UNDO_HINT)),
         all => Err(denied_set(all)),
     }
 }
@@ -159,7 +159,7 @@ async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> RightsAnswer {
 /// True if pages of a set may come back without their styles and scripts: in the undo of one call,
 /// and in an undo that skips changes which the key may not make.
 fn may_lack_code(set: &ChangeSet) -> bool {
-    !set.is_list() || set.goes_on()
+    !set.is_list() || set.batch().goes_on
 }
 
 /// True if a change takes back a deletion.

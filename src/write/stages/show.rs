@@ -81,12 +81,12 @@ pub(in crate::write) async fn unchanged(
     let applied = is_applied(proposals, record, set, held).await;
     applied.map_err(|failure| Refusal::at(Gate::Change, failure))?;
     if set.is_list() {
-        drafts::submitted(audit, set.draft()).await;
+        drafts::submitted(audit, set.batch().draft).await;
         return Ok(WriteAnswer::Set(Box::new(SetAnswer {
             call: record.call(),
             outcome: SetOutcome::Unchanged,
             members: Vec::new(),
-            left_out: set.left_out().to_vec(),
+            left_out: set.batch().left_out.clone(),
             links_left: Vec::new(),
             notes,
         })));

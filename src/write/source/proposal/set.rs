@@ -81,8 +81,11 @@ pub(super) async fn made(
         path: Some(one.path),
         why: LEFT_OUT.into(),
     });
-    let set = set.without(left_out.collect()).leaving_links(links_left);
-    Ok(set.omitting(omission))
+    Ok(set.with(|batch| {
+        batch.left_out = left_out.collect();
+        batch.links_left = links_left;
+        batch.omitted = omission;
+    }))
 }
 
 /// The links that lead nowhere if these changes are left out, and what depends on them.

@@ -90,7 +90,11 @@ pub(super) async fn of_set(
             .hint("details.leftOut names the pages and the reasons. With a key that has the missing rights, the same call takes the rest back.")
             .detail("leftOut", named));
     };
-    Ok(back.undoing(set).going_on(undo.skips).without(left_out))
+    Ok(back.with(|batch| {
+        batch.undoes = Some(set);
+        batch.goes_on = undo.skips;
+        batch.left_out = left_out;
+    }))
 }
 
 /// The undo of one change of a set, or why it is left out.

@@ -40,7 +40,7 @@ fn office() -> Office {
 async fn a_set_whose_first_change_fails_has_nothing_to_keep_or_to_take_back() {
     for keeps in [false, true] {
         let office = office();
-        let set = list(vec![update(1), update(2)]).keeping(keeps);
+        let set = list(vec![update(1), update(2)]).with(|batch| batch.keeps_on_failure = keeps);
         let failure = sent(&office, set).await.unwrap_err();
         assert_eq!(failure.code, Code::WikiUnavailable);
         assert_eq!(failure.details["outcome"], "not_applied");
@@ -83,7 +83,11 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
             revision: draft.revision,
             digest: DraftDigest::default(),
         };
-        let answer = sent(&office, list(vec![change]).of_draft(mark)).await;
+        let answer = sent(
+            &office,
+            list(vec![change]).with(|batch| batch.draft = Some(mark)),
+        )
+        .await;
         match answer {
             Ok(WriteAnswer::Set(set)) => assert_eq!(set.outcome, SetOutcome::Applied),
             Ok(other) => panic!("{other:?}"),

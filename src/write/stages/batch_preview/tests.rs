@@ -87,7 +87,7 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
         Change::between(page(), page()),
         update(4),
     ])
-    .mending_links(mending);
+    .with(|batch| batch.mending = Some(mending));
     let each = [
         vec![Warning::new("first", "one.")],
         Vec::new(),

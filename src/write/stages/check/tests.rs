@@ -102,7 +102,8 @@ async fn a_change_that_only_mends_links_was_not_asked_for() {
         alone: [(2, 1)].into(),
         left: Vec::new(),
     };
-    let set = list(vec![writes(1, "y\n"), writes(2, "y\n")]).mending_links(mending);
+    let set =
+        list(vec![writes(1, "y\n"), writes(2, "y\n")]).with(|batch| batch.mending = Some(mending));
     let found = checked(&preview(), &set, seen()).await.unwrap();
     let asked: Vec<bool> = found.facts.iter().map(|one| one.is_asked_for).collect();
     assert_eq!(asked, [true, false]);

@@ -308,7 +308,7 @@ fn a_question_about_a_set_says_what_each_change_does_and_what_stays() {
         Change::between(numbered(1, "x\n"), moved),
         Change::between(numbered(2, "x\n"), numbered(2, "mended\n")),
     ])
-    .mending_links(mending)
+    .with(|batch| batch.mending = Some(mending))
     .noted(Some(note("tidy up")));
     let each = [vec![Warning::new("one", "of the first.")], Vec::new()];
     let of_set = [Warning::new("all", "of the set.")];

@@ -168,6 +168,9 @@ fn the_links_that_a_set_does_not_mend_are_told() {
     };
     let list = || ChangeSet::list(CallId::new().unwrap(), vec![update(1).into()]).unwrap();
     let links_left = |set: ChangeSet| set.links_left().cloned().collect::<Vec<_>>();
-    assert_eq!(links_left(list().mending_links(mending)), [left]);
+    assert_eq!(
+        links_left(list().with(|batch| batch.mending = Some(mending))),
+        [left]
+    );
     assert_eq!(links_left(list()), []);
 }
