@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
-use crate::audit::{CallId, KeptState};
+use crate::audit::{CallId, KeptState, PageOnRecord};
 use crate::error::Failure;
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
@@ -34,6 +34,20 @@ pub struct Deleted {
     pub call: Option<CallId>,
 }
 
+impl From<SeenPage> for Deleted {
+    /// A page that was seen, and is gone since nobody knows when.
+    fn from(page: SeenPage) -> Self {
+        Self {
+            id: page.id,
+            locale: page.locale,
+            path: page.path,
+            at: None,
+            last_seen: Some(page.time),
+            call: None,
+        }
+    }
+}
+
 /// The deletions since a time, as far as they are known.
 #[derive(Debug, Default)]
 pub struct Deletions {
@@ -56,14 +70,29 @@ impl WriteContext {
     pub async fn deletions(
         &self,
         since: OffsetDateTime,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Copy,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
     ) -> Result<Deletions, Failure> {
         // Asked before the list, which has every page that these know and that is there.
         let mut seen = self.wiki.pages_seen();
         let indexed = self.index.ids_known().await;
-        let past = &self.past;
-        let (settled, mut deleted, mut asked) =
-            past.told_by_record_and_lists(since, is_wanted).await?;
+        // A list of now shows what the one before had. A page that is hidden now is there all the
+        // same, and must not be told as gone.
+        let unbounded = self.wiki.unbounded();
+        let there = unbounded.pages_now().await?;
+        let on_record = self.audit.writes.deleted_since(since).await?;
+        // The pages that are there, that a list had and the next one had not, or whose deletion is
+        // on record: each is told by its last place, or not at all.
+        let mut settled: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
+        settled.extend(unbounded.gone_pages().iter().map(|page| page.id));
+        settled.extend(on_record.iter().map(|page| page.id));
+        let mut search = DeletionSearch {
+            past: &self.past,
+            is_wanted,
+            found: Vec::new(),
+            asked: 0,
+        };
+        search.add_recorded(on_record, true).await?;
+        search.add_missed(since);
         let indexed = match indexed {
             Ok(ids) => {
                 let gone = ids.difference(&settled).copied().collect();
@@ -74,165 +103,112 @@ impl WriteContext {
         let is_index_unread = indexed.is_err();
         seen.extend(indexed.unwrap_or_default());
         seen.retain(|page| !settled.contains(&page.id));
-        past.add_seen(&mut deleted, &mut asked, seen, is_wanted)
-            .await?;
-        past.add_known(&mut deleted, &mut asked, settled, is_wanted)
-            .await?;
-        deleted.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen, page.id)));
+        search.add_seen(seen).await?;
+        let known = self.audit.writes.pages_not_among(settled).await?;
+        search.add_recorded(known, false).await?;
+        let mut pages = search.found;
+        pages.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen, page.id)));
         Ok(Deletions {
-            pages: deleted,
-            more: asked.saturating_sub(MOST_ASKED),
+            pages,
+            more: search.asked.saturating_sub(MOST_ASKED),
             is_index_unread,
         })
     }
 }
 
-impl WriteHistory {
-    /// The deletions that the record and this key's lists tell, and the number of places that the
-    /// wiki was asked about. The ids are those of pages that are there, that a list had and the next
-    /// one had not, or whose deletion is on record: each is told by its last place, or not at all.
-    async fn told_by_record_and_lists(
-        &self,
-        since: OffsetDateTime,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Copy,
-    ) -> Result<(HashSet<i64>, Vec<Deleted>, usize), Failure> {
-        // A list of now shows what the one before had. A page that is hidden now is there all the
-        // same, and must not be told as gone.
-        let unbounded = self.wiki.unbounded();
-        let there = unbounded.pages_now().await?;
-        let mut settled: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
-        settled.extend(unbounded.gone_pages().iter().map(|page| page.id));
-        let on_record = self.audit.writes.deleted_since(since).await?;
-        let mut deleted = Vec::new();
-        let mut asked = 0_usize;
-        for deletion in on_record {
-            settled.insert(deletion.id);
-            let is_told = self
-                .wiki
-                .scope()
-                .admits_place(&deletion.locale, &deletion.path);
-            if !is_told || !is_wanted(&deletion.locale, &deletion.path) {
+/// The deletions found so far, and the number of places that the wiki was asked about.
+struct DeletionSearch<'a, W> {
+    past: &'a WriteHistory,
+    is_wanted: W,
+    found: Vec<Deleted>,
+    asked: usize,
+}
+
+impl<W: Fn(&Locale, &PagePath) -> bool> DeletionSearch<'_, W> {
+    /// Adds pages on record that are not among those found: pages that a write deleted, or pages that
+    /// are gone, nobody knows when.
+    async fn add_recorded(
+        &mut self,
+        pages: Vec<PageOnRecord>,
+        are_deleted: bool,
+    ) -> Result<(), Failure> {
+        let known = self.ids();
+        for page in pages {
+            let is_own = are_deleted && page.key == Some(self.past.key());
+            let before = page.before;
+            let gone = Deleted {
+                id: page.id,
+                locale: page.locale,
+                path: page.path,
+                at: are_deleted.then_some(page.time),
+                last_seen: (!are_deleted).then_some(page.time),
+                call: are_deleted.then_some(page.call),
+            };
+            if known.contains(&gone.id)
+                || !self.admits(&gone)
+                || !self.past.admits_deleted(before).await?
+            {
                 continue;
             }
-            if !self.admits_deleted(deletion.before).await? {
-                continue;
+            if is_own {
+                self.found.push(gone);
+            } else {
+                self.ask(gone).await?;
             }
-            if deletion.key != Some(self.key()) {
-                asked = asked.saturating_add(1);
-                if asked > MOST_ASKED {
-                    continue;
-                }
-                let (locale, path) = (&deletion.locale, &deletion.path);
-                if !self.wiki.may_read(locale, path).await? {
-                    continue;
-                }
-            }
-            deleted.push(Deleted {
-                id: deletion.id,
-                locale: deletion.locale,
-                path: deletion.path,
-                at: Some(deletion.time),
-                last_seen: None,
-                call: Some(deletion.call),
-            });
         }
-        self.add_missed(&mut deleted, since, is_wanted);
-        Ok((settled, deleted, asked))
+        Ok(())
     }
 
     /// Adds the pages that a list of this key had and the next one had not.
-    fn add_missed(
-        &self,
-        deleted: &mut Vec<Deleted>,
-        since: OffsetDateTime,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) {
-        let known: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
-        let missed = self.wiki.gone_pages().into_iter();
-        let missed = missed.filter(|page| {
-            page.time >= since && !known.contains(&page.id) && is_wanted(&page.locale, &page.path)
-        });
-        deleted.extend(missed.map(|page| Deleted {
-            id: page.id,
-            locale: page.locale,
-            path: page.path,
-            at: Some(page.time),
-            last_seen: None,
-            call: None,
-        }));
+    fn add_missed(&mut self, since: OffsetDateTime) {
+        let known = self.ids();
+        for page in self.past.wiki.gone_pages() {
+            let is_new = page.time >= since && !known.contains(&page.id);
+            if is_new && (self.is_wanted)(&page.locale, &page.path) {
+                self.found.push(Deleted {
+                    at: Some(page.time),
+                    last_seen: None,
+                    ..page.into()
+                });
+            }
+        }
     }
 
     /// Adds the pages that this key or its content index saw and that are gone, nobody knows when.
-    async fn add_seen(
-        &self,
-        deleted: &mut Vec<Deleted>,
-        asked: &mut usize,
-        seen: Vec<SeenPage>,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> Result<(), Failure> {
+    async fn add_seen(&mut self, seen: Vec<SeenPage>) -> Result<(), Failure> {
         let mut told = HashSet::new();
         for page in seen {
-            let (locale, path) = (&page.locale, &page.path);
-            let scope = self.wiki.scope();
-            let may_be_told = scope.admits_place(locale, path) && scope.admits_tags(&page.tags);
-            if !may_be_told || !is_wanted(locale, path) || !told.insert(page.id) {
-                continue;
+            let has_tags = self.past.wiki.scope().admits_tags(&page.tags);
+            let gone = Deleted::from(page);
+            if has_tags && self.admits(&gone) && told.insert(gone.id) {
+                self.ask(gone).await?;
             }
-            let place = (page.locale, page.path);
-            self.add_gone(deleted, asked, (page.id, place, page.time))
-                .await?;
         }
         Ok(())
     }
 
-    /// Adds the pages that the record knows and that are gone, nobody knows when.
-    async fn add_known(
-        &self,
-        deleted: &mut Vec<Deleted>,
-        asked: &mut usize,
-        settled: HashSet<i64>,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> Result<(), Failure> {
-        let known = self.audit.writes.pages_not_among(settled).await?;
-        let told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
-        for page in known {
-            let (locale, path) = (&page.locale, &page.path);
-            let may_be_told = self.wiki.scope().admits_place(locale, path);
-            if told.contains(&page.id) || !may_be_told || !is_wanted(locale, path) {
-                continue;
-            }
-            if !self.admits_deleted(page.before).await? {
-                continue;
-            }
-            let place = (page.locale, page.path);
-            self.add_gone(deleted, asked, (page.id, place, page.time))
-                .await?;
+    fn ids(&self) -> HashSet<i64> {
+        self.found.iter().map(|page| page.id).collect()
+    }
+
+    /// True if a page is looked for and, by its place alone, may be told of.
+    fn admits(&self, page: &Deleted) -> bool {
+        let (locale, path) = (&page.locale, &page.path);
+        self.past.wiki.scope().admits_place(locale, path) && (self.is_wanted)(locale, path)
+    }
+
+    /// Adds a page, unless this key may no more read its place: also if it could once.
+    async fn ask(&mut self, page: Deleted) -> Result<(), Failure> {
+        self.asked = self.asked.saturating_add(1);
+        let may_ask = self.asked <= MOST_ASKED;
+        if may_ask && self.past.wiki.may_read(&page.locale, &page.path).await? {
+            self.found.push(page);
         }
         Ok(())
     }
+}
 
-    /// Adds a page that is gone, unless it may be there and this key may no more read it: also if it could
-    /// once.
-    async fn add_gone(
-        &self,
-        deleted: &mut Vec<Deleted>,
-        asked: &mut usize,
-        (id, (locale, path), seen): (i64, (Locale, PagePath), OffsetDateTime),
-    ) -> Result<(), Failure> {
-        *asked = asked.saturating_add(1);
-        if *asked <= MOST_ASKED && self.wiki.may_read(&locale, &path).await? {
-            deleted.push(Deleted {
-                id,
-                locale,
-                path,
-                at: None,
-                last_seen: Some(seen),
-                call: None,
-            });
-        }
-        Ok(())
-    }
-
+impl WriteHistory {
     /// True if a deleted page could be read, by its tags before. If these are unknown, it could not.
     async fn admits_deleted(&self, before: Option<KeptState>) -> Result<bool, Failure> {
         if !self.wiki.scope().asks_for_tags() {
