@@ -5,37 +5,21 @@ use std::ops::Range;
 use crate::page::{Field, LineDiff, PageState, TextLines};
 
 /// Lines of the base, and their replacement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 struct Region<'a> {
     old: Range<usize>,
     new: &'a str,
 }
 
-impl Region<'_> {
-    /// True if no unchanged line lies between the two.
-    fn touches(&self, other: &Self) -> bool {
-        self.old.start <= other.old.end && other.old.start <= self.old.end
-    }
-}
-
 /// Merges two changes of one text, line by line; `None` if they overlap.
 ///
 /// Changes overlap if they affect the same line or neighbouring lines without an unchanged line
-/// between. The same change on both sides counts once. A line's ending is part of it. The result
+/// between, and do not come to the same text. A line's ending is part of it. The result
 /// does not depend on which side is ours. Of texts that are too long to be compared in time, more
 /// changes may seem to overlap than do.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    let lines = TextLines::new(base);
-    let regions = both(regions(&lines, ours), regions(&lines, theirs))?;
-    let mut merged = String::with_capacity(ours.len().max(theirs.len()));
-    let mut passed = 0;
-    for region in regions {
-        merged.push_str(lines.text(passed..region.old.start));
-        merged.push_str(region.new);
-        passed = region.old.end;
-    }
-    merged.push_str(lines.text(passed..lines.len()));
-    Some(merged)
+    let merged = merge_marked(base, ("", ours), ("", theirs));
+    (merged.conflicts == 0).then_some(merged.text)
 }
 
 /// A merge in which overlapping changes are marked as Git does.
@@ -161,15 +145,6 @@ fn regions<'a>(base: &TextLines, changed: &'a str) -> Vec<Region<'a>> {
         new: lines.text(new),
     };
     regions.map(region).collect()
-}
-
-/// The regions of both sides in order; `None` if two different ones touch.
-fn both<'a>(ours: Vec<Region<'a>>, theirs: Vec<Region<'a>>) -> Option<Vec<Region<'a>>> {
-    let mut all = [ours, theirs].concat();
-    all.sort_by_key(|region| (region.old.start, region.old.end));
-    all.dedup();
-    let apart = all.is_sorted_by(|one, next| !one.touches(next));
-    apart.then_some(all)
 }
 
 #[cfg(test)]

@@ -184,9 +184,7 @@ proptest! {
     ) {
         let marked = merge_marked(&base, ("here", &ours), ("wiki", &theirs));
         let Some(merged) = merge(&base, &ours, &theirs) else {
-            // Both sides may have come to the same text where they touch, by different steps.
-            let turned = merge_marked(&base, ("wiki", &theirs), ("here", &ours));
-            prop_assert!(marked.conflicts > 0 || marked == turned);
+            prop_assert!(marked.conflicts > 0);
             for line in ours.lines().filter(|line| !base.contains(*line)) {
                 prop_assert!(marked.text.contains(line));
             }
