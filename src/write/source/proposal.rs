@@ -22,7 +22,7 @@ pub(in crate::write) mod set;
 pub(super) mod values;
 
 pub(in crate::write) use needs::Needs;
-use outdated::{Outdated, read_now};
+use outdated::{into_failure, read_now};
 
 /// A request to apply a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl ChangeSource for Apply {
             let read = read_now(call.wiki(), &kept).await;
             let freed = HashSet::new();
             let fits = set::fitting(call.past, &one, (kept, read), self.merge, &freed);
-            let change = Box::pin(fits).await.map_err(Outdated::into_failure)?;
+            let change = Box::pin(fits).await.map_err(into_failure)?;
             let undoes = one.undoes;
             ChangeSet::single(
                 call.id,

@@ -11,25 +11,11 @@ use crate::wiki::{Wiki, aside};
 
 use crate::write::faults::with_difference;
 use crate::write::links::new_place;
+use crate::write::source::conflict::Stopped;
 use crate::write::source::target;
 use crate::write::source::undo::{self, UndoRequest};
 use crate::write::source::whole_page::ToWrite;
 use crate::write::undo::history::WriteHistory;
-
-/// A proposal that does not fit the page as it is, and the merge, if the two do not overlap.
-pub(in crate::write) struct Outdated {
-    failure: Failure,
-    pub(in crate::write) merged: Option<Box<Change>>,
-}
-
-impl From<Failure> for Outdated {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            merged: None,
-        }
-    }
-}
 
 /// Reads the page of a change as it is now; `None` of a change that makes its page.
 pub(in crate::write) async fn read_now(
@@ -47,7 +33,7 @@ pub(in crate::write) async fn held_against(
     undoes: Option<CallId>,
     kept: Change,
     read: Option<Result<ToWrite, Failure>>,
-) -> Result<Change, Outdated> {
+) -> Result<Change, Stopped> {
     if let Some(call) = undoes {
         let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
         let path = place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
@@ -77,7 +63,7 @@ pub(in crate::write) async fn held_against(
                     .and_then(|after| aside(kept.bytes(), || merge_pages(before, after, &fresh)))
                     .map(|after| Box::new(Change::between(fresh.clone(), after)));
                 let failure = aside(kept.bytes(), || since(before, &fresh));
-                return Err(Outdated { failure, merged });
+                return Err(Stopped { failure, merged });
             }
             kept.on(fresh)
         }
@@ -91,23 +77,21 @@ pub(in crate::write) async fn is_free(wiki: &Wiki, change: &Change) -> Result<()
     looked.map(drop).map_err(gone)
 }
 
-impl Outdated {
-    /// The failure for the caller, with the merged change.
-    pub(in crate::write) fn into_failure(self) -> Failure {
-        let Some(merged) = self.merged else {
-            return self.failure;
-        };
-        let (diff, lines) = aside(merged.bytes(), || merged.content_diff());
-        let shown = json!({
-            "changes": short(merged.values(), &mut Vec::new()),
-            "diff": cut(diff, &mut Vec::new()),
-            "linesAdded": lines.added,
-            "linesRemoved": lines.removed,
-        });
-        self.failure
-            .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-gate proposals apply --merge`.")
-            .detail("merged", shown)
-    }
+/// The failure for the caller, with the merged change.
+pub(in crate::write) fn into_failure(Stopped { failure, merged }: Stopped) -> Failure {
+    let Some(merged) = merged else {
+        return failure;
+    };
+    let (diff, lines) = aside(merged.bytes(), || merged.content_diff());
+    let shown = json!({
+        "changes": short(merged.values(), &mut Vec::new()),
+        "diff": cut(diff, &mut Vec::new()),
+        "linesAdded": lines.added,
+        "linesRemoved": lines.removed,
+    });
+    failure
+        .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-gate proposals apply --merge`.")
+        .detail("merged", shown)
 }
 
 /// A missing page and a taken place count as changes since the proposal, too.

@@ -11,10 +11,11 @@ use crate::page::{PagePlace, PageState};
 
 use super::super::target;
 use super::needs::{self, Needs};
-use super::outdated::{Outdated, held_against, is_free, read_now};
+use super::outdated::{held_against, into_failure, is_free, read_now};
 use super::{WriteCall, broke_off, values};
 use crate::wiki::Wiki;
 use crate::write::proposals::Proposals;
+use crate::write::source::conflict::Stopped;
 use crate::write::source::digest::{DigestInput, digest};
 use crate::write::source::whole_page::ToWrite;
 use crate::write::undo::history::WriteHistory;
@@ -65,7 +66,7 @@ pub(super) async fn made(
         }
         let read = read_now(wiki, &kept).await;
         let change = Box::pin(fitting(call.past, &one, (kept, read), merge, &freed)).await;
-        let change = change.map_err(|outdated| about(outdated.into_failure(), &one))?;
+        let change = change.map_err(|outdated| about(into_failure(outdated), &one))?;
         made.push(SetChange {
             undoes: one.undoes,
             ..SetChange::from(change)
@@ -215,7 +216,7 @@ pub(in crate::write) async fn look(past: &WriteHistory, changes: &ProposalChange
             continue;
         };
         let merged = outdated.merged.clone();
-        let fault = outdated.into_failure();
+        let fault = into_failure(outdated);
         let is_end = fault.code != Code::ProposalOutdated;
         all.push(Looked {
             merged,
@@ -260,10 +261,10 @@ pub(super) async fn fitting(
     (kept, read): (Change, Option<Result<ToWrite, Failure>>),
     merge: bool,
     freed: &HashSet<PagePlace>,
-) -> Result<Change, Outdated> {
+) -> Result<Change, Stopped> {
     let change = match Box::pin(held_against(past, one.undoes, kept, read)).await {
         Ok(change) => change,
-        Err(Outdated {
+        Err(Stopped {
             merged: Some(merged),
             ..
         }) if merge => *merged,
