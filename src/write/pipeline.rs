@@ -291,7 +291,10 @@ impl<'a> Pipeline<'a> {
         let context = self.context;
         let (mut token, mut proposal) = (None, None);
         match stop {
-            Stop::Ask => return Ok(Passed::Asked(Box::new(ToAsk::new(set, checked)))),
+            Stop::Ask => {
+                let set = set.clone();
+                return Ok(Passed::Asked(Box::new(ToAsk { set, checked })));
+            }
             Stop::Unchanged => {
                 let (proposals, held) = (&context.proposals, self.held.proposal.take());
                 let unchanged = show::unchanged(proposals, &self.record, set, checked.notes, held);

@@ -6,10 +6,8 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, CallId};
-use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::gates::{ApprovalScope, Approved, Approver, ChangeSet, Gate, Policy, Refusal, THINKING};
-use crate::page::LineCounts;
 
 use super::check::SetCheck;
 use super::question;
@@ -18,35 +16,28 @@ use crate::write::caller::{Asker, Caller, HandedOut, PersonReply, Question};
 use crate::write::context::WriteContext;
 use crate::write::route::Brought;
 
-/// A set that waits for a person's yes.
+/// A set that waits for a person's yes, and the results of its checks.
 #[derive(Debug)]
 pub(in crate::write) struct ToAsk {
-    set: ChangeSet,
-    diff: String,
-    lines: LineCounts,
-    warnings: Vec<Warning>,
-    each: Vec<Vec<Warning>>,
+    pub(in crate::write) set: ChangeSet,
+    pub(in crate::write) checked: SetCheck,
 }
 
 impl ToAsk {
-    /// A set with the results of its checks.
-    pub(in crate::write) fn new(set: &ChangeSet, checked: SetCheck) -> Self {
-        Self {
-            set: set.clone(),
-            diff: checked.diff,
-            lines: checked.lines,
-            warnings: checked.notes.warnings,
-            each: checked.each,
-        }
-    }
-
     fn message(&self) -> String {
-        if self.set.is_list() {
-            return question::message_of_set(&self.set, &self.each, &self.warnings);
+        let Self { set, checked } = self;
+        let warnings = checked.notes.warnings.as_slice();
+        if set.is_list() {
+            return question::message_of_set(set, &checked.each, warnings);
         }
-        let only = self.set.first();
-        let said = (self.set.note(), self.warnings.as_slice());
-        question::message(&only.change, only.undoes, (&self.diff, self.lines), said)
+        let only = set.first();
+        let difference = (checked.diff.as_str(), checked.lines);
+        question::message(
+            &only.change,
+            only.undoes,
+            difference,
+            (set.note(), warnings),
+        )
     }
 }
 

@@ -59,7 +59,10 @@ async fn asked(
     set: &ChangeSet,
     limit: Duration,
 ) -> Result<Approved, Refusal> {
-    let to_ask = ToAsk::new(set, checked());
+    let to_ask = ToAsk {
+        set: set.clone(),
+        checked: checked(),
+    };
     let policy = policy(WritePolicy::Person {
         limit,
         fallback: Fallback::None,
