@@ -10,7 +10,7 @@ use super::table::Table;
 use super::when::from_now;
 use super::{CommandResult, JsonArgs, print, start};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog};
-use crate::gates::{StandingApproval, StandingApprovals};
+use crate::gates::{Approvals, StandingApproval};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum ApprovalsCommand {
@@ -53,7 +53,7 @@ pub(super) async fn run(command: &ApprovalsCommand) -> CommandResult {
 
 async fn list(is_json: bool) -> CommandResult {
     let log = start::audit_log_maybe_empty()?;
-    let all = StandingApprovals::of(&log).all().await;
+    let all = Approvals::of(&log).all().await;
     let (mut standing, mut damaged) = (Vec::new(), Vec::new());
     for (name, read) in all.map_err(|error| failed("they cannot be listed", &error))? {
         match read {
@@ -104,7 +104,7 @@ fn covers(one: &StandingApproval) -> String {
 async fn end(arguments: &EndArgs) -> CommandResult {
     let log = start::audit_log()?;
     start::check_audit_dir(&log)?;
-    let approvals = StandingApprovals::of(&log);
+    let approvals = Approvals::of(&log);
     let not_ended = |error: AuditError| failed("nothing was ended", &error);
     let all = approvals.all().await.map_err(not_ended)?;
     let mut names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();

@@ -12,7 +12,7 @@ use super::progress::ProgressLine;
 use super::{CommandResult, start};
 use crate::audit::{AuditError, AuditLog, StoreCheck};
 use crate::config::store_at;
-use crate::gates::StandingApprovals;
+use crate::gates::Approvals;
 use crate::memory::MemoryStore;
 use crate::mirror;
 #[cfg(feature = "postgres")]
@@ -185,7 +185,7 @@ async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
         .upkeep
         .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
         .map_err(|error| failed(&error))?;
-    let approvals = StandingApprovals::of(log).all().await;
+    let approvals = Approvals::of(log).all().await;
     for (name, read) in approvals.map_err(|error| failed(&error))? {
         check.count(&format!("approval {name}"), read.map(drop));
     }

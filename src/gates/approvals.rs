@@ -4,14 +4,14 @@ mod standing;
 
 use super::session::SessionId;
 use super::set::ChangeSet;
-use crate::audit::{AuditLog, CallId, Client, LineHash};
+use crate::audit::{CallId, Client, LineHash};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::words::words;
 
+pub(crate) use standing::Approvals;
 use standing::LIFE;
 pub use standing::StandingApproval;
-pub(crate) use standing::StandingApprovals;
 
 words! {
     /// The scope of a person's approval.
@@ -135,25 +135,7 @@ impl Approved {
     }
 }
 
-/// The approvals of the people at the clients of one wiki.
-#[derive(Debug)]
-pub(crate) struct Approvals {
-    standing: StandingApprovals,
-}
-
 impl Approvals {
-    /// The approvals of the wiki whose log this is. Nothing on the disk is touched.
-    pub(crate) fn of(log: &AuditLog) -> Self {
-        Self {
-            standing: StandingApprovals::of(log),
-        }
-    }
-
-    /// Those that stand.
-    pub(crate) const fn standing(&self) -> &StandingApprovals {
-        &self.standing
-    }
-
     /// Records that a person said yes to a set in a call. `None` if this scope is not allowed for
     /// the set. What cannot be kept for later writes counts for this one alone.
     pub(crate) async fn give(
@@ -171,8 +153,8 @@ impl Approvals {
             let page = change.before().filter(|_| scope == ApprovalScope::Page);
             let now = standing::now();
             let new = StandingApproval::new(now, approver, (subject.operation, page), approval);
-            self.standing.end_after(LIFE, approval);
-            if let Err(error) = self.standing.add(now, new).await {
+            self.end_after(LIFE, approval);
+            if let Err(error) = self.add(now, new).await {
                 tracing::error!(%error, call = %approval, "an approval could not be kept for later writes");
             }
         }
@@ -187,7 +169,7 @@ impl Approvals {
     pub(crate) async fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
         let subject = ApprovalSubject::new(set).filter(|_| approver.lasts())?;
         let now = standing::now();
-        let taken = self.standing.take(now, approver, subject).await;
+        let taken = self.spend(now, approver, subject).await;
         let taken = taken.unwrap_or_else(|error| {
             tracing::error!(%error, "the standing approvals cannot be used");
             None

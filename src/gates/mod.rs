@@ -31,7 +31,7 @@ mod stricter;
 mod write_policy;
 
 pub use approvals::{ApprovalScope, StandingApproval};
-pub(crate) use approvals::{Approvals, Approved, Approver, StandingApprovals};
+pub(crate) use approvals::{Approvals, Approved, Approver};
 pub use authority::Authority;
 pub(crate) use confirm::{Confirmation, ReviewersYes, confirm};
 pub(crate) use enabled::{Enabled, enabled, paused};

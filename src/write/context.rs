@@ -226,8 +226,8 @@ impl WriteContext {
         &self,
         caller: &Caller,
     ) -> Result<Vec<StandingApproval>, AuditError> {
-        let standing = self.house.approvals.standing();
-        standing.valid_for(&self.approver(caller)).await
+        let approvals = &self.house.approvals;
+        approvals.valid_for(&self.approver(caller)).await
     }
 
     /// What a source makes the changes of a call from.

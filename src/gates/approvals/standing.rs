@@ -140,12 +140,12 @@ pub(crate) type CheckedApproval = (String, Result<StandingApproval, AuditError>)
 
 /// The standing approvals of one wiki; other processes may work on the same.
 #[derive(Debug, Clone)]
-pub(crate) struct StandingApprovals {
+pub(crate) struct Approvals {
     store: Arc<dyn Store>,
     leases: LeaseQueue,
 }
 
-impl StandingApprovals {
+impl Approvals {
     /// Those of the wiki whose log this is. Nothing on the disk is touched.
     pub(crate) fn of(log: &AuditLog) -> Self {
         Self {
@@ -220,7 +220,7 @@ impl StandingApprovals {
 
     /// Uses up one write of one that covers this, and gives it. Those of this person under other gates
     /// end.
-    pub(super) async fn take(
+    pub(super) async fn spend(
         &self,
         now: OffsetDateTime,
         approver: &Approver,

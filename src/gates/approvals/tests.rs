@@ -249,13 +249,13 @@ async fn two_servers_use_no_write_twice() {
         taken += u8::from(one.await.expect("a write"));
     }
     assert_eq!(taken, MAX_WRITES - 1);
-    assert_eq!(servers[0].standing().all().await.expect("a list"), []);
+    assert_eq!(servers[0].all().await.expect("a list"), []);
 }
 
 /// Uses one up at this time.
 async fn taken_at(approvals: &Approvals, now: OffsetDateTime) -> bool {
     let subject = ApprovalSubject::new(&title(1)).expect("a subject");
-    let taken = approvals.standing.take(now, &us(), subject).await;
+    let taken = approvals.spend(now, &us(), subject).await;
     taken.expect("the store").is_some()
 }
 
@@ -263,7 +263,7 @@ async fn taken_at(approvals: &Approvals, now: OffsetDateTime) -> bool {
 async fn given_at(approvals: &Approvals, now: OffsetDateTime) {
     let operation = crate::change::Operation::Update;
     let new = StandingApproval::new(now, &us(), (operation, None), call());
-    approvals.standing.add(now, new).await.expect("the store");
+    approvals.add(now, new).await.expect("the store");
 }
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -298,9 +298,9 @@ async fn the_server_of_an_approval_ends_it_whatever_the_clock_says() {
     let dir = dir();
     let approvals = on(&dir);
     let id = given(&approvals, ApprovalScope::Kind).await;
-    approvals.standing.end_after(Duration::ZERO, id);
+    approvals.end_after(Duration::ZERO, id);
     let gone = async {
-        while !approvals.standing.all().await.expect("a list").is_empty() {
+        while !approvals.all().await.expect("a list").is_empty() {
             tokio::task::yield_now().await;
         }
     };
@@ -315,18 +315,18 @@ async fn the_oldest_of_the_owner_with_the_most_goes_if_there_are_too_many() {
     let add = async |approver: &Approver, at| {
         let update = (crate::change::Operation::Update, None);
         let new = StandingApproval::new(at, approver, update, call());
-        approvals.standing.add(now, new).await.expect("the store");
+        approvals.add(now, new).await.expect("the store");
     };
     add(&who("t", "c"), now - 3 * SECOND).await;
     add(&us(), now - 2 * SECOND).await;
-    let first = approvals.standing.valid_for(&us()).await.expect("a list");
+    let first = approvals.valid_for(&us()).await.expect("a list");
     for _ in 2..=MAX_STANDING {
         add(&us(), now).await;
     }
-    let ours = approvals.standing.valid_for(&us()).await.expect("a list");
+    let ours = approvals.valid_for(&us()).await.expect("a list");
     assert_eq!(ours.len(), MAX_STANDING - 1);
     assert!(!ours.contains(&first[0]));
-    let theirs = approvals.standing.valid_for(&who("t", "c")).await;
+    let theirs = approvals.valid_for(&who("t", "c")).await;
     assert_eq!(theirs.expect("a list").len(), 1);
 }
 
@@ -357,7 +357,7 @@ async fn what_cannot_be_read_counts_as_none_and_the_rest_goes_on() {
         text.replace(&id, &other_id).replace("\"v\":1", "\"v\":2"),
     ] {
         copy(other, &damaged);
-        let all = approvals.standing.all().await.expect("a list");
+        let all = approvals.all().await.expect("a list");
         let read: Vec<_> = { all.iter() }
             .filter(|(name, _)| *name == other_id)
             .collect();
@@ -373,7 +373,7 @@ async fn what_cannot_be_read_counts_as_none_and_the_rest_goes_on() {
     }
     assert!(approvals.take(&us(), &title(1)).await.is_none());
     // The operator can remove it by its name.
-    let ended = approvals.standing.end(vec![other_id.clone()]).await;
+    let ended = approvals.end(vec![other_id.clone()]).await;
     assert_eq!(ended, Ok(vec![other_id]));
 }
 
