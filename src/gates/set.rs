@@ -60,11 +60,13 @@ pub struct LeftOut {
 impl LeftOut {
     /// A page that was read.
     pub fn new(page: &PageState, why: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            id: page.id,
-            path: Some(page.path.clone()),
-            why: why.into(),
-        }
+        Self::at(page.id, Some(page.path.clone()), why)
+    }
+
+    /// A page of this id and path, as far as they are known.
+    pub fn at(id: Option<i64>, path: Option<PagePath>, why: impl Into<Cow<'static, str>>) -> Self {
+        let why = why.into();
+        Self { id, path, why }
     }
 
     /// Its JSON in the details of a failure.

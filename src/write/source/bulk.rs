@@ -307,11 +307,7 @@ async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure>
         Ok(read) => Ok(Ok(read)),
         Err(failure) => {
             let why = present::left_out(failure).map_err(|failure| failure.detail("id", id))?;
-            Ok(Err(LeftOut {
-                id: Some(id),
-                path: None,
-                why: why.into(),
-            }))
+            Ok(Err(LeftOut::at(Some(id), None, why)))
         }
     }
 }

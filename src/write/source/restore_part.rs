@@ -36,11 +36,9 @@ impl RestorePart {
             {
                 match change(call, page).await? {
                     Ok(change) => changes.push(change),
-                    Err(why) => left_out.push(LeftOut {
-                        id: Some(page.id),
-                        path: Some(page.path.clone()),
-                        why: why.into(),
-                    }),
+                    Err(why) => {
+                        left_out.push(LeftOut::at(Some(page.id), Some(page.path.clone()), why));
+                    }
                 }
             }
             let (ordered, taken) = in_order(call.wiki(), changes).await?;
@@ -65,11 +63,7 @@ fn others(count: usize) -> Option<LeftOut> {
         "a set has {MAX_PAGES} changes at most, and {}: ask again for the rest",
         counted(count, "page more differs", "pages more differ")
     );
-    (count > 0).then(|| LeftOut {
-        id: None,
-        path: None,
-        why: why.into(),
-    })
+    (count > 0).then(|| LeftOut::at(None, None, why))
 }
 
 /// The change of one page, or why there is none.

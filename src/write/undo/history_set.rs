@@ -151,11 +151,7 @@ impl WriteHistory {
         let changes = proposal.changes().enumerate();
         changes
             .filter(|(number, _)| omitted.numbers().contains(number))
-            .map(|(_, one)| LeftOut {
-                id: one.page,
-                path: Some(one.path.clone()),
-                why: LEFT_OUT.into(),
-            })
+            .map(|(_, one)| LeftOut::at(one.page, Some(one.path.clone()), LEFT_OUT))
             .collect()
     }
 

@@ -77,11 +77,8 @@ pub(super) async fn made(
         made.push(Change::between(page.clone(), page).into());
     }
     let set = ChangeSet::list(call.id, made).ok_or_else(broke_off)?;
-    let left_out = left_out.into_iter().map(|(one, _)| LeftOut {
-        id: one.page,
-        path: Some(one.path),
-        why: LEFT_OUT.into(),
-    });
+    let left_out = left_out.into_iter();
+    let left_out = left_out.map(|(one, _)| LeftOut::at(one.page, Some(one.path), LEFT_OUT));
     Ok(set.with(|batch| {
         batch.left_out = left_out.collect();
         batch.links_left = links_left;

@@ -110,11 +110,9 @@ async fn back(
             None => Ok(change),
         }),
         Ok(change) => Ok(Ok(change)),
-        Err(failure) if undo.skips && concerns_page(failure.code) => Ok(Err(LeftOut {
-            id,
-            path,
-            why: failure.message.into(),
-        })),
+        Err(failure) if undo.skips && concerns_page(failure.code) => {
+            Ok(Err(LeftOut::at(id, path, failure.message)))
+        }
         Err(failure) => {
             let failure = failure.detail("call", undone.to_string()).detail("id", id);
             Err(failure.detail_if("path", path.as_ref().map(PagePath::as_str)))
