@@ -101,17 +101,20 @@ impl Proposals {
         format!("{:016x}", self.last.words.hash_one(session))
     }
 
-    /// Keeps a change as a proposal: its states, its records, then its file. Also returns the open
-    /// proposal that it replaces.
+    /// Keeps a set as a proposal: the states of its changes, its records, then its file; changes that
+    /// do nothing are left out. Also returns the open proposal that a single change replaces.
     pub(super) async fn keep(
         &self,
         record: &mut EntryBuilder,
-        one: &SetChange,
+        set: &ChangeSet,
     ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
-        let change = &one.change;
-        let id = self.take_room(record.session(), bytes(change)).await?;
-        self.make(record, one, id).await?;
-        let subject = ProposalSubject::of(change);
+        let room = effective(set).fold(0, |sum: u64, one| sum.saturating_add(bytes(&one.change)));
+        if set.is_list() && room > MOST_OF_SET {
+            return Err(Refusal::at(Gate::Record, too_large(room)));
+        }
+        let id = self.take_room(record.session(), room).await?;
+        self.make(record, set, id).await?;
+        let subject = ProposalSubject::of(&set.first().change).filter(|_| !set.is_list());
         let old = subject.and_then(|subject| self.last.replace(record.session(), subject, id));
         let Some(old) = old else {
             return Ok((id, None));
@@ -141,7 +144,7 @@ impl Proposals {
         record: &EntryBuilder,
         set: &ChangeSet,
     ) -> Result<Option<ProposalId>, Failure> {
-        let changes: Vec<&SetChange> = set.iter().filter(|one| !one.change.is_empty()).collect();
+        let changes: Vec<&SetChange> = effective(set).collect();
         let undone: Option<Vec<CallId>> = changes.iter().map(|one| one.undoes).collect();
         let Some(undone) = undone else {
             return Ok(None);
@@ -172,50 +175,24 @@ impl Proposals {
     async fn make(
         &self,
         record: &mut EntryBuilder,
-        one: &SetChange,
-        id: ProposalId,
-    ) -> Result<(), AuditError> {
-        let change = &one.change;
-        record.keep_states(&self.past.audit, change).await?;
-        record.proposal(id);
-        self.past.audit.record(record.preview(false)).await?;
-        let session = self.session_word(record.session());
-        let proposal = record.as_proposal(id, session, change, None);
-        let said = record.said(std::iter::once(one));
-        let proposal = Proposal { said, ..proposal };
-        self.past.audit.proposals.keep(proposal).await?;
-        self.past.audit.record(record.decided("made", None)).await
-    }
-
-    /// Keeps a set as a proposal, each change like a proposal of its own; changes that do nothing
-    /// are left out.
-    pub(super) async fn keep_set(
-        &self,
-        record: &mut EntryBuilder,
-        set: &ChangeSet,
-    ) -> Result<ProposalId, Refusal> {
-        let all = || set.iter().filter(|one| !one.change.is_empty());
-        let room = all().fold(0, |sum: u64, one| sum.saturating_add(bytes(&one.change)));
-        if room > MOST_OF_SET {
-            return Err(Refusal::at(Gate::Record, too_large(room)));
-        }
-        let id = self.take_room(record.session(), room).await?;
-        self.make_set(record, set, id).await?;
-        Ok(id)
-    }
-
-    async fn make_set(
-        &self,
-        record: &mut EntryBuilder,
         set: &ChangeSet,
         id: ProposalId,
     ) -> Result<(), AuditError> {
         let audit = &self.past.audit;
-        let mut changes = set.iter().filter(|one| !one.change.is_empty());
-        record.proposal(id);
+        let mut changes = effective(set);
         let first = changes.next().ok_or(AuditError::BadProposal)?;
-        let mut own = record.of_proposed(first);
+        let mut own = if set.is_list() {
+            record.of_proposed(first)
+        } else {
+            record.clone()
+        };
         own.keep_states(audit, &first.change).await?;
+        own.proposal(id);
+        if set.is_list() {
+            record.proposal(id);
+        } else {
+            record.clone_from(&own);
+        }
         audit.record(record.preview(false)).await?;
         let mut others = Vec::new();
         for one in changes {
@@ -228,12 +205,12 @@ impl Proposals {
             });
         }
         let session = self.session_word(record.session());
-        let proposal = own.as_proposal(id, session, &first.change, Some(others));
+        let others = set.is_list().then_some(others);
+        let proposal = own.as_proposal(id, session, &first.change, others);
         let mending = set.batch().mending.as_ref();
         let left = mending.map_or(&[][..], |mending| &mending.left);
-        let changes = set.iter().filter(|one| !one.change.is_empty());
         let proposal = Proposal {
-            said: record.said(changes),
+            said: record.said(effective(set)),
             links_left: left.iter().take(MAX_LINKS_LEFT).map(left_open).collect(),
             links_left_not_kept: left.len().saturating_sub(MAX_LINKS_LEFT),
             ..proposal
@@ -308,6 +285,11 @@ impl Proposals {
             .by_way_of(one.aside.clone())
             .rendered_anew(one.renders_anew))
     }
+}
+
+/// The changes of a set that do something.
+fn effective(set: &ChangeSet) -> impl Iterator<Item = &SetChange> {
+    set.iter().filter(|one| !one.change.is_empty())
 }
 
 fn left_open(left: &LinkLeft) -> LinkLeftOpen {

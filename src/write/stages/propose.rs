@@ -37,15 +37,9 @@ pub(in crate::write) async fn keep(
         notes.warnings.push(Warning::new(WAITS, message));
         return Ok(Some(id));
     }
-    let id = if set.is_list() {
-        let id = proposals.keep_set(record, set).await?;
-        drafts::submitted(audit, set.batch().draft).await;
-        id
-    } else {
-        let (id, replaces) = proposals.keep(record, set.first()).await?;
-        notes.replaces = replaces;
-        id
-    };
+    let (id, replaces) = proposals.keep(record, set).await?;
+    notes.replaces = replaces;
+    drafts::submitted(audit, set.batch().draft).await;
     let message = format!("nothing was sent; {}.", decided(review, id));
     notes.warnings.push(Warning::new(PROPOSED, message));
     Ok(Some(id))
