@@ -1,4 +1,4 @@
-//! Models the requested edits: a new page, or new values for fields of a page.
+//! Models the requested edits: new values for fields of a page.
 
 use std::ops::Range;
 
@@ -19,61 +19,6 @@ const CODE_UNKNOWN: &str = "It cannot be told which text of this page is code: i
 const IN_CODE: &str = "in_code";
 /// The most characters of a tag in a warning.
 const MOST_CHARS: usize = 60;
-
-/// A page to create. Its place was checked.
-#[derive(Debug, Clone)]
-pub struct NewPage {
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: NewPath,
-    /// Its title.
-    pub title: String,
-    /// Its description; may be empty.
-    pub description: String,
-    /// Its source.
-    pub content: String,
-    /// Its editor.
-    pub editor: String,
-    /// Its tags, as the wiki stores them.
-    pub tags: Vec<String>,
-    /// True if readers see it.
-    pub is_published: bool,
-    /// True if it is private.
-    pub is_private: bool,
-    /// Start of publication: readers see it from then on.
-    pub publish_start_date: Date,
-    /// End of publication: readers do not see it any more.
-    pub publish_end_date: Date,
-    /// Its styles.
-    pub script_css: String,
-    /// Its scripts.
-    pub script_js: String,
-}
-
-impl NewPage {
-    pub(super) fn into_state(self) -> PageState {
-        PageState {
-            id: None,
-            locale: self.locale,
-            path: self.path.into_path(),
-            title: self.title,
-            description: self.description,
-            content: self.content,
-            editor: self.editor,
-            tags: self.tags,
-            is_published: self.is_published,
-            is_private: self.is_private,
-            publish_start_date: self.publish_start_date,
-            publish_end_date: self.publish_end_date,
-            script_css: self.script_css,
-            script_js: self.script_js,
-            updated_at: None,
-            unknown: Vec::new(),
-            thing: None,
-        }
-    }
-}
 
 /// A change of a page's source.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,7 +19,7 @@ mod warning;
 
 pub use checks::{AdditionReport, CODES, Surroundings};
 pub use compare::{PageComparison, compare};
-pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags, ReplaceAll};
+pub use edits::{ContentFault, Edits, NewContent, NewTags, ReplaceAll};
 pub use merge::{Marked, merge, merge_marked, merge_pages};
 pub use operation::Operation;
 pub use plan::Change;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::edits::{ContentFault, Edits, NewPage};
+use super::edits::{ContentFault, Edits};
 use super::operation::Operation;
 use crate::page::{
     Attached, DiffStyle, Difference, Field, LineCounts, Locale, NewPath, PagePath, PageState,
@@ -107,13 +107,6 @@ impl Change {
         &self.lost
     }
 
-    /// A page comes to be.
-    pub fn create(page: NewPage) -> Self {
-        Self::new(States::Create {
-            after: page.into_state(),
-        })
-    }
-
     /// Fields of a page change.
     ///
     /// # Errors
@@ -123,7 +116,7 @@ impl Change {
         Ok(Self::between(before, after))
     }
 
-    /// Something that belongs to a page comes to be.
+    /// A page comes to be, or something that belongs to a page.
     pub const fn add(after: PageState) -> Self {
         Self::new(States::Create { after })
     }

@@ -10,8 +10,8 @@ use super::page_argument;
 use super::tool::ToolKind;
 use super::update_page::{TextEdit, everywhere};
 use super::write_tool::{RequestedWrite, WriteTool};
-use crate::change::NewPage;
 use crate::error::Failure;
+use crate::page::PageState;
 use crate::write::{Copy, CopyFields, WriteRequest};
 
 /// The tool.
@@ -106,9 +106,10 @@ impl WriteTool for CreatePage {
         };
         let settings = context.wiki.settings();
         let (locale, path) = input::new_place(&context.wiki, &input.path, input.locale.as_deref())?;
-        let page = NewPage {
+        let page = PageState {
+            id: None,
             locale: locale.unwrap_or_else(|| context.locale(None)),
-            path,
+            path: path.into_path(),
             title: input.title,
             description: said.description.clone().unwrap_or_default(),
             content: said.content.clone().unwrap_or_default(),
@@ -128,6 +129,9 @@ impl WriteTool for CreatePage {
                 .unwrap_or_default(),
             script_css: input.script_css.unwrap_or_default(),
             script_js: input.script_js.unwrap_or_default(),
+            updated_at: None,
+            unknown: Vec::new(),
+            thing: None,
         };
         let from = page_argument::by_name_or_id(
             context,

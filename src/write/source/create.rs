@@ -1,10 +1,11 @@
 //! Creates a page, new or as a copy of another one.
 
-use crate::change::{Change, ContentFault, NewPage, Operation, ReplaceAll, Warning};
+use crate::change::{Change, ContentFault, Operation, ReplaceAll, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
-    Field, PageReading, PartSelector, SourceFormat, check_content, mend_copied, page_of_part,
+    Field, PageReading, PageState, PartSelector, SourceFormat, check_content, mend_copied,
+    page_of_part,
 };
 use crate::wiki::Wiki;
 
@@ -12,9 +13,9 @@ use super::{CREATES, ChangeSource, Made, WriteCall, again, again_if_same, checke
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
 
-impl ChangeSource for NewPage {
+impl ChangeSource for PageState {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_at(Operation::Create, &self.locale, self.path.as_path());
+        record.is_at(Operation::Create, &self.locale, &self.path);
     }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
@@ -26,12 +27,12 @@ impl ChangeSource for NewPage {
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {
-        let change = Change::create(self.clone());
+        let change = Change::add(self.clone());
         Ok(checked(ChangeSet::single(call.id, change)))
     }
 
     async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let own = ChangeSet::single(call.id, Change::create(self.clone()));
+        let own = ChangeSet::single(call.id, Change::add(self.clone()));
         again_if_same(call, &own, shown).await
     }
 }
@@ -40,7 +41,7 @@ impl ChangeSource for NewPage {
 #[derive(Debug, Clone)]
 pub struct Copy {
     /// The new page, without the fields to copy.
-    pub page: NewPage,
+    pub page: PageState,
     /// The fields that the caller gave, which are not copied.
     pub said: CopyFields,
     /// The id of the page that is copied.
@@ -66,7 +67,7 @@ pub struct CopyFields {
 
 impl Copy {
     /// The new page, made from the copied page as it was just read; with a warning about it.
-    fn of(&self, read: PageReading) -> Result<(NewPage, Option<Warning>), Failure> {
+    fn of(&self, read: PageReading) -> Result<(PageState, Option<Warning>), Failure> {
         let said = self.said.clone();
         let (mut unread, mut warning) = (Vec::new(), None);
         let content = match (said.content, read.content) {
@@ -109,7 +110,7 @@ impl Copy {
         if !unread.is_empty() {
             return Err(unreadable(&unread));
         }
-        let page = NewPage {
+        let page = PageState {
             description,
             content,
             editor,
@@ -125,11 +126,11 @@ impl Copy {
         let (mut page, warning) = self.of(read)?;
         if self.section.is_some() && self.said.content.is_none() {
             let site = call.wiki().linked_site().await?;
-            let to = (page.locale.clone(), page.path.as_path().clone());
+            let to = page.place();
             let format = SourceFormat::Markdown;
             page.content = mend_copied(&page.content, format, (&from, &to), &site);
         }
-        Ok(ChangeSet::single(call.id, Change::create(page)).warned(warning))
+        Ok(ChangeSet::single(call.id, Change::add(page)).warned(warning))
     }
 }
 
@@ -142,11 +143,7 @@ fn unreadable(fields: &[Field]) -> Failure {
 
 impl ChangeSource for Copy {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
-        record.is_at(
-            Operation::Create,
-            &self.page.locale,
-            self.page.path.as_path(),
-        );
+        record.is_at(Operation::Create, &self.page.locale, &self.page.path);
     }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
@@ -181,31 +178,18 @@ fn no_longer() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{Copy, CopyFields};
-    use crate::change::{NewPage, ReplaceAll};
+    use crate::change::ReplaceAll;
     use crate::error::Code;
-    use crate::page::{Date, Locale, NewPath, PagePath, PageReading, TextReplacement};
+    use crate::page::{Locale, PagePath, PageReading, TextReplacement};
 
     fn copy(replace_all: &[(&str, &str)], said: CopyFields) -> Copy {
         let edit = |(old, new): &(&str, &str)| TextReplacement {
             old_text: (*old).to_owned(),
             new_text: (*new).to_owned(),
         };
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/new"));
         Copy {
-            page: NewPage {
-                locale: Locale::as_stored("en"),
-                path: NewPath::parse("docs/new").unwrap(),
-                title: "New".to_owned(),
-                description: String::new(),
-                content: String::new(),
-                editor: String::new(),
-                tags: Vec::new(),
-                is_published: true,
-                is_private: false,
-                publish_start_date: Date::default(),
-                publish_end_date: Date::default(),
-                script_css: String::new(),
-                script_js: String::new(),
-            },
+            page: PageReading::bare(None, locale, path, "New".to_owned()).or_blank(),
             said,
             from: 7,
             section: None,
@@ -236,10 +220,7 @@ mod tests {
             (&*page.editor, page.tags),
             ("markdown", vec!["host".to_owned()])
         );
-        assert_eq!(
-            (&*page.title, page.path.as_path().as_str()),
-            ("New", "docs/new")
-        );
+        assert_eq!((&*page.title, page.path.as_str()), ("New", "docs/new"));
     }
 
     #[test]

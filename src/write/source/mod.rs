@@ -27,7 +27,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use crate::audit::{CallId, Draft, HeldProposal, ProposalId};
-use crate::change::{Change, NewPage, Warning, merge_pages};
+use crate::change::{Change, Warning, merge_pages};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy, SessionId, TurnOf};
 use crate::index::ContentIndex;
@@ -59,7 +59,7 @@ pub use update::{FormerState, Update};
 #[derive(Debug, Clone)]
 pub enum WriteRequest {
     /// A new page.
-    Create(Box<NewPage>),
+    Create(Box<PageState>),
     /// A new page as a copy of another one.
     Copy(Box<Copy>),
     /// Fields of a page.
