@@ -396,29 +396,21 @@ impl SetMember {
     /// Its JSON in an answer, and in the details of a failure.
     pub fn as_detail(&self) -> Value {
         let failure = self.failure.as_ref();
-        let members = [
-            ("callId", Some(self.call.to_string().into())),
-            ("id", Some(json!(self.target.id))),
-            ("path", Some(self.target.path.as_str().into())),
-            ("outcome", Some(self.word().into())),
-            ("code", failure.map(|failure| failure.code.as_str().into())),
-            (
-                "why",
-                failure.map(|failure| failure.message.as_str().into()),
-            ),
-            (
-                "takenBackBy",
-                self.taken_back.map(|by| by.to_string().into()),
-            ),
-            (
-                "notTakenBack",
-                self.not_taken_back.as_ref().map(|why| json!(why)),
-            ),
-            ("standsAt", self.stands_at.as_deref().map(Value::from)),
-        ];
-        let members = members.into_iter();
-        let members = members.filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Value::Object(members.collect())
+        let mut detail = json!({
+            "callId": self.call.to_string(),
+            "id": self.target.id,
+            "path": self.target.path,
+            "outcome": self.word(),
+            "code": failure.map(|failure| failure.code.as_str()),
+            "why": failure.map(|failure| &failure.message),
+            "takenBackBy": self.taken_back.map(|by| by.to_string()),
+            "notTakenBack": self.not_taken_back,
+            "standsAt": self.stands_at,
+        });
+        if let Value::Object(members) = &mut detail {
+            members.retain(|name, value| name == "id" || !value.is_null());
+        }
+        detail
     }
 
     /// The word for its outcome.
