@@ -14,11 +14,11 @@ pub(super) fn sentence(app: &App, proposal: &str) -> String {
 /// Gives the reason why a write was kept as a proposal, from the policy of the settings and from
 /// what is left of it for a command, which asks nobody.
 fn why(settings: &Policy, met: &Policy) -> String {
-    if met.writes().can_be_confirmed() {
+    if met.writes.can_be_confirmed() {
         return "a rule leaves this to people".to_owned();
     }
     // The settings want a person's yes; only since nobody is asked is it a dry run here.
-    let (policy, unasked) = if settings.writes().level() == PolicyLevel::Person {
+    let (policy, unasked) = if settings.writes.level() == PolicyLevel::Person {
         (settings, ", and nobody was asked")
     } else {
         (met, "")

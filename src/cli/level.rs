@@ -6,7 +6,7 @@ use crate::gates::{Policy, SetBy, WritePolicy};
 
 /// Names the level of a policy and the line that set it, as a part of a sentence.
 pub(super) fn named(policy: &Policy) -> String {
-    let (level, line) = (policy.writes().as_str(), policy.set_by().for_operator());
+    let (level, line) = (policy.writes.as_str(), policy.set_by.for_operator());
     format!("the level is {level}, set by {line}")
 }
 

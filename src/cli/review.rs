@@ -91,7 +91,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         None => None,
     };
     let policy = app.desk.policy();
-    if matches!(policy.writes().level(), PolicyLevel::Off) {
+    if matches!(policy.writes.level(), PolicyLevel::Off) {
         print::note(&format!(
             "{}: sets can be looked at and rejected, and none applied",
             level::named(policy)

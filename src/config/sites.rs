@@ -99,7 +99,7 @@ mod tests {
             |more: &str, own: &str| site_settings(&format!("{ON}{more}"), own).unwrap().policy;
         let level = |own: &str| {
             let policy = site("", own);
-            (policy.writes().as_str(), policy.set_by().to_string())
+            (policy.writes.as_str(), policy.set_by.to_string())
         };
         let (off, dry) = ("mutations_enabled = false", "mutation_dry_run = true");
         assert_eq!(level(""), ("preview", "WIKI_CONFIRM (default)".to_owned()));
@@ -133,7 +133,7 @@ mod tests {
     fn a_site_confirms_as_strictly_or_more_strictly() {
         let confirms = |server: &str, own: &str| {
             let settings = site_settings(&format!("{ON}{server}"), own)?;
-            Ok::<_, String>(settings.policy.writes().as_str())
+            Ok::<_, String>(settings.policy.writes.as_str())
         };
         let words = ["preview", "person", "review"];
         for (place, server) in words.iter().enumerate() {

@@ -50,7 +50,7 @@ fn bounds(
         };
         said(site) || said(server)
     };
-    let level = now.writes().level();
+    let level = now.writes.level();
     if level < PolicyLevel::Off && says("WIKI_MUTATIONS_ENABLED", false) {
         found.insert("mutations_enabled");
     }

@@ -93,21 +93,6 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The policy for writes.
-    pub const fn writes(&self) -> &WritePolicy {
-        &self.writes
-    }
-
-    /// The line that set it.
-    pub const fn set_by(&self) -> &SetBy {
-        &self.set_by
-    }
-
-    /// The line that lets clients only read, if there is one.
-    pub const fn read_only(&self) -> Option<&SetBy> {
-        self.read_only.as_ref()
-    }
-
     /// The policy for the operator's own decision, which replaces the confirmation of every level
     /// but `off`, ends a dry run and passes a pause. Where it may be written is unchanged.
     #[must_use]

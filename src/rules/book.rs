@@ -20,7 +20,6 @@ static RULES: LazyLock<[Rule; 3]> = LazyLock::new(|| {
         when,
         then,
         why: why.to_owned(),
-        is_built_in: true,
     };
     [
         built_in(

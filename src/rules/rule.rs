@@ -61,7 +61,6 @@ pub struct Rule {
     pub(super) when: RuleCondition,
     pub(super) then: Then,
     pub(super) why: String,
-    pub(super) is_built_in: bool,
 }
 
 /// The longest name, in characters.
@@ -97,7 +96,6 @@ impl Rule {
             when,
             then,
             why,
-            is_built_in: false,
         })
     }
 
@@ -114,11 +112,6 @@ impl Rule {
     /// The operator's reason for it; may be empty.
     pub fn why(&self) -> &str {
         &self.why
-    }
-
-    /// True if it comes with the program.
-    pub const fn is_built_in(&self) -> bool {
-        self.is_built_in
     }
 
     /// True if it counts a client's writes of a day.

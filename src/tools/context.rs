@@ -141,7 +141,7 @@ impl ToolContext {
         let caller = self.caller.clone();
         let policy =
             (self.desk).narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask());
-        let is_confirmed = confirm.is_some() && policy.writes().can_be_confirmed();
+        let is_confirmed = confirm.is_some() && policy.writes.can_be_confirmed();
         let is_submitted = caller.proposes || is_confirmed;
         let limit = self.desk.waiting(&caller);
         let mut answer = self.writer.write(caller, plan, confirm).await?;

@@ -80,7 +80,8 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {
-        let level = Levels::new(policy.writes(), policy.set_by(), policy.read_only()).in_words();
+        let level =
+            Levels::new(&policy.writes, &policy.set_by, policy.read_only.as_ref()).in_words();
         format!(
             "{shown} is written, {level}\nnext: `wikijs-gate doctor`, then connect a client; `wikijs-gate config show` has every setting"
         )

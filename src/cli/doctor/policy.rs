@@ -54,11 +54,11 @@ pub(super) fn paused(pause: Option<&Pause>) -> Option<DoctorFinding> {
 
 /// The level of clients' writes, and of the operator's own commands.
 fn levels(policy: &Policy) -> Levels {
-    Levels::new(policy.writes(), policy.set_by(), policy.read_only())
+    Levels::new(&policy.writes, &policy.set_by, policy.read_only.as_ref())
 }
 
 const fn is_off(policy: &Policy) -> bool {
-    matches!(policy.writes(), WritePolicy::Off)
+    matches!(policy.writes, WritePolicy::Off)
 }
 
 /// A policy in words.
@@ -72,7 +72,7 @@ fn in_words(policy: &Policy) -> String {
     } else {
         format!(", but not {}", below(&policy.denied))
     };
-    let how = match policy.writes() {
+    let how = match &policy.writes {
         WritePolicy::Off => return "writes are off".to_owned(),
         WritePolicy::DryRun => return format!("previews only, of pages {place}{but}"),
         WritePolicy::Token(_) => "with the operator's token",

@@ -145,7 +145,7 @@ fn findings(rights: &PageRights, policy: &Policy, place: &str) -> Vec<DoctorFind
             "Let GET requests for pages pass the gateway before the wiki, or name a published page by --page.",
         ));
     }
-    let level = policy.writes().level();
+    let level = policy.writes.level();
     if level != PolicyLevel::Off && rights.has(Right::WritePages) == Some(false) {
         let what = if level == PolicyLevel::DryRun {
             "previews of writes"

@@ -28,8 +28,8 @@ fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
 #[test]
 fn the_defaults_let_nothing_be_written() {
     let settings = read(&[]).expect("settings");
-    assert_eq!(settings.policy.writes().as_str(), "off");
-    let line = settings.policy.set_by().to_string();
+    assert_eq!(settings.policy.writes.as_str(), "off");
+    let line = settings.policy.set_by.to_string();
     assert_eq!(line, "WIKI_MUTATIONS_ENABLED (default)");
     assert_eq!(settings.wiki.name, "wiki.example.com");
     assert_eq!(settings.wiki.time.read, Duration::from_secs(15));

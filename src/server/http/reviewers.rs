@@ -69,7 +69,7 @@ impl Reviewers {
         let site = seen().find(is_asked).or_else(|| seen().next())?;
         let app = site.app();
         let bench = self.bench(client, &app);
-        let is_dry_run = bench.desk.policy().writes().level() == PolicyLevel::DryRun;
+        let is_dry_run = bench.desk.policy().writes.level() == PolicyLevel::DryRun;
         Some(Reviewer {
             name: client.name.clone(),
             site: site.name().cloned(),

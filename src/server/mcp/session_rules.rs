@@ -146,7 +146,7 @@ impl SessionRules {
 
 impl Writes {
     fn new(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
-        if matches!(policy.writes(), WritePolicy::Off) {
+        if matches!(policy.writes, WritePolicy::Off) {
             return Self::Refused("the operator does not allow it");
         }
         if is_paused {
@@ -158,7 +158,7 @@ impl Writes {
         if policy.allowed.as_ref().is_some_and(Vec::is_empty) {
             return Self::Refused("no path is allowed");
         }
-        match policy.writes() {
+        match &policy.writes {
             WritePolicy::Person {
                 fallback: Fallback::None,
                 ..

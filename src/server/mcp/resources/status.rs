@@ -213,8 +213,8 @@ fn writes(terms: &SessionRules) -> Value {
         |prefixes: &[Prefix]| -> Vec<String> { prefixes.iter().map(ToString::to_string).collect() };
     let policy = &terms.policy;
     json!({
-        "level": policy.writes().as_str(),
-        "setBy": policy.set_by().to_string(),
+        "level": policy.writes.as_str(),
+        "setBy": policy.set_by.to_string(),
         "refused": match terms.writes {
             Writes::Refused(why) => Some(why),
             Writes::Gets(_) => None,
