@@ -303,10 +303,10 @@ impl ChangeSet {
         self
     }
 
-    /// The same set, with another state after its first change.
+    /// The same set, with another first change.
     #[must_use]
-    pub fn with_first_after(mut self, after: PageState) -> Self {
-        self.first.change = self.first.change.with_after(after);
+    pub fn with_first(mut self, change: Change) -> Self {
+        self.first.change = change;
         self
     }
 

@@ -339,7 +339,8 @@ async fn again_if(
     if shown.is_list() {
         return bulk::still_so(call.wiki(), shown).await;
     }
-    let shown = target::set_at_its_page(call.wiki(), shown).await?;
+    let change = shown.first().change.clone();
+    let shown = shown.with_first(target::at_its_page(call.wiki(), change).await?);
     let change = &shown.first().change;
     let Some(before) = change.before().filter(|page| page.is_there()) else {
         return Ok(checked(shown));

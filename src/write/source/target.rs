@@ -2,7 +2,6 @@
 
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
 use crate::page::{Attached, Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -48,18 +47,6 @@ pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, F
             Ok(change.with_after(after))
         }
         _ => Ok(change),
-    }
-}
-
-/// The same for the single change of a set.
-pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<ChangeSet, Failure> {
-    let change = &set.first().change;
-    match change.after() {
-        Some(after) if after.thing.is_some() && change.before().is_none() => {
-            let fresh = Box::pin(wiki.thing_to_add(after.clone())).await?;
-            Ok(set.with_first_after(fresh))
-        }
-        _ => Ok(set),
     }
 }
 

@@ -83,6 +83,13 @@ fn named(rules: &[String]) -> Vec<String> {
     named
 }
 
+impl Settled {
+    /// The reason why the wiki did not answer with success, as a failure.
+    fn failure(&self) -> Option<Failure> {
+        self.cause.clone().map(Failure::from)
+    }
+}
+
 /// The failure of a step that was not applied.
 pub(super) fn failure_of(settled: &Settled, kind: Operation, change: &Change) -> Option<Failure> {
     let failure = match settled.outcome {
@@ -98,16 +105,19 @@ pub(super) fn failure_of(settled: &Settled, kind: Operation, change: &Change) ->
     Some(failure.detail("operation", change.operation().as_str()))
 }
 
-/// The fields that are still missing if only the move was applied.
-pub(super) fn behind_the_move(change: &Change) -> Vec<&'static str> {
+/// The failure of a change of which only the move was applied, with the fields that are missing.
+pub(super) fn behind_the_move(failure: Failure, change: &Change) -> Failure {
     let ends = change.after_step(Operation::Move).zip(change.after());
     let missing = ends.map(|(moved, after)| moved.difference(after));
-    Field::names(missing.iter().flatten())
+    failure
+        .detail("fields", Field::names(missing.iter().flatten()))
+        .detail("outcome", Outcome::PartlyApplied.as_str())
+        .detail("operation", change.operation().as_str())
 }
 
 /// The failure if the page was moved but the rest was not applied.
 fn only_moved(settled: &Settled, change: &Change) -> Failure {
-    let cause = settled.cause.clone().map(Failure::from);
+    let cause = settled.failure();
     let why = cause.as_ref().map_or("", |cause| cause.message.as_str());
     let message = format!("The page was moved; the rest of the write was not applied. {why}");
     let mut failure = Failure::new(Code::PartlyApplied, message.trim_end());
@@ -115,10 +125,7 @@ fn only_moved(settled: &Settled, change: &Change) -> Failure {
         failure = failure.detail("cause", cause.code.as_str());
         failure.details.extend(cause.details);
     }
-    failure
-        .detail("fields", behind_the_move(change))
-        .detail("outcome", Outcome::PartlyApplied.as_str())
-        .detail("operation", change.operation().as_str())
+    behind_the_move(failure, change)
 }
 
 fn not_applied(settled: &Settled) -> Failure {
@@ -128,9 +135,8 @@ fn not_applied(settled: &Settled) -> Failure {
         "The write was not sent, so it changed nothing."
     };
     let overtaken = AuditError::Overtaken;
-    match settled.cause.clone() {
+    match settled.failure() {
         Some(cause) => {
-            let cause = Failure::from(cause);
             let mut failure = Failure::new(Code::NotApplied, format!("{what} {}", cause.message))
                 .hint(cause.hint)
                 .detail("cause", cause.code.as_str());
@@ -155,11 +161,10 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     let (missed, others): (Vec<Field>, Vec<Field>) =
         differing.partition(|field| asked.contains(field));
     let message = parts_applied(proof, change, &missed, &others);
-    let mut failure =
-        Failure::new(Code::PartlyApplied, message).detail("fields", Field::names(&missed));
-    if !others.is_empty() {
-        failure = failure.detail("alsoChanged", Field::names(&others));
-    }
+    let also = (!others.is_empty()).then(|| Field::names(&others));
+    let mut failure = Failure::new(Code::PartlyApplied, message)
+        .detail("fields", Field::names(&missed))
+        .detail_if("alsoChanged", also);
     let dropped = proof.map(|proof| &proof.css_dropped.effective);
     if let Some(dropped) = dropped.filter(|dropped| !dropped.is_empty()) {
         failure = failure
@@ -172,14 +177,7 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
             .hint("The key may lack the right in details.rights; Wiki.js also drops styles that it cannot read. Read the page before you go on.")
             .detail("rights", rights);
     }
-    failure.detail_if(
-        "cause",
-        settled
-            .cause
-            .clone()
-            .map(Failure::from)
-            .map(|cause| cause.code.as_str()),
-    )
+    failure.detail_if("cause", settled.failure().map(|cause| cause.code.as_str()))
 }
 
 /// Says which part of a step is on the page, by the fields that it missed and others that differ.
@@ -246,7 +244,7 @@ fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
 }
 
 fn unknown(settled: &Settled) -> Failure {
-    let cause = settled.cause.clone().map(Failure::from);
+    let cause = settled.failure();
     let why = cause.as_ref().map_or(
         "The wiki answered with success, but the page could not be read back as promised.",
         |cause| cause.message.as_str(),

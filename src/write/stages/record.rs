@@ -3,7 +3,7 @@
 //! [`attempt`] records the next step of the write's permit and returns it. Only such a step can be
 //! sent, and each only once.
 
-use crate::audit::{AuditError, AuditLog, HeldLease, Outcome};
+use crate::audit::{AuditError, AuditLog, HeldLease};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
@@ -78,13 +78,11 @@ pub(super) async fn failed(
     }
     match last {
         None => failure,
-        Some(_) => Failure::new(
-            Code::PartlyApplied,
-            "The page was moved; then the audit log failed, and nothing more was sent.",
-        )
-        .detail("fields", behind_the_move(change))
-        .detail("outcome", Outcome::PartlyApplied.as_str())
-        .detail("operation", change.operation().as_str()),
+        Some(_) => {
+            let message =
+                "The page was moved; then the audit log failed, and nothing more was sent.";
+            behind_the_move(Failure::new(Code::PartlyApplied, message), change)
+        }
     }
 }
 
