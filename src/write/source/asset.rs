@@ -12,7 +12,7 @@ use crate::page::{
 use crate::wiki::{Wiki, WikiError, asset_state};
 
 use super::conflict::ConflictCheck;
-use super::{CREATES, ChangeSource, ComparedSet, Made, WriteCall, again, target};
+use super::{Agreed, CREATES, ChangeSource, ComparedSet, Made, WriteCall, target};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A write to an asset.
@@ -160,39 +160,6 @@ impl AssetWrite {
         let folders = folders.filter(|folder| may_be_made && !folder.is_empty());
         folders.map(str::to_owned).collect()
     }
-
-    /// True if this call asks for the change that was shown.
-    fn agrees_with(&self, shown: &ChangeSet) -> bool {
-        let change = &shown.first().change;
-        let after = change.after();
-        let asset = match after.and_then(|after| after.thing.as_ref()) {
-            Some(Attached::Asset(asset)) => Some(asset),
-            _ => None,
-        };
-        let is_it = match &self.what {
-            ToAsset::Upload {
-                bytes,
-                replace,
-                create_folders,
-            } => {
-                let makes = asset.is_some_and(|asset| !asset.makes.is_empty());
-                let is_same = |asset: &AssetOf| bytes.as_ref().is_none_or(|it| asset.bytes == *it);
-                asset.is_some_and(is_same)
-                    && (replace.unwrap_or(true) || change.before().is_none())
-                    && (create_folders.unwrap_or(true) || !makes)
-            }
-            ToAsset::Rename { name } => {
-                let new = self.renamed(name);
-                after.is_some_and(|after| after.path == new)
-            }
-            ToAsset::Delete => after.is_none(),
-        };
-        is_it
-            && !shown.is_list()
-            && shown.proposal().is_none()
-            && change.operation() == self.operation()
-            && change.target().path == self.path
-    }
 }
 
 impl ChangeSource for AssetWrite {
@@ -224,9 +191,36 @@ impl ChangeSource for AssetWrite {
         Ok(ComparedSet::of(set, ConflictCheck::None))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let agrees = self.agrees_with(&shown);
-        again(call, shown, agrees).await
+    async fn agrees(&self, _: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        let change = &shown.first().change;
+        let after = change.after();
+        let asset = match after.and_then(|after| after.thing.as_ref()) {
+            Some(Attached::Asset(asset)) => Some(asset),
+            _ => None,
+        };
+        let is_it = match &self.what {
+            ToAsset::Upload {
+                bytes,
+                replace,
+                create_folders,
+            } => {
+                let makes = asset.is_some_and(|asset| !asset.makes.is_empty());
+                let is_same = |asset: &AssetOf| bytes.as_ref().is_none_or(|it| asset.bytes == *it);
+                asset.is_some_and(is_same)
+                    && (replace.unwrap_or(true) || change.before().is_none())
+                    && (create_folders.unwrap_or(true) || !makes)
+            }
+            ToAsset::Rename { name } => {
+                let new = self.renamed(name);
+                after.is_some_and(|after| after.path == new)
+            }
+            ToAsset::Delete => after.is_none(),
+        };
+        Ok(is_it
+            && !shown.is_list()
+            && shown.proposal().is_none()
+            && change.operation() == self.operation()
+            && change.target().path == self.path)
     }
 }
 

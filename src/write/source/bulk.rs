@@ -15,7 +15,7 @@ use crate::words::counted;
 
 use super::present::{self, MAY_NOT_WRITE};
 use super::whole_page::{self, ToWrite};
-use super::{ChangeSource, Made, WriteCall, again, checked, conflict, mending, tags_of, target};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, conflict, mending, tags_of, target};
 use crate::write::links::wiki_links::{LinkPurpose, WikiLinks};
 
 /// The most pages that a caller may ask for in a set.
@@ -348,12 +348,10 @@ impl ChangeSource for Bulk {
         })))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let wiki = call.wiki();
-        let own = self.completed(wiki).await?;
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        let own = self.completed(call.wiki()).await?;
         let ids = own.pages(call).await?;
-        let agrees = own.agrees_with(&shown, &ids);
-        again(call, shown, agrees).await
+        Ok(own.agrees_with(shown, &ids))
     }
 }
 

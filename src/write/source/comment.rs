@@ -11,7 +11,7 @@ use crate::page::{
 use crate::wiki::{COMMENT_PAUSE, Wiki, WikiError};
 
 use super::conflict::ConflictCheck;
-use super::{ChangeSource, ComparedSet, Made, WriteCall, again, target};
+use super::{Agreed, ChangeSource, ComparedSet, Made, WriteCall, target};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A write to the comments of a page.
@@ -106,8 +106,7 @@ impl CommentWrite {
         }
     }
 
-    /// True if this call asks for the change that was shown.
-    fn agrees_with(&self, shown: &ChangeSet) -> bool {
+    fn is_of(&self, shown: &ChangeSet) -> bool {
         let change = &shown.first().change;
         let Some(Attached::Comment(of)) = change.thing() else {
             return false;
@@ -174,14 +173,13 @@ impl ChangeSource for CommentWrite {
         Ok(ComparedSet::of(set, conflict))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         if let ToComment::Add { .. } = self.what
             && let Some(left) = call.wiki().comment_pause()
         {
-            return Err(too_soon(left).into());
+            return Err(too_soon(left));
         }
-        let agrees = self.agrees_with(&shown);
-        again(call, shown, agrees).await
+        Ok(self.is_of(shown))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::page::{
 };
 use crate::wiki::Wiki;
 
-use super::{CREATES, ChangeSource, Made, WriteCall, again, again_if_same, checked};
+use super::{Agreed, CREATES, ChangeSource, Made, WriteCall, checked};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
 
@@ -31,9 +31,9 @@ impl ChangeSource for PageState {
         Ok(checked(ChangeSet::single(call.id, change)))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         let own = ChangeSet::single(call.id, Change::add(self.clone()));
-        again_if_same(call, &own, shown).await
+        Ok(own.is_same_write(shown) && shown.proposal().is_none())
     }
 }
 
@@ -158,13 +158,11 @@ impl ChangeSource for Copy {
         Ok(checked(self.made_now(call).await?))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         // Made again: the copied page may have changed, or be unreadable by now.
         let own = self.made_now(call).await?;
-        if !own.is_same_write(&shown) || shown.proposal().is_some() {
-            return Err(no_longer().into());
-        }
-        again(call, shown, true).await
+        let agrees = own.is_same_write(shown) && shown.proposal().is_none();
+        agrees.then_some(true).ok_or_else(no_longer)
     }
 }
 

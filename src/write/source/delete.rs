@@ -8,7 +8,7 @@ use crate::wiki::Wiki;
 
 use super::conflict::{self, ConflictCheck};
 use super::whole_page::{self, ToWrite};
-use super::{ChangeSource, ComparedSet, Made, Stopped, WriteCall, again_if};
+use super::{Agreed, ChangeSource, ComparedSet, Made, Stopped, WriteCall};
 use crate::write::audit_entry::EntryBuilder;
 
 /// A request to delete a page.
@@ -91,12 +91,12 @@ impl ChangeSource for Delete {
         Ok(ComparedSet::of(set, conflict))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let agrees = self.agrees_with(&shown, call.policy.trash.as_ref());
-        again_if(call, shown, agrees, async |read| {
-            self.check(call, read).await.map(drop)
-        })
-        .await
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        Ok(self.agrees_with(shown, call.policy.trash.as_ref()))
+    }
+
+    async fn look_again(&self, call: WriteCall<'_>, read: &ToWrite) -> Result<(), Stopped> {
+        self.check(call, read).await.map(drop)
     }
 }
 

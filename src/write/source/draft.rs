@@ -18,10 +18,10 @@ use crate::wiki::{Wiki, WikiError};
 use super::mending::NewPart;
 use super::order::in_order_of_need;
 use super::{
-    CREATES, ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall,
-    WriteRequest, again, checked, mending,
+    Agreed, CREATES, ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall,
+    WriteRequest, checked, mending,
 };
-use super::{digest, mismatch, proposal::values, whole_page, whole_page::ToWrite};
+use super::{digest, proposal::values, whole_page, whole_page::ToWrite};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::drafts;
 use crate::write::faults::with_difference;
@@ -112,8 +112,8 @@ impl ChangeSource for Drafting {
         Ok(ComparedSet { beside, ..made })
     }
 
-    async fn shown_again(&self, _: WriteCall<'_>, _: ChangeSet) -> Made {
-        Err(mismatch().into())
+    async fn agrees(&self, _: WriteCall<'_>, _: &ChangeSet) -> Agreed {
+        Ok(false)
     }
 }
 
@@ -247,7 +247,7 @@ impl ChangeSource for Submit {
         Ok(checked(self.set(call, draft).await?))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         let draft = self.draft(call).await?;
         let mark = shown.batch().draft.filter(|mark| mark.id == draft.id);
         let agrees = mark.is_some() && shown.batch().keeps_on_failure == self.keeps_on_failure;
@@ -256,11 +256,11 @@ impl ChangeSource for Submit {
                 Code::ConfirmMismatch,
                 "The draft was changed since it was shown.",
             );
-            return Err(failure
-                    .hint("Call wikijs_submit_draft again without confirm, and show the user the new preview.")
-                    .into());
+            return Err(failure.hint(
+                "Call wikijs_submit_draft again without confirm, and show the user the new preview.",
+            ));
         }
-        again(call, shown, agrees).await
+        Ok(agrees)
     }
 }
 

@@ -164,14 +164,32 @@ impl WriteRequest {
         with_source!(self, source => Box::pin(source.made(call)))
     }
 
-    /// Makes the shown changes again, if the call agrees with them and the pages are still as they
-    /// were shown.
-    pub(super) fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> BoxFuture<'a, Made> {
-        with_source!(self, source => Box::pin(source.shown_again(call, shown)))
+    /// Makes a shown set again from the pages as they are, if the call agrees with the set and each
+    /// page is as it was shown.
+    pub(super) async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        if !with_source!(self, source => Box::pin(source.agrees(call, &shown)).await)? {
+            return Err(mismatch().into());
+        }
+        if shown.is_list() {
+            return bulk::still_so(call.wiki(), shown).await;
+        }
+        let change = shown.first().change.clone();
+        let shown = shown.with_first(target::at_its_page(call.wiki(), change).await?);
+        let change = &shown.first().change;
+        let Some(before) = change.before().filter(|page| page.is_there()) else {
+            return Ok(checked(shown));
+        };
+        let read = target::as_now(call.wiki(), before, change.lost()).await?;
+        if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
+            let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
+                "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."
+            } else {
+                "Look at details.changes. For a new preview, repeat the call that gave this one: all its arguments, with ifUpdatedAt from details.updatedAt, without confirm."
+            };
+            return Err(conflict::since_shown(before.clone(), read.page, next).into());
+        }
+        with_source!(self, source => Box::pin(source.look_again(call, &read)).await)?;
+        Ok(checked(shown.on(read.page)))
     }
 }
 
@@ -279,6 +297,9 @@ impl ComparedSet {
 /// The changes of a write, or what keeps them from being made.
 pub(super) type Made = Result<ComparedSet, Stopped>;
 
+/// True if a call asks for a set that was shown.
+type Agreed = Result<bool, Failure>;
+
 /// The turn of a create.
 const CREATES: TurnOf = TurnOf {
     page: None,
@@ -306,56 +327,18 @@ trait ChangeSource: Sync {
 
     async fn made(&self, call: WriteCall<'_>) -> Made;
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made;
+    /// True if the call asks for the set that was shown.
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed;
+
+    /// Looks at the page of a single change that was shown, as it is now.
+    async fn look_again(&self, _: WriteCall<'_>, _: &whole_page::ToWrite) -> Result<(), Stopped> {
+        Ok(())
+    }
 }
 
 /// Changes of pages whose present states the caller knows.
 fn checked(set: ChangeSet) -> ComparedSet {
     ComparedSet::of(set, ConflictCheck::Checked)
-}
-
-/// Makes a shown set again from the pages as they are, if the call agrees with the set and each
-/// page is as it was shown.
-async fn again(call: WriteCall<'_>, shown: ChangeSet, agrees: bool) -> Made {
-    again_if(call, shown, agrees, async |_| Ok(())).await
-}
-
-/// The same for a call that makes its set by itself: it has to be the shown one.
-async fn again_if_same(call: WriteCall<'_>, own: &ChangeSet, shown: ChangeSet) -> Made {
-    let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
-    again(call, shown, agrees).await
-}
-
-/// The same; `look` checks the page of a single change, too.
-async fn again_if(
-    call: WriteCall<'_>,
-    shown: ChangeSet,
-    agrees: bool,
-    look: impl AsyncFnOnce(&whole_page::ToWrite) -> Result<(), Stopped>,
-) -> Made {
-    if !agrees {
-        return Err(mismatch().into());
-    }
-    if shown.is_list() {
-        return bulk::still_so(call.wiki(), shown).await;
-    }
-    let change = shown.first().change.clone();
-    let shown = shown.with_first(target::at_its_page(call.wiki(), change).await?);
-    let change = &shown.first().change;
-    let Some(before) = change.before().filter(|page| page.is_there()) else {
-        return Ok(checked(shown));
-    };
-    let read = target::as_now(call.wiki(), before, change.lost()).await?;
-    if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
-        let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
-            "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."
-        } else {
-            "Look at details.changes. For a new preview, repeat the call that gave this one: all its arguments, with ifUpdatedAt from details.updatedAt, without confirm."
-        };
-        return Err(conflict::since_shown(before.clone(), read.page, next).into());
-    }
-    look(&read).await?;
-    Ok(checked(shown.on(read.page)))
 }
 
 pub(super) fn mismatch() -> Failure {

@@ -11,7 +11,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange, TurnOf};
 use crate::wiki::Wiki;
 
-use super::{ChangeSource, Made, Under, WriteCall, again, checked};
+use super::{Agreed, ChangeSource, Made, Under, WriteCall, checked};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::stages::send::broke_off;
 use crate::write::undo::history::WriteHistory;
@@ -132,8 +132,7 @@ impl ChangeSource for Apply {
         Ok(checked(set.noted(proposal.note)))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let is_own = shown.proposal() == Some(self.id) && self.leaves_out_as(&shown);
-        again(call, shown, is_own).await
+    async fn agrees(&self, _: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        Ok(shown.proposal() == Some(self.id) && self.leaves_out_as(shown))
     }
 }

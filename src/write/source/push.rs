@@ -14,7 +14,7 @@ use crate::page::{PagePlace, PageState};
 
 use super::bulk::MAX_PAGES;
 use super::draft::set_of;
-use super::{ChangeSource, Made, WriteCall, again, checked};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked};
 
 /// The hint if a page was changed since it was pulled.
 const PULL: &str = "Run `wikijs-gate files pull`, then push again.";
@@ -45,9 +45,8 @@ impl ChangeSource for Push {
         Ok(checked(self.set(call).await?))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let agrees = shown.is_list() && holds(&shown, &self.changes);
-        again(call, shown, agrees).await
+    async fn agrees(&self, _: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        Ok(shown.is_list() && holds(shown, &self.changes))
     }
 }
 

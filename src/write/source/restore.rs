@@ -14,7 +14,7 @@ use crate::page::{
 };
 use crate::wiki::Wiki;
 
-use super::{ChangeSource, Made, WriteCall, again_if_same, checked, mending};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, mending};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::links::new_place;
 
@@ -211,12 +211,12 @@ impl ChangeSource for PageRestore {
         Ok(checked(self.set(call, self.path.as_ref()).await?))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         // A confirmed call may leave out where the page shall come back.
         let is_back = |change: &&Change| change.before().is_none();
         let back = shown.iter().map(|one| &one.change).find(is_back);
         let there = back.and_then(Change::after).map(|page| &page.path);
         let own = self.set(call, self.path.as_ref().or(there)).await?;
-        again_if_same(call, &own, shown).await
+        Ok(own.is_same_write(shown) && shown.proposal().is_none())
     }
 }

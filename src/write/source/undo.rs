@@ -11,7 +11,7 @@ use crate::gates::{ChangeSet, SessionId, SetChange, TurnOf};
 use crate::page::{Attached, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-use super::{ChangeSource, Made, WriteCall, again, checked, present, target};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, present, target};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::undo::history::{WriteHistory, nothing};
 
@@ -125,7 +125,7 @@ impl ChangeSource for UndoRequest {
         Ok(checked(set.warned(redo)))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         if shown.is_list() {
             let agrees = match meant(call, self).await? {
                 // `last` still means the write that was shown, whatever was written since.
@@ -144,7 +144,7 @@ impl ChangeSource for UndoRequest {
             let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
             // What it leaves out the preview named.
             let is_whole = asked.len().saturating_add(shown.batch().left_out.len()) >= left.len();
-            return again(call, shown, asked.is_subset(&left) && is_whole).await;
+            return Ok(asked.is_subset(&left) && is_whole);
         }
         let only = shown.first();
         // `last` still means the write that was shown, whatever was written since.
@@ -156,7 +156,7 @@ impl ChangeSource for UndoRequest {
         let place = only.change.after().map(|page| &page.path);
         let is_its_place = self.path.as_ref().is_none_or(|path| place == Some(path));
         let is_own = only.undoes == takes_back && shown.proposal().is_none();
-        again(call, shown, is_own && is_its_place).await
+        Ok(is_own && is_its_place)
     }
 }
 

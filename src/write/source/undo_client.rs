@@ -14,7 +14,7 @@ use super::bulk::MAX_PAGES;
 use super::order::in_order;
 use super::present;
 use super::undo::states_around;
-use super::{ChangeSource, Made, WriteCall, again, checked};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked};
 use crate::write::undo::history::{WriteHistory, nothing};
 
 /// The most writes of one client that are considered.
@@ -316,12 +316,10 @@ impl ChangeSource for UndoClient {
         Ok(checked(self.made_now(call).await?))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+    async fn agrees(&self, _: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         // What the client wrote since the preview stays; on these pages it is a conflict.
-        let is_own = shown.is_list()
-            && shown.proposal().is_none()
-            && shown.iter().all(|one| one.undoes.is_some());
-        again(call, shown, is_own).await
+        let are_undone = shown.iter().all(|one| one.undoes.is_some());
+        Ok(are_undone && shown.is_list() && shown.proposal().is_none())
     }
 }
 

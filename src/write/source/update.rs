@@ -6,8 +6,10 @@ use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, Field, PageReading, PageState, PartSelector, part_as_in};
 use crate::wiki::{PageRights, Wiki};
 
+use super::whole_page::ToWrite;
 use super::{
-    ChangeSource, ComparedSet, Made, WriteCall, again_if, conflict, mending, tags_of, whole_page,
+    Agreed, ChangeSource, ComparedSet, Made, Stopped, WriteCall, conflict, mending, tags_of,
+    whole_page,
 };
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
@@ -239,20 +241,20 @@ impl ChangeSource for Update {
         Ok(ComparedSet::of(set, conflict))
     }
 
-    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
-        let own = match shown.first().change.before() {
-            Some(page) => self.completed(call.wiki(), page).await?,
-            None => self.clone(),
-        };
-        let agrees = own.agrees_with(&shown);
-        again_if(call, shown, agrees, async |read| {
-            if own.if_updated_at.is_some() {
-                let remake = |page| own.of(page).ok();
-                conflict::check(call, own.known(), read, remake).await?;
-            }
-            Ok(())
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        Ok(match shown.first().change.before() {
+            Some(page) => self.completed(call.wiki(), page).await?.agrees_with(shown),
+            None => self.agrees_with(shown),
         })
-        .await
+    }
+
+    async fn look_again(&self, call: WriteCall<'_>, read: &ToWrite) -> Result<(), Stopped> {
+        if self.if_updated_at.is_some() {
+            let own = self.completed(call.wiki(), &read.page).await?;
+            let remake = |page| own.of(page).ok();
+            conflict::check(call, own.known(), read, remake).await?;
+        }
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ pub(in crate::write) async fn changes(
         Route::Send(Warrant::Person(approved)) => {
             let shown = approved.set().clone().under(call.id);
             is_same_note(note, &shown)?;
-            let again = request.shown_again(call, shown).await;
+            let again = Box::pin(request.shown_again(call, shown)).await;
             again.map_err(ask_anew)
         }
         Route::Send(Warrant::Preview(token)) => {
@@ -34,7 +34,7 @@ pub(in crate::write) async fn changes(
                 .look(call.session, token)?
                 .under(call.id);
             is_same_note(note, &shown)?;
-            request.shown_again(call, shown).await
+            Box::pin(request.shown_again(call, shown)).await
         }
         Route::Send(Warrant::StaticToken | Warrant::Reviewer(_)) | Route::Stop(_) => {
             let mut read = request.made(call).await?;
