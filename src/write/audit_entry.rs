@@ -508,6 +508,16 @@ impl EntryBuilder {
     }
 }
 
+/// Puts an entry on record; false if that failed, which the log of the program says.
+pub(super) async fn record_or_log(audit: &AuditLog, entry: AuditEntry, what: &str) -> bool {
+    let call = entry.call;
+    let recorded = audit.record(entry).await;
+    if let Err(error) = &recorded {
+        tracing::error!(%error, %call, "{what} could not be put on record");
+    }
+    recorded.is_ok()
+}
+
 /// Now, in the wiki's date format.
 pub(super) fn now() -> Date {
     Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()

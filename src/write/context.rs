@@ -16,7 +16,7 @@ use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
 
 use super::answer::SetAnswer;
-use super::audit_entry::EntryBuilder;
+use super::audit_entry::{EntryBuilder, record_or_log};
 use super::caller::Caller;
 use super::memory::{ReadExtent, SessionMemory};
 use super::proposals::Proposals;
@@ -454,8 +454,6 @@ impl WriteContext {
     /// Records a refusal. If that fails it is still a refusal: nothing was sent.
     pub(super) async fn record_refusal(&self, record: &EntryBuilder, refusal: &Refusal) {
         self.house.refusals.count(refusal.gate);
-        if let Err(error) = self.audit.record(record.refusal(refusal)).await {
-            tracing::error!(%error, call = %record.call(), "a refusal could not be put on record");
-        }
+        record_or_log(&self.audit, record.refusal(refusal), "a refusal").await;
     }
 }

@@ -24,7 +24,7 @@ use super::lock::{self, WriteLock};
 use super::send::{self, Steps, WriteJob, broke_off};
 use crate::view::WriteTarget;
 use crate::write::answer::{Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer};
-use crate::write::audit_entry::EntryBuilder;
+use crate::write::audit_entry::{EntryBuilder, record_or_log};
 use crate::write::context::WriteContext;
 use crate::write::delegation::Family;
 use crate::write::drafts;
@@ -341,10 +341,7 @@ impl Run {
         if end == SetEnd::Interrupted {
             entry.decision = Some(INTERRUPTED.to_owned());
         }
-        if let Err(error) = self.context.audit.record(entry).await {
-            let call = self.record.call();
-            tracing::error!(%error, %call, "the end of a set could not be put on record");
-        }
+        record_or_log(&self.context.audit, entry, "the end of a set").await;
         if let (SetEnd::Applied, Some(held)) = (end, held) {
             self.context.proposals.applied(held, &self.record).await;
         }

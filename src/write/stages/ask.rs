@@ -11,7 +11,7 @@ use crate::gates::{ApprovalScope, Approved, Approver, ChangeSet, Gate, Policy, R
 
 use super::check::SetCheck;
 use super::question;
-use crate::write::audit_entry::EntryBuilder;
+use crate::write::audit_entry::{EntryBuilder, record_or_log};
 use crate::write::caller::{Asker, Caller, HandedOut, PersonReply, Question};
 use crate::write::context::WriteContext;
 use crate::write::route::Brought;
@@ -203,11 +203,8 @@ impl Drop for AbandonedQuestion<'_> {
         };
         let entry = record.approval("cancelled", None);
         let audit = Arc::clone(self.audit);
-        let recording = async move {
-            if let Err(error) = audit.record(entry).await {
-                tracing::error!(%error, "a question without an answer could not be put on record");
-            }
-        };
+        let recording =
+            async move { record_or_log(&audit, entry, "a question without an answer").await };
         self.tasks.spawn_on(recording, &runtime);
     }
 }

@@ -10,7 +10,7 @@ use crate::gates::{Gate, Permit, Refusal, Step};
 
 use super::outcome::{behind_the_move, refused_although_applied};
 use super::verify::Settled;
-use crate::write::audit_entry::{EntryBuilder, is_worth_keeping};
+use crate::write::audit_entry::{EntryBuilder, is_worth_keeping, record_or_log};
 
 /// Records the attempt of a permit's next step, synced, and takes the step; `None` if no step is
 /// left.
@@ -54,13 +54,7 @@ pub(super) async fn outcome(
             }
         }
     }
-    match audit.record(entry).await {
-        Ok(()) => true,
-        Err(error) => {
-            tracing::error!(%error, call = %record.call(), "an outcome could not be put on record");
-            false
-        }
-    }
+    record_or_log(audit, entry, "an outcome").await
 }
 
 /// The failure if the log fails: nothing more is sent; earlier steps stay applied.
@@ -73,9 +67,7 @@ pub(super) async fn failed(
 ) -> Failure {
     let failure = Failure::from(error);
     let refusal = Refusal::at(Gate::Record, failure.clone());
-    if let Err(error) = audit.record(record.refusal(&refusal)).await {
-        tracing::error!(%error, call = %record.call(), "a refusal could not be put on record");
-    }
+    record_or_log(audit, record.refusal(&refusal), "a refusal").await;
     match last {
         None => failure,
         Some(_) => {

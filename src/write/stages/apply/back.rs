@@ -9,7 +9,7 @@ use crate::audit::{CallId, Outcome};
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{Gate, Permit, Refusal, TurnOf};
-use crate::write::audit_entry::EntryBuilder;
+use crate::write::audit_entry::record_or_log;
 use crate::write::links::new_place;
 use crate::write::source::undo::{self, UndoRequest, UndoneChangeState};
 use crate::write::stages::lock::WriteLock;
@@ -68,7 +68,9 @@ impl Run {
         let applied = self.send(permit, &mut record, &turn).await?;
         self.warn(applied.notes);
         if is_empty {
-            self.was_gone(&record).await;
+            // Nothing of the change was left to take back.
+            let entry = record.outcome(Outcome::Unchanged, None, None);
+            record_or_log(&self.context.audit, entry, "an outcome").await;
         }
         match rest {
             Some(rest) => {
@@ -122,14 +124,6 @@ impl Run {
                     .await
             }
             Err(_) => failure,
-        }
-    }
-
-    /// Puts on record that nothing of a change was left to take back.
-    async fn was_gone(&self, record: &EntryBuilder) {
-        let entry = record.outcome(Outcome::Unchanged, None, None);
-        if let Err(error) = self.context.audit.record(entry).await {
-            tracing::error!(%error, call = %record.call(), "an outcome could not be put on record");
         }
     }
 
