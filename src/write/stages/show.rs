@@ -5,8 +5,8 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Enabled, Gate, Previewed, Previews, Refusal, WritePolicy, paths};
 
 use super::check::diff_of;
-use crate::view::{ChangeView, WriteTarget};
-use crate::write::answer::{Applied, Notes, SetAnswer, SetOutcome, WriteAnswer};
+use super::send::applied;
+use crate::write::answer::{Notes, SetAnswer, SetOutcome, WriteAnswer};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::drafts;
 use crate::write::proposals::Proposals;
@@ -78,8 +78,8 @@ pub(in crate::write) async fn unchanged(
         record.outcome(Outcome::Unchanged, None, None)
     };
     audit.record(entry).await?;
-    let applied = is_applied(proposals, record, set, held).await;
-    applied.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+    let is_applied = is_applied(proposals, record, set, held).await;
+    is_applied.map_err(|failure| Refusal::at(Gate::Change, failure))?;
     if set.is_list() {
         drafts::submitted(audit, set.batch().draft).await;
         return Ok(WriteAnswer::Set(Box::new(SetAnswer {
@@ -91,22 +91,10 @@ pub(in crate::write) async fn unchanged(
             notes,
         })));
     }
-    let change = &set.first().change;
-    let page = change.target();
-    Ok(WriteAnswer::Applied(Box::new(Applied {
-        call: record.call(),
-        change: ChangeView {
-            outcome: Some(Outcome::Unchanged),
-            ..ChangeView::bare(
-                change.operation(),
-                WriteTarget::new(page, wiki.url_of(page)),
-            )
-        },
-        updated_at: page.updated_at.as_ref().map(|at| at.as_str().to_owned()),
-        unverified: Vec::new(),
-        unreadable: None,
-        notes,
-    })))
+    let mut applied = applied(wiki, record.call(), &set.first().change, None);
+    applied.change.outcome = Some(Outcome::Unchanged);
+    applied.notes = notes;
+    Ok(WriteAnswer::Applied(Box::new(applied)))
 }
 
 /// A proposal with nothing left to do counts as applied.
