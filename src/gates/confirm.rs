@@ -141,8 +141,8 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{
-        ApprovalScope, Approved, ChangeSet, ClientLimits, Decided, Fallback, Policy, Previews,
-        Ruled, SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
+        ApprovalScope, Approved, ChangeSet, ClientLimits, Fallback, Policy, Previews, Ruled,
+        SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
     };
     use crate::page::{Field, testing::titled as page};
     use crate::rules::Facts;
@@ -198,7 +198,7 @@ mod tests {
     fn refused(policy: &Policy, set: &ChangeSet, confirmation: Confirmation) -> Option<Code> {
         let opened = enabled(policy, &session(), Some(TOKEN)).unwrap();
         let allowed = paths(opened, set.clone()).unwrap();
-        let Ok(Ruled::Cleared(cleared)) = rules(allowed, &Facts::default(), Decided::Nobody) else {
+        let Ok(Ruled::Cleared(cleared)) = rules(allowed, &Facts::default(), None) else {
             panic!("a rule holds");
         };
         match confirm(cleared, confirmation) {

@@ -45,7 +45,7 @@ pub use policy::Policy;
 pub use preview_tokens::{Asked, Previewed};
 pub(crate) use preview_tokens::{PreviewStore, Previews, SpentToken};
 pub use refusal::{Gate, Refusal};
-pub(crate) use rules::{Cleared, Decided, Ruled, rules};
+pub(crate) use rules::{Cleared, Ruled, rules};
 pub use session::SessionId;
 pub use set::{
     BatchDetails, ChangeSet, DraftDigest, DraftMark, LeftOut, LinkLeft, Mending, Omission,

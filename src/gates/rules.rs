@@ -16,31 +16,6 @@ pub(crate) struct Demand {
     pub(crate) rule: String,
 }
 
-/// The decision on a set, if there is one; the least decision first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decided {
-    /// Nobody saw it.
-    Nobody,
-    /// A preview of it was shown, and its token was brought.
-    Shown,
-    /// The person at the client said yes.
-    Person,
-    /// An operator or a reviewer decided.
-    Operator,
-}
-
-impl Decided {
-    /// True if this satisfies a rule's demand.
-    const fn satisfies(self, then: Then) -> bool {
-        match (self, then) {
-            (_, Then::Deny) | (Self::Nobody, _) => false,
-            (Self::Shown, then) => matches!(then, Then::Preview),
-            (Self::Person, then) => matches!(then, Then::Preview | Then::Person),
-            (Self::Operator, _) => true,
-        }
-    }
-}
-
 /// Proof that the places of a set are allowed and that every rule is satisfied. The gate *confirm*
 /// takes nothing else.
 ///
@@ -77,7 +52,7 @@ pub(crate) enum Ruled<'p> {
     Demands(AllowedSet<'p>, Demand),
 }
 
-/// Clears a set unless a rule denies it or demands more than was decided.
+/// Clears a set unless a rule denies it or demands more than the strictest demand that is met.
 ///
 /// The rules are those of the policy that the gates before this one saw.
 ///
@@ -86,14 +61,14 @@ pub(crate) enum Ruled<'p> {
 pub(crate) fn rules<'p>(
     allowed: AllowedSet<'p>,
     facts: &Facts,
-    decided: Decided,
+    met: Option<Then>,
 ) -> Result<Ruled<'p>, Refusal> {
     let Some(rule) = allowed.policy.rules.verdict(facts) else {
         return Ok(Ruled::Cleared(Cleared { allowed }));
     };
     match rule.then() {
         Then::Deny => Err(denied(rule)),
-        then if decided.satisfies(then) => Ok(Ruled::Cleared(Cleared { allowed })),
+        then if met >= Some(then) => Ok(Ruled::Cleared(Cleared { allowed })),
         then => {
             let rule = named(rule);
             Ok(Ruled::Demands(allowed, Demand { then, rule }))
@@ -119,7 +94,7 @@ fn named(rule: &Rule) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Decided, Ruled, rules};
+    use super::{Ruled, rules};
     use crate::audit::CallId;
     use crate::change::Change;
     use crate::error::Code;
@@ -149,10 +124,10 @@ mod tests {
     }
 
     /// The gate's verdict on a delete: `None` if it is cleared, else a demand or a refusal's rule.
-    fn said(policy: &Policy, facts: &Facts, decided: Decided) -> Option<(Then, String)> {
+    fn said(policy: &Policy, facts: &Facts, met: Option<Then>) -> Option<(Then, String)> {
         let opened = enabled(policy, &SessionId::new("s"), None).unwrap();
         let set = ChangeSet::single(CallId::new().unwrap(), Change::delete(page()));
-        match rules(paths(opened, set.clone()).unwrap(), facts, decided) {
+        match rules(paths(opened, set.clone()).unwrap(), facts, met) {
             Ok(Ruled::Cleared(cleared)) => {
                 assert!(cleared.set().is_same_write(&set));
                 None
@@ -172,33 +147,33 @@ mod tests {
 
     #[test]
     fn only_what_a_rule_asks_for_clears_a_set_and_nothing_clears_a_denied_one() {
-        for (then, decided, is_cleared) in [
-            (Then::Preview, Decided::Nobody, false),
-            (Then::Preview, Decided::Shown, true),
-            (Then::Preview, Decided::Person, true),
-            (Then::Preview, Decided::Operator, true),
-            (Then::Person, Decided::Nobody, false),
-            (Then::Person, Decided::Shown, false),
-            (Then::Person, Decided::Person, true),
-            (Then::Person, Decided::Operator, true),
-            (Then::Review, Decided::Nobody, false),
-            (Then::Review, Decided::Shown, false),
-            (Then::Review, Decided::Person, false),
-            (Then::Review, Decided::Operator, true),
-            (Then::Deny, Decided::Nobody, false),
-            (Then::Deny, Decided::Shown, false),
-            (Then::Deny, Decided::Person, false),
-            (Then::Deny, Decided::Operator, false),
+        for (then, met, is_cleared) in [
+            (Then::Preview, None, false),
+            (Then::Preview, Some(Then::Preview), true),
+            (Then::Preview, Some(Then::Person), true),
+            (Then::Preview, Some(Then::Review), true),
+            (Then::Person, None, false),
+            (Then::Person, Some(Then::Preview), false),
+            (Then::Person, Some(Then::Person), true),
+            (Then::Person, Some(Then::Review), true),
+            (Then::Review, None, false),
+            (Then::Review, Some(Then::Preview), false),
+            (Then::Review, Some(Then::Person), false),
+            (Then::Review, Some(Then::Review), true),
+            (Then::Deny, None, false),
+            (Then::Deny, Some(Then::Preview), false),
+            (Then::Deny, Some(Then::Person), false),
+            (Then::Deny, Some(Then::Review), false),
         ] {
             let demand = (!is_cleared).then(|| (then, "legal (ask Ada)".to_owned()));
-            assert_eq!(said(&legal(then), &facts(), decided), demand, "{decided:?}");
+            assert_eq!(said(&legal(then), &facts(), met), demand, "{met:?}");
         }
     }
 
     #[test]
     fn where_no_rule_holds_nothing_is_asked() {
-        assert_eq!(said(&policy(Vec::new()), &facts(), Decided::Nobody), None);
+        assert_eq!(said(&policy(Vec::new()), &facts(), None), None);
         let nothing = Facts::default();
-        assert_eq!(said(&legal(Then::Deny), &nothing, Decided::Nobody), None);
+        assert_eq!(said(&legal(Then::Deny), &nothing, None), None);
     }
 }

@@ -15,8 +15,8 @@ use super::timeouts::Timeouts;
 use crate::audit::{AuditLog, CallId, Client, Keep};
 use crate::change::Change;
 use crate::gates::{
-    ChangeSet, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId, SetChange,
-    StaticToken, WritePolicy, confirm, enabled, paths, rules,
+    ChangeSet, Confirmation, Fallback, Permit, Policy, Ruled, SessionId, SetChange, StaticToken,
+    WritePolicy, confirm, enabled, paths, rules,
 };
 use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
 use crate::page::testing::{numbered, page};
@@ -209,7 +209,7 @@ pub(super) fn permit_of(set: ChangeSet) -> Permit {
     let policy = policy(WritePolicy::Token(StaticToken::new(TOKEN.into()).unwrap()));
     let enabled = enabled(&policy, &session(), Some(TOKEN)).unwrap();
     let allowed = paths(enabled, set).unwrap();
-    match rules(allowed, &Facts::default(), Decided::Nobody).unwrap() {
+    match rules(allowed, &Facts::default(), None).unwrap() {
         Ruled::Cleared(cleared) => confirm(cleared, Confirmation::StaticToken).unwrap(),
         Ruled::Demands(..) => panic!("no rule stands"),
     }

@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use crate::audit::{AuditError, AuditLog, Client};
 use crate::change::Warning;
-use crate::gates::{AllowedSet, Cleared, Decided, Policy, Refusal, Ruled, WritePolicy, rules};
+use crate::gates::{AllowedSet, Cleared, Policy, Refusal, Ruled, WritePolicy, rules};
 use crate::rules::{ChangeFacts, Facts, Then};
 
 use crate::write::route::{Route, Stop, Warrant};
@@ -77,7 +77,7 @@ pub(in crate::write) fn apply<'p>(
     route: Route,
     can_ask: bool,
 ) -> Result<(Ruling<'p>, Option<Warning>), Refusal> {
-    let (allowed, demand) = match rules(allowed, facts, decided(policy, &route))? {
+    let (allowed, demand) = match rules(allowed, facts, met(policy, &route))? {
         Ruled::Cleared(cleared) => {
             return Ok(match route {
                 Route::Send(warrant) => (Ruling::Next(cleared, warrant), None),
@@ -107,13 +107,13 @@ pub(in crate::write) fn apply<'p>(
     Ok((Ruling::Stop(stop, allowed), message.and_then(warning)))
 }
 
-/// The one who decided on this very set.
-const fn decided(policy: &Policy, route: &Route) -> Decided {
+/// The strictest demand of a rule that is met, by whoever saw this very set.
+const fn met(policy: &Policy, route: &Route) -> Option<Then> {
     match route {
-        Route::Send(_) if policy.authority.decides() => Decided::Operator,
-        Route::Send(Warrant::Person(_)) => Decided::Person,
-        Route::Send(Warrant::Preview(_) | Warrant::Reviewer(_)) => Decided::Shown,
-        Route::Send(Warrant::StaticToken) | Route::Stop(_) => Decided::Nobody,
+        Route::Send(_) if policy.authority.decides() => Some(Then::Review),
+        Route::Send(Warrant::Person(_)) => Some(Then::Person),
+        Route::Send(Warrant::Preview(_) | Warrant::Reviewer(_)) => Some(Then::Preview),
+        Route::Send(Warrant::StaticToken) | Route::Stop(_) => None,
     }
 }
 
