@@ -1,16 +1,9 @@
 //! `wikijs_bulk_update_pages`: the same edit of many pages, as one set.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
 use super::list_pages::{Choice, LinkFilter};
+use super::prelude::*;
 use super::update_page::{TextEdit, everywhere};
-use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::NewTags;
-use crate::error::Failure;
 use crate::page::{Locale, MovedPart, PagePath, Reference};
 use crate::wiki::{ListQuery, Wiki};
 use crate::write::{Bulk, LinksTo, PageSelection, WriteRequest};

@@ -1,16 +1,8 @@
 //! `wikijs_create_page`: creates a page.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::input::{self, rule};
 use super::page_argument;
-use super::tool::ToolKind;
+use super::prelude::*;
 use super::update_page::{TextEdit, everywhere};
-use super::write_tool::{RequestedWrite, WriteTool};
-use crate::error::Failure;
 use crate::page::PageState;
 use crate::write::{Copy, CopyFields, WriteRequest};
 

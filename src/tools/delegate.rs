@@ -1,13 +1,8 @@
 //! `wikijs_delegate`: makes a client for a task that may do no more than the caller.
 
-use garde::Validate;
-use schemars::JsonSchema;
 use secrecy::ExposeSecret as _;
-use serde::{Deserialize, Serialize};
 
-use super::context::ToolContext;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::write::DelegateSpec;
 
 /// The tool.

@@ -1,14 +1,6 @@
 //! `wikijs_delete_comment`: deletes a comment (toolset `comments`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::input::rule;
-use super::tool::{Explained, NAMED_BY_PAGE};
-use super::write_tool::{RequestedWrite, WriteTool};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::write::{CommentWrite, ToComment, WriteRequest};
 
 /// The tool.

@@ -1,13 +1,6 @@
 //! `wikijs_discard_draft`: discards a draft, or removes one change from it.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 
 /// The tool.
 pub(super) struct DiscardDraft;

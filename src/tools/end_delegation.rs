@@ -1,12 +1,6 @@
 //! `wikijs_end_delegation`: ends a delegate, and hands over what it remembered.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::write::EndedDelegate;
 
 /// The tool.

@@ -1,13 +1,6 @@
 //! `wikijs_forget`: takes a memory away; an operator can restore it for 30 days.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 
 /// The tool.
 pub(super) struct Forget;

@@ -1,17 +1,9 @@
 //! `wikijs_get_asset`: one file beside the pages (toolset `assets`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
 use super::input::invalid_argument;
-use super::input::rule;
 use super::list_assets::NO_DOWNLOAD;
-use super::output::some_count;
+use super::prelude::*;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
-use super::tool::{Explained, TAKES_NO_TITLE, TEXT_BYTES, Tool, ToolKind};
-use crate::error::Failure;
 use crate::hex;
 use crate::index::Pattern;
 use crate::page::{

@@ -1,19 +1,12 @@
 //! `wikijs_get_change_set`: what a set of changes would do, or how far it has been applied.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
 use super::output::{count, is_default};
+use super::prelude::*;
 use super::proposal_view::{ProposalEnding, may_see};
 use super::set_view::{ChangesView, Grouped, group_warnings, placed_warnings};
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use super::write_output::WriteOutput;
 use crate::audit::{CallId, Draft, Proposal, ProposalState};
 use crate::change::Warning;
-use crate::error::Failure;
 use crate::render_budget;
 use crate::write::{Extent, WriteAnswer};
 

@@ -1,12 +1,10 @@
 //! `wikijs_get_page_by_id`: pages by their ids.
 
-use super::context::ToolContext;
 use super::get_page_by_path::GetPageByPath;
 use super::page_view::{
     self, MAX_AT_ONCE, Output, PageLookup, READ_ANSWER, how_to_read, one_or_several, page_input,
 };
-use super::tool::{DescribedBy, Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 
 /// The tool.
 pub(super) struct GetPageById;

@@ -1,12 +1,9 @@
 //! `wikijs_get_page_by_path`: reads pages by path, title, address or link.
 
-use super::context::ToolContext;
-use super::input::rule;
 use super::page_view::{
     self, MAX_AT_ONCE, Output, PageLookup, READ_ANSWER, how_to_read, one_or_several, page_input,
 };
-use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::page::Locale;
 
 /// The tool.

@@ -4,18 +4,10 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::changes::{self, RecentChanges};
 use super::comparison::{self, Compare, MAX_VERSION, VersionComparison};
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::output::some_count;
-use super::tool::{Explained, TEXT_BYTES, TITLE_GOES_INTO_PAGE, Tool, ToolKind};
+use super::prelude::*;
 use crate::change::compare;
-use crate::error::Failure;
 use crate::mirror::SeenVersion;
 use crate::page::{Field, PageReading};
 use crate::wiki::HistoryEntry;

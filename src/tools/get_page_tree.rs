@@ -1,14 +1,7 @@
 //! `wikijs_get_page_tree`: the folders and pages below a path.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
 use super::output::is_default;
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::wiki::PageTreeMode;
 
 /// The tool.

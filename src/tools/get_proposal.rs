@@ -1,19 +1,13 @@
 //! `wikijs_get_proposal`: one proposal, and whether it still fits (toolset `proposals`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::context::ToolContext;
 use super::detail::{self, FULL_OF_ONE};
-use super::input;
+use super::prelude::*;
 use super::proposal_view::{ProposalView, may_see};
 use super::set_view::{ChangesView, Grouped, about, group_warnings, place};
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::{Proposal, ProposalId};
 use crate::change::{Warning, cut_to, short_to};
-use crate::error::{Code, Failure};
 use crate::render_budget;
 use crate::words::and_more;
 use crate::write::{Extent, Review, ReviewWarning};

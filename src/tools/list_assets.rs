@@ -1,14 +1,7 @@
 //! `wikijs_list_assets`: folders and files beside the pages (toolset `assets`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{count, rule};
-use super::output::some_count;
-use super::tool::{Explained, Tool, ToolKind};
-use crate::error::Failure;
+use super::input::count;
+use super::prelude::*;
 use crate::page::{PagePath, can_be_downloaded, escape_hidden};
 use crate::wiki::Asset;
 

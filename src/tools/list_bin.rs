@@ -1,14 +1,7 @@
 //! `wikijs_list_bin`: the pages that anybody deleted (toolset `undo`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::context::ToolContext;
-use super::input::{self, count};
-use super::output::some_count;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::input::count;
+use super::prelude::*;
 use crate::mirror::BinPage;
 use crate::page::escape_hidden;
 
@@ -19,7 +12,7 @@ const MOST: usize = 100;
 pub(super) struct ListBin;
 
 /// Its arguments.
-#[derive(Debug, serde::Deserialize, JsonSchema, Validate)]
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// Only what was at or below it; de:docs for one locale.

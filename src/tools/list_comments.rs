@@ -1,14 +1,7 @@
 //! `wikijs_list_comments`: the comments of a page (toolset `comments`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
 use super::input::count;
-use super::output::some_count;
-use super::tool::{Explained, NAMED_BY_PAGE, TEXT_BYTES, Tool, ToolKind};
-use crate::error::{Code, Failure};
+use super::prelude::*;
 use crate::page::escape_hidden;
 use crate::wiki::Comment;
 

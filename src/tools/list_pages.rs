@@ -4,21 +4,15 @@ mod choice;
 
 use std::collections::BTreeMap;
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(super) use choice::Choice;
 
-use super::context::ToolContext;
 use super::cursor;
-use super::input::{self, rule};
-use super::output::{AUTHOR, PageSummary, some_count, written};
+use super::output::{AUTHOR, PageSummary, written};
 use super::page_argument;
+use super::prelude::*;
 use super::search_pages::Indexed;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
 use crate::page::PageReading;
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection, RIGHT_TO_AUTHOR, Wiki};
 

@@ -2,17 +2,9 @@
 
 use std::time::Instant;
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input;
-use super::output::some_count;
+use super::prelude::*;
 use super::proposal_view::{ProposalView, may_see};
-use super::tool::{Tool, ToolKind};
 use crate::audit::Proposal;
-use crate::error::Failure;
 use crate::words::words;
 use crate::write::MAX_LISTED;
 

@@ -1,13 +1,8 @@
 //! `wikijs_list_sites`: the wikis of this server that the caller may see (toolset `sites`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::context::ToolContext;
-use super::tool::{Tool, ToolKind};
-use crate::error::{Code, Failure};
+use super::prelude::*;
 use crate::write::{Caller, SiteDirectory};
 
 /// The tool.

@@ -2,14 +2,7 @@
 
 use std::cmp::Reverse;
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::output::some_count;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::page::bare_tag;
 use crate::wiki::parent_tag;
 

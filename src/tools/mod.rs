@@ -47,6 +47,7 @@ mod output;
 mod page_argument;
 mod page_view;
 mod pending_answer;
+mod prelude;
 mod proposal_view;
 mod propose;
 mod recall;

@@ -1,14 +1,7 @@
 //! `wikijs_recall`: what this client remembered in earlier sessions.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
 use super::input::count;
-use super::output::some_count;
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::memory::{MemoryPage, MemoryType, Ranked};
 use crate::write::ToRecall;
 

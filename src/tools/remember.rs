@@ -1,13 +1,6 @@
 //! `wikijs_remember`: keeps something for later sessions of this client.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::memory::MemoryType;
 use crate::write::ToRemember;
 

@@ -1,14 +1,6 @@
 //! `wikijs_rename_asset`: another name in the same folder (toolset `assets`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::input::rule;
-use super::tool::{Explained, TAKES_NO_TITLE};
-use super::write_tool::{RequestedWrite, WriteTool};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::page::PagePath;
 use crate::write::{AssetWrite, ToAsset, WriteRequest};
 

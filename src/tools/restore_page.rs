@@ -1,13 +1,6 @@
 //! `wikijs_restore_page`: brings a deleted page back, as it was seen last (toolset `undo`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::write_tool::{RequestedWrite, WriteTool};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::page::NewPath;
 use crate::write::{PageRestore, WriteRequest};
 

@@ -3,20 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
-use super::context::ToolContext;
-use super::input::{self, count, rule};
-use super::output::{self, is_default, some_count};
-use super::tool::{Explained, NAMED_BY_PAGE, Tool, ToolKind};
+use super::input::count;
+use super::output::{self, is_default};
+use super::prelude::*;
 use crate::change::Change;
 use crate::checks::{self, CheckCommand, CheckRun};
-use crate::error::{Code, Failure};
 use crate::page::{Field, PageReading, escape_hidden};
 use crate::render_budget;
 

@@ -10,15 +10,7 @@ mod scope;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::output::some_count;
-use super::tool::{Tool, ToolKind};
-use crate::error::{Code, Failure};
+use super::prelude::*;
 use crate::index::{ContentHit, IndexError};
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
 use crate::wiki;

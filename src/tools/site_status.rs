@@ -1,15 +1,10 @@
 //! `wikijs_site_status`: what `wikijs://status` says, of any site that the caller may see (toolset `sites`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::context::ToolContext;
 use super::input::invalid_argument;
 use super::list_sites::directory;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
+use super::prelude::*;
 
 /// The tool.
 pub(super) struct StatusOfSite;

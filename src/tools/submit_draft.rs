@@ -1,14 +1,7 @@
 //! `wikijs_submit_draft`: writes all changes of a draft as one set.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::bulk_update_pages::OnFailure;
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::write_tool::{RequestedWrite, WriteTool};
-use crate::error::Failure;
+use super::prelude::*;
 use crate::write::{Submit, WriteRequest};
 
 /// The tool.

@@ -1,15 +1,10 @@
 //! `wikijs_sync_site`: brings the content index of a site up to date, and exchanges its memories
 //! with a peer server (toolset `sites`).
 
-use super::context::ToolContext;
 use super::input::invalid_argument;
 use super::list_sites::directory;
+use super::prelude::*;
 use super::site_status::unknown;
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
-use crate::error::Failure;
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
 /// The tool.

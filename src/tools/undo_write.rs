@@ -1,14 +1,7 @@
 //! `wikijs_undo_write`: undoes a write (toolset `undo`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::write_tool::{RequestedWrite, WriteTool};
+use super::prelude::*;
 use crate::audit::CallSelector;
-use crate::error::Failure;
 use crate::page::NewPath;
 use crate::write::{UndoRequest, WriteRequest};
 

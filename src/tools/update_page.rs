@@ -1,17 +1,10 @@
 //! `wikijs_update_page`: changes the given fields of a page, and nothing else.
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::comparison::{MAX_VERSION, seen_version};
-use super::context::ToolContext;
-use super::input::{self, rule};
-use super::tool::Explained;
-use super::write_tool::{RequestedWrite, WriteTool};
+use super::prelude::*;
 use crate::change::{Edits, NewContent, NewTags, ReplaceAll};
-use crate::error::Failure;
 use crate::page::{self, Field, Locale, SectionMode};
 use crate::wiki::Wiki;
 use crate::write::{FormerState, Update, WriteRequest};

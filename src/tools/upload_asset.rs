@@ -1,14 +1,7 @@
 //! `wikijs_upload_asset`: a file goes to a folder (toolset `assets`).
 
-use garde::Validate;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::context::ToolContext;
-use super::input::{invalid_argument, rule};
-use super::tool::{Explained, TAKES_NO_TITLE};
-use super::write_tool::{RequestedWrite, WriteTool};
-use crate::error::{Code, Failure};
+use super::input::invalid_argument;
+use super::prelude::*;
 use crate::files::file_to_upload;
 use crate::page::{Blob, PagePath};
 use crate::write::{AssetWrite, ToAsset, WriteRequest};

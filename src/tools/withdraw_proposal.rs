@@ -1,11 +1,9 @@
 //! `wikijs_withdraw_proposal`: takes back one's own open proposal (toolset `proposals`).
 
-use super::context::ToolContext;
 use super::get_proposal::Input;
+use super::prelude::*;
 use super::proposal_view::ProposalView;
 use super::task::withdraw;
-use super::tool::{Tool, ToolKind};
-use crate::error::Failure;
 
 /// The name of the tool.
 pub(crate) const WITHDRAW: &str = "wikijs_withdraw_proposal";
