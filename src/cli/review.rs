@@ -16,8 +16,6 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -63,20 +61,18 @@ struct OperatorsDoor {
     sign_ins: SignIns,
 }
 
+#[async_trait::async_trait]
 impl Authenticator for OperatorsDoor {
-    fn still<'a>(
-        &'a self,
-        (name, record): (&'a str, &'a SignInRecord),
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
-        let still = async move {
-            if record.client() != Some(self.run) {
-                return Err(SignedOut::Over);
-            }
-            self.sign_ins.note_use(name, record).await;
-            Ok(self.operator.clone())
-        };
-        still.boxed()
+    async fn still(
+        &self,
+        (name, record): (&str, &SignInRecord),
+        _: Option<&str>,
+    ) -> Result<Reviewer, SignedOut> {
+        if record.client() != Some(self.run) {
+            return Err(SignedOut::Over);
+        }
+        self.sign_ins.note_use(name, record).await;
+        Ok(self.operator.clone())
     }
 }
 

@@ -4,8 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::future::BoxFuture;
-
 use super::markup::SiteLinks;
 use super::sign_ins::SignInRecord;
 use crate::error::Failure;
@@ -17,14 +15,15 @@ use crate::write::{Caller, WriteContext, Writer};
 
 /// Lets reviewers in. The operator's command lets its operator in; a server over HTTP lets in
 /// reviewers by their links, and people for whom an issuer vouches.
+#[async_trait::async_trait]
 pub trait Authenticator: Send + Sync {
     /// The reviewer of a sign-in, by the name under which it is kept, as they are now; nobody once they may
     /// not decide any more. They work on the site of this name, or on the first that they see.
-    fn still<'a>(
-        &'a self,
-        of: (&'a str, &'a SignInRecord),
-        site: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Reviewer, SignedOut>>;
+    async fn still(
+        &self,
+        of: (&str, &SignInRecord),
+        site: Option<&str>,
+    ) -> Result<Reviewer, SignedOut>;
 
     /// The way in by an issuer, where there is one.
     fn issuer(&self) -> Option<&dyn IssuerDoor> {
@@ -33,25 +32,19 @@ pub trait Authenticator: Send + Sync {
 }
 
 /// Lets people in for whom an issuer vouches.
+#[async_trait::async_trait]
 pub trait IssuerDoor: Send + Sync {
     /// The name of the issuer: its host.
     fn name(&self) -> String;
 
     /// Begins a sign-in at the page of this address, which leads to a set in the end.
-    fn begin<'a>(
-        &'a self,
-        page: &'a str,
-        then: &'a str,
-    ) -> BoxFuture<'a, Result<BegunSignIn, IssuerRefusal>>;
+    async fn begin(&self, page: &str, then: &str) -> Result<BegunSignIn, IssuerRefusal>;
 
     /// Ends a sign-in.
-    fn finish<'a>(
-        &'a self,
-        answer: IssuerAnswer<'a>,
-    ) -> BoxFuture<'a, Result<FinishedSignIn, IssuerRefusal>>;
+    async fn finish(&self, answer: IssuerAnswer<'_>) -> Result<FinishedSignIn, IssuerRefusal>;
 
     /// Ends the session of a name; gives the address at the issuer where the person signs out there, too.
-    fn leave<'a>(&'a self, of: &'a str) -> BoxFuture<'a, Option<String>>;
+    async fn leave(&self, name: &str) -> Option<String>;
 }
 
 /// A sign-in that has begun.

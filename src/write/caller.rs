@@ -7,7 +7,6 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -120,26 +119,23 @@ impl TaskSlot {
 }
 
 /// The wikis of a server that one caller may see.
+#[async_trait::async_trait]
 pub trait SiteDirectory: fmt::Debug + Send + Sync {
     /// A row for each, that of the caller's session first.
-    fn list<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Vec<Value>>;
+    async fn list(&self, caller: &Caller) -> Vec<Value>;
 
     /// The status as `wikijs://status` has it; `None` if the caller sees no such site. Without a name, of
     /// the session's own.
-    fn status<'a>(
-        &'a self,
-        caller: &'a Caller,
-        name: Option<&'a str>,
-    ) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
+    async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value, Failure>>;
 
     /// Brings its content index up to date, and exchanges memories with its peer; or, with a peer's
     /// message, only answers that. `None` as for the status.
-    fn sync<'a>(
-        &'a self,
-        caller: &'a Caller,
-        name: Option<&'a str>,
+    async fn sync(
+        &self,
+        caller: &Caller,
+        name: Option<&str>,
         message: Option<ExchangeMessage>,
-    ) -> BoxFuture<'a, Option<Result<Value, Failure>>>;
+    ) -> Option<Result<Value, Failure>>;
 }
 
 /// The part of a change that a caller is shown.

@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use serde::Serialize;
 
@@ -74,43 +73,40 @@ pub struct Child {
 }
 
 /// The family of a client: what it hands on, and what holds for it as a delegate.
+#[async_trait::async_trait]
 pub trait Family: Debug + Send + Sync {
     /// True if the client is itself a delegate.
     fn is_delegate(&self) -> bool;
 
     /// The number of changes that a delegate may make still; `None` for others.
-    fn left(&self) -> BoxFuture<'_, Option<u32>>;
+    async fn left(&self) -> Option<u32>;
 
     /// The delegates of the client that last.
-    fn children(&self) -> BoxFuture<'_, Vec<Child>>;
+    async fn children(&self) -> Vec<Child>;
 
     /// Takes so many of a delegate's changes, and only if it and its maker may still write. To be
     /// asked right before something is sent or left open. Others take none.
     ///
     /// # Errors
     /// `DELEGATION_DENIED`.
-    fn take(&self, changes: usize) -> BoxFuture<'_, Result<(), Failure>>;
+    async fn take(&self, changes: usize) -> Result<(), Failure>;
 
     /// Makes a delegate for a call of this client; on record.
     ///
     /// # Errors
     /// `DELEGATION_DENIED`, `INVALID_INPUT`, `AUDIT_UNAVAILABLE`.
-    fn delegate<'a>(
-        &'a self,
-        client: &'a Client,
-        desk: &'a WriteContext,
+    async fn delegate(
+        &self,
+        client: &Client,
+        desk: &WriteContext,
         wanted: DelegateSpec,
-    ) -> BoxFuture<'a, Result<Delegated, Failure>>;
+    ) -> Result<Delegated, Failure>;
 
     /// Ends a delegate of this client, by its name; on record.
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is none; `DELEGATION_DENIED`.
-    fn end<'a>(
-        &'a self,
-        desk: &'a WriteContext,
-        delegate: &'a str,
-    ) -> BoxFuture<'a, Result<EndedDelegate, Failure>>;
+    async fn end(&self, desk: &WriteContext, delegate: &str) -> Result<EndedDelegate, Failure>;
 }
 
 /// A refusal, with a word for its reason.

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 
 use super::super::clients::client_record::ClientRecord;
@@ -84,7 +82,82 @@ impl Delegations {
             && line.is_of(site.app().desk.audit().wiki())
     }
 
-    async fn take_of(&self, changes: usize) -> Result<(), Failure> {
+    /// The client as it is at this moment.
+    fn maker(&self, clients: &ClientRegistry) -> Result<Arc<ClientRecord>, Failure> {
+        let maker = clients.by_id(self.client.id);
+        let maker = maker.filter(|maker| maker.backs(&self.by));
+        // The token of the call bounds what a person hands on.
+        let maker = maker.map(|maker| match maker.person {
+            Some(_) => Arc::clone(&self.client),
+            None => maker,
+        });
+        maker.ok_or_else(|| denied("This client was revoked.", "ended"))
+    }
+
+    /// What bounds this client over stdio, and the address of a server where the same bounds hold.
+    async fn server_for(&self, site: &Site) -> Result<(String, String), Failure> {
+        let store = self.delegates.store();
+        let running = on(&store, |store| running(store).map_err(DelegatesError::from)).await?;
+        let bounds = site.bounds();
+        let name = site.name().map_or("", SiteName::as_str);
+        let is_same = |one: &&ServerNotice| one.bounds.get(name) == Some(&bounds);
+        if let Some(found) = running.iter().find(is_same) {
+            let path = site
+                .name()
+                .map_or_else(String::new, |name| format!("/{name}"));
+            return Ok((bounds, format!("{}/mcp{path}", found.address)));
+        }
+        let failure = match running.first() {
+            Some(other) => denied(
+                &format!(
+                    "The server at {} has other settings, or another key, than this session: what bounds you here would not bound a delegate there.",
+                    other.address
+                ),
+                "other_settings",
+            ),
+            None => denied(
+                "No server over HTTP with named clients runs on the state of this session, so no server would take a delegate's token.",
+                "no_server",
+            ),
+        };
+        Err(failure.hint("Go on without a delegate, or ask the operator for a server over HTTP with the settings of this session."))
+    }
+}
+
+#[async_trait::async_trait]
+impl Family for Delegations {
+    fn is_delegate(&self) -> bool {
+        self.client.bond.is_some()
+    }
+
+    async fn left(&self) -> Option<u32> {
+        self.client.bond.as_ref()?;
+        let member = self.clients.as_ref()?.delegate(&self.by).await.ok()?;
+        let (used, writes) = member.line.writes();
+        Some(writes.saturating_sub(used))
+    }
+
+    async fn children(&self) -> Vec<Child> {
+        let Some(clients) = &self.clients else {
+            return Vec::new();
+        };
+        let child = |member: LiveDelegate| {
+            let line = &member.line;
+            let (writes_used, writes) = line.writes();
+            Child {
+                delegate: line.name(),
+                task: line.task().to_owned(),
+                expires_at: line.may().expires.clone().unwrap_or_default(),
+                writes_used,
+                writes,
+            }
+        };
+        let family = clients.family().await.into_iter();
+        let own = family.filter(|it| self.is_own(&it.line) && it.standing().is_some());
+        own.map(child).collect()
+    }
+
+    async fn take(&self, changes: usize) -> Result<(), Failure> {
         let (Some(clients), Some(_)) = (&self.clients, &self.client.bond) else {
             return Ok(());
         };
@@ -99,7 +172,7 @@ impl Delegations {
         Ok(self.delegates.on(take).await?)
     }
 
-    async fn make(
+    async fn delegate(
         &self,
         client: &Client,
         desk: &WriteContext,
@@ -156,49 +229,8 @@ impl Delegations {
         })
     }
 
-    /// The client as it is at this moment.
-    fn maker(&self, clients: &ClientRegistry) -> Result<Arc<ClientRecord>, Failure> {
-        let maker = clients.by_id(self.client.id);
-        let maker = maker.filter(|maker| maker.backs(&self.by));
-        // The token of the call bounds what a person hands on.
-        let maker = maker.map(|maker| match maker.person {
-            Some(_) => Arc::clone(&self.client),
-            None => maker,
-        });
-        maker.ok_or_else(|| denied("This client was revoked.", "ended"))
-    }
-
-    /// What bounds this client over stdio, and the address of a server where the same bounds hold.
-    async fn server_for(&self, site: &Site) -> Result<(String, String), Failure> {
-        let store = self.delegates.store();
-        let running = on(&store, |store| running(store).map_err(DelegatesError::from)).await?;
-        let bounds = site.bounds();
-        let name = site.name().map_or("", SiteName::as_str);
-        let is_same = |one: &&ServerNotice| one.bounds.get(name) == Some(&bounds);
-        if let Some(found) = running.iter().find(is_same) {
-            let path = site
-                .name()
-                .map_or_else(String::new, |name| format!("/{name}"));
-            return Ok((bounds, format!("{}/mcp{path}", found.address)));
-        }
-        let failure = match running.first() {
-            Some(other) => denied(
-                &format!(
-                    "The server at {} has other settings, or another key, than this session: what bounds you here would not bound a delegate there.",
-                    other.address
-                ),
-                "other_settings",
-            ),
-            None => denied(
-                "No server over HTTP with named clients runs on the state of this session, so no server would take a delegate's token.",
-                "no_server",
-            ),
-        };
-        Err(failure.hint("Go on without a delegate, or ask the operator for a server over HTTP with the settings of this session."))
-    }
-
-    async fn end_one(&self, desk: &WriteContext, name: &str) -> Result<EndedDelegate, Failure> {
-        let own = |line: &Arc<DelegateRecord>| self.is_own(line) && line.name() == name;
+    async fn end(&self, desk: &WriteContext, delegate: &str) -> Result<EndedDelegate, Failure> {
+        let own = |line: &Arc<DelegateRecord>| self.is_own(line) && line.name() == delegate;
         let (all, _) = self.delegates.on(KeptDelegates::all).await?;
         let line = all.into_iter().find(own);
         let line = line.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
@@ -214,65 +246,5 @@ impl Delegations {
             writes_used: ended.used,
             memories: u32::try_from(handed).unwrap_or(u32::MAX),
         })
-    }
-}
-
-impl Family for Delegations {
-    fn is_delegate(&self) -> bool {
-        self.client.bond.is_some()
-    }
-
-    fn left(&self) -> BoxFuture<'_, Option<u32>> {
-        async move {
-            self.client.bond.as_ref()?;
-            let member = self.clients.as_ref()?.delegate(&self.by).await.ok()?;
-            let (used, writes) = member.line.writes();
-            Some(writes.saturating_sub(used))
-        }
-        .boxed()
-    }
-
-    fn children(&self) -> BoxFuture<'_, Vec<Child>> {
-        let child = |member: LiveDelegate| {
-            let line = &member.line;
-            let (writes_used, writes) = line.writes();
-            Child {
-                delegate: line.name(),
-                task: line.task().to_owned(),
-                expires_at: line.may().expires.clone().unwrap_or_default(),
-                writes_used,
-                writes,
-            }
-        };
-        async move {
-            let Some(clients) = &self.clients else {
-                return Vec::new();
-            };
-            let family = clients.family().await.into_iter();
-            let own = family.filter(|it| self.is_own(&it.line) && it.standing().is_some());
-            own.map(child).collect()
-        }
-        .boxed()
-    }
-
-    fn take(&self, changes: usize) -> BoxFuture<'_, Result<(), Failure>> {
-        self.take_of(changes).boxed()
-    }
-
-    fn delegate<'a>(
-        &'a self,
-        client: &'a Client,
-        desk: &'a WriteContext,
-        wanted: DelegateSpec,
-    ) -> BoxFuture<'a, Result<Delegated, Failure>> {
-        self.make(client, desk, wanted).boxed()
-    }
-
-    fn end<'a>(
-        &'a self,
-        desk: &'a WriteContext,
-        delegate: &'a str,
-    ) -> BoxFuture<'a, Result<EndedDelegate, Failure>> {
-        self.end_one(desk, delegate).boxed()
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
+use url::Url;
 
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::person::person_at_page;
@@ -18,8 +19,8 @@ use super::seal::{Seal, page_secret};
 use super::state::HttpState;
 use crate::oauth::{CodeFault, CodeSecrets, IssuedClaims, OauthSettings, PageClient};
 use crate::review::{
-    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerRefusal, SignInBy, SignInRecord, SignedOut,
-    digest, random,
+    BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, SignInBy, SignInRecord,
+    SignedOut, digest, random,
 };
 use crate::store::Fence;
 
@@ -119,92 +120,6 @@ impl People {
         ready.map_err(|fault| {
             tracing::error!("nobody signs in to the review page: {fault}");
             away("The server is not set up as it should be; its log says more.")
-        })
-    }
-
-    /// Begins a sign-in.
-    pub(super) async fn begin(&self, page: &str, then: &str) -> Result<BegunSignIn, IssuerRefusal> {
-        let (client, seal) = self.ready()?;
-        let secrets = CodeSecrets::new().map_err(|error| away(&error.to_string()))?;
-        let at = client.sign_in_at(&secrets, &back(page)).await;
-        let location = at.map_err(|fault| of_fault(&fault))?.into();
-        let begun = BegunRecord {
-            secrets,
-            // It is read as an id of a set, and nothing else.
-            then: then.chars().take(64).collect(),
-            at: now(),
-        };
-        let begun = serde_json::to_string(&begun).map_err(|error| away(&error.to_string()))?;
-        let cookie = seal.seal(OF_SIGN_IN, &begun).map_err(away)?;
-        Ok(BegunSignIn { location, cookie })
-    }
-
-    /// Ends a sign-in.
-    pub(super) async fn finish(
-        &self,
-        answer: IssuerAnswer<'_>,
-    ) -> Result<FinishedSignIn, IssuerRefusal> {
-        let (client, seal) = self.ready()?;
-        let begun = seal.open(OF_SIGN_IN, answer.cookie);
-        let begun = begun.and_then(|text| serde_json::from_str::<BegunRecord>(&text).ok());
-        let is_own = |begun: &BegunRecord| {
-            let state = begun.secrets.state.as_bytes();
-            now() < begun.at.saturating_add(BEGUN)
-                && bool::from(state.ct_eq(answer.state.as_bytes()))
-        };
-        let over = || refusal(OVER);
-        let begun = begun.filter(is_own).ok_or_else(over)?;
-        let sender = client.check_sender(answer.issuer).await;
-        sender.map_err(|fault| of_fault(&fault))?;
-        if !answer.error.is_empty() || answer.code.is_empty() {
-            return Err(refusal(match answer.error {
-                "access_denied" => {
-                    "You did not agree at the issuer, or it does not let this account in here."
-                }
-                "temporarily_unavailable" | "server_error" => {
-                    "The issuer cannot sign anybody in at the moment."
-                }
-                _ => "The issuer did not sign you in.",
-            }));
-        }
-        // Each costs a request to the issuer.
-        if !self.ends_first(&begun.secrets.state) {
-            return Err(over());
-        }
-        let place = self.places.try_acquire();
-        let _place = place.map_err(|_| away("Too many people sign in at this moment."))?;
-        let issued = client
-            .redeem(answer.code, &begun.secrets, &back(answer.page))
-            .await;
-        let issued = issued.map_err(|fault| of_fault(&fault))?;
-        let IssuedClaims::Of(claims) = issued.claims else {
-            return Err(refusal("The issuer did not say who you are."));
-        };
-        let (claims, key) = (*claims, seal.id.clone());
-        let mut record = SignInRecord::new(SignInBy::Issuer { claims, key }, now());
-        if let Some(refresh) = &issued.refresh {
-            let sealed = seal.seal(OF_REFRESH, refresh.expose_secret());
-            record.refresh = Some(sealed.map_err(away)?);
-        }
-        let signed_in = self
-            .client(&record)
-            .map_err(|signed_out| match signed_out {
-                SignedOut::Over => over(),
-                SignedOut::Because(why) => refusal(&why),
-            })?;
-        let cookie = random("").map_err(|error| away(&error.to_string()))?;
-        let (kept, name) = (self.clients.sign_ins.clone(), digest(&cookie));
-        let keep = move || kept.begin(&name, &record);
-        let kept = tokio::task::spawn_blocking(keep).await;
-        let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
-        kept.map_err(|fault| {
-            tracing::error!("a sign-in cannot be kept: {fault}");
-            away("The sign-in could not be kept; the server's log says more.")
-        })?;
-        Ok(FinishedSignIn {
-            name: signed_in.name.clone(),
-            cookie,
-            then: begun.then,
         })
     }
 
@@ -385,19 +300,6 @@ impl People {
         Ok(renewed)
     }
 
-    /// Ends a session; the address at the issuer where the person signs out there, too.
-    pub(super) async fn leave(&self, name: &str) -> Option<String> {
-        let ended = self.clients.sign_ins.sign_out(name).await;
-        let record = ended.unwrap_or_else(|fault| {
-            tracing::error!("a sign-in cannot be ended: {fault}");
-            None
-        });
-        let record = record.filter(|record| self.counts(record));
-        let client = Arc::new(self.page_client().ok()?);
-        self.take_back(&client, record.and_then(|record| record.refresh));
-        client.sign_out_at().await.map(Into::into)
-    }
-
     /// Takes a sealed refresh token back at the issuer. Nobody waits for it, and whoever hangs up does not
     /// stop it.
     fn take_back(&self, client: &Arc<PageClient>, sealed: Option<String>) {
@@ -416,6 +318,109 @@ impl People {
         if let Err(fault) = self.clients.sign_ins.end(name, turn) {
             tracing::error!("a sign-in cannot be ended: {fault}");
         }
+    }
+}
+
+#[async_trait::async_trait]
+impl IssuerDoor for People {
+    fn name(&self) -> String {
+        let settings = self.settings();
+        let url = settings.and_then(|settings| Url::parse(&settings.issuer).ok());
+        let host = url.as_ref().and_then(Url::host_str);
+        host.unwrap_or("the issuer").to_owned()
+    }
+
+    async fn begin(&self, page: &str, then: &str) -> Result<BegunSignIn, IssuerRefusal> {
+        let (client, seal) = self.ready()?;
+        let secrets = CodeSecrets::new().map_err(|error| away(&error.to_string()))?;
+        let at = client.sign_in_at(&secrets, &back(page)).await;
+        let location = at.map_err(|fault| of_fault(&fault))?.into();
+        let begun = BegunRecord {
+            secrets,
+            // It is read as an id of a set, and nothing else.
+            then: then.chars().take(64).collect(),
+            at: now(),
+        };
+        let begun = serde_json::to_string(&begun).map_err(|error| away(&error.to_string()))?;
+        let cookie = seal.seal(OF_SIGN_IN, &begun).map_err(away)?;
+        Ok(BegunSignIn { location, cookie })
+    }
+
+    async fn finish(&self, answer: IssuerAnswer<'_>) -> Result<FinishedSignIn, IssuerRefusal> {
+        let (client, seal) = self.ready()?;
+        let begun = seal.open(OF_SIGN_IN, answer.cookie);
+        let begun = begun.and_then(|text| serde_json::from_str::<BegunRecord>(&text).ok());
+        let is_own = |begun: &BegunRecord| {
+            let state = begun.secrets.state.as_bytes();
+            now() < begun.at.saturating_add(BEGUN)
+                && bool::from(state.ct_eq(answer.state.as_bytes()))
+        };
+        let over = || refusal(OVER);
+        let begun = begun.filter(is_own).ok_or_else(over)?;
+        let sender = client.check_sender(answer.issuer).await;
+        sender.map_err(|fault| of_fault(&fault))?;
+        if !answer.error.is_empty() || answer.code.is_empty() {
+            return Err(refusal(match answer.error {
+                "access_denied" => {
+                    "You did not agree at the issuer, or it does not let this account in here."
+                }
+                "temporarily_unavailable" | "server_error" => {
+                    "The issuer cannot sign anybody in at the moment."
+                }
+                _ => "The issuer did not sign you in.",
+            }));
+        }
+        // Each costs a request to the issuer.
+        if !self.ends_first(&begun.secrets.state) {
+            return Err(over());
+        }
+        let place = self.places.try_acquire();
+        let _place = place.map_err(|_| away("Too many people sign in at this moment."))?;
+        let issued = client
+            .redeem(answer.code, &begun.secrets, &back(answer.page))
+            .await;
+        let issued = issued.map_err(|fault| of_fault(&fault))?;
+        let IssuedClaims::Of(claims) = issued.claims else {
+            return Err(refusal("The issuer did not say who you are."));
+        };
+        let (claims, key) = (*claims, seal.id.clone());
+        let mut record = SignInRecord::new(SignInBy::Issuer { claims, key }, now());
+        if let Some(refresh) = &issued.refresh {
+            let sealed = seal.seal(OF_REFRESH, refresh.expose_secret());
+            record.refresh = Some(sealed.map_err(away)?);
+        }
+        let signed_in = self
+            .client(&record)
+            .map_err(|signed_out| match signed_out {
+                SignedOut::Over => over(),
+                SignedOut::Because(why) => refusal(&why),
+            })?;
+        let cookie = random("").map_err(|error| away(&error.to_string()))?;
+        let (kept, name) = (self.clients.sign_ins.clone(), digest(&cookie));
+        let keep = move || kept.begin(&name, &record);
+        let kept = tokio::task::spawn_blocking(keep).await;
+        let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
+        kept.map_err(|fault| {
+            tracing::error!("a sign-in cannot be kept: {fault}");
+            away("The sign-in could not be kept; the server's log says more.")
+        })?;
+        Ok(FinishedSignIn {
+            name: signed_in.name.clone(),
+            cookie,
+            then: begun.then,
+        })
+    }
+
+    async fn leave(&self, name: &str) -> Option<String> {
+        let ended = self.clients.sign_ins.sign_out(name).await;
+        let record = ended.unwrap_or_else(|fault| {
+            tracing::error!("a sign-in cannot be ended: {fault}");
+            None
+        });
+        let record = record.filter(|record| self.counts(record));
+        let client = Arc::new(self.page_client().ok()?);
+        self.take_back(&client, record.and_then(|record| record.refresh));
+        client.sign_out_at().await.map(Into::into)
     }
 }
 

@@ -3,10 +3,7 @@
 
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use url::Url;
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
@@ -16,10 +13,7 @@ use super::people::People;
 use super::state::HttpState;
 use crate::audit::{Actor, Client, Role};
 use crate::gates::{PolicyLevel, SessionId};
-use crate::review::{
-    Authenticator, BegunSignIn, FinishedSignIn, IssuerAnswer, IssuerDoor, IssuerRefusal, Reviewer,
-    SignInRecord, SignedOut, WikiHandle,
-};
+use crate::review::{Authenticator, IssuerDoor, Reviewer, SignInRecord, SignedOut, WikiHandle};
 use crate::site::SiteName;
 use crate::write::Caller;
 
@@ -114,51 +108,21 @@ fn is_same(one: &Arc<ClientRecord>, other: &Arc<ClientRecord>) -> bool {
     Arc::ptr_eq(one, other) || is_same_person
 }
 
+#[async_trait::async_trait]
 impl Authenticator for Reviewers {
-    fn still<'a>(
-        &'a self,
-        of: (&'a str, &'a SignInRecord),
-        site: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Reviewer, SignedOut>> {
-        async move {
-            let (client, notice) = self.people.standing(of).await?;
-            let reviewer = self.reviewer(&client, site).ok_or(SignedOut::Over)?;
-            Ok(Reviewer { notice, ..reviewer })
-        }
-        .boxed()
+    async fn still(
+        &self,
+        of: (&str, &SignInRecord),
+        site: Option<&str>,
+    ) -> Result<Reviewer, SignedOut> {
+        let (client, notice) = self.people.standing(of).await?;
+        let reviewer = self.reviewer(&client, site).ok_or(SignedOut::Over)?;
+        Ok(Reviewer { notice, ..reviewer })
     }
 
     fn issuer(&self) -> Option<&dyn IssuerDoor> {
-        let door: &dyn IssuerDoor = self;
+        let door: &dyn IssuerDoor = &self.people;
         self.people.settings().map(|_| door)
-    }
-}
-
-impl IssuerDoor for Reviewers {
-    fn name(&self) -> String {
-        let settings = self.people.settings();
-        let url = settings.and_then(|settings| Url::parse(&settings.issuer).ok());
-        let host = url.as_ref().and_then(Url::host_str);
-        host.unwrap_or("the issuer").to_owned()
-    }
-
-    fn begin<'a>(
-        &'a self,
-        page: &'a str,
-        then: &'a str,
-    ) -> BoxFuture<'a, Result<BegunSignIn, IssuerRefusal>> {
-        self.people.begin(page, then).boxed()
-    }
-
-    fn finish<'a>(
-        &'a self,
-        answer: IssuerAnswer<'a>,
-    ) -> BoxFuture<'a, Result<FinishedSignIn, IssuerRefusal>> {
-        self.people.finish(answer).boxed()
-    }
-
-    fn leave<'a>(&'a self, of: &'a str) -> BoxFuture<'a, Option<String>> {
-        self.people.leave(of).boxed()
     }
 }
 

@@ -5,8 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, join, join_all};
+use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -70,48 +69,35 @@ pub fn site_of(app: &Arc<App>, caller: &Caller) -> Arc<dyn SiteDirectory> {
     Arc::new(OwnSites::new(Arc::clone(app), &sites, &caller.session))
 }
 
+#[async_trait::async_trait]
 impl<T: VisibleSites> SiteDirectory for T {
-    fn list<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Vec<Value>> {
-        async move {
-            let all: Vec<CallerContext> = self.all().collect();
-            join_all(all.iter().map(|visit| overview(visit, caller))).await
-        }
-        .boxed()
+    async fn list(&self, caller: &Caller) -> Vec<Value> {
+        let all: Vec<CallerContext> = self.all().collect();
+        join_all(all.iter().map(|visit| overview(visit, caller))).await
     }
 
-    fn status<'a>(
-        &'a self,
-        caller: &'a Caller,
-        name: Option<&'a str>,
-    ) -> BoxFuture<'a, Option<Result<Value, Failure>>> {
-        async move {
-            let visit = find(self, name)?;
-            let reader = ResourceReader {
-                visit: &visit,
-                caller: at(&visit, caller),
-                can_ask: !matches!(caller.asker, Asker::Nobody),
-            };
-            Some(status_of(&reader).await)
-        }
-        .boxed()
+    async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value, Failure>> {
+        let visit = find(self, name)?;
+        let reader = ResourceReader {
+            visit: &visit,
+            caller: at(&visit, caller),
+            can_ask: !matches!(caller.asker, Asker::Nobody),
+        };
+        Some(status_of(&reader).await)
     }
 
-    fn sync<'a>(
-        &'a self,
-        caller: &'a Caller,
-        name: Option<&'a str>,
+    async fn sync(
+        &self,
+        caller: &Caller,
+        name: Option<&str>,
         message: Option<ExchangeMessage>,
-    ) -> BoxFuture<'a, Option<Result<Value, Failure>>> {
-        async move {
-            let visit = find(self, name)?;
-            let caller = at(&visit, caller);
-            let answered = match message {
-                Some(message) => answer_peer(&visit, &caller, message).await,
-                None => Box::pin(sync(&visit, &caller)).await,
-            };
-            Some(answered)
-        }
-        .boxed()
+    ) -> Option<Result<Value, Failure>> {
+        let visit = find(self, name)?;
+        let caller = at(&visit, caller);
+        Some(match message {
+            Some(message) => answer_peer(&visit, &caller, message).await,
+            None => Box::pin(sync(&visit, &caller)).await,
+        })
     }
 }
 
