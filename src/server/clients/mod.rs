@@ -9,7 +9,6 @@
 pub(in crate::server) mod client;
 pub(in crate::server) mod client_record;
 pub(in crate::server) mod last_uses;
-pub(in crate::server) mod lines_file;
 pub(in crate::server) mod person;
 pub(in crate::server) mod registry;
 pub(in crate::server) mod secret;

@@ -1,36 +1,50 @@
 //! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
 
 use std::collections::HashSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::client::{NamedClient, Rotation};
-use super::lines_file::{LinesFile, read_lines};
 use super::tokens_fault::TokensFileError;
+use crate::private_files::{self, changeable_by_others, changeable_by_others_than_its_owner};
+
+/// The largest file that is read.
+const MOST_BYTES: u64 = 1024 * 1024;
 
 /// The file of named clients.
 #[derive(Debug, Clone)]
-pub struct TokensFile(LinesFile);
+pub struct TokensFile {
+    path: PathBuf,
+    /// True if a command looks after it for its owner.
+    is_looked_after: bool,
+}
 
 impl TokensFile {
     /// A file that may not be there yet.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
-        Self(LinesFile::new(path))
+        Self {
+            path,
+            is_looked_after: false,
+        }
     }
 
     /// The same for an operator's command: root may look after the file of a service's user.
     #[must_use]
     pub fn for_operator(path: PathBuf) -> Self {
-        Self(LinesFile::for_operator(path))
+        Self {
+            path,
+            is_looked_after: private_files::may_hand_over(),
+        }
     }
 
     /// Its path.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
     }
 
     /// All clients; none if there is no file.
@@ -38,14 +52,53 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`]; one bad line spoils the whole file.
     pub fn read(&self) -> Result<Vec<NamedClient>, TokensFileError> {
-        clients(&self.0.trusted()?)
+        clients(&self.trusted()?)
+    }
+
+    /// Its text, if nobody else could have written it; nothing if there is no file.
+    fn trusted(&self) -> Result<String, TokensFileError> {
+        match self.text()? {
+            (_, Some(fault)) => Err(TokensFileError::Foreign(fault)),
+            (text, None) => Ok(text),
+        }
     }
 
     /// Its text, and why others may have written it; `None` if there is no file.
     pub(in crate::server) fn text(
         &self,
     ) -> Result<(String, Option<&'static str>), TokensFileError> {
-        self.0.text()
+        let file = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+            file => file?,
+        };
+        let metadata = file.metadata()?;
+        if metadata.len() > MOST_BYTES {
+            return Err(TokensFileError::TooLarge);
+        }
+        let mut text = String::new();
+        file.take(MOST_BYTES).read_to_string(&mut text)?;
+        let fault = if self.is_looked_after {
+            changeable_by_others_than_its_owner(&metadata)
+        } else {
+            changeable_by_others(&metadata)
+        };
+        Ok((text, fault))
+    }
+
+    /// Changes the lines while nobody else does; whoever reads the file sees it before or after.
+    fn change(
+        &self,
+        change: impl FnOnce(&str) -> Result<Vec<String>, TokensFileError>,
+    ) -> Result<(), TokensFileError> {
+        let lock = private_files::open(&self.path.with_added_extension("lock"))?;
+        lock.lock()?;
+        let mut lines = change(&self.trusted()?)?;
+        lines.push(String::new());
+        let text = lines.join("\n");
+        if u64::try_from(text.len()).is_ok_and(|length| length > MOST_BYTES) {
+            return Err(TokensFileError::TooLarge);
+        }
+        Ok(private_files::replace(&self.path, text.as_bytes())?)
     }
 
     /// Adds a client.
@@ -54,13 +107,13 @@ impl TokensFile {
     /// [`TokensFileError`].
     pub fn add(&self, client: NamedClient) -> Result<(), TokensFileError> {
         let line = serde_json::to_string(&client).map_err(io::Error::from)?;
-        self.0.change(move |text| {
+        self.change(move |text| {
             let known = clients(text)?;
             if known.iter().any(|other| other.name == client.name) {
                 return Err(TokensFileError::Taken);
             }
             let kept = text.lines().map(str::to_owned);
-            Ok((kept.chain([line]).collect(), ()))
+            Ok(kept.chain([line]).collect())
         })
     }
 
@@ -69,7 +122,7 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`].
     pub fn remove(&self, name: &str) -> Result<(), TokensFileError> {
-        self.0.change(|text| {
+        self.change(|text| {
             let is_of = |line: &str| {
                 let line: Option<Value> = serde_json::from_str(line).ok();
                 line.is_some_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
@@ -78,9 +131,8 @@ impl TokensFile {
                 .lines()
                 .map(str::to_owned)
                 .partition(|line| is_of(line));
-            (!gone.is_empty())
-                .then_some((kept, ()))
-                .ok_or(TokensFileError::Unknown)
+            let is_there = !gone.is_empty();
+            is_there.then_some(kept).ok_or(TokensFileError::Unknown)
         })
     }
 
@@ -90,7 +142,7 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`].
     pub fn rotate(&self, name: &str, rotation: &Rotation<'_>) -> Result<(), TokensFileError> {
-        self.0.change(|text| {
+        self.change(|text| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             let found = lines.iter_mut().find_map(|line| {
                 let client: Option<NamedClient> = serde_json::from_str(line).ok();
@@ -99,7 +151,7 @@ impl TokensFile {
             let (line, client) = found.ok_or(TokensFileError::Unknown)?;
             let rotated = client.rotated(rotation)?;
             *line = serde_json::to_string(&rotated).map_err(io::Error::from)?;
-            Ok((lines, ()))
+            Ok(lines)
         })
     }
 }
@@ -107,7 +159,10 @@ impl TokensFile {
 /// All clients of a file's text.
 fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
     let (mut names, mut ids) = (HashSet::new(), HashSet::new());
-    read_lines(text, "`token new`", |client: &NamedClient| {
+    let mut client = |line: &str| {
+        // serde's own message could repeat what is there.
+        let client: NamedClient = serde_json::from_str(line)
+            .map_err(|_| "it is not of the form that `token new` writes".to_owned())?;
         client.checked(Duration::ZERO)?;
         if !names.insert(client.name.clone()) {
             return Err("its name is there twice".to_owned());
@@ -115,8 +170,19 @@ fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
         if !ids.insert(client.id()) {
             return Err("its id is there twice".to_owned());
         }
-        Ok(())
-    })
+        Ok(client)
+    };
+    let lines = (1..).zip(text.lines());
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, text)| {
+            let fault = |fault| TokensFileError::Line {
+                line: number,
+                fault,
+            };
+            client(text).map_err(fault)
+        })
+        .collect()
 }
 
 #[cfg(test)]
