@@ -54,7 +54,7 @@ fn named_client(name: &str) -> Option<MemoryOwner> {
         .ok()?;
     let client = clients.iter().find(|client| client.name == name)?;
     Some(MemoryOwner::client(
-        &format!("client:{}", client.id()),
+        &format!("client:{}", client.id),
         name,
     ))
 }

@@ -43,7 +43,7 @@ impl TokenLinkArgs {
     ) -> CommandResult {
         let address = self.at.address(settings)?;
         let client = client(file, &self.name)?;
-        if !client.role().signs_in() {
+        if !client.role.signs_in() {
             return Err(failed(file)(TokensFileError::HasNoLink));
         }
         let link = link(&address, sign_ins, &client)?;
@@ -94,7 +94,7 @@ pub(super) fn link(
     client: &NamedClient,
 ) -> Result<String, (Exit, String)> {
     let name = &client.name;
-    let secret = sign_ins.invite(client.id(), name).map_err(|fault| {
+    let secret = sign_ins.invite(client.id, name).map_err(|fault| {
         Exit::failed(format!(
             "no link was made: {fault}; `wikijs-gate token link {name}` tries again"
         ))

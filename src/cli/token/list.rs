@@ -33,10 +33,10 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
         let shown = clients.iter().map(|client| {
             json!({
                 "name": client.name,
-                "id": client.id(),
-                "role": client.role(),
+                "id": client.id,
+                "role": client.role,
                 "created": client.created,
-                "lastUse": used.last_call(client.id()).and_then(|at| at.format(&Rfc3339).ok()),
+                "lastUse": used.last_call(client.id).and_then(|at| at.format(&Rfc3339).ok()),
                 "may": client.may,
                 "expired": has_ended(client),
                 "endsSoon": soon(client).is_some(),
@@ -74,21 +74,21 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
         let (name, created) = (client.name.clone(), client.created.clone());
         table.row(vec![
             name.into(),
-            client.role().as_str().into(),
-            client.id().to_string().into(),
+            client.role.as_str().into(),
+            client.id.to_string().into(),
             created.into(),
-            used.told(client.id()).into(),
+            used.told(client.id).into(),
             expires,
             less(&client.may).into(),
         ]);
-        let own = |one: &&Arc<DelegateRecord>| one.parent() == Some(client.id());
+        let own = |one: &&Arc<DelegateRecord>| one.client.parent == Some(client.id);
         for one in delegates.iter().filter(own) {
             table.row(used.row(one, "  "));
         }
     }
     let is_left = |one: &&Arc<DelegateRecord>| {
-        let parent = one.parent();
-        !clients.iter().any(|client| Some(client.id()) == parent)
+        let parent = one.client.parent;
+        !clients.iter().any(|client| Some(client.id) == parent)
     };
     for one in delegates.iter().filter(is_left) {
         table.row(used.row(one, ""));
@@ -177,40 +177,40 @@ impl Used {
 
     /// A delegate: indented, where it stands below its maker.
     fn row(&self, one: &DelegateRecord, indent: &str) -> Vec<Cell> {
-        let expires = match one.may().ends() {
+        let expires = match one.client.may.ends() {
             Ok(Some(end)) if one.lasts(OffsetDateTime::now_utc()) => {
                 format!("{}, {}", from_now(end), minute(end)).into()
             }
             _ => Cell::painted("ended".to_owned(), Paint::Dim),
         };
-        let (writes, most) = one.writes();
-        let counted = if one.may().read_only {
+        let (writes, most) = (one.used, one.writes);
+        let counted = if one.client.may.read_only {
             String::new()
         } else {
             format!(", {writes} of {most} changes")
         };
-        let task = print::harmless(one.task());
+        let task = print::harmless(one.task.as_str());
         vec![
             format!("{indent}{}", one.name()).into(),
             "delegate".into(),
             one.id().to_string().into(),
-            one.created().to_owned().into(),
+            one.client.created.clone().into(),
             self.told(one.id()).into(),
             expires,
-            format!("{}{counted}; for \"{task}\"", less(one.may())).into(),
+            format!("{}{counted}; for \"{task}\"", less(&one.client.may)).into(),
         ]
     }
 
     fn as_json(&self, one: &DelegateRecord) -> Value {
-        let (writes, most) = one.writes();
+        let (writes, most) = (one.used, one.writes);
         json!({
             "name": one.name(),
             "id": one.id(),
-            "parent": one.parent(),
-            "task": one.task(),
-            "created": one.created(),
+            "parent": one.client.parent,
+            "task": one.task.as_str(),
+            "created": one.client.created,
             "lastUse": self.last_call(one.id()).and_then(|at| at.format(&Rfc3339).ok()),
-            "may": one.may(),
+            "may": one.client.may,
             "writesUsed": writes,
             "writes": most,
         })

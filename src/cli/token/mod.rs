@@ -86,7 +86,7 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
                     _ => {}
                 }
             } else {
-                let signs_in = client(&file, &name).is_ok_and(|client| client.role().signs_in());
+                let signs_in = client(&file, &name).is_ok_and(|client| client.role.signs_in());
                 file.remove(&name).map_err(failed(&file))?;
                 // The client is out, whatever becomes of the list of its sessions.
                 if let Some(Err((_, fault))) = signs_in.then(end) {

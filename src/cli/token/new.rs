@@ -158,7 +158,7 @@ impl New {
             file.add(client.clone()).map_err(failed(file))?;
             (client, token.reveal().to_owned())
         };
-        let (id, ends) = (client.id(), client.expires().ok().flatten());
+        let (id, ends) = (client.id, client.expires().ok().flatten());
         let expires = client.may.expires;
         if self.json {
             let word = if is_link { "signInLink" } else { "token" };

@@ -52,7 +52,7 @@ impl Rotate {
         let before = client(file, &self.name)?;
         let ends = before.expires().map_err(Exit::failed)?;
         let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(Exit::usage)?;
-        if before.role().signs_in() {
+        if before.role.signs_in() {
             let address = self.at.address(settings)?;
             return self.sign_in_anew(file, (&before, &address), &sign_ins()?, expires);
         }
@@ -75,7 +75,7 @@ impl Rotate {
         if self.json {
             let until = until.and_then(|until| until.replace_nanosecond(0).ok());
             let until = until.and_then(|until| until.format(&Rfc3339).ok());
-            let answer = json!({ "name": self.name, "id": before.id(), "token": token.reveal(), "expires": expires, "oldTokenUntil": until });
+            let answer = json!({ "name": self.name, "id": before.id, "token": token.reveal(), "expires": expires, "oldTokenUntil": until });
             print::line(&answer.to_string());
             return Ok(Exit::Done);
         }

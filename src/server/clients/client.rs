@@ -30,15 +30,15 @@ pub struct Rotation<'a> {
 #[serde(deny_unknown_fields)]
 pub struct NamedClient {
     /// Its id, which outlives its name and its token, and to which proposals and writes belong.
-    id: ClientId,
+    pub id: ClientId,
     /// Its name, under which its calls are on record.
     pub name: String,
     /// Its role; a line without one is of an agent.
     #[serde(default, skip_serializing_if = "Role::is_default")]
-    role: Role,
+    pub role: Role,
     /// The client that made it, if it is a delegate. The tokens file has no such line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    parent: Option<ClientId>,
+    pub parent: Option<ClientId>,
     /// SHA-256 of its token, in hex; `None` for a person who signs in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
@@ -91,7 +91,7 @@ impl NamedClient {
         may: Grant,
     ) -> Result<Self, String> {
         let client = Self::fresh(Role::Agent, may)?;
-        let short: String = client.id().to_string().chars().take(8).collect();
+        let short: String = client.id.to_string().chars().take(8).collect();
         let client = Self {
             name: format!("delegate-{short}"),
             parent: Some(parent),
@@ -113,11 +113,6 @@ impl NamedClient {
     /// The digest of its token, as its line has it.
     pub(in crate::server) fn digest(&self) -> Option<&str> {
         self.sha256.as_deref()
-    }
-
-    /// The client that made it, if it is a delegate.
-    pub(in crate::server) const fn parent(&self) -> Option<ClientId> {
-        self.parent
     }
 
     fn made(name: &str, role: Role, may: Grant, sha256: Option<String>) -> Result<Self, String> {
@@ -179,22 +174,12 @@ impl NamedClient {
         }
     }
 
-    /// Its role.
-    pub const fn role(&self) -> Role {
-        self.role
-    }
-
     /// Time at which it ends, if it does.
     ///
     /// # Errors
     /// One sentence.
     pub fn expires(&self) -> Result<Option<OffsetDateTime>, String> {
         self.may.ends()
-    }
-
-    /// Its id.
-    pub const fn id(&self) -> ClientId {
-        self.id
     }
 
     /// The client as the server takes it; `thinking` is the time that a person has.
@@ -223,11 +208,11 @@ impl NamedClient {
         self.fits_its_role()?;
         let old = self.old.as_ref().map(Dated::checked).transpose()?;
         Ok(ClientRecord {
-            id: self.id(),
+            id: self.id,
             name: self.name.clone(),
             role: self.role,
             // Two clients of one name, one after the other, share nothing.
-            identity: format!("{}#{}", self.name, self.id()),
+            identity: format!("{}#{}", self.name, self.id),
             sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
             old,
             expires: self.expires()?,

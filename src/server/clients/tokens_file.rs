@@ -167,7 +167,7 @@ fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
         if !names.insert(client.name.clone()) {
             return Err("its name is there twice".to_owned());
         }
-        if !ids.insert(client.id()) {
+        if !ids.insert(client.id) {
             return Err("its id is there twice".to_owned());
         }
         Ok(client)

@@ -41,21 +41,23 @@ pub(in crate::server) enum DelegateBasis {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct DelegateRecord {
     /// Its name, id, token's digest, maker and grant.
-    pub(in crate::server) client: NamedClient,
+    pub client: NamedClient,
     /// The name of its maker when it was made.
     pub(in crate::server) maker: String,
     /// With this it ends.
     pub(in crate::server) by: DelegateBasis,
-    pub(in crate::server) task: Note,
+    /// Its task, in its maker's words.
+    pub task: Note,
     /// The only site that it sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) site: Option<String>,
     /// The wiki of that site, by its name on record: servers of other wikis share the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) wiki: Option<String>,
-    /// Number of changes it may make or propose, and below, of those it made or proposed.
-    pub(in crate::server) writes: u32,
-    pub(in crate::server) used: u32,
+    /// Number of changes it may make or propose.
+    pub writes: u32,
+    /// Number of those it made or proposed.
+    pub used: u32,
     /// The reason for its end, until a server put it on record and removed the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) ended: Option<DelegateEndReason>,
@@ -95,7 +97,7 @@ impl DelegateRecord {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> ClientId {
-        self.client.id()
+        self.client.id
     }
 
     /// The digest of its token.
@@ -109,12 +111,6 @@ impl DelegateRecord {
         format!("{}/{}", self.maker, self.client.name)
     }
 
-    /// The client that made it.
-    #[must_use]
-    pub fn parent(&self) -> Option<ClientId> {
-        self.client.parent()
-    }
-
     /// The only site that it sees.
     pub(in crate::server) fn site(&self) -> Result<Option<SiteName>, String> {
         self.site.as_deref().map(str::parse).transpose()
@@ -123,30 +119,6 @@ impl DelegateRecord {
     /// True if it is for the wiki of this name.
     pub(in crate::server) fn is_of(&self, wiki: &str) -> bool {
         self.wiki.as_deref().is_none_or(|own| own == wiki)
-    }
-
-    /// Its task, in its maker's words.
-    #[must_use]
-    pub fn task(&self) -> &str {
-        self.task.as_str()
-    }
-
-    /// Time of its creation, in RFC 3339.
-    #[must_use]
-    pub fn created(&self) -> &str {
-        &self.client.created
-    }
-
-    /// Its grant, of which its maker's grant may leave less.
-    #[must_use]
-    pub const fn may(&self) -> &Grant {
-        &self.client.may
-    }
-
-    /// Number of changes it used, and number it may make.
-    #[must_use]
-    pub const fn writes(&self) -> (u32, u32) {
-        (self.used, self.writes)
     }
 
     /// True if it lasts at a time, as far as it says itself.
@@ -170,7 +142,7 @@ impl DelegateRecord {
     /// Checks it.
     pub(in crate::server) fn check(&self) -> Result<(), String> {
         self.expiry()?;
-        if self.client.parent().is_none() || self.client.role() != Role::Agent {
+        if self.client.parent.is_none() || self.client.role != Role::Agent {
             return Err("a delegate has a parent, and the role agent".to_owned());
         }
         self.client

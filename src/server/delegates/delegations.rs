@@ -77,7 +77,7 @@ impl Delegations {
         let Some(site) = self.site.upgrade() else {
             return false;
         };
-        line.parent() == Some(self.client.id)
+        line.client.parent == Some(self.client.id)
             && line.site.as_deref() == site.name().map(SiteName::as_str)
             && line.is_of(site.app().desk.audit().wiki())
     }
@@ -133,8 +133,7 @@ impl Family for Delegations {
     async fn left(&self) -> Option<u32> {
         self.client.bond.as_ref()?;
         let member = self.clients.as_ref()?.delegate(&self.by).await.ok()?;
-        let (used, writes) = member.line.writes();
-        Some(writes.saturating_sub(used))
+        Some(member.line.writes.saturating_sub(member.line.used))
     }
 
     async fn children(&self) -> Vec<Child> {
@@ -143,13 +142,12 @@ impl Family for Delegations {
         };
         let child = |member: LiveDelegate| {
             let line = &member.line;
-            let (writes_used, writes) = line.writes();
             Child {
                 delegate: line.name(),
-                task: line.task().to_owned(),
-                expires_at: line.may().expires.clone().unwrap_or_default(),
-                writes_used,
-                writes,
+                task: line.task.as_str().to_owned(),
+                expires_at: line.client.may.expires.clone().unwrap_or_default(),
+                writes_used: line.used,
+                writes: line.writes,
             }
         };
         let family = clients.family().await.into_iter();
@@ -209,7 +207,7 @@ impl Family for Delegations {
         });
         entry.tool = Some(TOOL.to_owned());
         entry.reason = Some(in_words(&line));
-        entry.note = Some(line.task().to_owned());
+        entry.note = Some(line.task.as_str().to_owned());
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
             let remove = move |all: &KeptDelegates| all.remove(line.digest());
@@ -222,7 +220,7 @@ impl Family for Delegations {
         Ok(Delegated {
             server,
             name: line.name(),
-            expires: line.may().expires.clone().unwrap_or_default(),
+            expires: line.client.may.expires.clone().unwrap_or_default(),
             prefixes,
             tools,
             token: SecretString::from(token.reveal()),

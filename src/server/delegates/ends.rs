@@ -26,7 +26,7 @@ pub(in crate::server) fn client_of(line: &DelegateRecord) -> Client {
         id: Some(line.id()),
         role: Some(Role::Agent),
         subject: Some(line.name()),
-        parent: line.parent(),
+        parent: line.client.parent,
         ..Client::default()
     }
 }
@@ -121,7 +121,7 @@ pub(in crate::server) fn unrecorded(error: &AuditError) -> Failure {
 
 async fn hand_over(desk: &WriteContext, ended: &DelegateRecord) -> Result<usize, Failure> {
     // No client over stdio has memories of its own.
-    let (Some(maker), DelegateBasis::Token(_)) = (ended.parent(), &ended.by) else {
+    let (Some(maker), DelegateBasis::Token(_)) = (ended.client.parent, &ended.by) else {
         return Ok(0);
     };
     let both = ((ended.id(), &*ended.name()), (maker, &*ended.maker));

@@ -116,7 +116,7 @@ impl KeptDelegates {
             }
         }
         *self.read.lock() = Arc::new(read);
-        all.sort_by_cached_key(|one| (one.created().to_owned(), one.id().to_string()));
+        all.sort_by_cached_key(|one| (one.client.created.clone(), one.id().to_string()));
         Ok((all, faults))
     }
 
@@ -152,11 +152,11 @@ impl KeptDelegates {
     /// # Errors
     /// [`DelegatesError`].
     pub(in crate::server) fn add(&self, delegate: &DelegateRecord) -> Result<(), DelegatesError> {
-        let maker = delegate.parent().ok_or(DelegatesError::Unknown)?;
+        let maker = delegate.client.parent.ok_or(DelegatesError::Unknown)?;
         let turn = self.turn(&maker.to_string())?;
         let now = OffsetDateTime::now_utc();
         let (all, _) = self.all()?;
-        let own = all.iter().filter(|one| one.parent() == Some(maker));
+        let own = all.iter().filter(|one| one.client.parent == Some(maker));
         if own.filter(|one| one.lasts(now)).count() >= MOST_AT_ONCE {
             return Err(DelegatesError::TooMany);
         }

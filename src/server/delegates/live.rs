@@ -29,12 +29,14 @@ impl LiveDelegate {
         thinking: Duration,
     ) -> Result<Self, String> {
         let is_maker =
-            |it: &&Arc<ClientRecord>| Some(it.id) == line.parent() && it.role == Role::Agent;
+            |it: &&Arc<ClientRecord>| Some(it.id) == line.client.parent && it.role == Role::Agent;
         let maker = match &line.by {
             DelegateBasis::Token(_) => clients.into_iter().find(is_maker).map(Arc::clone),
             DelegateBasis::Bounds(own) if bounds == Some(own) => {
                 let site = line.site()?;
-                line.parent().map(|id| Arc::new(stdio_client(id, site)))
+                line.client
+                    .parent
+                    .map(|id| Arc::new(stdio_client(id, site)))
             }
             DelegateBasis::Bounds(_) => None,
         };

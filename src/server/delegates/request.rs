@@ -85,7 +85,7 @@ pub(in crate::server) fn grant(
 
 /// A delegate's rights, in a sentence of our own.
 pub(in crate::server) fn in_words(line: &DelegateRecord) -> String {
-    let may = line.may();
+    let may = &line.client.may;
     let below = may.read_prefixes.as_ref();
     let below = below.map_or_else(String::new, |all| format!(" below {}", all.join(" ")));
     let writes = match (may.dry_run, line.writes) {

@@ -313,7 +313,7 @@ async fn another_start_of_the_server_takes_a_client_for_the_same() {
     let (server, dry) = two_servers(&wiki, &names, &dir).await;
     let (undone, proposals) = own(&server, &dry, &caller).await;
     assert_eq!((undone.is_ok(), proposals), (true, 1));
-    let id = names.file().read().unwrap()[0].id();
+    let id = names.file().read().unwrap()[0].id;
     let on_record = server.records().into_iter().rev();
     let on_record = on_record.filter_map(|record| record.client);
     assert!({ on_record }.all(|client| client.id == Some(id)));
@@ -334,7 +334,7 @@ fn a_line_without_an_id_is_no_client() {
 fn an_id_that_is_there_twice_spoils_the_file() {
     let names = Names::new();
     names.client("one");
-    let one = names.file().read().unwrap()[0].id();
+    let one = names.file().read().unwrap()[0].id;
     names.client("other");
     assert!(names.file().read().is_ok());
     rewrite(&names.path(), |client| client["id"] = json!(one));

@@ -727,7 +727,7 @@ async fn a_family_counts_as_one_client() {
         .into_iter()
         .find(|one| one.event == AuditEvent::Attempt);
     let client = write.unwrap().client.unwrap();
-    let maker_is = names.file().read().unwrap()[0].id();
+    let maker_is = names.file().read().unwrap()[0].id;
     assert_eq!(client.parent, Some(maker_is));
     assert!(client.subject.unwrap().starts_with("ci/delegate-"));
 }

@@ -617,7 +617,7 @@ async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
         .0
         .remove(0);
     let ends = OffsetDateTime::parse(
-        line.may().expires.as_deref().unwrap(),
+        line.client.may.expires.as_deref().unwrap(),
         &time::format_description::well_known::Rfc3339,
     );
     assert!(ends.unwrap().unix_timestamp() <= end + 30, "{line:?}");

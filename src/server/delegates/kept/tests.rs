@@ -42,7 +42,7 @@ fn a_look_reads_the_delegates_that_changed_and_no_other() {
     assert_eq!(looked(), 0);
     kept.take(all[1].digest(), 1).unwrap();
     assert_eq!(looked(), 1);
-    let used = |one: &Arc<DelegateRecord>| one.writes().0;
+    let used = |one: &Arc<DelegateRecord>| one.used;
     assert_eq!(kept.all().unwrap().0.iter().map(used).sum::<u32>(), 1);
 }
 
@@ -191,7 +191,7 @@ fn a_server_sees_what_another_changed_however_often() {
     other.add(&line).unwrap();
     for used in 0..=3 {
         let (all, _) = one.all().unwrap();
-        assert_eq!(all[0].writes(), (used, 3));
+        assert_eq!((all[0].used, all[0].writes), (used, 3));
         let _ = other.take(line.digest(), 1);
     }
     other.remove(line.digest()).unwrap();

@@ -28,7 +28,7 @@ fn pair(may: Grant) -> Pair {
         ..Grant::default()
     };
     let by = digest(token.reveal());
-    let maker_is = (maker.id(), "ci", DelegateBasis::Token(by));
+    let maker_is = (maker.id, "ci", DelegateBasis::Token(by));
     let line = DelegateRecord::new(&own, maker_is, "look around", grant).unwrap();
     Pair { maker, line, own }
 }
