@@ -1,6 +1,5 @@
 //! Counters, gauges and histograms for the other rooms, written as Prometheus text.
 
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -91,22 +90,22 @@ impl Histogram {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Appends the lines of a histogram of this name.
-    pub fn tell(&self, name: &str, text: &mut String) {
+    /// The lines that tell it: what ends its name, the label, and the number.
+    pub fn lines(&self) -> Vec<(&'static str, String, String)> {
         let mut sum = 0;
-        // Writing to a string cannot fail.
-        for ((bound, _), bucket) in BOUNDS.iter().zip(&self.within) {
+        let within = BOUNDS.iter().zip(&self.within);
+        let within = within.map(|((bound, _), bucket)| (*bound, bucket));
+        let buckets = within.chain([("+Inf", &self.beyond)]);
+        let buckets = buckets.map(|(bound, bucket)| {
             sum += bucket.get();
-            let _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {sum}");
-        }
-        sum += self.beyond.get();
+            ("_bucket", format!("le=\"{bound}\""), sum.to_string())
+        });
+        let mut lines: Vec<_> = buckets.collect();
         let micros = self.micros.load(Ordering::Relaxed);
-        let _ = writeln!(
-            text,
-            "{name}_bucket{{le=\"+Inf\"}} {sum}\n{name}_sum {}.{:06}\n{name}_count {sum}",
-            micros / 1_000_000,
-            micros % 1_000_000
-        );
+        let seconds = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+        lines.push(("_sum", String::new(), seconds));
+        lines.push(("_count", String::new(), sum.to_string()));
+        lines
     }
 }
 
@@ -122,19 +121,21 @@ mod tests {
         for millis in [1, 3, 700, 60_000] {
             histogram.took(Duration::from_millis(millis));
         }
-        let mut text = String::new();
-        histogram.tell("x", &mut text);
+        let lines = histogram.lines();
+        let lines: Vec<_> = { lines.iter() }
+            .map(|(end, label, number)| format!("{end} {label} {number}"))
+            .collect();
         for line in [
-            "x_bucket{le=\"0.0005\"} 0",
-            "x_bucket{le=\"0.001\"} 1",
-            "x_bucket{le=\"0.005\"} 2",
-            "x_bucket{le=\"1\"} 3",
-            "x_bucket{le=\"30\"} 3",
-            "x_bucket{le=\"+Inf\"} 4",
-            "x_sum 60.704000",
-            "x_count 4",
+            "_bucket le=\"0.0005\" 0",
+            "_bucket le=\"0.001\" 1",
+            "_bucket le=\"0.005\" 2",
+            "_bucket le=\"1\" 3",
+            "_bucket le=\"30\" 3",
+            "_bucket le=\"+Inf\" 4",
+            "_sum  60.704000",
+            "_count  4",
         ] {
-            assert!(text.lines().any(|told| told == line), "{line}:\n{text}");
+            assert!(lines.iter().any(|told| told == line), "{line}:\n{lines:?}");
         }
     }
 

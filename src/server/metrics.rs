@@ -1,6 +1,6 @@
 //! The server's metrics, written as Prometheus text. Every name is in [`METRICS`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,6 @@ use tokio::time::timeout;
 use super::app::App;
 use super::site::Site;
 use crate::meter::Histogram;
-use crate::site::SiteName;
 use crate::trace;
 use crate::wiki::KeyStatus;
 
@@ -96,151 +95,172 @@ pub fn table() -> String {
     table
 }
 
-/// All metrics of sites of a server, as Prometheus text. Those of several sites have the label `site`.
-pub(super) async fn tell(sites: &[Arc<Site>], checks: &[Option<SiteChecks>]) -> String {
-    let mut of_each: Vec<(Option<&SiteName>, String)> = Vec::new();
-    for (site, checks) in sites.iter().zip(checks) {
-        let app = site.app();
-        let text = tell_of(&app) + &tell_of_checks(&app, checks.as_ref()).await;
-        of_each.push((site.name(), text));
+/// The lines of each metric, as they gather.
+#[derive(Default)]
+struct MetricLines {
+    of_each: HashMap<&'static str, String>,
+    /// The label of the site whose lines follow; empty for the only one, and for the server.
+    site: String,
+}
+
+impl MetricLines {
+    fn line(&mut self, metric: Metric, end: &str, labels: &str, number: impl Display) {
+        let is_alone = self.site.is_empty() || labels.is_empty();
+        let joint = if is_alone { "" } else { "," };
+        let labels = match [&*self.site, joint, labels].concat() {
+            none if none.is_empty() => none,
+            labels => format!("{{{labels}}}"),
+        };
+        let lines = self.of_each.entry(metric.name).or_default();
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{}{end}{labels} {number}", metric.name);
     }
-    match of_each.as_slice() {
-        [(None, text)] => text.clone(),
-        of_each => merged(of_each),
+
+    fn number(&mut self, metric: Metric, number: u64) {
+        self.line(metric, "", "", number);
     }
-}
 
-/// The metrics of the whole server: its settings, and the spans that it makes.
-pub fn tell_of_server(digest: &str) -> String {
-    let mut text = String::new();
-    let labels = format!("digest=\"{digest}\"");
-    numbers(&mut text, SETTINGS, std::iter::once((labels, 1)));
-    let counts = trace::queue().map_or((0, 0), |queue| (queue.sent.get(), queue.dropped.get()));
-    let spans = [("sent", counts.0), ("dropped", counts.1)];
-    let spans = spans.map(|(end, number)| (format!("end=\"{end}\""), number));
-    numbers(&mut text, SPANS, spans.into_iter());
-    text
-}
-
-/// The metrics of people's sign-in, which are the whole server's.
-pub fn tell_of_people(people: usize, is_away: bool) -> String {
-    let mut text = String::new();
-    number(&mut text, PEOPLE, u64::try_from(people).unwrap_or(u64::MAX));
-    number(&mut text, ISSUER_AWAY, u64::from(is_away));
-    text
-}
-
-/// One text of those of several sites: each metric once, with the lines of all.
-fn merged(of_each: &[(Option<&SiteName>, String)]) -> String {
-    let mut text = String::new();
-    for metric in METRICS {
-        let mut is_begun = false;
-        for (number, (site, own)) in of_each.iter().enumerate() {
-            // What is the process's own is told once.
-            if metric.name == TASKS.name && number > 0 {
-                continue;
-            }
-            for line in own.lines().filter(|line| is_of(metric, line)) {
-                if !std::mem::replace(&mut is_begun, true) {
-                    head(&mut text, *metric);
-                }
-                let site = site.filter(|_| metric.name != TASKS.name);
-                let _ = writeln!(text, "{}", labelled(line, site));
-            }
+    fn numbers(&mut self, metric: Metric, all: impl IntoIterator<Item = (String, u64)>) {
+        // Its head is there without any, too.
+        self.of_each.entry(metric.name).or_default();
+        for (labels, number) in all {
+            self.line(metric, "", &labels, number);
         }
     }
-    text
-}
 
-/// True if a line is one of a metric's numbers.
-fn is_of(metric: &Metric, line: &str) -> bool {
-    let name = line.split(['{', ' ']).next().unwrap_or_default();
-    let of_histogram = ["_bucket", "_sum", "_count"];
-    let rest = name.strip_prefix(metric.name);
-    rest.is_some_and(|rest| rest.is_empty() || of_histogram.contains(&rest))
-}
+    fn histogram(&mut self, metric: Metric, histogram: &Histogram) {
+        for (end, labels, number) in histogram.lines() {
+            self.line(metric, end, &labels, number);
+        }
+    }
 
-/// A line with its site as its first label.
-fn labelled(line: &str, site: Option<&SiteName>) -> String {
-    let Some(site) = site else {
-        return line.to_owned();
-    };
-    match (line.split_once('{'), line.split_once(' ')) {
-        (Some((name, rest)), _) => format!("{name}{{site=\"{site}\",{rest}"),
-        (None, Some((name, number))) => format!("{name}{{site=\"{site}\"}} {number}"),
-        (None, None) => line.to_owned(),
+    /// Each metric with its head.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for Metric {
+            name,
+            kind,
+            meaning,
+            ..
+        } in METRICS
+        {
+            if let Some(lines) = self.of_each.get(name) {
+                let _ = write!(
+                    text,
+                    "# HELP {name} {meaning}\n# TYPE {name} {kind}\n{lines}"
+                );
+            }
+        }
+        text
     }
 }
 
-fn tell_of(app: &App) -> String {
-    let mut text = String::new();
+/// All metrics of a server and its sites, as Prometheus text; those of a site with a name have the label
+/// `site`.
+pub(super) async fn tell(
+    sites: &[Arc<Site>],
+    checks: &[Option<SiteChecks>],
+    server: ServerMetrics,
+) -> String {
+    let mut told = MetricLines::default();
+    for (site, checks) in sites.iter().zip(checks) {
+        let app = site.app();
+        told.site = site
+            .name()
+            .map_or_else(String::new, |name| format!("site=\"{name}\""));
+        tell_of(&mut told, &app);
+        tell_of_checks(&mut told, &app, checks.as_ref()).await;
+    }
+    told.site.clear();
+    tell_of_server(&mut told, server);
+    told.text()
+}
+
+/// What is known of the whole server.
+pub(super) struct ServerMetrics {
+    /// The digest of its settings.
+    pub(super) digest: String,
+    /// Number of people whose tokens have not ended.
+    pub(super) people: usize,
+    /// True if their issuer did not answer when last asked.
+    pub(super) is_issuer_away: bool,
+}
+
+fn tell_of_server(told: &mut MetricLines, server: ServerMetrics) {
+    let runtime = Handle::try_current().map(|runtime| runtime.metrics());
+    let tasks = runtime.map_or(0, |runtime| runtime.num_alive_tasks());
+    told.number(TASKS, whole(tasks));
+    told.numbers(SETTINGS, [(format!("digest=\"{}\"", server.digest), 1)]);
+    let counts = trace::queue().map_or((0, 0), |queue| (queue.sent.get(), queue.dropped.get()));
+    let spans = [("sent", counts.0), ("dropped", counts.1)];
+    told.numbers(
+        SPANS,
+        spans.map(|(end, number)| (format!("end=\"{end}\""), number)),
+    );
+    told.number(PEOPLE, whole(server.people));
+    told.number(ISSUER_AWAY, u64::from(server.is_issuer_away));
+}
+
+fn whole(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+fn tell_of(told: &mut MetricLines, app: &App) {
     let metrics = &app.metrics;
     let traffic = app.wiki.traffic();
     let (index, is_running) = app.index.now();
-    let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    {
-        let calls = metrics.calls.lock();
-        let labelled = calls.iter().map(|((tool, outcome), number)| {
-            (format!("tool=\"{tool}\",outcome=\"{outcome}\""), *number)
-        });
-        numbers(&mut text, CALLS, labelled);
-    }
+    let labelled = |((tool, outcome), number): (&(&str, String), &u64)| {
+        (format!("tool=\"{tool}\",outcome=\"{outcome}\""), *number)
+    };
+    told.numbers(CALLS, metrics.calls.lock().iter().map(labelled));
     {
         let clients = metrics.clients.lock();
-        numbers(&mut text, CLIENT_CALLS, of_clients(&clients.calls));
-        numbers(&mut text, CLIENT_WRITES, of_clients(&clients.writes));
+        told.numbers(CLIENT_CALLS, of_clients(&clients.calls));
+        told.numbers(CLIENT_WRITES, of_clients(&clients.writes));
     }
-    histogram(&mut text, CALL_TIME, &metrics.call_time);
-    number(&mut text, CALLS_NOW, metrics.in_flight.get());
+    told.histogram(CALL_TIME, &metrics.call_time);
+    told.number(CALLS_NOW, metrics.in_flight.get());
     let refusals = app.desk.refusals().by_gate();
     let by_gate = refusals.map(|(gate, number)| (format!("gate=\"{}\"", gate.as_str()), number));
-    numbers(&mut text, REFUSALS, by_gate);
-    number(&mut text, WRONG_TOKENS, app.desk.policy().wrong_tokens());
-    {
-        let all = metrics.turned_away.lock();
-        let by_status = all
-            .iter()
-            .map(|(status, number)| (format!("status=\"{status}\""), *number));
-        numbers(&mut text, TURNED_AWAY, by_status);
-    }
-    histogram(&mut text, WIKI_TIME, &traffic.latency);
-    number(&mut text, WIKI_NOW, traffic.in_flight.get());
-    number(&mut text, RETRIES, traffic.retries.get());
-    key(&mut text, app);
-    let runtime = Handle::try_current().map(|runtime| runtime.metrics());
-    let tasks = runtime.map_or(0, |runtime| runtime.num_alive_tasks());
-    number(&mut text, TASKS, whole(tasks));
-    number(&mut text, INDEXED, whole(index.pages));
-    number(&mut text, OF, whole(index.of));
-    number(&mut text, INDEXING, u64::from(is_running));
-    text
+    told.numbers(REFUSALS, by_gate);
+    told.number(WRONG_TOKENS, app.desk.policy().wrong_tokens());
+    let by_status = |(status, number): (&u16, &u64)| (format!("status=\"{status}\""), *number);
+    told.numbers(
+        TURNED_AWAY,
+        metrics.turned_away.lock().iter().map(by_status),
+    );
+    told.histogram(WIKI_TIME, &traffic.latency);
+    told.number(WIKI_NOW, traffic.in_flight.get());
+    told.number(RETRIES, traffic.retries.get());
+    key(told, app);
+    told.number(INDEXED, whole(index.pages));
+    told.number(OF, whole(index.of));
+    told.number(INDEXING, u64::from(is_running));
 }
 
 /// The metrics of what was found at one site; what is not known yet is left out.
-async fn tell_of_checks(app: &Arc<App>, checks: Option<&SiteChecks>) -> String {
-    let mut text = String::new();
+async fn tell_of_checks(told: &mut MetricLines, app: &Arc<App>, checks: Option<&SiteChecks>) {
     if let Some(checks) = checks {
         let all = checks.are_ok;
         let all = all.map(|(check, is_ok)| (format!("check=\"{check}\""), u64::from(is_ok)));
-        numbers(&mut text, CHECKS, all.into_iter());
-        number(&mut text, PAUSED, u64::from(checks.is_paused));
+        told.numbers(CHECKS, all);
+        told.number(PAUSED, u64::from(checks.is_paused));
     }
-    number(&mut text, RECOVERED, app.desk.recovered_unknown());
+    told.number(RECOVERED, app.desk.recovered_unknown());
     // Counted to the end for the next time, if it takes longer.
     let counts = Arc::clone(app);
     let waiting = tokio::spawn(async move { counts.metrics.waiting(&counts.desk).await });
     if let Ok(Ok(Some(waiting))) = timeout(AT_ONCE, waiting).await {
-        number(&mut text, WAITING, waiting.count);
-        number(&mut text, OLDEST, waiting.oldest_seconds());
+        told.number(WAITING, waiting.count);
+        told.number(OLDEST, waiting.oldest_seconds());
     }
-    head(&mut text, LOOKED);
+    told.numbers(LOOKED, []);
     if let Some(mirror) = &app.mirror
         && let Ok(Ok(Some(looked))) = timeout(AT_ONCE, mirror.last_looked()).await
     {
         let age = OffsetDateTime::now_utc() - looked.instant();
-        let _ = writeln!(text, "{} {}", LOOKED.name, age.whole_seconds().max(0));
+        told.line(LOOKED, "", "", age.whole_seconds().max(0));
     }
-    text
 }
 
 /// The labels and numbers of what clients did.
@@ -253,33 +273,10 @@ fn of_clients<T: Display>(all: &BTreeMap<(String, T), u64>) -> impl Iterator<Ite
     })
 }
 
-fn head(text: &mut String, metric: Metric) {
-    let Metric {
-        name,
-        kind,
-        meaning,
-        ..
-    } = metric;
-    let _ = writeln!(text, "# HELP {name} {meaning}\n# TYPE {name} {kind}");
-}
-
-fn number(text: &mut String, metric: Metric, number: u64) {
-    head(text, metric);
-    let _ = writeln!(text, "{} {number}", metric.name);
-}
-
-fn numbers(text: &mut String, metric: Metric, all: impl Iterator<Item = (String, u64)>) {
-    head(text, metric);
-    for (labels, number) in all {
-        let _ = writeln!(text, "{}{{{labels}}} {number}", metric.name);
-    }
-}
-
-fn key(text: &mut String, app: &App) {
+fn key(told: &mut MetricLines, app: &App) {
     if let Some(left) = app.wiki.key().left() {
-        head(text, KEY_DAYS);
         let days = left.as_seconds_f64() / 86_400.0;
-        let _ = writeln!(text, "{} {days:.3}", KEY_DAYS.name);
+        told.line(KEY_DAYS, "", "", format_args!("{days:.3}"));
     }
     let now = app
         .wiki
@@ -290,10 +287,5 @@ fn key(text: &mut String, app: &App) {
         let label = format!("standing=\"{standing}\"");
         (label, u64::from(standing == now))
     });
-    numbers(text, KEY_STANDING, all);
-}
-
-fn histogram(text: &mut String, metric: Metric, histogram: &Histogram) {
-    head(text, metric);
-    histogram.tell(metric.name, text);
+    told.numbers(KEY_STANDING, all);
 }

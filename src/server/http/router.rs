@@ -10,7 +10,7 @@ use axum::middleware::{MapRequestLayer, from_fn_with_state, map_request, map_req
 use axum::response::Response;
 use axum::routing::{any, get};
 
-use super::super::metrics;
+use super::super::metrics::{self, ServerMetrics};
 use super::body::BodyLimits;
 use super::caller::Callers;
 use super::health::{self, Readiness};
@@ -144,20 +144,16 @@ async fn tell_metrics(
         }
     }
     let checks = readiness.checks(&state, &sites).await;
-    let mut text = metrics::tell(&sites, &checks).await;
-    text += &metrics::tell_of_server(&state.sites.settings_digest());
-    text += &of_people(&state);
+    let clients = state.clients.as_ref();
+    let issuer = state.oauth().map(|(issuer, _)| issuer);
+    let server = ServerMetrics {
+        digest: state.sites.settings_digest(),
+        people: clients.map_or(0, |clients| clients.people()),
+        is_issuer_away: issuer.is_some_and(|issuer| issuer.fault().is_some()),
+    };
     Ok(respond(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",
-        text,
+        metrics::tell(&sites, &checks, server).await,
     ))
-}
-
-/// The metrics of people's sign-in.
-fn of_people(state: &HttpState) -> String {
-    let people = state.clients.as_ref().map_or(0, |clients| clients.people());
-    let oauth = state.oauth();
-    let is_away = oauth.is_some_and(|(issuer, _)| issuer.fault().is_some());
-    metrics::tell_of_people(people, is_away)
 }
