@@ -2,63 +2,29 @@
 
 use crate::nearest::nearest;
 
-/// Words of an invented tool name, the tool that does this, and with which argument.
-const WORDS: &[(&[&str], &str, &str)] = &[
-    (&["move", "rename"], "wikijs_update_page", " with path"),
+/// Words of an invented tool name, and the tool that does this, with the argument for it.
+const WORDS: &[(&str, &str)] = &[
+    ("move rename", "wikijs_update_page with path"),
     (
-        &["restore", "revert", "rollback"],
-        "wikijs_update_page",
-        " with fromVersion",
+        "restore revert rollback",
+        "wikijs_update_page with fromVersion",
     ),
+    ("publish unpublish", "wikijs_update_page with isPublished"),
+    ("edit replace append insert", "wikijs_update_page"),
+    ("patch modify change write", "wikijs_update_page"),
+    ("undo", "wikijs_undo_write"),
+    ("remove trash", "wikijs_delete_page"),
+    ("add new make", "wikijs_create_page"),
+    ("tag tags", "wikijs_list_tags"),
+    ("history version versions diff", "wikijs_get_page_history"),
+    ("revision revisions compare", "wikijs_get_page_history"),
     (
-        &["publish", "unpublish"],
-        "wikijs_update_page",
-        " with isPublished",
-    ),
-    (
-        &[
-            "edit", "replace", "append", "insert", "patch", "modify", "change", "write",
-        ],
-        "wikijs_update_page",
-        "",
-    ),
-    (&["undo"], "wikijs_undo_write", ""),
-    (&["remove", "trash"], "wikijs_delete_page", ""),
-    (&["add", "new", "make"], "wikijs_create_page", ""),
-    (&["tag", "tags"], "wikijs_list_tags", ""),
-    (
-        &[
-            "history",
-            "version",
-            "versions",
-            "revision",
-            "revisions",
-            "diff",
-            "compare",
-        ],
-        "wikijs_get_page_history",
-        "",
-    ),
-    (
-        &["tree", "browse", "folder", "folders", "children"],
+        "tree browse folder folders children",
         "wikijs_get_page_tree",
-        "",
     ),
-    (
-        &["find", "query", "grep", "search"],
-        "wikijs_search_pages",
-        "",
-    ),
-    (
-        &["list", "ls", "recent", "backlinks"],
-        "wikijs_list_pages",
-        "",
-    ),
-    (
-        &["read", "get", "fetch", "open", "view", "show"],
-        "wikijs_get_page_by_path",
-        "",
-    ),
+    ("find query grep search", "wikijs_search_pages"),
+    ("list ls recent backlinks", "wikijs_list_pages"),
+    ("read get fetch open view show", "wikijs_get_page_by_path"),
 ];
 
 /// The least similarity of a name that is suggested.
@@ -79,11 +45,12 @@ pub fn meant(name: &str, offered: &[&'static str]) -> Option<String> {
         return Some((*tool).to_owned());
     }
     let words: Vec<&str> = own.split(|c: char| !c.is_alphanumeric()).collect();
-    WORDS
-        .iter()
-        .filter(|(_, tool, _)| offered.contains(tool))
-        .find(|(meaning, _, _)| meaning.iter().any(|word| words.contains(word)))
-        .map(|(_, tool, how)| format!("{tool}{how}"))
+    let is_meant = |(meaning, does_it): &&(&str, &str)| {
+        let tool = does_it.split(' ').next().unwrap_or_default();
+        offered.contains(&tool) && meaning.split(' ').any(|word| words.contains(&word))
+    };
+    let meant = WORDS.iter().find(is_meant);
+    meant.map(|(_, does_it)| (*does_it).to_owned())
 }
 
 #[cfg(test)]
@@ -121,8 +88,9 @@ mod tests {
 
     #[test]
     fn every_tool_that_a_word_leads_to_is_one() {
-        for (_, tool, _) in WORDS {
-            assert!(TOOLS.iter().any(|known| known.name == *tool), "{tool}");
+        for (_, does_it) in WORDS {
+            let tool = does_it.split(' ').next().expect("a tool");
+            assert!(TOOLS.iter().any(|known| known.name == tool), "{tool}");
         }
     }
 }
