@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::Input;
 use crate::error::Failure;
-use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
+use crate::page::{Date, Locale, PagePath, PageReading};
 use crate::tools::context::ToolContext;
 use crate::tools::input::{self, Locales};
 use crate::tools::page_argument;
-use crate::wiki::{AllPages, WikiError};
+use crate::wiki::{AllPages, ListQuery, WikiError};
 
 /// The filters that pages must pass to be searched.
 #[derive(Debug)]
@@ -33,11 +33,10 @@ impl SearchScope {
         )
         .await?;
         let (tags, without) = (input.tags.clone(), input.without_tags.clone());
-        let by = input::tag_filters(wiki, tags, without).await?;
+        let mut wanted = input::tag_filters(wiki, tags, without).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
-        let by_tags = !by.tags.is_empty() || !by.tag_patterns.is_empty();
-        let by_tags = by_tags || !by.without_tags.is_empty();
-        let filters = by_tags || since.is_some() || links_to.is_some();
+        wanted.updated_since = since.as_ref().and_then(Date::instant);
+        let filters = links_to.is_some() || wanted != ListQuery::default();
         let (locales, path) = input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
         let mut scope = Self {
             locales,
@@ -59,25 +58,13 @@ impl SearchScope {
             }
             None => None,
         };
-        let since = since.as_ref().and_then(Date::instant);
         let is_left = |page: &&PageReading| {
             let own = page.tags.as_deref().unwrap_or_default();
-            let updated = page.updated_at.as_ref().and_then(Date::instant);
-            let has = |pattern: &TagPattern| pattern.matches_any(own);
-            by.tags.iter().all(|tag| own.contains(tag))
-                && by.tag_patterns.iter().all(has)
-                && !by.without_tags.iter().any(has)
-                && since.is_none_or(|since| updated.is_some_and(|updated| updated >= since))
-                && linking
-                    .as_ref()
-                    .is_none_or(|linking| page.id.is_some_and(|id| linking.contains(&id)))
+            wanted.tags.iter().all(|tag| own.contains(tag)) && wanted.wants(page, linking.as_ref())
         };
         let places = scope.listed.iter().filter(is_left);
-        scope.places = Some(
-            places
-                .map(|page| (page.locale.clone(), page.path.clone()))
-                .collect(),
-        );
+        let places = places.map(|page| (page.locale.clone(), page.path.clone()));
+        scope.places = Some(places.collect());
         Ok(scope)
     }
 

@@ -91,7 +91,7 @@ impl ListQuery {
     }
 
     /// Filters that the wiki itself lacks; `linking` are the pages that link to the named one.
-    fn wants(&self, page: &PageReading, linking: Option<&HashSet<i64>>) -> bool {
+    pub fn wants(&self, page: &PageReading, linking: Option<&HashSet<i64>>) -> bool {
         let is_within = |path: &PagePath| page.path.is_within(path);
         let is_as_published = |wanted| page.is_published == Some(wanted);
         let own = page.tags.as_deref().unwrap_or_default();
