@@ -24,44 +24,24 @@ const DESCRIPTION: usize = 1_000;
 /// makes one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    file: String,
-    name: String,
-    title: String,
-    description: String,
+    /// The file that says it.
+    pub file: String,
+    /// Its name as a tool.
+    pub name: String,
+    /// Its display name.
+    pub title: String,
+    /// The description: tells agents when to use it.
+    pub description: String,
+    /// The schema of its arguments.
+    pub input: Map<String, Value>,
     text: String,
-    input: Map<String, Value>,
     touches_pages: bool,
 }
 
 impl Query {
-    /// The file that says it.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// Its name as a tool.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its display name.
-    pub fn title(&self) -> &str {
-        &self.title
-    }
-
-    /// The description: tells agents when to use it.
-    pub fn description(&self) -> &str {
-        &self.description
-    }
-
     /// Its text, as it is sent.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// The schema of its arguments.
-    pub const fn input(&self) -> &Map<String, Value> {
-        &self.input
     }
 
     /// True if it may show something of pages, comments or assets.

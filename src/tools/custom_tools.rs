@@ -55,7 +55,7 @@ pub fn add_customs(
         Some(Err(found)) => faults.extend(found),
         Some(Ok(queries)) => {
             for query in queries {
-                let file = query.file().to_owned();
+                let file = query.file.clone();
                 if let Err(text) = add_query(registry, surface, query) {
                     faults.push(ToolFileFault::new(&file, text));
                 }
@@ -271,19 +271,19 @@ fn expanded(
 }
 
 fn add_query(registry: &mut Registry, surface: &ToolSelection, query: Query) -> Result<(), String> {
-    let (name, title) = names(query.name(), query.title())?;
+    let (name, title) = names(&query.name, &query.title)?;
     let definition = ToolDefinition {
         name,
         title,
-        description: Cow::Owned(query.description().to_owned()),
+        description: Cow::Owned(query.description.clone()),
         kind: ToolKind::Read,
         most_bytes: QUERY_BYTES,
         shows_image: false,
-        input: query.input().clone(),
+        input: query.input.clone(),
         output: schema::of_answer("What the wiki's API answered, in `data`."),
         alone: None,
         custom: Some(OfCustom {
-            file: query.file().to_owned(),
+            file: query.file.clone(),
             calls: None,
             is_for_open_reads: query.touches_pages(),
         }),
@@ -291,12 +291,12 @@ fn add_query(registry: &mut Registry, surface: &ToolSelection, query: Query) -> 
     let query = Arc::new(query);
     let of_check = Arc::clone(&query);
     let check: ArgumentCheck = Box::new(move |arguments| {
-        input::parse::<CustomToolArguments>(of_check.input(), &[], arguments).map(drop)
+        input::parse::<CustomToolArguments>(&of_check.input, &[], arguments).map(drop)
     });
     let call: ToolFn = Box::new(move |context, arguments| {
         let query = Arc::clone(&query);
         Box::pin(async move {
-            let CustomToolArguments(variables) = input::parse(query.input(), &[], arguments)?;
+            let CustomToolArguments(variables) = input::parse(&query.input, &[], arguments)?;
             let data = context.wiki.ask(&query, &variables).await?;
             Ok(json!({ "data": data }))
         })

@@ -22,9 +22,9 @@ fn a_query_becomes_a_tool_with_its_variables() {
     let text = "# Finds users.\n# By name.\nquery FindUsers($q: String!, $n: Int = 3, $tags: [String!], $kind: Kind! = SMALL, $at: Date) {\n  users { search(query: $q) { id called: name } }\n  pages { list(limit: $n, tags: $tags) { id } }\n  things(kind: $kind, at: $at) { id }\n}\n";
     let draft = UncheckedQuery::parse("find_users.graphql", text).expect("a query");
     let query = draft.check(&testing::wiki()).expect("a good query");
-    assert_eq!(query.name(), "custom_find_users");
-    assert_eq!(query.title(), "FindUsers");
-    assert_eq!(query.description(), "Finds users. By name.");
+    assert_eq!(query.name, "custom_find_users");
+    assert_eq!(query.title, "FindUsers");
+    assert_eq!(query.description, "Finds users. By name.");
     assert!(query.touches_pages());
     let expected = json!({
         "type": "object",
@@ -38,7 +38,7 @@ fn a_query_becomes_a_tool_with_its_variables() {
         "required": ["q"],
         "additionalProperties": false,
     });
-    assert_eq!(Value::Object(query.input().clone()), expected);
+    assert_eq!(Value::Object(query.input.clone()), expected);
 }
 
 #[test]
