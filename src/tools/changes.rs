@@ -76,7 +76,7 @@ pub(super) struct RecentChanges {
 }
 
 /// A page that was changed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenPage {
     id: Option<i64>,
@@ -242,18 +242,9 @@ impl WrittenPage {
                 .as_ref()
                 .and_then(Date::instant)
                 .is_some_and(|created| created >= since),
-            authors: Vec::new(),
             ours: ours.is_some(),
             by_call_id: ours.map(|call| call.to_string()),
-            writes: None,
-            changed: None,
-            lines_added: None,
-            lines_removed: None,
-            moved_from: None,
-            from_version: None,
-            changes: Map::new(),
-            diff: String::new(),
-            warnings: Vec::new(),
+            ..Self::default()
         };
         let Some(past) = past else {
             unavailable.extend(["authors", "writes", "changed"].map(|name| (name, HISTORY)));

@@ -1,6 +1,6 @@
 //! Guides: what an agent should know of the wiki and of this server before it writes.
 
-use super::{BuiltInResource, ResourceText};
+use super::BuiltInResource;
 
 const fn guide(
     uri: &'static str,
@@ -13,7 +13,7 @@ const fn guide(
         name,
         title,
         mime_type: "text/markdown",
-        text: ResourceText::Fixed(text),
+        text: Some(text),
         about: None,
     }
 }

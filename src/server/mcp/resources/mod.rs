@@ -10,8 +10,6 @@ mod guides;
 mod page;
 mod status;
 
-use std::pin::Pin;
-
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceResult,
@@ -43,7 +41,8 @@ struct BuiltInResource {
     name: &'static str,
     title: &'static str,
     mime_type: &'static str,
-    text: ResourceText,
+    /// `None` for the status, which is made for each reader.
+    text: Option<&'static str>,
     /// The tool that it explains, if it is about one.
     about: Option<&'static str>,
 }
@@ -54,14 +53,6 @@ impl BuiltInResource {
         self.about.is_none_or(|tool| offered.has(tool))
     }
 }
-
-/// The source of a resource's text.
-enum ResourceText {
-    Fixed(&'static str),
-    Made(for<'a> fn(&'a ResourceReader<'_>) -> ResourceFuture<'a>),
-}
-
-type ResourceFuture<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
 
 /// The caller that reads a resource.
 #[derive(Debug)]
@@ -128,9 +119,9 @@ async fn text_at(reader: &ResourceReader<'_>, uri: &str) -> Result<ReadResourceR
         return page::read(reader.visit, uri).await;
     };
     let (text, kept) = match own.text {
-        ResourceText::Fixed(text) => (offered.markdown(text), KEPT_MS),
-        ResourceText::Made(make) => match make(reader).await {
-            Ok(text) => (text, 0),
+        Some(text) => (offered.markdown(text), KEPT_MS),
+        None => match Box::pin(status_of(reader)).await {
+            Ok(status) => (status.to_string(), 0),
             Err(failure) => return Err(refused(reader.visit, failure).await),
         },
     };

@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use super::super::super::clients::client_record::ClientRecord;
 use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
-use super::{BuiltInResource, ResourceReader, ResourceText};
+use super::{BuiltInResource, ResourceReader};
 use crate::error::Failure;
 use crate::gates::{StandingApproval, paused};
 use crate::page::{PageReading, Prefix};
@@ -29,7 +29,7 @@ pub(super) const STATUS: BuiltInResource = BuiltInResource {
     name: "status",
     title: "Status of this session: what may be written, key, index, open proposals",
     mime_type: "application/json",
-    text: ResourceText::Made(|reader| Box::pin(async { Ok(status_of(reader).await?.to_string()) })),
+    text: None,
     about: None,
 };
 
