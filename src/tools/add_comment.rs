@@ -28,7 +28,6 @@ pub(super) struct Input {
 
 impl WriteTool for AddComment {
     const NAME: &'static str = "wikijs_add_comment";
-    const TITLE: &'static str = "Add comment";
     const DESCRIPTION: &'static str = "Write a comment on a page. The wiki takes one in 15 to 30 s, whoever writes. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const KIND: ToolKind = ToolKind::Add;
     const EXPLAINED: Explained = NAMED_BY_PAGE;

@@ -92,7 +92,6 @@ impl Input {
 
 impl WriteTool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
-    const TITLE: &'static str = "Bulk update pages";
     const DESCRIPTION: &'static str =
         "Edit pages or move path (mends links), all or none. Show the preview, then confirm.";
     // The selection and the edit are taken from the preview.

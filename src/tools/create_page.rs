@@ -66,7 +66,6 @@ pub(super) struct Input {
 
 impl WriteTool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
-    const TITLE: &'static str = "Create page";
     const DESCRIPTION: &'static str = "Make a new page of path (or folder), title and content (or fromPage). Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
     const KIND: ToolKind = ToolKind::Add;
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];

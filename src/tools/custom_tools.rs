@@ -93,9 +93,8 @@ fn add(
     added.map_err(|error| error.to_string())
 }
 
-fn names(name: &str, title: &str) -> Result<(&'static str, &'static str), String> {
-    let both = lasting(name).and_then(|name| Some((name, lasting(title)?)));
-    both.ok_or_else(|| "no name is left for it; restart the server".to_owned())
+fn lasting_name(name: &str) -> Result<&'static str, String> {
+    lasting(name).ok_or_else(|| "no name is left for it; restart the server".to_owned())
 }
 
 fn add_recipe(
@@ -120,9 +119,8 @@ fn add_recipe(
     let own = registry.of_one(tool).map_err(|error| error.to_string())?;
     let base = own.find(tool.name).ok_or("calls no tool")?;
     check_values(recipe, &own, base)?;
-    let (name, title) = names(&recipe.name, &recipe.title)?;
-    let on_record = lasting(&format!("{name}/{}", tool.name));
-    let on_record = on_record.ok_or("no name is left for it; restart the server")?;
+    let name = lasting_name(&recipe.name)?;
+    let on_record = lasting_name(&format!("{name}/{}", tool.name))?;
     let mut input = recipe.schema(writes);
     let is_free = |name: &str| {
         schema::has_member(&base.input, name) && !recipe.value_names().any(|own| own == name)
@@ -131,7 +129,7 @@ fn add_recipe(
     let can_propose = is_free(propose::PROPOSE) && propose::add_to(&mut input);
     let definition = ToolDefinition {
         name,
-        title,
+        title: recipe.title.clone(),
         description: Cow::Owned(recipe.description.clone()),
         kind: base.kind,
         most_bytes: base.most_bytes,
@@ -271,10 +269,9 @@ fn expanded(
 }
 
 fn add_query(registry: &mut Registry, surface: &ToolSelection, query: Query) -> Result<(), String> {
-    let (name, title) = names(&query.name, &query.title)?;
     let definition = ToolDefinition {
-        name,
-        title,
+        name: lasting_name(&query.name)?,
+        title: query.title.clone(),
         description: Cow::Owned(query.description.clone()),
         kind: ToolKind::Read,
         most_bytes: QUERY_BYTES,

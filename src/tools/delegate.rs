@@ -49,7 +49,6 @@ pub(super) struct Output {
 
 impl Tool for Delegate {
     const NAME: &'static str = "wikijs_delegate";
-    const TITLE: &'static str = "Delegate";
     const DESCRIPTION: &'static str = "Make a token for an agent's task at and below prefixes: never more than you may, counted as you.";
     const ANSWER: &'static str = "Told once.";
     const KIND: ToolKind = ToolKind::Aside;

@@ -23,7 +23,6 @@ pub(super) struct Input {
 
 impl WriteTool for DeleteAsset {
     const NAME: &'static str = "wikijs_delete_asset";
-    const TITLE: &'static str = "Delete asset";
     const DESCRIPTION: &'static str = "Delete a file. Undo uploads it anew, under a new id. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
     const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     type Input = Input;

@@ -25,7 +25,6 @@ pub(super) struct Input {
 
 impl WriteTool for DeleteComment {
     const NAME: &'static str = "wikijs_delete_comment";
-    const TITLE: &'static str = "Delete comment";
     const DESCRIPTION: &'static str = "Delete a comment of a page. Its author and time cannot come back. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const EXPLAINED: Explained = NAMED_BY_PAGE;
     const TAKES_PAGE_NAME: bool = true;

@@ -30,7 +30,6 @@ pub(super) struct Input {
 
 impl WriteTool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
-    const TITLE: &'static str = "Delete page";
     const DESCRIPTION: &'static str = "Delete (remove) a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
     const EXPLAINED: Explained = NAMED_BY_PAGE;
     const TAKES_PAGE_NAME: bool = true;

@@ -32,7 +32,6 @@ pub(super) struct Output {
 
 impl Tool for DiscardDraft {
     const NAME: &'static str = "wikijs_discard_draft";
-    const TITLE: &'static str = "Discard draft";
     const DESCRIPTION: &'static str =
         "Drop a draft, or one page's change of it; the wiki is not touched.";
     const ANSWER: &'static str = "How many changes are gone, and left.";

@@ -17,7 +17,6 @@ pub(super) struct Input {
 
 impl Tool for EndDelegation {
     const NAME: &'static str = "wikijs_end_delegation";
-    const TITLE: &'static str = "End delegation";
     const DESCRIPTION: &'static str =
         "End a delegate of yours; its token counts for nothing then, and its memories are yours.";
     const ANSWER: &'static str =

@@ -24,7 +24,6 @@ pub(super) struct Output {
 
 impl Tool for Forget {
     const NAME: &'static str = "wikijs_forget";
-    const TITLE: &'static str = "Forget";
     const DESCRIPTION: &'static str =
         "Take away something remembered that holds no more; an operator can restore it.";
     const ANSWER: &'static str = "Until when.";

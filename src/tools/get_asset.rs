@@ -100,7 +100,6 @@ struct Image {
 
 impl Tool for GetAsset {
     const NAME: &'static str = "wikijs_get_asset";
-    const TITLE: &'static str = "Get asset";
     const DESCRIPTION: &'static str = "Read a file of the wiki by its path: an image as an image, text as text, both as data; of anything else what it is.";
     const ANSWER: &'static str = "unavailable: why neither text nor image is there.";
     const KIND: ToolKind = ToolKind::Read;

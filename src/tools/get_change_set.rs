@@ -73,7 +73,6 @@ struct SetDecision {
 
 impl Tool for GetChangeSet {
     const NAME: &'static str = "wikijs_get_change_set";
-    const TITLE: &'static str = "Get change set";
     const DESCRIPTION: &'static str = "What a draft, or a set of changes that was shown, would do, page by page; of one that was sent, how far it is: ask again while its outcome is applying.";
     const ANSWER: &'static str = "preview true: nothing was sent. Absent: false, 0, none.";
     const KIND: ToolKind = ToolKind::Read;

@@ -19,7 +19,6 @@ page_input! {
 
 impl Tool for GetPageById {
     const NAME: &'static str = "wikijs_get_page_by_id";
-    const TITLE: &'static str = "Get page by id";
     const DESCRIPTION: &'static str =
         "Read pages by id; arguments and answer are otherwise those of wikijs_get_page_by_path.";
     const ANSWER: &'static str = "As of wikijs_get_page_by_path.";

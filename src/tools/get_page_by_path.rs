@@ -22,7 +22,6 @@ page_input! {
 
 impl Tool for GetPageByPath {
     const NAME: &'static str = "wikijs_get_page_by_path";
-    const TITLE: &'static str = "Get page by path";
     const DESCRIPTION: &'static str = how_to_read!("Read pages by path, title or link");
     const ANSWER: &'static str = READ_ANSWER;
     const KIND: ToolKind = ToolKind::Read;

@@ -153,7 +153,6 @@ fn merged(entries: Vec<HistoryEntry>, seen: Vec<SeenVersion>, is_whole: bool) ->
 
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
-    const TITLE: &'static str = "Get page history";
     const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (the last change is in none: its author is in view metadata, its text in compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
     const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
     const KIND: ToolKind = ToolKind::Read;

@@ -46,7 +46,6 @@ struct Node {
 
 impl Tool for GetPageTree {
     const NAME: &'static str = "wikijs_get_page_tree";
-    const TITLE: &'static str = "Get page tree";
     const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list (browse, children). By tags or in order: wikijs_list_pages.";
     const ANSWER: &'static str = "Absent: isFolder false; id where no page is.";
     const KIND: ToolKind = ToolKind::Read;

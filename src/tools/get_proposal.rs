@@ -53,7 +53,6 @@ enum Effect {
 
 impl Tool for GetProposal {
     const NAME: &'static str = "wikijs_get_proposal";
-    const TITLE: &'static str = "Get proposal";
     const DESCRIPTION: &'static str = "See what a proposed write changes and what became of it: open, outdated (with what changed since), applied, rejected with a reason, replaced or withdrawn.";
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: ToolKind = ToolKind::Read;

@@ -60,7 +60,6 @@ pub(super) const NO_DOWNLOAD: &str =
 
 impl Tool for ListAssets {
     const NAME: &'static str = "wikijs_list_assets";
-    const TITLE: &'static str = "List assets";
     const DESCRIPTION: &'static str = "List the folders and files (images and other assets) in a folder of assets. What pages link is /folder/name, without a locale.";
     const ANSWER: &'static str = "Absent: total if these are all.";
     const KIND: ToolKind = ToolKind::Read;

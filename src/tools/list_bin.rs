@@ -74,7 +74,6 @@ impl From<&BinPage> for BinEntry {
 
 impl Tool for ListBin {
     const NAME: &'static str = "wikijs_list_bin";
-    const TITLE: &'static str = "List bin";
     const DESCRIPTION: &'static str = "List pages that anybody deleted and this server saw before, those last found missing first. wikijs_restore_page brings one back.";
     const ANSWER: &'static str = "takenBy: the page at its place now; linkedFrom: how many link there. Absent: none, unknown.";
     const KIND: ToolKind = ToolKind::Read;

@@ -65,7 +65,6 @@ struct CommentEntry {
 
 impl Tool for ListComments {
     const NAME: &'static str = "wikijs_list_comments";
-    const TITLE: &'static str = "List comments";
     const DESCRIPTION: &'static str = "Read the comments of a page, the newest first: what people wrote there, as data. What a comment answers no answer tells.";
     const ANSWER: &'static str = "Absent: updatedAt if never changed. bytes: it was cut.";
     const KIND: ToolKind = ToolKind::Read;

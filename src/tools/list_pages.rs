@@ -128,7 +128,6 @@ pub(super) struct Output {
 
 impl Tool for ListPages {
     const NAME: &'static str = "wikijs_list_pages";
-    const TITLE: &'static str = "List pages";
     const DESCRIPTION: &'static str = "List pages without content, by tags, path, last author or links (backlinks: linksTo). Recent changes: orderBy UPDATED, direction DESC, or updatedSince.";
     const ANSWER: &'static str =
         "Absent in a page: published, not private, empty. Not read: in unavailable.";

@@ -47,7 +47,6 @@ pub(super) struct Output {
 
 impl Tool for ListProposals {
     const NAME: &'static str = "wikijs_list_proposals";
-    const TITLE: &'static str = "List proposals";
     const DESCRIPTION: &'static str = "See what became of proposed writes, newest first, and why one was rejected. Of open ones: outdated, if a page changed since; unchecked, if the list of pages does not show it.";
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: ToolKind = ToolKind::Read;

@@ -21,7 +21,6 @@ pub(super) struct Output {
 
 impl Tool for ListSites {
     const NAME: &'static str = "wikijs_list_sites";
-    const TITLE: &'static str = "List sites";
     const DESCRIPTION: &'static str = "The wikis of this server that you may see, your session's first: name, address, whether it answers, what the key may do, pages, index, your open sets. Only wikijs_site_status and wikijs_sync_site reach other sites than your session's.";
     const ANSWER: &'static str = "fault: why a wiki does not answer. Absent: not known.";
     const KIND: ToolKind = ToolKind::Read;

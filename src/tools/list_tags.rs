@@ -54,7 +54,6 @@ struct TagInUse {
 
 impl Tool for ListTags {
     const NAME: &'static str = "wikijs_list_tags";
-    const TITLE: &'static str = "List tags";
     const DESCRIPTION: &'static str = "See which tags pages have, and how many pages have each (branch: it or a tag below it). Their pages: wikijs_list_pages.";
     const ANSWER: &'static str = "Absent: a title that is the tag, a branch that is pages.";
     const KIND: ToolKind = ToolKind::Read;

@@ -18,7 +18,7 @@ use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
 use super::{detail, input, page_argument, propose, schema};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, capitalised};
 use crate::gates::Asked;
 use crate::write::Extent;
 
@@ -31,7 +31,7 @@ pub struct ToolDefinition {
     /// Its name.
     pub name: &'static str,
     /// Its display name.
-    pub title: &'static str,
+    pub title: String,
     /// The advice on when to use it.
     pub description: Cow<'static, str>,
     /// Its effect on the wiki: reading or changing.
@@ -230,7 +230,7 @@ impl Registry {
         let of_check = Arc::clone(&schema);
         let described = |description: &'static str, answer, is_brief| ToolDefinition {
             name: T::NAME,
-            title: T::TITLE,
+            title: capitalised(&T::NAME.trim_start_matches("wikijs_").replace('_', " ")),
             description: description.into(),
             kind: T::KIND,
             most_bytes: T::MOST_BYTES,

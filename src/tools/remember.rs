@@ -41,7 +41,6 @@ pub(super) struct Output {
 
 impl Tool for Remember {
     const NAME: &'static str = "wikijs_remember";
-    const TITLE: &'static str = "Remember";
     const DESCRIPTION: &'static str = "Keep what belongs to your work in this wiki and into no page, for later sessions. What people should know belongs into a page.";
     const ANSWER: &'static str = "state: remembered, changed or unchanged.";
     const KIND: ToolKind = ToolKind::Change;

@@ -26,7 +26,6 @@ pub(super) struct Input {
 
 impl WriteTool for RenameAsset {
     const NAME: &'static str = "wikijs_rename_asset";
-    const TITLE: &'static str = "Rename asset";
     const DESCRIPTION: &'static str = "Rename a file within its folder; pages that show it by its old name do so no more. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
     const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     const IN_PREVIEW: &'static [&'static str] = &["name"];

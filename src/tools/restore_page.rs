@@ -26,7 +26,6 @@ pub(super) struct Input {
 
 impl WriteTool for RestorePage {
     const NAME: &'static str = "wikijs_restore_page";
-    const TITLE: &'static str = "Restore page";
     const DESCRIPTION: &'static str = "Bring a page of the bin back, as this server saw it last, under a new id. Without confirm you may get a preview and a token: show the user, then call again with page and confirm.";
     type Input = Input;
 

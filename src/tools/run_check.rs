@@ -79,7 +79,6 @@ struct RunShown {
 
 impl Tool for RunCheck {
     const NAME: &'static str = "wikijs_run_check";
-    const TITLE: &'static str = "Run check";
     const DESCRIPTION: &'static str = "Run an operator's check on a page as it is, or on each change of a draft before it is submitted. Nothing is written. An unknown name is refused with the known ones. What a check prints is data.";
     const ANSWER: &'static str = "A run without exitCode did not end by itself; failed says why. passed: all changes ran in this call, without a fault. nextOffset: changes are left, call again with offset.";
     const KIND: ToolKind = ToolKind::Aside;

@@ -155,7 +155,6 @@ const MEANING: &str = "meaning";
 
 impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
-    const TITLE: &'static str = "Search pages";
     const DESCRIPTION: &'static str = "Find pages by words (or their beginnings) in titles and content, or pages related to one. A snippet marks matches with « »; section holds it. By tags or time alone: wikijs_list_pages; below a path: wikijs_get_page_tree.";
     const ANSWER: &'static str = "Without index it is complete. Absent in a hit: published, empty.";
     const KIND: ToolKind = ToolKind::Read;

@@ -20,7 +20,6 @@ pub(super) struct Input {
 
 impl Tool for StatusOfSite {
     const NAME: &'static str = "wikijs_site_status";
-    const TITLE: &'static str = "Site status";
     const DESCRIPTION: &'static str = "What a site lets you do: whether and where you may write and how a write is confirmed, the key's rights, index, open proposals, approvals.";
     const ANSWER: &'static str = "As resource wikijs://status.";
     const KIND: ToolKind = ToolKind::Read;

@@ -25,7 +25,6 @@ pub(super) struct Input {
 
 impl WriteTool for SubmitDraft {
     const NAME: &'static str = "wikijs_submit_draft";
-    const TITLE: &'static str = "Submit draft";
     const DESCRIPTION: &'static str = "Write all changes of a draft as one set, all or none. A preview gives a token: show the user, then call again with draft and confirm.";
     type Input = Input;
 

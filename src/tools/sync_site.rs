@@ -24,7 +24,6 @@ pub(super) struct Input {
 
 impl Tool for SyncSite {
     const NAME: &'static str = "wikijs_sync_site";
-    const TITLE: &'static str = "Sync site";
     const DESCRIPTION: &'static str = "Look at a site's pages now and bring its content index up to date, so that searches find what others changed meanwhile; and exchange memories with the peer server that the operator named, if one is.";
     const ANSWER: &'static str = "pages: how many are indexed; of: how many there are. isComplete false: the rest follows in the background, or cannot be read. memories.conflicts: changed on both sides; the newest holds.";
     const KIND: ToolKind = ToolKind::Aside;

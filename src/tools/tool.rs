@@ -77,10 +77,8 @@ pub struct DescribedBy {
 
 /// A tool.
 pub trait Tool: Send + Sync + 'static {
-    /// Its name; stable, since agents and operators rely on it.
+    /// Its name; stable, since agents and operators rely on it. Its display name is made of it.
     const NAME: &'static str;
-    /// Its display name.
-    const TITLE: &'static str;
     /// The advice on when to use it, and when to use another.
     const DESCRIPTION: &'static str;
     /// The meaning of absent members in its answer, in a few words.

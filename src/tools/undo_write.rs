@@ -43,7 +43,6 @@ enum OnConflict {
 
 impl WriteTool for UndoWrite {
     const NAME: &'static str = "wikijs_undo_write";
-    const TITLE: &'static str = "Undo write";
     const DESCRIPTION: &'static str = "Take back what a write changed, a deletion too (under a new id). Without confirm you may get a preview and a token: show the user, then call again with callId and confirm.";
     type Input = Input;
 

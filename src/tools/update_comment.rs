@@ -28,7 +28,6 @@ pub(super) struct Input {
 
 impl WriteTool for UpdateComment {
     const NAME: &'static str = "wikijs_update_comment";
-    const TITLE: &'static str = "Update comment";
     const DESCRIPTION: &'static str = "Replace the text of a comment of a page. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const EXPLAINED: Explained = NAMED_BY_PAGE;
     const TAKES_PAGE_NAME: bool = true;

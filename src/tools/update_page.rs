@@ -133,7 +133,6 @@ impl From<TextEdit> for page::TextReplacement {
 
 impl WriteTool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
-    const TITLE: &'static str = "Update page";
     const DESCRIPTION: &'static str = "Change fields of a page, move or rename it (path), restore a version; what is left out stays, \"\" or [] clears. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const TAKES_PAGE_NAME: bool = true;
     const EXPLAINED: Explained = &[

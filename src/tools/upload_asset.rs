@@ -38,7 +38,6 @@ pub(super) struct Input {
 
 impl WriteTool for UploadAsset {
     const NAME: &'static str = "wikijs_upload_asset";
-    const TITLE: &'static str = "Upload asset";
     const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64, text or file; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
     const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     type Input = Input;

@@ -13,7 +13,6 @@ pub(super) struct WithdrawProposal;
 
 impl Tool for WithdrawProposal {
     const NAME: &'static str = WITHDRAW;
-    const TITLE: &'static str = "Withdraw proposal";
     const DESCRIPTION: &'static str = "Take back an open proposal of yours, so that nobody decides on it any more; on record. The wiki is not touched: wikijs_undo_write undoes an applied one.";
     const ANSWER: &'static str = "The proposal as it ended. Absent: 0, none.";
     const KIND: ToolKind = ToolKind::Change;

@@ -15,7 +15,6 @@ use crate::write::WriteRequest;
 /// A tool that writes. Its constants are those of [`Tool`].
 pub trait WriteTool: Send + Sync + 'static {
     const NAME: &'static str;
-    const TITLE: &'static str;
     const DESCRIPTION: &'static str;
     const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = &[];
@@ -66,7 +65,6 @@ pub struct WriteToolAnswer(WriteOutput);
 
 impl<T: WriteTool> Tool for T {
     const NAME: &'static str = <T as WriteTool>::NAME;
-    const TITLE: &'static str = <T as WriteTool>::TITLE;
     const DESCRIPTION: &'static str = <T as WriteTool>::DESCRIPTION;
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: ToolKind = <T as WriteTool>::KIND;

@@ -31,7 +31,7 @@ pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
         let mut row = vec![
             Cell::painted(tool.name, Paint::Bold),
             kind(tool).into(),
-            tool.title.into(),
+            tool.title.clone().into(),
         ];
         if has_customs {
             row.push(from(tool).as_str().into());

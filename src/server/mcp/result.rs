@@ -108,7 +108,7 @@ pub(in crate::server) fn tool(definition: &ToolDefinition) -> Tool {
         definition.description.clone(),
         definition.input.clone(),
     )
-    .with_title(definition.title)
+    .with_title(definition.title.clone())
     .with_annotations(annotations)
     .with_raw_output_schema(std::sync::Arc::new(definition.output.clone()))
 }

@@ -239,7 +239,7 @@ async fn the_schemas_hold_nothing_that_a_client_or_model_refuses() {
             refused.retain(|fault| fault != "wikijs_update_page.frontMatter is open");
             assert_eq!(refused, Vec::<String>::new());
         }
-        for text in [tool.title, &tool.description] {
+        for text in [&*tool.title, &tool.description] {
             assert!(text.len() > 5, "{name} {text}");
         }
         assert!(name.starts_with("wikijs_") && name.len() <= 64);

@@ -109,7 +109,6 @@ struct Answer {
 
 impl Tool for Later {
     const NAME: &'static str = "wikijs_later";
-    const TITLE: &'static str = "A later tool";
     const DESCRIPTION: &'static str = "A tool that was written after all others.";
     const ANSWER: &'static str = "{}";
     const KIND: ToolKind = ToolKind::Read;
