@@ -1,11 +1,14 @@
 //! The part of a text that a caller names: by a selector, a reference's section, or lines.
 
+use std::ops::Range;
+
 use super::answer::Excerpt;
 use super::ask::{PageReadOptions, PageViewKind};
 use crate::error::{Code, Failure};
 use crate::page::{
     Outline, PartKind, PartSelector, Section, SectionFault, Selector, SourceFormat, escaped,
 };
+use crate::tools::input::invalid_argument;
 use crate::write::section_failure;
 
 /// The most nested parts that are named.
@@ -13,7 +16,7 @@ const MAX_PARTS: usize = 40;
 
 /// The requested part of a text.
 pub(super) struct RequestedPart {
-    pub(super) range: std::ops::Range<usize>,
+    pub(super) range: Range<usize>,
     /// The parts below it, without its own heading.
     body: usize,
     pub(super) first_line: usize,
@@ -40,18 +43,12 @@ impl RequestedPart {
             selector: None,
         };
         if let Some(lines) = ask.lines().filter(|_| ask.view != PageViewKind::Text) {
-            let (piece, first_line) = lines_of(text, lines)?;
-            let start = text
-                .split_inclusive('\n')
-                .take(first_line - 1)
-                .map(str::len)
-                .sum();
+            let range = lines_of(text, lines)?;
             return Ok(Self {
-                range: start..start + piece.len(),
-                body: start,
-                first_line,
-                section: None,
-                selector: None,
+                body: range.start,
+                range,
+                first_line: lines.0,
+                ..whole
             });
         }
         if ask.section.is_none() && anchor.is_none() {
@@ -170,27 +167,16 @@ pub(super) fn listing(
     }))
 }
 
-/// Lines of a text, with the number of the first.
-pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, usize), Failure> {
-    let before: usize = text
-        .split_inclusive('\n')
-        .take(from - 1)
-        .map(str::len)
-        .sum();
-    let rest = text.get(before..).unwrap_or_default();
-    let length = rest
-        .split_inclusive('\n')
-        .take(to - from + 1)
-        .map(str::len)
-        .sum();
-    if rest.is_empty() && from > 1 {
+/// The place of lines in a text.
+pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<Range<usize>, Failure> {
+    let lengths = || text.split_inclusive('\n').map(str::len);
+    let start: usize = lengths().take(from - 1).sum();
+    if start == text.len() && from > 1 {
         let lines = text.lines().count();
-        return Err(crate::tools::input::invalid_argument(
-            "lines",
-            format!("begin after the last line, {lines}"),
-        ));
+        let fault = format!("begin after the last line, {lines}");
+        return Err(invalid_argument("lines", fault));
     }
-    Ok((rest.get(..length).unwrap_or_default(), from))
+    Ok(start..lengths().take(to).sum())
 }
 
 /// The parts below a part, a line each, as many as fit into the room, and how many more there are.

@@ -465,7 +465,10 @@ fn cut(
 ) -> Result<(Slice, usize), Failure> {
     // Lines of plain text are counted here; lines of a source were already taken with its part.
     let (text, first_line) = match (ask.view, ask.lines()) {
-        (PageViewKind::Text, Some(lines)) => lines_of(text, lines)?,
+        (PageViewKind::Text, Some(lines)) => (
+            text.get(lines_of(text, lines)?).unwrap_or_default(),
+            lines.0,
+        ),
         (PageViewKind::Text, None) => (text, 1),
         _ => (text, named.first_line),
     };
