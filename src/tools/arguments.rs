@@ -27,10 +27,21 @@ pub struct Arguments {
 }
 
 /// The reason why the arguments were not read at all.
-#[derive(Debug, Clone, Copy)]
-enum ArgumentsRefusal {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentsRefusal {
+    /// There are more bytes than are accepted.
     TooLarge,
+    /// Other large calls left no room for them.
     NoRoom,
+}
+
+impl From<ArgumentsRefusal> for Arguments {
+    fn from(refusal: ArgumentsRefusal) -> Self {
+        Self {
+            refused: Some(refusal),
+            ..Self::default()
+        }
+    }
 }
 
 impl From<Map<String, Value>> for Arguments {
@@ -70,22 +81,6 @@ impl Arguments {
             is_large: true,
             refused: None,
         })
-    }
-
-    /// Arguments that were too large to read.
-    pub fn too_large() -> Self {
-        Self {
-            refused: Some(ArgumentsRefusal::TooLarge),
-            ..Self::default()
-        }
-    }
-
-    /// Large arguments for which other large calls left no room.
-    pub fn no_room() -> Self {
-        Self {
-            refused: Some(ArgumentsRefusal::NoRoom),
-            ..Self::default()
-        }
     }
 
     /// The arguments that were kept.

@@ -76,7 +76,7 @@ mod withdraw_proposal;
 mod write_output;
 mod write_tool;
 
-pub use arguments::Arguments;
+pub use arguments::{Arguments, ArgumentsRefusal};
 pub use context::ToolContext;
 pub use custom_tools::add_customs;
 pub(crate) use list_bin::BinEntry;

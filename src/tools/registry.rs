@@ -279,18 +279,17 @@ impl Registry {
 
     /// One tool as clients see it.
     pub fn find(&self, name: &str) -> Option<&ToolDefinition> {
-        self.definitions()
-            .find(|definition| definition.name == name)
+        Some(&self.entry(name)?.definition)
+    }
+
+    fn entry(&self, name: &str) -> Option<&RegisteredTool> {
+        let mut entries = self.entries.iter();
+        entries.find(|entry| entry.definition.name == name)
     }
 
     /// Checks if a tool would take these arguments; `None` if there is no such tool.
     pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
-        let arguments = Arguments::from(arguments);
-        let entry = self
-            .entries
-            .iter()
-            .find(|entry| entry.definition.name == name)?;
-        Some((entry.check)(arguments))
+        Some((self.entry(name)?.check)(arguments.into()))
     }
 
     /// Calls a tool; `None` if there is no such tool.
@@ -300,11 +299,7 @@ impl Registry {
         context: ToolContext,
         arguments: impl Into<Arguments>,
     ) -> Option<ToolFuture> {
-        let entry = self
-            .entries
-            .iter()
-            .find(|entry| entry.definition.name == name)?;
-        Some((entry.call)(context, arguments.into()))
+        Some((self.entry(name)?.call)(context, arguments.into()))
     }
 }
 

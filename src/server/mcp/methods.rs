@@ -75,9 +75,8 @@ pub(in crate::server) async fn arguments(
 ) -> Result<Arguments, ErrorData> {
     match load(context) {
         None => Ok(request.arguments.take().unwrap_or_default().into()),
-        Some(PayloadContent::TooLarge) => Ok(Arguments::too_large()),
-        Some(PayloadContent::NoRoom) => Ok(Arguments::no_room()),
-        Some(PayloadContent::Arguments(json)) => {
+        Some(Err(refusal)) => Ok(refusal.into()),
+        Some(Ok(json)) => {
             let read = tokio::task::spawn_blocking(move || Arguments::read(&json)).await;
             let read = read.ok().and_then(Result::ok);
             read.ok_or_else(|| malformed("tools/call"))

@@ -11,7 +11,8 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota};
-use super::large_message::{MOST_BESIDE, Payload, PayloadContent, Scan};
+use super::large_message::{MOST_BESIDE, Payload, Scan};
+use crate::tools::ArgumentsRefusal;
 
 /// Number of bytes read at once.
 const CHUNK: usize = 8 * 1024;
@@ -181,7 +182,7 @@ struct LargeLine {
     scan: Scan,
     room: Option<MessagePermit>,
     /// The reason it is refused; its first bytes are kept to identify it.
-    refused: Option<PayloadContent>,
+    refused: Option<ArgumentsRefusal>,
 }
 
 impl LargeLine {
@@ -189,7 +190,7 @@ impl LargeLine {
         Self {
             scan: Scan::new(&line),
             line,
-            refused: room.is_none().then_some(PayloadContent::NoRoom),
+            refused: room.is_none().then_some(ArgumentsRefusal::NoRoom),
             room,
         }
     }
@@ -201,7 +202,7 @@ impl LargeLine {
             return;
         }
         if self.line.len() + bytes.len() > MOST_BYTES {
-            self.refused = Some(PayloadContent::TooLarge);
+            self.refused = Some(ArgumentsRefusal::TooLarge);
             self.room = None;
             self.line.truncate(MOST_BESIDE);
             self.line.shrink_to_fit();
@@ -220,14 +221,14 @@ impl LargeLine {
             refused,
         } = self;
         let (lightened, why) = match refused {
-            None => (scan.lighten(line, room), PayloadContent::TooLarge),
+            None => (scan.lighten(line, room), ArgumentsRefusal::TooLarge),
             Some(why) => (Err(line), why),
         };
         let (mut line, cargo) = match lightened {
             Ok(lightened) => lightened,
             Err(line) => {
                 tracing::warn!(?why, "a large message was not read");
-                (scan.stub(&line)?, Payload::new(why, None))
+                (scan.stub(&line)?, Payload::new(Err(why), None))
             }
         };
         line.push(b'\n');
@@ -239,7 +240,8 @@ impl LargeLine {
 mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-    use super::{LargeLine, LineFramer, MOST_BESIDE, MOST_BYTES, PayloadContent};
+    use super::{ArgumentsRefusal, LargeLine, LineFramer, MOST_BESIDE, MOST_BYTES};
+    use crate::server::stdio::large_message::PayloadContent;
 
     /// Each line as it comes out, and what went with it.
     async fn read(input: Vec<u8>) -> Vec<(String, Option<PayloadContent>)> {
@@ -283,8 +285,8 @@ mod tests {
         assert_eq!(lines, [&*small, &small, &second, &small, "\n", &third]);
         for (place, (_, load)) in read.into_iter().enumerate() {
             match load {
-                Some(PayloadContent::Arguments(json)) => assert_eq!(json, large.as_bytes()),
-                Some(PayloadContent::TooLarge | PayloadContent::NoRoom) => panic!("{place}"),
+                Some(Ok(json)) => assert_eq!(json, large.as_bytes()),
+                Some(Err(_)) => panic!("{place}"),
                 None => assert!(![2, 5].contains(&place)),
             }
         }
@@ -308,7 +310,7 @@ mod tests {
         let (line, cargo) = line.lightened().expect("somebody waits for the answer");
         let stub = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"n\"}}\n";
         assert_eq!(String::from_utf8(line).expect("UTF-8"), stub);
-        assert!(matches!(cargo.take(), Some(PayloadContent::NoRoom)));
+        assert!(matches!(cargo.take(), Some(Err(ArgumentsRefusal::NoRoom))));
     }
 
     #[tokio::test]
@@ -330,7 +332,7 @@ mod tests {
             .map(|(line, load)| {
                 (
                     line.trim_end(),
-                    matches!(load, Some(PayloadContent::TooLarge)),
+                    *load == Some(Err(ArgumentsRefusal::TooLarge)),
                 )
             })
             .collect();

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::super::quota::MessagePermit;
+use crate::tools::ArgumentsRefusal;
 
 /// The most bytes of a message without a call's arguments. Larger ones are read outside of the
 /// threads that all calls share.
@@ -29,16 +30,8 @@ pub(in crate::server) struct Payload {
     _room: Option<Arc<MessagePermit>>,
 }
 
-/// The load of a message.
-#[derive(Debug)]
-pub(in crate::server) enum PayloadContent {
-    /// Arguments, in JSON.
-    Arguments(Vec<u8>),
-    /// More than is accepted.
-    TooLarge,
-    /// There was no room for it.
-    NoRoom,
-}
+/// The load of a message: arguments in JSON, or the reason why they were not read.
+pub(in crate::server) type PayloadContent = Result<Vec<u8>, ArgumentsRefusal>;
 
 impl Payload {
     pub(in crate::server) fn new(load: PayloadContent, room: Option<MessagePermit>) -> Self {
@@ -282,10 +275,7 @@ impl Scan {
         };
         message.truncate(at.end);
         message.drain(..at.start);
-        Ok((
-            light,
-            Payload::new(PayloadContent::Arguments(message), room),
-        ))
+        Ok((light, Payload::new(Ok(message), room)))
     }
 }
 
@@ -297,12 +287,12 @@ fn value<'a>(message: &'a [u8], at: Option<&Range<usize>>) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_BESIDE, PayloadContent, Scan};
+    use super::{MOST_BESIDE, Scan};
 
     fn parts(message: &str) -> Option<(String, String)> {
         let scan = Scan::new(message.as_bytes());
         let (light, cargo) = scan.lighten(message.into(), None).ok()?;
-        let Some(PayloadContent::Arguments(arguments)) = cargo.take() else {
+        let Some(Ok(arguments)) = cargo.take() else {
             return None;
         };
         assert!(cargo.take().is_none());

@@ -152,13 +152,9 @@ pub(in crate::tools) async fn known_locale(
     wiki: &Wiki,
     locale: Option<&Locale>,
 ) -> Result<(), Failure> {
-    match locale {
-        Some(locale) => match wiki.unknown_locale(locale).await {
-            Some(unknown) => Err(unknown.into()),
-            None => Ok(()),
-        },
-        None => Ok(()),
-    }
+    let Some(locale) = locale else { return Ok(()) };
+    let unknown = wiki.unknown_locale(locale).await;
+    unknown.map_or(Ok(()), |unknown| Err(unknown.into()))
 }
 
 /// Reads the path and locale that limit the pages; the path may name its own locale.
@@ -198,13 +194,13 @@ pub(in crate::tools) fn required_memory_id(name: &str, id: &str) -> Result<Memor
         .map_err(|fault: NotHex| invalid_argument(name, fault.to_string()))
 }
 
-/// Reads a date.
 /// The name of a draft, or its id.
 pub(in crate::tools) fn draft(name: &str) -> Result<DraftName, Failure> {
     name.parse()
         .map_err(|fault| invalid_argument("draft", fault))
 }
 
+/// Reads a date.
 pub(in crate::tools) fn date(name: &str, date: Option<&str>) -> Result<Option<Date>, Failure> {
     date.map(Date::parse)
         .transpose()
