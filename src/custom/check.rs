@@ -190,7 +190,11 @@ impl<'a, 'b> Checker<'a, 'b> {
                 return;
             }
             match item {
-                Selection::Field(field) => self.field(field, parent, depth, members),
+                Selection::Field(field) => {
+                    if let Err(fault) = self.field(field, parent, depth, members) {
+                        self.fault(at, fault);
+                    }
+                }
                 Selection::FragmentSpread(spread) => {
                     self.directives(&spread.directives, at);
                     let name = spread.fragment_name.as_str();
@@ -259,7 +263,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         parent: &str,
         depth: usize,
         members: &mut BTreeMap<String, ResponseMember>,
-    ) {
+    ) -> Result<(), String> {
         let (at, name, schema) = (field.position, field.name.as_str(), self.schema);
         self.directives(&field.directives, at);
         if field.alias.is_some() {
@@ -268,7 +272,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 let fault =
                     format!("there are more than {MOST_ALIASES} aliases, with those of fragments");
                 self.over(at, fault);
-                return;
+                return Ok(());
             }
         }
         let shown = field.alias.as_deref().unwrap_or(name);
@@ -281,50 +285,36 @@ impl<'a, 'b> Checker<'a, 'b> {
             );
         }
         if name == "__typename" {
-            return;
+            return Ok(());
         }
         if name.starts_with("__") {
-            self.fault(
-                at,
-                format!("{name} asks for the schema, which no custom tool does"),
-            );
-            return;
+            return Err(format!(
+                "{name} asks for the schema, which no custom tool does"
+            ));
         }
         let Some(found) = schema.fields(parent).and_then(|fields| fields.get(name)) else {
-            self.fault(at, self.no_field(name, parent));
-            return;
+            return Err(self.no_field(name, parent));
         };
-        let leads_to = found.of.name();
+        let (of, leads_to) = (&found.of, found.of.name());
         if is_secret(parent, name, leads_to) {
-            self.fault(
-                at,
-                format!("{parent}.{name} holds secrets, which no custom tool reads"),
-            );
-            return;
+            return Err(format!(
+                "{parent}.{name} holds secrets, which no custom tool reads"
+            ));
         }
         self.touches_pages |= touches_pages(parent == schema.query, name, parent, leads_to);
         self.arguments(field, found, parent);
-        let is_bare = field.selection_set.items.is_empty();
-        if schema.is_leaf(leads_to) {
-            if !is_bare {
-                self.fault(at, format!("{name} is a {} and has no fields", found.of));
+        let set = &field.selection_set;
+        match (schema.is_leaf(leads_to), set.items.is_empty()) {
+            (true, true) => {}
+            (true, false) => return Err(format!("{name} is a {of} and has no fields")),
+            (false, true) => {
+                return Err(format!(
+                    "{name} is a {of}: say which of its fields, in braces"
+                ));
             }
-        } else if is_bare {
-            self.fault(
-                at,
-                format!(
-                    "{name} is a {}: say which of its fields, in braces",
-                    found.of
-                ),
-            );
-        } else {
-            self.selection(
-                &field.selection_set,
-                leads_to,
-                depth + 1,
-                &mut BTreeMap::new(),
-            );
+            (false, false) => self.selection(set, leads_to, depth + 1, &mut BTreeMap::new()),
         }
+        Ok(())
     }
 
     fn no_field(&self, name: &str, parent: &str) -> String {
