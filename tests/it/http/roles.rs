@@ -72,7 +72,7 @@ async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     let prefixes = anna.narrowing().prefixes.as_ref().unwrap()[0].to_string();
     assert_eq!(prefixes, "docs");
     assert!(!anna.may.may_apply_in_dry_run);
-    assert_eq!(anna.id, names.file().read().unwrap()[0].id());
+    assert_eq!(anna.id, names.file().read().unwrap()[0].id);
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn whoever_signed_in_is_out_as_soon_as_the_client_ends_or_is_taken_out() {
     let names = Names::new();
     reviewer(&names);
     let clients = clients(&names);
-    let anna = names.file().read().unwrap()[0].id();
+    let anna = names.file().read().unwrap()[0].id;
     let still = || clients.by_id(anna).is_some();
     assert!(still());
     let before = std::fs::read_to_string(names.path()).unwrap();
@@ -312,7 +312,7 @@ fn nothing_that_is_secret_shows_in_what_is_told_of_a_client() {
     }
     let names = Names::new();
     let secret = reviewer(&names);
-    let id: ClientId = names.file().read().unwrap()[0].id();
+    let id: ClientId = names.file().read().unwrap()[0].id;
     let client = clients(&names).by_id(id).unwrap();
     assert!(!shown(&client).contains(&secret));
 }
@@ -336,7 +336,7 @@ async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     let old = names.client("own");
     let setup = || Setup::editor(&wiki).naming(&names);
     let servers = [setup().host().await, setup().host().await];
-    let id = names.file().read().unwrap()[0].id();
+    let id = names.file().read().unwrap()[0].id;
     let made = token(&names, &["rotate", "own", "--keep-old", "1h"]);
     says(&made.stderr, "The old token ends in 60 minutes, at ");
     says(&made.stderr, "own expires in 90 days, at ");
@@ -351,7 +351,7 @@ async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     };
     assert_eq!(status(&old).await, vec![200; 2]);
     assert_eq!(status(&new).await, vec![200; 2]);
-    assert_eq!(names.file().read().unwrap()[0].id(), id);
+    assert_eq!(names.file().read().unwrap()[0].id, id);
     // The old token's time is over.
     rewrite(&names.path(), |line| {
         line["old"]["ends"] = json!("2020-01-01T00:00:00Z");
@@ -361,7 +361,7 @@ async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     let newest = caller(&token(&names, &["rotate", "own", "--keep-old", "0"]));
     assert_eq!(status(&new).await, vec![401; 2]);
     assert_eq!(status(&newest).await, vec![200; 2]);
-    assert_eq!(names.file().read().unwrap()[0].id(), id);
+    assert_eq!(names.file().read().unwrap()[0].id, id);
 }
 
 #[test]
@@ -410,12 +410,12 @@ async fn a_rotated_person_gets_another_link_and_another_end() {
     assert_eq!(kept.code, 2, "{}", kept.told);
     let second = secret(&token(&names, &["rotate", "anna", "--url", URL]));
     let client = names.file().read().unwrap().remove(0);
-    assert_eq!(client.id(), anna.id());
+    assert_eq!(client.id, anna.id);
     assert_eq!(client.may.prefixes, Some(vec!["docs".to_owned()]));
     let left = client.expires().unwrap().unwrap() - time::OffsetDateTime::now_utc();
     assert!(left > time::Duration::days(89), "{left}");
     let (_, session) = sign_ins(&names).take_link(&second).await.unwrap().unwrap();
-    assert_eq!(session.client(), Some(anna.id()));
+    assert_eq!(session.client(), Some(anna.id));
 }
 
 #[tokio::test]
