@@ -176,7 +176,7 @@ pub(super) async fn tell(
     told.text()
 }
 
-/// What is known of the whole server.
+/// The facts of the whole server.
 pub(super) struct ServerMetrics {
     /// The digest of its settings.
     pub(super) digest: String,
