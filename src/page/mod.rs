@@ -28,9 +28,8 @@ pub use edit::patch::apply_patch;
 pub use edit::section::{PartFault, SectionMode, edit_section, page_of_part, part_as_in};
 pub use hidden::{HiddenKind, HiddenText, Occurrences};
 pub use html::plain_text;
-pub use links::link::{
-    Carrier, LinkKind, PageLink, can_be_linked, has_unchecked_links, links, may_lead_to_page,
-};
+pub use links::find::{has_unchecked_links, links};
+pub use links::link::{Carrier, LinkKind, PageLink, can_be_linked, may_lead_to_page};
 pub use links::mend::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, PartPage,
     WhyLeft, mend_copied, mend_links,

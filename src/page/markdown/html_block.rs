@@ -44,11 +44,6 @@ impl HtmlBlock {
         &self.html
     }
 
-    /// Start of the block in the source; nothing if it has no lines.
-    pub(in crate::page) fn start(&self) -> Option<usize> {
-        self.starts.first().map(|(_, source)| *source)
-    }
-
     /// Position in the source of a byte of the HTML.
     pub(in crate::page) fn source(&self, at: usize) -> Option<usize> {
         let line = self.starts.partition_point(|(start, _)| *start <= at);

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use super::super::find::written_links;
 use super::super::link::has_other_scheme;
-use super::find::written_links;
+use super::super::written::SourceLink;
 use super::moves::{HeadingHome, Moves};
 use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::LinkTargetParts;
-use super::written::SourceLink;
 use crate::page::select::position::lines_of;
 use crate::page::{Carrier, SourceFormat, anchor_forms};
 use crate::words::words;

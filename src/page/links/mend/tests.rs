@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use serde_json::Value;
 use url::Url;
 
+use super::super::find::written_links as written_links_of;
 use super::super::link::Carrier;
-use super::find::written_links as written_links_of;
+use super::super::written::SourceLink;
 use super::mended::{mend_copied, mend_links};
 use super::moves::Moves;
 use super::resolve::{Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
-use super::written::SourceLink;
 use crate::page::{
     LinkKind, Locale, PagePath, SourceFormat, can_be_linked, links, may_lead_to_page,
 };
@@ -261,7 +261,7 @@ fn what_the_real_wiki_takes_for_a_link_is_found() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Mending and telling a page's links are two readers: both are held to what was recorded.
+/// Telling a page's links is held to what was recorded, as mending is.
 #[test]
 fn readers_of_a_page_see_the_links_that_the_real_wiki_takes_for_links() {
     let site = site(false);

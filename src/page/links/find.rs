@@ -7,22 +7,66 @@ use std::sync::LazyLock;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 
-use super::super::link::{addresses, begins_paragraph};
-use super::super::target::Writing;
 use super::html::HtmlLinks;
+use super::link::{Carrier, PageLink, addresses};
+use super::target::Writing;
 use super::written::SourceLink;
 use crate::page::markdown::html_block::HtmlBlock;
-use crate::page::markdown::outline::options;
-use crate::page::{Carrier, SourceFormat};
+use crate::page::markdown::outline::{has_marks, options};
+use crate::page::select::position::lines_of;
+use crate::page::{SourceFormat, has_too_many_signs};
 
-/// The links of a source in its order; none where the format is another. Of bare addresses without
-/// a scheme in Markdown, only those of this host are included.
+/// All links of a source, in order: in Markdown, links, images, reference links, bare addresses and
+/// those in its HTML; in HTML, `href` and `src`. None for other formats.
+pub fn links(text: &str, format: SourceFormat) -> Vec<PageLink> {
+    if format == SourceFormat::Markdown && !may_link(text) {
+        return Vec::new();
+    }
+    let mut line_of = lines_of(text);
+    let listed = all(text, format, "").into_iter().filter_map(|link| {
+        Some(PageLink {
+            kind: link.kind?,
+            carrier: link.carrier,
+            line: line_of(link.at),
+            target: link.target,
+        })
+    });
+    listed.collect()
+}
+
+/// True if a source has too many signs to look for its links.
+pub fn has_unchecked_links(text: &str, format: SourceFormat) -> bool {
+    let may_link = match format {
+        SourceFormat::Markdown => may_link(text),
+        SourceFormat::Html => true,
+        SourceFormat::AsciiDoc | SourceFormat::Other => false,
+    };
+    may_link && has_too_many_signs(text, format)
+}
+
+/// True if a text in Markdown has a sign that every link needs. Parsing a long text takes many times
+/// its size in memory.
+fn may_link(text: &str) -> bool {
+    has_marks(text) || text.contains("://")
+}
+
+/// The links of a source whose targets stand in it by themselves: definitions in place of the links
+/// that refer to them. Of bare addresses without a scheme in Markdown, only those of this host are
+/// included.
 pub(super) fn written_links(text: &str, format: SourceFormat, host: &str) -> Vec<SourceLink> {
+    let mut links = all(text, format, host);
+    links.retain(|link| !link.is_reference);
+    links
+}
+
+/// The links of a source in its order; none where the format is another.
+fn all(text: &str, format: SourceFormat, host: &str) -> Vec<SourceLink> {
     let mut links = match format {
         SourceFormat::Markdown => Markdown::links(text, host),
         SourceFormat::Html => {
-            let mut html = HtmlLinks::default();
-            html.add(text, text, Some);
+            let (mut html, mut whole) = (HtmlLinks::default(), HtmlBlock::default());
+            whole.push(text, 0..text.len());
+            html.add(text, &whole);
             html.links
         }
         SourceFormat::AsciiDoc | SourceFormat::Other => Vec::new(),
@@ -110,17 +154,16 @@ impl<'a> Markdown<'a> {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(TagEnd::Link | TagEnd::Image) => self.close(&range),
             Event::End(TagEnd::CodeBlock) => self.code = self.code.saturating_sub(1),
-            Event::End(TagEnd::HtmlBlock) => self.html_block(),
+            Event::End(TagEnd::HtmlBlock) => {
+                let block = std::mem::take(&mut self.block);
+                self.html.add(self.text, &block);
+            }
             Event::Html(_) => self.block.push(self.text, range),
             Event::InlineHtml(html) => {
-                let raw = self.text.get(range.clone()).unwrap_or_default();
-                let is_whole = raw == html.as_ref();
-                let place = |at: Range<usize>| {
-                    is_whole.then(|| range.start + at.start..range.start + at.end)
-                };
-                let first = self.html.links.len();
-                self.html.add(self.text, &html, place);
-                self.place_in(first, range.start);
+                // In a quote the signs before its lines are left out.
+                let mut piece = HtmlBlock::default();
+                piece.add(range.start, &html);
+                self.html.add(self.text, &piece);
             }
             _ => {}
         }
@@ -172,65 +215,50 @@ impl<'a> Markdown<'a> {
         if let Some(around) = self.open.last_mut() {
             around.shown = around.shown.max(range.end);
         }
-        let (found, writing) = match open.link_type {
+        let link = SourceLink::markdown(range.start, open.carrier, open.target);
+        self.add(match open.link_type {
             LinkType::Inline => {
                 let rest = self.text.get(open.shown..range.end).unwrap_or_default();
                 let found = rest
                     .find("](")
                     .and_then(|at| target_at(self.text, open.shown + at + 2, range.end));
-                (found, Writing::Markdown)
+                SourceLink {
+                    range: found,
+                    ..link
+                }
             }
-            LinkType::Autolink => (Some(range.start + 1..range.end - 1), Writing::Plain),
-            // Their target is in their definition.
-            _ => return,
-        };
-        self.add(range.start, found, writing, open.carrier, open.target);
+            LinkType::Autolink => SourceLink {
+                range: Some(range.start + 1..range.end - 1),
+                writing: Writing::Plain,
+                ..link
+            },
+            LinkType::Email => return,
+            _ => SourceLink {
+                is_reference: true,
+                ..link
+            },
+        });
     }
 
-    fn add(
-        &mut self,
-        at: usize,
-        range: Option<Range<usize>>,
-        writing: Writing,
-        carrier: Carrier,
-        target: String,
-    ) {
-        if is_refused(&target) {
+    fn add(&mut self, link: SourceLink) {
+        if is_refused(&link.target) {
             return;
         }
-        let mut link = SourceLink::checked(self.text, at, range, writing, carrier, target);
-        link.is_in_code = self.html.is_in_code();
-        self.links.push(link);
+        let is_in_code = self.html.is_in_code();
+        let link = SourceLink { is_in_code, ..link };
+        self.links.push(link.checked(self.text));
     }
 
     /// A definition that links name, or images alone.
     fn definition(&mut self, span: &Range<usize>, target: &str, carrier: Carrier) {
         let raw = self.text.get(span.clone()).unwrap_or_default();
-        let found =
+        let range =
             end_of_label(raw).and_then(|at| target_at(self.text, span.start + at, span.end));
-        let target = target.to_owned();
-        self.add(span.start, found, Writing::Markdown, carrier, target);
-    }
-
-    fn html_block(&mut self) {
-        let block = std::mem::take(&mut self.block);
-        let Some(start) = block.start() else {
-            return;
-        };
-        let place = |at: Range<usize>| {
-            let start = block.source(at.start)?;
-            Some(start..start + (at.end - at.start))
-        };
-        let first = self.html.links.len();
-        self.html.add(self.text, block.html(), place);
-        self.place_in(first, start);
-    }
-
-    /// Links in HTML whose place is unknown begin where the HTML does.
-    fn place_in(&mut self, first: usize, start: usize) {
-        for link in self.html.links.iter_mut().skip(first) {
-            link.at = link.at.max(start);
-        }
+        self.add(SourceLink {
+            range,
+            kind: None,
+            ..SourceLink::markdown(span.start, carrier, target.to_owned())
+        });
     }
 
     /// Bare addresses in text, and images with a size (`=100x50`) after their target, which other
@@ -252,9 +280,12 @@ impl<'a> Markdown<'a> {
             let at = run.start + whole.start();
             self.addresses(passed..at);
             passed = run.start + whole.end();
-            let range = Some(run.start + target.start()..run.start + target.end());
+            let range = run.start + target.start()..run.start + target.end();
             let target = Writing::Markdown.said(target.as_str());
-            self.add(at, range, Writing::Markdown, Carrier::Untouched, target);
+            self.add(SourceLink {
+                range: Some(range),
+                ..SourceLink::markdown(at, Carrier::Untouched, target)
+            });
         }
         self.addresses(passed..run.end);
     }
@@ -263,11 +294,13 @@ impl<'a> Markdown<'a> {
         if !self.open.is_empty() || self.html.is_in_link() {
             return;
         }
-        for address in addresses(self.text, run.clone()) {
-            let range = Some(address.range.clone());
-            let target = Writing::Markdown.said(&address.target);
-            let at = address.range.start;
-            self.add(at, range, Writing::Markdown, Carrier::Markdown, target);
+        for range in addresses(self.text, run.clone()) {
+            let address = self.text.get(range.clone()).unwrap_or_default();
+            let target = Writing::Markdown.said(address);
+            self.add(SourceLink {
+                range: Some(range.clone()),
+                ..SourceLink::markdown(range.start, Carrier::Markdown, target)
+            });
         }
         if self.host.is_empty() {
             return;
@@ -286,10 +319,18 @@ impl<'a> Markdown<'a> {
                 let rest = rest.trim_end_matches(|c: char| ".,;:!?'*)\"".contains(c));
                 let target = format!("http://{host}{rest}");
                 let at = run.start + at;
-                self.add(at, None, Writing::Plain, Carrier::Markdown, target);
+                self.add(SourceLink::markdown(at, Carrier::Markdown, target));
             }
         }
     }
+}
+
+/// True if the wiki looks for bare addresses anew from here on.
+const fn begins_paragraph(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Paragraph | Tag::Heading { .. } | Tag::Item | Tag::TableCell
+    )
 }
 
 /// The most characters that are looked at behind the host of an address without a scheme.
@@ -364,3 +405,114 @@ fn unescaped(raw: &str, mut is_meant: impl FnMut(u8) -> bool) -> Option<usize> {
 static SIZED_IMAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"!\[[^\[]*\]\(\s*([^\s)]+)(?:\s[^)]*)? =[0-9]*%?x[0-9]*%?\s*\)").ok()
 });
+
+#[cfg(test)]
+mod tests {
+    use super::{SourceFormat, links, written_links};
+    use crate::page::LinkKind;
+    use proptest::prelude::*;
+
+    fn found(text: &str, format: SourceFormat) -> Vec<(usize, String)> {
+        let links = links(text, format);
+        let links = links.into_iter().filter(|link| link.kind == LinkKind::Link);
+        links.map(|link| (link.line, link.target)).collect()
+    }
+
+    fn targets(text: &str) -> Vec<String> {
+        let found = found(text, SourceFormat::Markdown).into_iter();
+        found.map(|(_, target)| target).collect()
+    }
+
+    #[test]
+    fn links_are_found_in_every_form_with_their_lines() {
+        let text = "---\ntitle: [z](/z)\n---\n\n[a](/a \"t\") <https://wiki.example.org/b>\n\n> [c][ref] and ![i](/i)\n\n[ref]: /c\n\n- see https://wiki.example.org/d_e_f, or (https://wiki.example.org/g).\n\n<div>\n<a href='/h'>x</a></div>\n\nx <a href=\"/j\">y</a>\n\n| a |\n|---|\n| [k](k) |\n";
+        assert_eq!(
+            found(text, SourceFormat::Markdown),
+            [
+                // Front matter is text to the wiki.
+                (2, "/z".to_owned()),
+                (5, "/a".to_owned()),
+                (5, "https://wiki.example.org/b".to_owned()),
+                (7, "/c".to_owned()),
+                (11, "https://wiki.example.org/d_e_f".to_owned()),
+                (11, "https://wiki.example.org/g".to_owned()),
+                (14, "/h".to_owned()),
+                (16, "/j".to_owned()),
+                (20, "k".to_owned()),
+            ]
+        );
+        let quoted =
+            "> <div\n> title=x><a\n> href=\"/a\">x</a></div>\n\n> y <a\n> href=\"/b\">x</a>";
+        assert_eq!(
+            found(quoted, SourceFormat::Markdown),
+            [(2, "/a".to_owned()), (5, "/b".to_owned())]
+        );
+        let html = "<p>\n<a href=/a>x</a> <iframe src=\"/b\"></iframe><img src=/no></p>";
+        assert_eq!(
+            found(html, SourceFormat::Html),
+            [(2, "/a".to_owned()), (2, "/b".to_owned())]
+        );
+        for image in ["![x](/i)", "![x](/i =100x50)"] {
+            let image = links(image, SourceFormat::Markdown);
+            assert_eq!(
+                (image[0].kind, &*image[0].target),
+                (LinkKind::Embedded, "/i")
+            );
+        }
+    }
+
+    #[test]
+    fn code_and_comments_hold_no_links() {
+        for text in [
+            "`[a](/b)`",
+            "```\n[a](/b) https://wiki.example.org/x\n```\n",
+            "    [a](/b)\n",
+            "<!-- [a](/b) <a href=\"/b\">x</a> -->\n",
+            "x <!-- <a href=\"/b\">x</a> --> y",
+            "[a]: /b\n",
+            "$[a](/b)$",
+            "$$\n[a](/b)\n$$\n",
+            "\\[a](/b)",
+            "a@example.org <a@example.org>",
+        ] {
+            assert_eq!(targets(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_ends_where_its_sentence_goes_on() {
+        assert_eq!(
+            targets(
+                "Go to **https://wiki.example.org/a**, `https://wiki.example.org/no`; xhttps://b, ://c"
+            ),
+            ["https://wiki.example.org/a", "https://b"]
+        );
+        assert_eq!(
+            targets("(see https://wiki.example.org/a(b).) (https://wiki.example.org/c(d))."),
+            [
+                "https://wiki.example.org/a(b)",
+                "https://wiki.example.org/c(d)"
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_without_their_signs_has_no_links(text in "([a/:&;#!\\\\|`=~*_\\](){}$ -]|\n|    |> |https:/|www\\.a|&lt;|&#91;){0,24}") {
+            prop_assert!(super::may_link(&text) || written_links(&text, SourceFormat::Markdown, "").is_empty());
+        }
+
+        #[test]
+        fn every_link_stands_where_it_says(text in "(\\[a\\]\\(/b\\)|<a href=/b>|https://x/b|`|\n|    |> |- |<!--|-->|[ä ]|\\[r\\]: /c\n|\\[r\\]){0,24}") {
+            for format in [SourceFormat::Markdown, SourceFormat::Html] {
+                for link in written_links(&text, format, "") {
+                    prop_assert!(text.get(link.at..).is_some_and(|link| !link.is_empty()));
+                    prop_assert!(link.range.is_none_or(|range| range.start >= link.at));
+                }
+                for link in links(&text, format) {
+                    prop_assert!(link.line <= text.lines().count());
+                }
+            }
+        }
+    }
+}

@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::super::target::Writing;
+use super::link::{Carrier, LinkKind};
+use super::target::Writing;
 use super::written::SourceLink;
-use crate::page::Carrier;
 use crate::page::html::{HtmlTag, HtmlToken, scan};
+use crate::page::markdown::html_block::HtmlBlock;
 
 /// Attributes that hold a link.
 const LINKING: [&str; 3] = ["href", "src", "xlink:href"];
@@ -37,20 +38,11 @@ impl HtmlLinks {
         self.anchors = 0;
     }
 
-    /// Adds the links of a piece of HTML; `place` gives where in the source a range of it
-    /// stands.
-    pub(super) fn add(
-        &mut self,
-        source: &str,
-        html: &str,
-        place: impl Fn(Range<usize>) -> Option<Range<usize>>,
-    ) {
-        scan(html, |token, range| match token {
+    /// Adds the links of a piece of HTML in a source.
+    pub(super) fn add(&mut self, source: &str, html: &HtmlBlock) {
+        scan(html.html(), |token, range| match token {
             HtmlToken::Open(tag) => {
-                let raw = html.get(range.clone()).unwrap_or_default();
-                self.links_of(source, tag, raw, |at| {
-                    place(range.start + at.start..range.start + at.end)
-                });
+                self.links_of(source, html, tag, range);
                 self.count(tag, |count| *count += 1);
             }
             HtmlToken::Close(tag) => self.count(tag, |count| *count = count.saturating_sub(1)),
@@ -70,29 +62,34 @@ impl HtmlLinks {
         }
     }
 
-    fn links_of(
-        &mut self,
-        source: &str,
-        tag: &HtmlTag,
-        raw: &str,
-        place: impl Fn(Range<usize>) -> Option<Range<usize>>,
-    ) {
+    fn links_of(&mut self, source: &str, html: &HtmlBlock, tag: &HtmlTag, range: Range<usize>) {
+        let raw = html.html().get(range.clone()).unwrap_or_default();
         for name in LINKING {
             let Some(target) = tag.attributes.get(name) else {
                 continue;
             };
-            let carrier = if name == "href" && tag.name() == "a" {
-                Carrier::Anchor
-            } else {
-                Carrier::Untouched
+            let (carrier, kind) = match (tag.name(), name) {
+                ("a", "href") => (Carrier::Anchor, Some(LinkKind::Link)),
+                ("area", "href") | ("iframe", "src") => (Carrier::Untouched, Some(LinkKind::Link)),
+                ("a" | "area", "src") => (Carrier::Untouched, None),
+                (_, "src") => (Carrier::Untouched, Some(LinkKind::Embedded)),
+                _ => (Carrier::Untouched, None),
             };
-            let range = value_of(raw, name).and_then(&place);
-            let at = range.clone().or_else(|| place(0..1));
-            let at = at.map_or(0, |range| range.start);
-            let target = target.to_owned();
-            let mut link = SourceLink::checked(source, at, range, Writing::Html, carrier, target);
-            link.is_in_code = self.is_in_code();
-            self.links.push(link);
+            let value = value_of(raw, name).and_then(|value| {
+                let start = html.source(range.start + value.start)?;
+                Some(start..start + value.len())
+            });
+            let link = SourceLink {
+                at: html.source(range.start).unwrap_or_default(),
+                range: value,
+                writing: Writing::Html,
+                target: target.to_owned(),
+                carrier,
+                kind,
+                is_reference: false,
+                is_in_code: self.is_in_code(),
+            };
+            self.links.push(link.checked(source));
         }
     }
 }
