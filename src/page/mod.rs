@@ -68,7 +68,7 @@ pub use model::secrets::{Secret, SecretKind, secrets};
 pub use model::state::PageState;
 pub use model::tag_pattern::TagPattern;
 pub use model::trash::Trash;
-pub use select::part::{PartSelector, PartStep};
+pub use select::part::PartSelector;
 pub use select::position::{DiffersIn, TextPosition};
 pub use select::reader_parts::{ReaderPart, reader_parts};
 pub use select::selector::{PartKind, Selector, SelectorFault};

@@ -8,7 +8,7 @@ use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, paused};
 use crate::page::{
-    DiffersIn, EditFault, Field, Outline, PageState, PartFault, PartSelector, PartStep, PatchFault,
+    DiffersIn, EditFault, Field, Outline, PageState, PartFault, PartKind, PartSelector, PatchFault,
     SectionFault, Selector,
 };
 use crate::wiki::sentence;
@@ -98,7 +98,7 @@ pub(super) fn part_failure(
     let section = selector.and_then(PartSelector::section);
     let is_block = matches!(
         selector.and_then(|selector| selector.steps.last()),
-        Some(PartStep::Block { .. })
+        Some(Selector::Nth(PartKind::Blocks(_), _))
     );
     let blocks = is_block.then(|| outline.blocks_in_lines(&(0..text.len())));
     section_failure(fault, section, &outline).detail_if("blocks", blocks)
@@ -114,7 +114,7 @@ pub(crate) fn section_failure(
     let message = sentence(&fault.to_string());
     let (failure, left) = match fault {
         SectionFault::NotFound => {
-            let first = Selector::Section { index: 1 };
+            let first = Selector::Nth(PartKind::Sections, 1);
             let selector = selector.unwrap_or(&first);
             let nearest = outline.nearest_headings(selector, MAX_NEAREST);
             let left = outline.headings().len().saturating_sub(nearest.len());

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::super::select::position::line_end;
 use crate::page::{
-    Block, BlockKind, Heading, Outline, PartSelector, PartStep, Section, SectionFault, Selector,
+    Block, BlockKind, Heading, Outline, PartKind, PartSelector, Section, SectionFault, Selector,
 };
 
 /// The way in which an edit changes a part.
@@ -69,7 +69,7 @@ pub fn edit_section(
 ) -> Result<(String, Option<BlockKind>), PartFault> {
     let outline = Outline::new(text);
     let Section { range, body } = outline.find_part(selector)?;
-    if let Some(PartStep::Block { kind, .. }) = selector.steps.last() {
+    if let Some(Selector::Nth(PartKind::Blocks(kind), _)) = selector.steps.last() {
         let block = Block { kind: *kind, range };
         return Ok((outline.with_block(&block, mode, content)?, None));
     }
@@ -109,10 +109,7 @@ pub fn part_as_in(
     let (own, others) = (Outline::new(text), Outline::new(other));
     let section = own.find_part(selector)?;
     // An index counts the headings of one text; a name means the same in both.
-    let is_named = matches!(
-        selector.steps.first(),
-        Some(PartStep::Section(Selector::Named(_)))
-    );
+    let is_named = matches!(selector.steps.first(), Some(Selector::Named(_)));
     let same = others.find_same(&section, &own).filter(|_| !is_named);
     let found = same.unwrap_or_else(|| others.find_part(selector));
     Ok(found.map(|found| {

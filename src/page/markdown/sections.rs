@@ -7,7 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::nearest::{most_alike, text_likeness};
-use crate::page::{Heading, Outline, Selector, escaped};
+use crate::page::{Heading, Outline, PartKind, Selector, escaped};
 
 /// Normalizes a text before it is compared.
 type Fold = fn(&str) -> Cow<'_, str>;
@@ -65,13 +65,14 @@ impl Outline<'_> {
     /// There is none, or there are several. White space alone before the first heading is no part.
     pub fn find(&self, selector: &Selector) -> Result<Section, SectionFault> {
         match selector {
-            Selector::Heading { level, index } => {
+            Selector::Nth(PartKind::Headings(level), index) => {
                 let mut all = self.headings.iter().filter(|one| one.level == *level);
                 let found = all.nth(*index).map(Section::from);
                 found.ok_or(SectionFault::NotFound)
             }
-            Selector::Section { index: 0 } => self.lead(),
-            Selector::Section { index } => self.part(*index),
+            Selector::Nth(PartKind::Sections, 0) => self.lead(),
+            Selector::Nth(PartKind::Sections, index) => self.part(*index),
+            Selector::Nth(PartKind::Blocks(kind), index) => self.block_at(*kind, *index),
             Selector::Named(name) => self.named(name),
         }
     }
@@ -155,7 +156,7 @@ impl Outline<'_> {
                     .flat_map(|heading| self.candidates(&[heading]))
                     .collect()
             }
-            Selector::Heading { level, .. } => {
+            Selector::Nth(PartKind::Headings(level), _) => {
                 let of_level: Vec<&Heading> =
                     all.filter(|heading| heading.level == *level).collect();
                 let skipped = of_level.len().saturating_sub(most);
@@ -165,7 +166,7 @@ impl Outline<'_> {
                     _ => self.candidates(&self.headings.iter().take(most).collect::<Vec<_>>()),
                 }
             }
-            Selector::Section { .. } => self.candidates(&all.take(most).collect::<Vec<_>>()),
+            Selector::Nth(..) => self.candidates(&all.take(most).collect::<Vec<_>>()),
         }
     }
 
@@ -185,10 +186,7 @@ impl Outline<'_> {
             };
             if wanted.next_if(|next| next.lines == heading.lines).is_some() {
                 let level = heading.level;
-                let selector = Selector::Heading {
-                    level,
-                    index: *index,
-                };
+                let selector = Selector::Nth(PartKind::Headings(level), *index);
                 candidates.push(SectionCandidate {
                     selector: selector.to_string(),
                     level,

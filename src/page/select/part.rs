@@ -12,20 +12,6 @@ use crate::page::{
 /// The most steps of a selector: each takes time in proportion to the page.
 const MOST_STEPS: usize = 16;
 
-/// A step of the way to a part.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PartStep {
-    /// A section below what the steps before named.
-    Section(Selector),
-    /// A block there.
-    Block {
-        /// Of this kind.
-        kind: BlockKind,
-        /// From 0, among those of its kind.
-        index: usize,
-    },
-}
-
 /// A name for a part of a page, for reading: `heading:h2[0]/block:code[0]?full=true`. Without the
 /// last index it names all parts of that kind, to be listed: `heading:h2[0]/block:code`.
 ///
@@ -39,8 +25,8 @@ pub enum PartStep {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartSelector {
-    /// At least one, or a kind to list.
-    pub steps: Vec<PartStep>,
+    /// The way to the part: at least one step, or a kind to list.
+    pub steps: Vec<Selector>,
     /// The kind whose parts are to be listed, of what the steps name.
     pub listed: Option<PartKind>,
     /// True if the usual limit of size is raised to the highest.
@@ -83,10 +69,8 @@ impl PartSelector {
 
     /// The first section that it names.
     pub fn section(&self) -> Option<&Selector> {
-        self.steps.iter().find_map(|step| match step {
-            PartStep::Section(selector) => Some(selector),
-            PartStep::Block { .. } => None,
-        })
+        let is_block = |step: &&Selector| matches!(step, Selector::Nth(PartKind::Blocks(_), _));
+        self.steps.iter().find(|step| !is_block(step))
     }
 
     /// The same without its size suffix.
@@ -102,7 +86,7 @@ impl PartSelector {
 impl From<Selector> for PartSelector {
     fn from(selector: Selector) -> Self {
         Self {
-            steps: vec![PartStep::Section(selector)],
+            steps: vec![selector],
             listed: None,
             is_full: false,
         }
@@ -110,14 +94,14 @@ impl From<Selector> for PartSelector {
 }
 
 /// The steps of a selector, and the kind that it lists behind them.
-fn steps(text: &str) -> Result<(Vec<PartStep>, Option<PartKind>), SelectorFault> {
+fn steps(text: &str) -> Result<(Vec<Selector>, Option<PartKind>), SelectorFault> {
     let mut rest = Rest::new(text);
     let mut steps = Vec::new();
     if !is_typed(rest.text) {
         let whole = rest.text;
         let name = whole.find("/block:").and_then(|at| whole.get(..at));
         let named = name.unwrap_or(whole).trim().to_owned();
-        steps.push(PartStep::Section(Selector::Named(named)));
+        steps.push(Selector::Named(named));
         let Some(name) = name else {
             let before = whole.find("?full=").and_then(|at| whole.get(..at));
             return match before {
@@ -140,7 +124,7 @@ fn steps(text: &str) -> Result<(Vec<PartStep>, Option<PartKind>), SelectorFault>
         if steps.len() >= MOST_STEPS {
             return Err(rest.fault("a selector has at most 16 parts"));
         }
-        steps.push(PartStep::to(kind, rest.index()?));
+        steps.push(Selector::Nth(kind, rest.index()?));
         if rest.text.is_empty() {
             return Ok((steps, None));
         }
@@ -194,27 +178,13 @@ fn kind(rest: &mut Rest<'_>) -> Result<PartKind, SelectorFault> {
     })
 }
 
-impl PartStep {
-    /// The step to the part of a kind with this index.
-    const fn to(kind: PartKind, index: usize) -> Self {
-        match kind {
-            PartKind::Headings(level) => Self::Section(Selector::Heading { level, index }),
-            PartKind::Sections => Self::Section(Selector::Section { index }),
-            PartKind::Blocks(kind) => Self::Block { kind, index },
-        }
-    }
-}
-
 impl fmt::Display for PartSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.steps.iter().enumerate() {
             if index > 0 {
                 f.write_str("/")?;
             }
-            match step {
-                PartStep::Section(selector) => write!(f, "{selector}")?,
-                PartStep::Block { kind, index } => write!(f, "block:{kind}[{index}]")?,
-            }
+            write!(f, "{step}")?;
         }
         if let Some(kind) = self.listed {
             let slash = if self.steps.is_empty() { "" } else { "/" };
@@ -237,10 +207,7 @@ impl Outline<'_> {
         };
         for step in &selector.steps {
             let here = below.as_ref().unwrap_or(self);
-            found = match step {
-                PartStep::Section(selector) => here.find(selector)?,
-                PartStep::Block { kind, index } => here.block_at(*kind, *index)?,
-            };
+            found = here.find(step)?;
             below = Some(here.within(&(found.body..found.range.end)));
         }
         Ok(found)
@@ -289,7 +256,11 @@ impl Outline<'_> {
         )
     }
 
-    fn block_at(&self, kind: BlockKind, index: usize) -> Result<Section, SectionFault> {
+    pub(in crate::page) fn block_at(
+        &self,
+        kind: BlockKind,
+        index: usize,
+    ) -> Result<Section, SectionFault> {
         let mut all = self.blocks.iter().filter(|block| block.kind == kind);
         let block = all.nth(index);
         let Range { start, end } = block.ok_or(SectionFault::NotFound)?.range;

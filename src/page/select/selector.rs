@@ -6,24 +6,11 @@ use thiserror::Error;
 
 use crate::page::BlockKind;
 
-/// A name for a section of a page: a step of a [`super::super::PartSelector`].
+/// A name for a part of a page: a step of a [`super::super::PartSelector`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// `heading:h2[0]`, or `h2[0]`: the heading of that level with that index, in page order, and all up
-    /// to the next heading of its level or a higher one.
-    Heading {
-        /// 1 to 6; 1 is the highest.
-        level: u8,
-        /// From 0.
-        index: usize,
-    },
-    /// `section[0]`: what stands before the first heading; `section[1]` and on: the parts that
-    /// begin at a heading of the highest level that the page has, or at a lower one before the
-    /// first of these.
-    Section {
-        /// From 0.
-        index: usize,
-    },
+    /// One of a kind, by its index from 0, in page order.
+    Nth(PartKind, usize),
     /// A heading's whole text, or its path: the texts of the headings that it stands under
     /// before it, with `/` between, as many as it needs.
     Named(String),
@@ -32,11 +19,13 @@ pub enum Selector {
 /// The parts of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
-    /// The headings of a level, 1 to 6.
+    /// `heading:h2`, or `h2`: the headings of a level, 1 to 6, each with all up to the next heading of
+    /// its level or a higher one.
     Headings(u8),
-    /// The parts that `section[0]` and later ones name.
+    /// `section`: first what stands before the first heading, then the parts that begin at a heading
+    /// of the highest level that the page has, or at a lower one before the first of these.
     Sections,
-    /// The blocks of a kind.
+    /// `block:code`: the blocks of a kind.
     Blocks(BlockKind),
 }
 
@@ -63,8 +52,7 @@ pub struct SelectorFault {
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Heading { level, index } => write!(f, "heading:h{level}[{index}]"),
-            Self::Section { index } => write!(f, "section[{index}]"),
+            Self::Nth(kind, index) => write!(f, "{kind}[{index}]"),
             Self::Named(text) => f.write_str(text),
         }
     }
@@ -135,7 +123,7 @@ impl<'a> Rest<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Selector, SelectorFault};
+    use super::{PartKind, Selector, SelectorFault};
     use crate::page::PartSelector;
 
     fn fault(text: &str) -> (usize, &'static str) {
@@ -160,7 +148,7 @@ mod tests {
         ] {
             assert_eq!(selector(text), Selector::Named(text.to_owned()).into());
         }
-        let heading = Selector::Heading { level: 6, index: 2 };
+        let heading = Selector::Nth(PartKind::Headings(6), 2);
         assert_eq!(selector("h6[2]"), heading.into());
         let named = Selector::Named("Über uns".to_owned());
         assert_eq!(selector(" Über uns "), named.into());

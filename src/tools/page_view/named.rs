@@ -140,7 +140,7 @@ pub(super) fn listing(
     let all = outline.listed(kind, &below, &container.to_string());
     if all.is_empty() {
         let sought = match kind {
-            PartKind::Headings(level) => Some(Selector::Heading { level, index: 0 }),
+            PartKind::Headings(_) => Some(Selector::Nth(kind, 0)),
             PartKind::Sections | PartKind::Blocks(_) => None,
         };
         let fault = SectionFault::NotFound;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{SectionCandidate, SectionFault};
-use crate::page::{Outline, PartSelector, Selector};
+use crate::page::{Outline, PartKind, PartSelector, Selector};
 
 const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
 
@@ -141,9 +141,10 @@ pub(in crate::page) fn page() -> impl Strategy<Value = String> {
 /// Selectors of all parts of a page.
 pub(in crate::page) fn selectors(text: &str) -> Vec<Selector> {
     let count = Outline::new(text).headings().len();
-    let sections = (0..=count).map(|index| Selector::Section { index });
-    let headings =
-        (1..=6).flat_map(|level| (0..count).map(move |index| Selector::Heading { level, index }));
+    let sections = (0..=count).map(|index| Selector::Nth(PartKind::Sections, index));
+    let headings = (1..=6).flat_map(|level| {
+        (0..count).map(move |index| Selector::Nth(PartKind::Headings(level), index))
+    });
     sections
         .chain(headings)
         .filter(|selector| Outline::new(text).find(selector).is_ok())
@@ -157,13 +158,13 @@ proptest! {
     fn the_parts_make_up_the_page(text in page()) {
         let outline = Outline::new(&text);
         let mut end = outline.headings().first().map_or(text.len(), |heading| heading.lines.start);
-        if let Ok(lead) = outline.find(&Selector::Section { index: 0 }) {
+        if let Ok(lead) = outline.find(&Selector::Nth(PartKind::Sections, 0)) {
             prop_assert_eq!(lead.range, 0..end);
         } else {
             prop_assert!(text.get(..end).unwrap().trim().is_empty());
         }
         for index in 1.. {
-            let Ok(part) = outline.find(&Selector::Section { index }) else { break };
+            let Ok(part) = outline.find(&Selector::Nth(PartKind::Sections, index)) else { break };
             prop_assert_eq!(part.range.start, end);
             prop_assert!(outline.headings().iter().any(|h| h.lines.start == end && h.lines.end == part.body));
             end = part.range.end;
