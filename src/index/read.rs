@@ -9,7 +9,7 @@ use super::content_index::ContentIndex;
 use super::fill::FillError;
 use super::layers::LayerSelector;
 use crate::page::{Date, PageReading};
-use crate::wiki::{ContentLayer, Contents, Version, Wiki, WikiError};
+use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
 
 /// A turn that reads pages one by one ends after this time, so that other indexes of this wiki get
 /// their turn.
@@ -108,7 +108,7 @@ impl ContentIndex {
         wiki: &Wiki,
         (id, since): (i64, &Date),
         most: usize,
-    ) -> Result<Vec<Version>, WikiError> {
+    ) -> Result<Vec<PageReading>, WikiError> {
         let _turn = self.turns.take().await;
         let history = wiki.history(id, 0, most).await?;
         let later = { history.entries.iter() }
@@ -118,7 +118,8 @@ impl ContentIndex {
             return Ok(Vec::new());
         }
         let versions = wiki.versions(id, &ids).await?;
-        Ok(versions.into_iter().rev().flatten().collect())
+        let newest_last = versions.into_iter().rev().flatten();
+        Ok(newest_last.map(|version| version.page).collect())
     }
 
     /// Pages of the list with their content, as far as the key may read it, without deleted pages.

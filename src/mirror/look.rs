@@ -18,7 +18,7 @@ use crate::mirror::{
 };
 use crate::page::{Field, PageReading, PageState};
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
-use crate::wiki::{Version, Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError};
 
 /// Number of pages after which what is known is saved in a first look; a killed one reads those since
 /// then again.
@@ -185,8 +185,10 @@ impl MirrorLook<'_> {
                     && let Some(page) = read.next()
                 {
                     let versions = self.versions(&page, &mut histories).await?;
-                    let texts = versions.iter().map(|version| version.content.len());
-                    bytes = bytes.saturating_add(texts.sum());
+                    let texts = versions
+                        .iter()
+                        .filter_map(|version| version.content.as_ref());
+                    bytes = bytes.saturating_add(texts.map(String::len).sum());
                     pages.push((page, versions));
                 }
                 kept = kept.saturating_add(pages.len());
@@ -212,7 +214,7 @@ impl MirrorLook<'_> {
         &self,
         page: &PageReading,
         left: &mut usize,
-    ) -> Result<Vec<Version>, WikiError> {
+    ) -> Result<Vec<PageReading>, WikiError> {
         let seen = key_of(page).and_then(|key| self.known.get(&key)?.last());
         let since = seen
             .map(SeenState::date)
@@ -284,7 +286,7 @@ fn is_asked(known: &KnownPages, key: &PageKey, now: MirrorTime) -> bool {
 }
 
 /// A page that was read, and the versions that it had since it was seen last, the oldest first.
-type ReadPage = (PageReading, Vec<Version>);
+type ReadPage = (PageReading, Vec<PageReading>);
 
 /// Keeps the states of pages that were read, and of their versions that nobody saw: of these tags, styles
 /// and scripts are unknown (W10), and they count as seen when they were written.
@@ -310,12 +312,11 @@ fn take(
         }
         let last = known.get(&key).and_then(MirroredPage::last).cloned();
         let written: Vec<Option<MirrorTime>> = { versions.iter() }
-            .map(|version| version.date.instant().map(MirrorTime::from))
+            .map(|version| Some(version.updated_at.as_ref()?.instant()?.into()))
             .collect();
         let times = times_between(&written, last.as_ref().map(|last| last.seen), seen);
         let mut between = Vec::new();
         for (version, time) in versions.into_iter().zip(times) {
-            let version = PageReading::from(version);
             let kept = keep(store, (&version, None), (time, &lease))?;
             between.extend(kept.map(|kept| SeenState {
                 is_between: true,

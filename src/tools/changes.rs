@@ -291,7 +291,7 @@ impl WrittenPage {
         (unavailable, extent): (&mut UnreadReasons, Extent),
     ) {
         self.from_version = Some(before.id);
-        let then = PageReading::from(before);
+        let then = before.page;
         if then.path != now.path || then.locale != now.locale {
             self.moved_from = Some(format!("{}/{}", then.locale, then.path));
         }

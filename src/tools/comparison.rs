@@ -203,7 +203,7 @@ async fn state(
         return Ok((state_of(None, now), now.clone()));
     };
     let version_id = version.id;
-    let mut then = PageReading::from(version);
+    let mut then = version.page;
     context.desk.past().remember(id, &mut then, now).await;
     let mut told = state_of(Some(version_id), &then);
     if let Some(mirror) = &context.mirror {

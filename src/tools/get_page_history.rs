@@ -302,7 +302,7 @@ async fn readings(
             _ => None,
         };
         readings.push(if is_wikis(entry) {
-            let version = versions.next().flatten().map(PageReading::from);
+            let version = versions.next().flatten().map(|version| version.page);
             version.map(|version| seen.into_iter().fold(version, PageReading::or))
         } else {
             seen

@@ -252,7 +252,7 @@ async fn as_it_was(
         .ok_or_else(|| Failure::new(Code::VersionNotFound, "The page has no such version."))?;
     Ok(PageReading {
         id: page.id,
-        ..old.into()
+        ..old.page
     })
 }
 

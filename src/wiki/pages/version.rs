@@ -4,91 +4,46 @@ use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::operations::generated::{PageVersion, page_version};
 use super::authors::author_of_text;
-use crate::page::{Date, Locale, PagePath, PageReading, PageState};
+use crate::page::{Date, Locale, PagePath, PageReading};
 
-/// An earlier state of a page, replaced by a later write. The wiki keeps no tags, styles or scripts
-/// with it (W10).
+/// An earlier state of a page, replaced by a later write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     /// The version's id.
     pub id: i64,
-    /// The time at which the page was written that way.
-    pub date: Date,
     /// The time at which the next state was written.
     pub ended: Date,
-    /// The author: measured on 2.5.314, that of this state, not of what came after.
-    pub author_name: String,
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
-    /// Its title.
-    pub title: String,
-    /// Its description.
-    pub description: String,
-    /// Its source.
-    pub content: String,
-    /// Its editor.
-    pub editor: String,
-    /// True if readers saw it.
-    pub is_published: bool,
-    /// True if it was private.
-    pub is_private: bool,
-    /// The time at which readers began to see it.
-    pub publish_start_date: Date,
-    /// The time at which readers ceased to see it.
-    pub publish_end_date: Date,
-}
-
-impl Version {
-    /// The earlier page; fields that a version does not keep are taken from the current page.
-    pub fn laid_over(self, page: &PageState) -> PageState {
-        PageReading::from(self).laid_over(page)
-    }
-}
-
-impl From<page_version::PageVersionPagesVersion> for Version {
-    fn from(version: page_version::PageVersionPagesVersion) -> Self {
-        Self {
-            id: version.version_id,
-            date: version.version_date,
-            ended: version.created_at,
-            author_name: author_of_text(&version.author_id, version.author_name),
-            locale: Locale::as_stored(version.locale),
-            path: PagePath::as_stored(version.path),
-            title: version.title,
-            description: version.description,
-            content: version.content,
-            editor: version.editor,
-            is_published: version.is_published,
-            is_private: version.is_private,
-            publish_start_date: version.publish_start_date,
-            publish_end_date: version.publish_end_date,
-        }
-    }
-}
-
-impl From<Version> for PageReading {
-    /// The page as far as the version keeps it: no tags, styles or scripts.
-    fn from(version: Version) -> Self {
-        Self {
-            description: Some(version.description),
-            content: Some(version.content),
-            editor: Some(version.editor),
-            is_published: Some(version.is_published),
-            is_private: Some(version.is_private),
-            publish_start_date: Some(version.publish_start_date),
-            publish_end_date: Some(version.publish_end_date),
-            author_name: Some(version.author_name),
-            updated_at: Some(version.date),
-            ..Self::bare(None, version.locale, version.path, version.title)
-        }
-    }
+    /// The page as far as the version keeps it: no tags, styles or scripts (W10). Its date is the time
+    /// at which it was written that way; its author, measured on 2.5.314, that of this state, not of
+    /// what came after.
+    pub page: PageReading,
 }
 
 /// The version that an answer holds.
 pub(in crate::wiki) fn one(data: page_version::ResponseData) -> Option<Version> {
-    data.pages?.version.map(Version::from)
+    let version = data.pages?.version?;
+    let page = PageReading {
+        description: Some(version.description),
+        content: Some(version.content),
+        editor: Some(version.editor),
+        is_published: Some(version.is_published),
+        is_private: Some(version.is_private),
+        publish_start_date: Some(version.publish_start_date),
+        publish_end_date: Some(version.publish_end_date),
+        author_name: Some(author_of_text(&version.author_id, version.author_name)),
+        updated_at: Some(version.version_date),
+        ..PageReading::bare(
+            None,
+            Locale::as_stored(version.locale),
+            PagePath::as_stored(version.path),
+            version.title,
+        )
+    };
+    Some(Version {
+        id: version.version_id,
+        ended: version.created_at,
+        page,
+    })
 }
 
 impl Wiki {
@@ -127,7 +82,8 @@ impl Wiki {
 
     /// True if a version's place may be read; its tags are unknown (W10).
     pub(in crate::wiki) fn admits_version(&self, version: &Version) -> bool {
-        self.scope().admits_place(&version.locale, &version.path)
+        let page = &version.page;
+        self.scope().admits_place(&page.locale, &page.path)
     }
 
     /// Finds what was written on a page since a time, among this many of its newest versions.

@@ -117,7 +117,7 @@ async fn base(
     match wiki.written_since(id, known, MAX_VERSIONS).await {
         // Nothing was written since: a linked page was created, deleted or moved.
         Ok(Since::Nothing) => Ok(None),
-        Ok(Since::Written(version)) => Ok(Some(version.laid_over(page))),
+        Ok(Since::Written(version)) => Ok(Some(version.page.laid_over(page))),
         Ok(Since::Unknown) => unshown(
             "The page was changed since you read it, so often that the change cannot be shown.",
         ),

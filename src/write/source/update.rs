@@ -78,7 +78,7 @@ impl Update {
             Some(FormerState::Seen(seen)) => *seen,
             Some(FormerState::Version(version)) => {
                 let version = wiki.version(self.id, version).await?;
-                version.ok_or_else(missing)?.into()
+                version.ok_or_else(missing)?.page
             }
             None => return Ok(self),
         };

@@ -235,7 +235,7 @@ async fn versions(server: &Served, id: i64) -> Vec<String> {
     versions
         .into_iter()
         .flatten()
-        .map(|version| version.content)
+        .map(|version| version.page.content.unwrap())
         .collect()
 }
 

@@ -96,7 +96,7 @@ async fn version_without(
     let versions = wiki.versions(id, &ids).await.ok()?;
     versions.into_iter().flatten().find_map(|version| {
         let number = version.id;
-        let then = version.laid_over(now);
+        let then = version.page.laid_over(now);
         let found = stands(before.clone(), after.clone(), Some(then));
         (found == UndoneChangeState::Gone).then_some(number)
     })

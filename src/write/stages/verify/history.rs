@@ -215,7 +215,7 @@ fn asked(before: Option<&PageState>, after: &PageState) -> Vec<Field> {
 
 /// True if a version is the page as a step left it. An update writes every field, a move its own.
 fn holds(version: &Version, after: &PageState, asked: &[Field], step: Operation) -> bool {
-    let shown = version.clone().laid_over(after);
+    let shown = version.page.laid_over(after);
     let of_step = |field: &Field| match step {
         Operation::Aside | Operation::Move => asked.contains(field),
         _ => Field::restorable().any(|it| it == *field) || asked.contains(field),
@@ -254,7 +254,7 @@ fn as_written(
             css_dropped: now.css_dropped.clone(),
             found: PageState {
                 id,
-                ..version.laid_over(after)
+                ..version.page.laid_over(after)
             },
         },
     }
@@ -299,7 +299,7 @@ async fn left_behind(
     let versions = wiki.versions(id, &left.between).await?;
     for version in versions.into_iter().flatten() {
         if let Some(overwritten) = Overwritten::of(version, before, written) {
-            let ours = past.call_that_left(Some(id), Some(&overwritten.at)).await;
+            let ours = past.call_that_left(Some(id), overwritten.at.as_ref()).await;
             return Ok(Some(overwritten.warning(ours)));
         }
     }
@@ -334,8 +334,8 @@ impl OverwriteCandidates {
 /// A write by somebody else between our reading and our sending.
 struct Overwritten {
     version: i64,
-    at: Date,
-    author: String,
+    at: Option<Date>,
+    author: Option<String>,
     fields: Vec<&'static str>,
 }
 
@@ -343,12 +343,7 @@ impl Overwritten {
     /// The fields of a version that are neither in the page as it was read nor in our own write: a
     /// version equal to that comes from a proxy that sent it twice.
     fn of(version: Version, before: &PageState, written: &PageState) -> Option<Self> {
-        let (id, at, author) = (
-            version.id,
-            version.date.clone(),
-            version.author_name.clone(),
-        );
-        let theirs = version.laid_over(before);
+        let theirs = version.page.laid_over(before);
         let differing = |page: &PageState| -> Vec<&'static str> {
             let fields = Field::restorable();
             let fields = fields.filter(|field| !page.same(&theirs, *field));
@@ -356,9 +351,9 @@ impl Overwritten {
         };
         let fields = differing(before);
         (!fields.is_empty() && !differing(written).is_empty()).then_some(Self {
-            version: id,
-            at,
-            author,
+            version: version.id,
+            at: version.page.updated_at,
+            author: version.page.author_name,
             fields,
         })
     }
@@ -366,7 +361,7 @@ impl Overwritten {
     fn warning(&self, ours: Option<CallId>) -> Warning {
         let message = format!(
             "{} changed {} just before this write; version {} of the page has it.",
-            who(Some(&self.author), ours),
+            who(self.author.as_deref(), ours),
             self.fields.join(", "),
             self.version
         );

@@ -11,7 +11,7 @@ use super::{
 use crate::change::{Change, Operation, Proof};
 use crate::gates::WritePolicy;
 use crate::page::testing::{But as _, page};
-use crate::page::{Date, DroppedRules, Field, PagePath, PageState};
+use crate::page::{Date, DroppedRules, Field, PagePath, PageReading, PageState};
 use crate::wiki::{History, HistoryEntry, Version};
 use crate::write::testing::{Office, policy, update};
 
@@ -27,22 +27,20 @@ fn dated(second: &str, page: PageState) -> PageState {
 
 /// The page's version 7.
 fn version(page: &PageState) -> Version {
-    let page = page.clone();
+    let mut page = PageReading {
+        author_name: Some("Ann".to_owned()),
+        updated_at: Some(date("05")),
+        ..PageReading::from(page.clone())
+    };
+    for field in Field::ALL {
+        if !field.is_in_versions() {
+            page.forget(field);
+        }
+    }
     Version {
         id: 7,
-        date: date("05"),
         ended: date("10"),
-        author_name: "Ann".to_owned(),
-        locale: page.locale,
-        path: page.path,
-        title: page.title,
-        description: page.description,
-        content: page.content,
-        editor: page.editor,
-        is_published: page.is_published,
-        is_private: page.is_private,
-        publish_start_date: page.publish_start_date,
-        publish_end_date: page.publish_end_date,
+        page,
     }
 }
 
