@@ -5,6 +5,7 @@
 //! it, and no version names the author of the current state. Measured on 2.5.314: an entry of the
 //! history names the author of its state, too.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt as _, stream};
@@ -20,8 +21,8 @@ use crate::page::{Date, PageReading};
 
 /// Number of a page's newest versions that are considered.
 const LOOK_BACK: usize = 50;
-/// Number of pages' versions in one request: their texts are large.
-const AT_ONCE: usize = 5;
+/// Number of versions in one request: their texts are large.
+const AT_ONCE: usize = 10;
 /// Number of requests under way at once.
 const REQUESTS: usize = 4;
 /// After this many refusals in a row a layer is not asked again.
@@ -127,55 +128,43 @@ impl Wiki {
             offset_size: i64::try_from(LOOK_BACK).ok(),
         });
         let histories = self.batch::<PageHistory>(variables.collect()).await?;
-        let mut trails = Vec::with_capacity(listed.len());
+        let mut slices = Vec::with_capacity(listed.len());
         for (page, history) in listed.iter().zip(histories) {
-            let trail = match history {
+            slices.push(match history {
                 Ok(history) => part_of(history)
                     .map(|(entries, total)| HistorySlice::new(page, since, entries, total)),
                 // The page is gone, or the key may not read its history.
                 Err(error) if !error.ends_a_pass() => None,
                 Err(error) => return Err(error),
-            };
-            trails.push((trail, page));
+            });
         }
-        let chunks = trails.chunks(AT_ONCE);
-        let reads: Vec<_> = chunks.map(|trails| self.versions_of(trails)).collect();
-        let read: Vec<_> = stream::iter(reads).buffered(REQUESTS).collect().await;
-        let versions = read.into_iter().flatten();
-        Ok(trails
-            .iter()
-            .zip(versions)
-            .map(|((trail, _), versions)| trail.as_ref().map(|trail| trail.past(since, versions)))
-            .collect())
-    }
-
-    /// The candidates of these trails, as far as they could be read.
-    async fn versions_of(
-        &self,
-        trails: &[(Option<HistorySlice>, &PageReading)],
-    ) -> Vec<Vec<Option<Version>>> {
-        let variables = trails.iter().flat_map(|(trail, page)| {
-            let candidates = trail.iter().flat_map(|trail| &trail.candidates);
-            candidates.map(|version| page_version::Variables {
+        let candidates = listed.iter().zip(&slices).flat_map(|(page, slice)| {
+            let candidates = slice.iter().flat_map(HistorySlice::candidates);
+            candidates.map(|(_, entry)| page_version::Variables {
                 page_id: page.id.unwrap_or_default(),
-                version_id: version.entry.version_id,
+                version_id: entry.version_id,
             })
         });
-        let answers = self.batch::<PageVersion>(variables.collect()).await;
+        let candidates: Vec<_> = candidates.collect();
+        let chunks = candidates.chunks(AT_ONCE);
+        let reads: Vec<_> = chunks.map(|some| self.readable_versions(some)).collect();
+        let read: Vec<_> = stream::iter(reads).buffered(REQUESTS).collect().await;
+        let read = read.into_iter().flatten();
+        let known: HashMap<i64, Version> = read.map(|version| (version.id, version)).collect();
+        let past = |slice: &Option<HistorySlice>| Some(slice.as_ref()?.past(since, &known));
+        Ok(slices.iter().map(past).collect())
+    }
+
+    /// These versions, as far as they can be read.
+    async fn readable_versions(&self, asked: &[page_version::Variables]) -> Vec<Version> {
+        let answers = self.batch::<PageVersion>(asked.to_vec()).await;
         let answers = answers.inspect_err(|error| {
             tracing::warn!(%error, "versions of changed pages could not be read");
         });
-        let mut answers = answers.into_iter().flatten();
-        let mut next = |_: &VersionCandidate| {
-            let version = answers.next().and_then(Result::ok).and_then(one);
-            version.filter(|version| self.admits_version(version))
-        };
-        trails
-            .iter()
-            .map(|(trail, _)| {
-                let candidates = trail.iter().flat_map(|trail| &trail.candidates);
-                candidates.map(&mut next).collect()
-            })
+        let answers = answers.into_iter().flatten();
+        let versions = answers.filter_map(|answer| one(answer.ok()?));
+        versions
+            .filter(|version| self.admits_version(version))
             .collect()
     }
 
@@ -219,22 +208,14 @@ struct LayerRefusals([AtomicUsize; 2]);
 /// The part of a page's history since a time.
 #[derive(Debug)]
 struct HistorySlice {
+    /// The page was made since.
     was_absent: bool,
-    /// Versions that may be the page at that time, the likeliest first.
-    candidates: Vec<VersionCandidate>,
-    /// The authors of the states in the history, newest first.
-    authors: Vec<String>,
-    /// The oldest version that was read.
-    oldest: Option<i64>,
-    /// The history goes back further than was read.
-    is_cut: bool,
-}
-
-#[derive(Debug)]
-struct VersionCandidate {
-    entry: HistoryEntry,
-    /// Number of newer states before it.
+    /// The newest states in the history, newest first.
+    entries: Vec<HistoryEntry>,
+    /// Number of them that were written since.
     later: usize,
+    /// The history goes back further than was read, and so may what was written since.
+    is_cut: bool,
 }
 
 impl HistorySlice {
@@ -245,57 +226,54 @@ impl HistorySlice {
         total: usize,
     ) -> Self {
         let is_since = |date: &Date| date.instant().is_some_and(|date| date >= since);
-        let was_absent = page.created_at.as_ref().is_some_and(is_since);
-        let later = entries
-            .iter()
+        let later = { entries.iter() }
             .take_while(|entry| is_since(&entry.version_date))
             .count();
-        // The version that was written before that time and ended after it; or, if the page's date
-        // moved without a write, the first one after it.
-        let places = if was_absent {
-            vec![]
-        } else {
-            vec![Some(later), later.checked_sub(1)]
-        };
-        let candidate = |place: usize| {
-            let entry = entries.get(place)?.clone();
-            Some(VersionCandidate {
-                entry,
-                later: place,
-            })
-        };
         Self {
-            was_absent,
-            candidates: places.into_iter().flatten().filter_map(candidate).collect(),
-            oldest: entries.last().map(|entry| entry.version_id),
+            was_absent: page.created_at.as_ref().is_some_and(is_since),
             is_cut: total > entries.len() && later == entries.len(),
-            authors: entries.into_iter().map(|entry| entry.author_name).collect(),
+            entries,
+            later,
         }
     }
 
-    fn past(&self, since: OffsetDateTime, versions: Vec<Option<Version>>) -> PageWrites {
-        let are_all_there = versions.iter().all(Option::is_some);
-        let is_it = |(candidate, version): &(&VersionCandidate, Version)| {
-            let date = candidate.entry.version_date.instant();
-            date.is_some_and(|date| date >= since)
-                || version.ended.instant().is_some_and(|ended| ended >= since)
+    /// Versions that may be the page at that time, the likeliest first, each with the number of newer
+    /// ones: that which was written before that time and ended after it; or, if the page's date moved
+    /// without a write, the first one after it.
+    fn candidates(&self) -> impl Iterator<Item = (usize, &HistoryEntry)> + Clone {
+        let places = [Some(self.later), self.later.checked_sub(1)].into_iter();
+        let places = places.flatten().filter(move |_| !self.was_absent);
+        places.filter_map(move |place| Some((place, self.entries.get(place)?)))
+    }
+
+    /// What was written since, by the versions that could be read.
+    fn past(&self, since: OffsetDateTime, known: &HashMap<i64, Version>) -> PageWrites {
+        let is_since = |date: &Date| date.instant().is_some_and(|date| date >= since);
+        let candidates = self.candidates();
+        let read = |(later, entry): (usize, &HistoryEntry)| {
+            let version = known.get(&entry.version_id)?;
+            let is_it = is_since(&entry.version_date) || is_since(&version.ended);
+            Some((later, is_it.then_some(version)))
         };
-        let candidates = self.candidates.iter().zip(versions);
-        let mut known = candidates.filter_map(|(candidate, version)| Some((candidate, version?)));
-        let (before, later) = match known.find(is_it) {
+        let are_all_there = candidates.clone().all(|one| read(one).is_some());
+        let mut read = candidates.filter_map(read);
+        let found = read.find_map(|(later, version)| Some((later, version?)));
+        let all = self.entries.len();
+        let (before, later) = match found {
             _ if self.was_absent => {
-                let first = self.oldest.filter(|_| !self.is_cut);
-                (Before::Absent(first), self.authors.len())
+                let oldest = self.entries.last().filter(|_| !self.is_cut);
+                let first = oldest.map(|entry| entry.version_id);
+                (Before::Absent(first), all)
             }
-            _ if self.is_cut => (Before::Unknown, self.authors.len()),
-            Some((candidate, version)) => (Before::Version(Box::new(version)), candidate.later),
+            _ if self.is_cut => (Before::Unknown, all),
+            Some((later, version)) => (Before::Version(Box::new(version.clone())), later),
             None if !are_all_there => (Before::Unknown, 0),
             None => (Before::Same, 0),
         };
         let mut authors: Vec<String> = Vec::new();
-        for author in self.authors.iter().take(later) {
-            if !authors.contains(author) {
-                authors.push(author.clone());
+        for entry in self.entries.iter().take(later) {
+            if !authors.contains(&entry.author_name) {
+                authors.push(entry.author_name.clone());
             }
         }
         let writes = match before {
