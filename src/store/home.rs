@@ -4,12 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use secrecy::SecretString;
-
 use super::local::LocalStore;
 #[cfg(feature = "postgres")]
 use super::postgres::{Database, PostgresStore};
-use super::{DatabaseAddress, Store, StoreError};
+use super::{DatabaseAddress, SecretSource, Store, StoreError};
 
 /// The place of the state of all wikis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,43 +37,6 @@ pub struct DatabaseSettings {
     pub password: Option<SecretSource>,
 }
 
-/// A secret that is read anew for each use, so that a changed one is taken without a restart.
-#[derive(Clone)]
-pub struct SecretSource(Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>);
-
-impl SecretSource {
-    /// One that this reads.
-    pub(crate) fn new(
-        read: impl Fn() -> Result<SecretString, String> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(read))
-    }
-
-    /// Reads it. Blocks.
-    ///
-    /// # Errors
-    /// Why it cannot be read, without any of it.
-    pub fn read(&self) -> Result<SecretString, String> {
-        (self.0)()
-    }
-
-    /// Reads it beside the runtime's other work.
-    ///
-    /// # Errors
-    /// Why it cannot be read, without any of it.
-    pub(crate) async fn load(&self) -> Result<SecretString, String> {
-        let own = self.clone();
-        let read = tokio::task::spawn_blocking(move || own.read()).await;
-        read.unwrap_or_else(|_| Err("cannot be read".to_owned()))
-    }
-}
-
-impl fmt::Debug for SecretSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SecretSource").finish_non_exhaustive()
-    }
-}
-
 impl StoreHome {
     /// The home that settings name: a database, or else this directory. Touches nothing yet.
     ///
@@ -89,8 +50,8 @@ impl StoreHome {
             None => Ok(Self::Local(directory)),
             #[cfg(feature = "postgres")]
             Some(settings) => {
-                let password = settings.password.as_ref().map(|read| Arc::clone(&read.0));
-                let database = Database::shared(settings.address.clone(), password)?;
+                let DatabaseSettings { address, password } = settings.clone();
+                let database = Database::shared(address, password)?;
                 Ok(Self::Database(DatabaseHome {
                     directory,
                     database,

@@ -26,6 +26,7 @@ pub(crate) mod local;
 pub(crate) mod postgres;
 mod queue;
 mod runs;
+mod secret;
 #[cfg(test)]
 mod testing;
 
@@ -48,13 +49,14 @@ pub(crate) use error::StoreError;
 pub use health::StoreHealth;
 #[cfg(feature = "postgres")]
 pub use home::DatabaseHome;
-pub use home::{DatabaseSettings, SecretSource, StoreHome};
+pub use home::{DatabaseSettings, StoreHome};
 pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
 #[cfg(feature = "postgres")]
 pub(crate) use postgres::Database;
 pub use queue::HeldLease;
 pub(crate) use queue::{LeaseQueue, wait_for};
 pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
+pub use secret::SecretSource;
 
 /// The name of the store of a wiki's mirror, below the name of the wiki's own.
 pub(crate) const MIRROR: &str = "mirror";

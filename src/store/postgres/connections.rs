@@ -16,7 +16,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::Semaphore;
@@ -30,9 +30,9 @@ use super::faults::{AskFault, with_causes};
 use super::schema;
 use super::statement::Statement;
 use crate::private_files::changeable_by_others;
-use crate::store::StoreError;
 use crate::store::address::{DatabaseAddress, ServerPlace};
 use crate::store::local::fs::read_at_most;
+use crate::store::{SecretSource, StoreError};
 
 /// The most connections at a time.
 const MOST: usize = 8;
@@ -49,13 +49,10 @@ const CANCEL: Duration = Duration::from_secs(1);
 /// The first message of a connection that is to be encrypted: its length and a code.
 const ENCRYPT: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
-/// Reads the password anew for each connection, so that a changed one is taken. Blocks; the fault is a sentence's end.
-pub(crate) type ReadPassword = Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>;
-
 /// The connections to one database.
 pub(super) struct ConnectionPool {
     address: DatabaseAddress,
-    password: Option<ReadPassword>,
+    password: Option<SecretSource>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
     idle: Mutex<Vec<DatabaseConnection>>,
     permits: Semaphore,
@@ -93,7 +90,7 @@ impl ConnectionPool {
     /// Connects to nothing yet. The fault is a sentence's end.
     pub(super) fn new(
         address: DatabaseAddress,
-        password: Option<ReadPassword>,
+        password: Option<SecretSource>,
     ) -> Result<Self, &'static str> {
         let tls = match &address.place {
             ServerPlace::Host(host, _) if !address.is_plain => {
@@ -284,10 +281,8 @@ impl ConnectionPool {
             .application_name("wikijs-gate")
             .user(&self.address.user)
             .dbname(&self.address.database);
-        if let Some(read) = self.password.clone() {
-            let read = tokio::task::spawn_blocking(move || read()).await;
-            let read = read.map_err(|_| AskFault::lasting(StoreError::BrokenOff))?;
-            let password = read.map_err(|fault| {
+        if let Some(password) = &self.password {
+            let password = password.load().await.map_err(|fault| {
                 tracing::error!("store: the password of the database's user {fault}");
                 AskFault::lasting(StoreError::Unreachable)
             })?;

@@ -10,12 +10,12 @@ use tokio::task::block_in_place;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::connections::{ConnectionPool, ReadPassword};
+use super::connections::ConnectionPool;
 use super::faults::AskFault;
 use super::holder::{Holder, HolderTimes, keep_renewing};
 use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
-use crate::store::{DatabaseAddress, StoreError};
+use crate::store::{DatabaseAddress, SecretSource, StoreError};
 
 /// The time after its end within which a question may still be answered.
 const LATE: Duration = Duration::from_secs(2);
@@ -61,7 +61,7 @@ impl Database {
     /// The one of an address, which all of this process share as long as one of them has it.
     pub(crate) fn shared(
         address: DatabaseAddress,
-        password: Option<ReadPassword>,
+        password: Option<SecretSource>,
     ) -> Result<Arc<Self>, &'static str> {
         let mut open = OPEN.lock();
         open.retain(|database| database.strong_count() > 0);
@@ -77,7 +77,7 @@ impl Database {
     /// Connects to nothing yet. The fault is a sentence's end.
     pub(crate) fn new(
         address: DatabaseAddress,
-        password: Option<ReadPassword>,
+        password: Option<SecretSource>,
     ) -> Result<Self, &'static str> {
         Self::with_times(address, password, HolderTimes::USUAL)
     }
@@ -85,7 +85,7 @@ impl Database {
     /// Like [`Self::new`], with leases that last for another time.
     pub(super) fn with_times(
         address: DatabaseAddress,
-        password: Option<ReadPassword>,
+        password: Option<SecretSource>,
         times: HolderTimes,
     ) -> Result<Self, &'static str> {
         let runtime = Builder::new_multi_thread()
