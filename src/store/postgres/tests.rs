@@ -19,7 +19,9 @@ use cluster::SHARED;
 use super::holder::HolderTimes;
 use super::{Database, PostgresStore};
 use crate::store::testing::{Two, store_suite};
-use crate::store::{Durability, Runs as _, Store, StoreError};
+use crate::store::{
+    Durability, Lease, LeaseMode, LeaseName, Leases as _, Runs as _, Store, StoreError,
+};
 
 /// The end of all that a test waits for.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -31,7 +33,7 @@ const SILENT: HolderTimes = HolderTimes {
 
 fn two() -> (Two, ()) {
     let schema = SHARED.schema();
-    let make = || -> Arc<dyn Store> { Arc::new(store(&schema, HolderTimes::USUAL)) };
+    let make = || -> Arc<dyn Store> { Arc::new(usual(&schema)) };
     ([make(), make()], ())
 }
 
@@ -40,6 +42,16 @@ store_suite!(two(), #[ignore = "needs PostgreSQL: .ci/postgres"]);
 /// The store of a process of its own.
 fn store(schema: &str, times: HolderTimes) -> PostgresStore {
     PostgresStore::new(Arc::new(SHARED.process(schema, times)), "docs")
+}
+
+/// One of the usual times.
+fn usual(schema: &str) -> PostgresStore {
+    store(schema, HolderTimes::USUAL)
+}
+
+/// A lease for one alone, if it is free.
+fn alone(store: &PostgresStore, name: &LeaseName) -> Option<Lease> {
+    store.try_lease(name, LeaseMode::Alone).unwrap()
 }
 
 /// Asks until the answer is yes.
@@ -68,10 +80,7 @@ fn read(store: &PostgresStore, run: &str, at_once: usize) -> Vec<u8> {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
     let schema = SHARED.schema();
-    let (one, two) = (
-        store(&schema, HolderTimes::USUAL),
-        store(&schema, HolderTimes::USUAL),
-    );
+    let (one, two) = (usual(&schema), usual(&schema));
     assert!(two.open_run("a").unwrap().is_none());
     let mut writer = one.begin_run("a", "1").unwrap();
     assert_eq!(read(&two, "a", 10), b"");
@@ -123,10 +132,7 @@ fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn runs_are_counted_listed_held_left_and_removed() {
     let schema = SHARED.schema();
-    let (one, two) = (
-        store(&schema, HolderTimes::USUAL),
-        store(&schema, HolderTimes::USUAL),
-    );
+    let (one, two) = (usual(&schema), usual(&schema));
     assert_eq!(two.run_count().unwrap(), None);
     let mut writer = one.begin_run("b", "1").unwrap();
     let other = one.begin_run("a", "2").unwrap();
@@ -164,23 +170,12 @@ fn runs_are_counted_listed_held_left_and_removed() {
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_process_that_ends_gives_everything_back_at_once() {
-    use crate::store::{LeaseMode, LeaseName, Leases as _};
     let schema = SHARED.schema();
-    let (one, two) = (
-        store(&schema, HolderTimes::USUAL),
-        store(&schema, HolderTimes::USUAL),
-    );
-    let lease = one
-        .try_lease(&LeaseName::TREE, LeaseMode::Alone)
-        .unwrap()
-        .unwrap();
+    let (one, two) = (usual(&schema), usual(&schema));
+    let lease = alone(&one, &LeaseName::TREE).unwrap();
     assert!(lease.is_sure());
     drop((one, lease));
-    assert!(
-        two.try_lease(&LeaseName::TREE, LeaseMode::Alone)
-            .unwrap()
-            .is_some()
-    );
+    assert!(alone(&two, &LeaseName::TREE).is_some());
     let two = Database::new(SHARED.address("postgres", "postgres", &schema), None);
     drop(two);
     until(|| SHARED.sql(&format!("SELECT count(*) FROM {schema}.lease")) == "0");

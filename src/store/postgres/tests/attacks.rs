@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, SHARED};
 use super::proxy::{ChaosProxy, Way};
-use super::{SILENT, read, store, until};
+use super::{SILENT, alone, read, store, until, usual};
 use crate::store::postgres::holder::HolderTimes;
 use crate::store::postgres::{Database, PostgresStore};
 use crate::store::{
@@ -78,25 +78,15 @@ fn a_lease_whose_answer_was_lost_is_given_once_and_free_afterwards() {
     let (schema, proxy) = (SHARED.schema(), ChaosProxy::start(SHARED.directory()));
     let (near, far) = (behind(&proxy, &schema, STILL), store(&schema, STILL));
     // A connection and a holder.
-    drop(near.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap());
+    drop(alone(&near, &LeaseName::TREE));
     for after in (0..60).step_by(2) {
         proxy.set(Way::Open, Way::CutAfter(after));
-        let lease = near
-            .try_lease(&LeaseName::page(7), LeaseMode::Alone)
-            .unwrap();
+        let lease = alone(&near, &LeaseName::page(7));
         assert!(lease.is_some(), "{after}");
-        assert!(
-            far.try_lease(&LeaseName::page(7), LeaseMode::Alone)
-                .unwrap()
-                .is_none()
-        );
+        assert!(alone(&far, &LeaseName::page(7)).is_none());
         proxy.set(Way::Open, Way::Open);
         drop(lease);
-        assert!(
-            far.try_lease(&LeaseName::page(7), LeaseMode::Alone)
-                .unwrap()
-                .is_some()
-        );
+        assert!(alone(&far, &LeaseName::page(7)).is_some());
     }
 }
 
@@ -109,7 +99,7 @@ fn a_lease_that_was_given_too_late_to_be_taken_is_free_with_the_next_renewal() {
         renewed_every: Duration::from_millis(100),
     };
     let (near, far) = (behind(&proxy, &schema, times), store(&schema, STILL));
-    drop(near.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap());
+    drop(alone(&near, &LeaseName::TREE));
     proxy.set(Way::Open, Way::Lost);
     let begun = Instant::now();
     let given = near.try_lease(&LeaseName::page(7), LeaseMode::Alone);
@@ -164,20 +154,15 @@ fn a_database_that_is_away_for_long_costs_no_patience_and_is_found_again() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
     let schema = SHARED.schema();
-    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let (silent, other) = (store(&schema, SILENT), usual(&schema));
     let mut writer = silent.begin_run("a", "1").unwrap();
     writer.append(b"mine\n", Durability::Synced).unwrap();
-    let lease = silent
-        .try_lease(&LeaseName::page(7), LeaseMode::Alone)
-        .unwrap()
-        .unwrap();
+    let lease = alone(&silent, &LeaseName::page(7)).unwrap();
     assert!(lease.is_sure());
     until(|| !lease.is_sure());
     let mut taken = None;
     until(|| {
-        taken = other
-            .try_lease(&LeaseName::page(7), LeaseMode::Alone)
-            .unwrap();
+        taken = alone(&other, &LeaseName::page(7));
         taken.is_some()
     });
     assert!(!lease.is_sure());
@@ -187,17 +172,9 @@ fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
     assert_eq!(other.runs().unwrap()[0].is_held, Ok(false));
     // Giving back what is held no more takes nothing from the one who holds it.
     drop(lease);
-    assert!(
-        silent
-            .try_lease(&LeaseName::page(7), LeaseMode::Alone)
-            .unwrap()
-            .is_none()
-    );
+    assert!(alone(&silent, &LeaseName::page(7)).is_none());
     // It goes on as somebody new, and what it held stays lost.
-    let again = silent
-        .try_lease(&LeaseName::page(8), LeaseMode::Alone)
-        .unwrap()
-        .unwrap();
+    let again = alone(&silent, &LeaseName::page(8)).unwrap();
     assert!(again.is_sure());
     let mut new = silent.begin_run("b", "2").unwrap();
     new.append(b"mine\n", Durability::Synced).unwrap();
@@ -209,15 +186,15 @@ fn whoever_was_silent_for_too_long_is_overtaken_in_all_that_it_held() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn whoever_was_silent_for_too_long_changes_no_document_that_others_changed() {
     let schema = SHARED.schema();
-    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let (silent, other) = (store(&schema, SILENT), usual(&schema));
     let (kind, name) = (DocumentKind::Draft, "a");
     let lease = LeaseName::document(kind, name);
-    let old = silent.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    let old = alone(&silent, &lease).unwrap();
     let written = silent.write_held(old.fence(), (kind, name), b"first");
     assert_eq!(written, Ok(()));
     let mut new = None;
     until(|| {
-        new = other.try_lease(&lease, LeaseMode::Alone).unwrap();
+        new = alone(&other, &lease);
         new.is_some()
     });
     let held = new.unwrap();
@@ -242,15 +219,15 @@ fn a_lease_is_taken_over_before_or_after_a_change_under_it_and_never_amid() {
     let schema = SHARED.schema();
     // The change is slow, so that the lease ends meanwhile.
     slow_down(&schema, "document", "1.5");
-    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let (silent, other) = (store(&schema, SILENT), usual(&schema));
     let (kind, name) = (DocumentKind::Draft, "a");
     let lease = LeaseName::document(kind, name);
-    let old = silent.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    let old = alone(&silent, &lease).unwrap();
     std::thread::scope(|scope| {
         let writes = scope.spawn(|| silent.write_held(old.fence(), (kind, name), b"first"));
         until(|| !old.is_sure());
         until(|| {
-            let new = other.try_lease(&lease, LeaseMode::Alone).unwrap();
+            let new = alone(&other, &lease);
             new.is_some()
         });
         // Whoever has it sees what was written before.
@@ -265,7 +242,7 @@ fn after_a_pause_has_answered_no_server_records_an_attempt() {
     let schema = SHARED.schema();
     // What is appended takes its time, so that most are under way.
     slow_down(&schema, "line", "0.03");
-    let make = || store(&schema, HolderTimes::USUAL);
+    let make = || usual(&schema);
     let (one, two, operator) = (make(), make(), make());
     let lengths = || -> u64 { operator.runs().unwrap().iter().map(|run| run.length).sum() };
     for round in 0..5 {
@@ -296,7 +273,7 @@ fn after_a_pause_has_answered_no_server_records_an_attempt() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_run_that_is_said_to_be_held_by_nobody_gets_nothing_more() {
     let schema = SHARED.schema();
-    let (silent, other) = (store(&schema, SILENT), store(&schema, HolderTimes::USUAL));
+    let (silent, other) = (store(&schema, SILENT), usual(&schema));
     let mut writer = silent.begin_run("a", "1").unwrap();
     until(|| other.runs().unwrap()[0].is_held == Ok(false));
     let appended = writer.append(b"late\n", Durability::Synced);
@@ -312,20 +289,12 @@ fn a_process_that_is_renewed_stays_sure_and_nobody_takes_over() {
         lasts: Duration::from_secs(6),
         renewed_every: Duration::from_millis(100),
     };
-    let (lively, other) = (store(&schema, times), store(&schema, HolderTimes::USUAL));
-    let lease = lively
-        .try_lease(&LeaseName::TREE, LeaseMode::Alone)
-        .unwrap()
-        .unwrap();
+    let (lively, other) = (store(&schema, times), usual(&schema));
+    let lease = alone(&lively, &LeaseName::TREE).unwrap();
     let begun = Instant::now();
     while begun.elapsed() < times.lasts + Duration::from_millis(500) {
         assert!(lease.is_sure());
-        assert!(
-            other
-                .try_lease(&LeaseName::TREE, LeaseMode::Alone)
-                .unwrap()
-                .is_none()
-        );
+        assert!(alone(&other, &LeaseName::TREE).is_none());
     }
 }
 
@@ -342,10 +311,7 @@ fn a_database_that_restarts_loses_nothing_and_nobody() {
     let make = || PostgresStore::new(Arc::new(cluster.process(&schema, times)), "docs");
     let (one, two) = (make(), make());
     let mut writer = one.begin_run("a", "1").unwrap();
-    let lease = one
-        .try_lease(&LeaseName::TREE, LeaseMode::Alone)
-        .unwrap()
-        .unwrap();
+    let lease = alone(&one, &LeaseName::TREE).unwrap();
     writer.append(b"before\n", Durability::Synced).unwrap();
     cluster.tell("restart", "ready\n");
     until(|| writer.append(b"after\n", Durability::Synced).is_ok());
@@ -358,11 +324,7 @@ fn a_database_that_restarts_loses_nothing_and_nobody() {
     cluster.tell("go", "ready\n");
     until(|| two.run_count().is_ok());
     // Both have their whole time from the start on.
-    assert!(
-        two.try_lease(&LeaseName::TREE, LeaseMode::Alone)
-            .unwrap()
-            .is_none()
-    );
+    assert!(alone(&two, &LeaseName::TREE).is_none());
     until(|| lease.is_sure());
     until(|| writer.append(b"again\n", Durability::Synced).is_ok());
     assert_eq!(read(&two, "a", 4096), b"before\nafter\nagain\n");
@@ -395,7 +357,7 @@ fn a_full_table_of_connections_is_waited_for() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
     let (schema, role) = (SHARED.schema(), Cluster::name());
-    let before = store(&schema, HolderTimes::USUAL);
+    let before = usual(&schema);
     let mut writer = before.begin_run("a", "1").unwrap();
     writer.append(b"line\n", Durability::Synced).unwrap();
     before
@@ -425,7 +387,7 @@ fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn only_the_clock_of_the_database_counts() {
     let schema = SHARED.schema();
-    let store = store(&schema, HolderTimes::USUAL);
+    let store = usual(&schema);
     store.put_blob("old", b"x").unwrap();
     store.put_blob("new", b"x").unwrap();
     // The time of the rows is ten minutes before or after that of this machine.
@@ -470,11 +432,8 @@ fn a_database_whose_clock_is_ten_minutes_off_gives_leases_and_ages_as_others_do(
         ));
         let make = |times| store_at(SHARED.address(&role, "postgres", &schema), times);
         let (silent, other) = (make(SILENT), make(HolderTimes::USUAL));
-        let lease = silent
-            .try_lease(&LeaseName::TREE, LeaseMode::Alone)
-            .unwrap()
-            .unwrap();
-        let theirs = || other.try_lease(&LeaseName::TREE, LeaseMode::Alone).unwrap();
+        let lease = alone(&silent, &LeaseName::TREE).unwrap();
+        let theirs = || alone(&other, &LeaseName::TREE);
         let at = SHARED.sql(&format!(
             "SELECT max(abs(extract(epoch FROM until - now()))) > 500 FROM {schema}.holder"
         ));
@@ -497,11 +456,11 @@ fn a_clock_that_jumps_ahead_takes_leases_away_and_lets_nothing_be_written_under_
     let (one, two) = (make(), make());
     let (kind, name) = (DocumentKind::Draft, "a");
     let lease = LeaseName::document(kind, name);
-    let old = one.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    let old = alone(&one, &lease).unwrap();
     let mut run = one.begin_run("a", "1").unwrap();
-    assert!(two.try_lease(&lease, LeaseMode::Alone).unwrap().is_none());
+    assert!(alone(&two, &lease).is_none());
     SHARED.sql(&format!("UPDATE {fake}.off SET by = '11 min'"));
-    assert!(two.try_lease(&lease, LeaseMode::Alone).unwrap().is_some());
+    assert!(alone(&two, &lease).is_some());
     let written = one.write_held(old.fence(), (kind, name), b"old");
     assert_eq!(written, Err(StoreError::Overtaken));
     let appended = run.append(b"late\n", Durability::Synced);
@@ -512,7 +471,7 @@ fn a_clock_that_jumps_ahead_takes_leases_away_and_lets_nothing_be_written_under_
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_database_without_room_refuses_by_that_reason_and_goes_on_once_there_is_some() {
     let schema = SHARED.schema();
-    let store = store(&schema, HolderTimes::USUAL);
+    let store = usual(&schema);
     let mut writer = store.begin_run("a", "1").unwrap();
     writer.append(b"one\n", Durability::Synced).unwrap();
     SHARED.sql(&format!(
