@@ -186,12 +186,12 @@ pub(super) fn other_numbers(now: usize, known: usize) -> String {
 
 /// The next pages whose sections lack vectors, those changed last first; none beyond the most that are kept.
 pub(super) fn lacking(store: &Store, model: &str) -> Result<Vec<MeantPage>, IndexError> {
-    let kept: i64 = store.db.query_row(
+    let kept: usize = store.db.query_row(
         "SELECT count(*) FROM meant WHERE model = ?1",
         [model],
         |row| row.get(0),
     )?;
-    if usize::try_from(kept).is_ok_and(|kept| kept >= MOST_VECTORS) {
+    if kept >= MOST_VECTORS {
         return Ok(Vec::new());
     }
     let mut query = store.db.prepare(
@@ -200,8 +200,7 @@ pub(super) fn lacking(store: &Store, model: &str) -> Result<Vec<MeantPage>, Inde
            AND NOT EXISTS (SELECT 1 FROM meant_page WHERE meant_page.id = page.id AND model = ?1)
          ORDER BY updated DESC, page.id LIMIT ?2",
     )?;
-    let most = i64::try_from(PAGES_AT_ONCE).unwrap_or_default();
-    let rows = query.query_map(params![model, most], |row| {
+    let rows = query.query_map(params![model, PAGES_AT_ONCE], |row| {
         let title: String = row.get(2)?;
         let format: String = row.get(4)?;
         let parts = parts(&title, &row.get::<_, String>(3)?, &format);

@@ -44,14 +44,13 @@ pub(super) fn put(
     let mut insert = change.prepare("INSERT INTO link VALUES (?1, ?2, ?3, ?4)")?;
     let mut insert_within = change.prepare("INSERT INTO within VALUES (?1, ?2, ?3, ?4)")?;
     for link in links {
-        let line = i64::try_from(link.line).unwrap_or(i64::MAX);
         let is_within = link.kind == LinkKind::Embedded || link.target.starts_with('#');
         let insert = if is_within {
             &mut insert_within
         } else {
             &mut insert
         };
-        insert.execute(params![id, line, link.target, link.carrier.as_str()])?;
+        insert.execute(params![id, link.line, link.target, link.carrier.as_str()])?;
     }
     let mut insert = change.prepare("INSERT INTO anchor VALUES (?1, ?2)")?;
     if format == SourceFormat::Markdown

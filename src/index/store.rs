@@ -196,11 +196,10 @@ impl Store {
 
     /// Its size in bytes.
     pub(super) fn bytes(&self) -> Result<u64, IndexError> {
-        let number = |name| -> rusqlite::Result<i64> {
+        let number = |name| -> rusqlite::Result<u64> {
             self.db.pragma_query_value(None, name, |row| row.get(0))
         };
-        let bytes = number("page_count")?.saturating_mul(number("page_size")?);
-        Ok(u64::try_from(bytes).unwrap_or_default())
+        Ok(number("page_count")?.saturating_mul(number("page_size")?))
     }
 
     /// The stored state of one page.
@@ -323,14 +322,10 @@ impl Store {
     pub(super) fn count(&self) -> Result<IndexCounts, IndexError> {
         let query =
             "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0";
-        let count = |row: &Row<'_>, at| -> rusqlite::Result<usize> {
-            let number: i64 = row.get(at)?;
-            Ok(usize::try_from(number).unwrap_or_default())
-        };
         Ok(self.db.query_row(query, [], |row| {
             Ok(IndexCounts {
-                pages: count(row, 0)?,
-                without_content: count(row, 1)?,
+                pages: row.get(0)?,
+                without_content: row.get(1)?,
             })
         })?)
     }
@@ -392,9 +387,8 @@ impl Store {
     /// The number of pages with a word, exactly as spelled.
     pub(super) fn pages_with(&self, word: &str) -> Result<usize, IndexError> {
         let query = "SELECT doc FROM vocabulary WHERE term = ?1";
-        let pages = self.db.query_row(query, [word], |row| row.get::<_, i64>(0));
-        let pages = pages.optional()?.unwrap_or_default();
-        Ok(usize::try_from(pages).unwrap_or_default())
+        let pages = self.db.query_row(query, [word], |row| row.get(0));
+        Ok(pages.optional()?.unwrap_or_default())
     }
 }
 
@@ -495,8 +489,7 @@ pub(super) fn pages_in(file: &Path) -> rusqlite::Result<usize> {
 
 /// The number of rows that a query counts.
 pub(super) fn counted(db: &Connection, query: &str) -> rusqlite::Result<usize> {
-    let count: i64 = db.query_row(query, [], |row| row.get(0))?;
-    Ok(usize::try_from(count).unwrap_or_default())
+    db.query_row(query, [], |row| row.get(0))
 }
 
 /// Removes an index on the disk and its companion files; returns whether there was one.

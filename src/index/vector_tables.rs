@@ -50,19 +50,16 @@ pub(super) fn spend(db: &Connection, texts: u32, most: u32) -> rusqlite::Result<
 /// The numbers that a model's vectors have, if the index has any.
 pub(super) fn numbers(db: &Connection, model: &str) -> rusqlite::Result<Option<usize>> {
     let query = "SELECT numbers FROM meant_model WHERE model = ?1";
-    let found = db.query_row(query, [model], |row| row.get::<_, i64>(0));
-    Ok(found
-        .optional()?
-        .and_then(|numbers| usize::try_from(numbers).ok()))
+    let found = db.query_row(query, [model], |row| row.get(0));
+    found.optional()
 }
 
 /// Notes that a model is in use, and the numbers of its vectors unless they are known; returns the known ones.
 pub(super) fn note_model(db: &Connection, model: &str, now: usize) -> rusqlite::Result<usize> {
     let known = numbers(db, model)?.unwrap_or(now);
-    let counted = i64::try_from(known).unwrap_or_default();
     db.execute(
         "REPLACE INTO meant_model VALUES (?1, ?2, ?3)",
-        params![model, counted, today()],
+        params![model, known, today()],
     )?;
     Ok(known)
 }

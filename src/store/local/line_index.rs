@@ -169,10 +169,10 @@ impl LineIndex {
             .prepare("SELECT name, length, hash, lines, unreadable, latest FROM run")?;
         let rows = all.query_map([], |row| {
             let run = IndexedRun {
-                length: number(row, 1)?,
+                length: row.get(1)?,
                 hash: row.get(2)?,
-                lines: number(row, 3)?,
-                unreadable: number(row, 4)?,
+                lines: row.get(3)?,
+                unreadable: row.get(4)?,
                 latest: row.get(5)?,
             };
             Ok((row.get(0)?, run))
@@ -194,7 +194,7 @@ impl LineIndex {
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let there: Option<u64> = adding
             .query_row("SELECT length FROM run WHERE name = ?", [name], |row| {
-                number(row, 0)
+                row.get(0)
             })
             .optional()?;
         if there != before.map(|run| run.length) {
@@ -206,10 +206,10 @@ impl LineIndex {
              lines = excluded.lines, unreadable = excluded.unreadable, latest = excluded.latest",
             params![
                 name,
-                signed(after.length),
+                after.length,
                 after.hash,
-                signed(after.lines),
-                signed(after.unreadable),
+                after.lines,
+                after.unreadable,
                 after.latest
             ],
         )?;
@@ -247,14 +247,15 @@ impl LineIndex {
         before: Option<&(i64, LinePlace)>,
         most: u32,
     ) -> rusqlite::Result<Vec<(i64, LinePlace)>> {
+        // No name of a run is as great, and no number of a line.
+        const LAST: (&str, u64) = ("~", i64::MAX.cast_unsigned());
         let mut some = self.database.prepare(
             "SELECT run.name, start, number, value FROM line JOIN run ON run.id = line.run
              WHERE kind = ?1 AND value <= ?2 AND (value, run.name, number) < (?2, ?3, ?4)
              ORDER BY value DESC, run.name DESC, number DESC LIMIT ?5",
         )?;
-        // No name of a run is as great.
-        let (value, run, number) = before.map_or((i64::MAX, "~", i64::MAX), |(value, place)| {
-            (*value, place.run.as_str(), signed(place.number))
+        let (value, (run, number)) = before.map_or((i64::MAX, LAST), |(value, place)| {
+            (*value, (place.run.as_str(), place.number))
         });
         let rows = some.query_map(params![kind, value, run, number, most], |row| {
             Ok((row.get(3)?, place(row)?))
@@ -279,9 +280,7 @@ impl LineIndex {
         );
         let bounds = params![since, until, began, call];
         let count = format!("SELECT count(*) {chosen}");
-        let count = self
-            .database
-            .query_row(&count, bounds, |row| number(row, 0))?;
+        let count = self.database.query_row(&count, bounds, |row| row.get(0))?;
         let newest =
             format!("SELECT began, call {chosen} ORDER BY began DESC, call DESC LIMIT {most}");
         let mut newest = self.database.prepare(&newest)?;
@@ -303,7 +302,7 @@ impl LineIndex {
             range.since.unwrap_or(i64::MIN),
             range.until.unwrap_or(i64::MAX)
         ];
-        let rows = counts.query_map(bounds, |row| Ok((row.get(0)?, number(row, 1)?)))?;
+        let rows = counts.query_map(bounds, |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect()
     }
 
@@ -336,13 +335,7 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
     let mut line = adding.prepare("INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?)")?;
     for one in &batch.lines {
         for (kind, value) in &one.keys {
-            line.execute(params![
-                kind,
-                value,
-                run,
-                signed(one.start),
-                signed(one.number)
-            ])?;
+            line.execute(params![kind, value, run, one.start, one.number])?;
         }
     }
     let mut label = adding.prepare(
@@ -365,19 +358,9 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
 fn place(row: &rusqlite::Row<'_>) -> rusqlite::Result<LinePlace> {
     Ok(LinePlace {
         run: row.get(0)?,
-        start: number(row, 1)?,
-        number: number(row, 2)?,
+        start: row.get(1)?,
+        number: row.get(2)?,
     })
-}
-
-/// A number that is never negative.
-fn number(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let number: i64 = row.get(column)?;
-    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Removes an index, whatever is in its place but a directory.
