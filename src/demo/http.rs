@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Path, Request, State};
+use axum::extract::multipart::MultipartRejection;
+use axum::extract::{DefaultBodyLimit, Multipart, Path, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse as _;
 use axum::routing::{any, get, post};
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::graphql::{Answer, Operation, WikiSchema, schema};
-use super::keys::Caller;
 use super::state::Shared;
 use super::testing::SeenRequest;
 use super::upload::{Upload, stored};
@@ -56,7 +56,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/e/{locale}/{*path}", get(view_in_editor))
         .route("/{locale}/{*path}", get(view))
         .route("/{locale}", get(at_root).fallback(not_found))
-        .route("/u", post(upload))
+        .route("/u", post(upload).layer(DefaultBodyLimit::max(SWALLOWED)))
         .fallback(not_found)
         .with_state(App { shared, schema })
 }
@@ -140,12 +140,14 @@ fn served_as(ext: &str) -> &'static str {
 }
 
 /// Takes a file (W37). It says `ok` whatever the database says.
-async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
+async fn upload(
+    State(app): State<App>,
+    headers: HeaderMap,
+    form: Result<Multipart, MultipartRejection>,
+) -> Answered {
     let access = admit(&app.shared, &headers).map_err(refused)?;
-    let kind = headers.get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let body = to_bytes(body, SWALLOWED).await.unwrap_or_default();
-    let read = Upload::read(kind, &body);
+    let form = form.map_err(|_| failed("Error"))?;
+    let read = Upload::read(form).await;
     let is_large = |read: &Upload| read.file.as_ref().is_some_and(|file| file.2.len() > MOST);
     let Some(read) = read.filter(|read| !is_large(read)) else {
         return Err(failed("Error"));
@@ -336,16 +338,14 @@ fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
-    let caller = shared.keyring().caller(token);
-    if caller != Caller::Guest && shared.testing.is_api_disabled() {
+    let access = shared.keyring().access(token);
+    let has_key = !access
+        .as_ref()
+        .is_some_and(|it| it.is_guest && !it.has_just_expired);
+    if has_key && shared.testing.is_api_disabled() {
         return Err("API is disabled. You must enable it from the Administration Area first.");
     }
-    match caller {
-        Caller::Guest => Ok(Access::guest()),
-        Caller::Known(access) => Ok(access),
-        Caller::JustExpired => Ok(Access::just_expired()),
-        Caller::Revoked => Err("API Key is invalid or was revoked."),
-    }
+    access.ok_or("API Key is invalid or was revoked.")
 }
 
 fn refusal(status: StatusCode, message: &str) -> Response<Body> {

@@ -44,19 +44,6 @@ const RIGHTS: [&str; 8] = [
 /// The group of full access.
 const ADMINISTRATORS: i64 = 1;
 
-/// The sender of a request.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Caller {
-    /// A caller without a key, or with an invalid one.
-    Guest,
-    /// The holder of a key with these rights.
-    Known(Access),
-    /// The holder of a key that expired within the renewal time.
-    JustExpired,
-    /// The holder of a key that was revoked.
-    Revoked,
-}
-
 #[derive(Debug)]
 struct Entry {
     access: Access,
@@ -132,15 +119,14 @@ impl Keyring {
         token
     }
 
-    /// The caller with this key. Unknown, malformed and expired keys are a guest's.
-    pub(super) fn caller(&self, token: Option<&str>) -> Caller {
+    /// What the holder of this key may do; `None` for one that was revoked. Unknown, malformed and expired
+    /// keys are a guest's.
+    pub(super) fn access(&self, token: Option<&str>) -> Option<Access> {
         match token.and_then(|token| self.entries.get(token)) {
-            Some(entry) if entry.revoked => Caller::Revoked,
-            Some(entry) if entry.expires > OffsetDateTime::now_utc() => {
-                Caller::Known(entry.access.clone())
-            }
-            Some(entry) if entry.is_renewable => Caller::JustExpired,
-            _ => Caller::Guest,
+            Some(entry) if entry.revoked => None,
+            Some(entry) if entry.expires > OffsetDateTime::now_utc() => Some(entry.access.clone()),
+            Some(entry) if entry.is_renewable => Some(Access::just_expired()),
+            _ => Some(Access::guest()),
         }
     }
 }
@@ -172,7 +158,7 @@ fn token(key: i64, group: i64, expires: OffsetDateTime) -> String {
 mod tests {
     use time::{Duration, OffsetDateTime};
 
-    use super::{Caller, Keyring};
+    use super::Keyring;
     use crate::demo::access::Access;
 
     #[test]
@@ -181,7 +167,7 @@ mod tests {
         let ended = OffsetDateTime::now_utc() - Duration::hours(1);
         let expired = ring.issue_until(Access::full(), ended);
         for token in [None, Some("nonsense"), Some(expired.as_str())] {
-            assert_eq!(ring.caller(token), Caller::Guest);
+            assert_eq!(ring.access(token), Some(Access::guest()));
         }
     }
 
@@ -189,10 +175,7 @@ mod tests {
     fn a_revoked_key_is_no_guest_s() {
         let mut ring = Keyring::default();
         let keys = ring.issue_all();
-        assert_eq!(ring.caller(Some(&keys.revoked)), Caller::Revoked);
-        assert_eq!(
-            ring.caller(Some(&keys.admin)),
-            Caller::Known(Access::full())
-        );
+        assert_eq!(ring.access(Some(&keys.revoked)), None);
+        assert_eq!(ring.access(Some(&keys.admin)), Some(Access::full()));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use axum::extract::Multipart;
 use regex::Regex;
 use serde_json::Value;
 
@@ -19,50 +20,25 @@ pub(super) struct Upload {
 
 impl Upload {
     /// Reads a form; `None` if a file is in another part, which the wiki fails on.
-    pub(super) fn read(content_type: &str, body: &[u8]) -> Option<Self> {
-        let (_, boundary) = content_type.split_once("boundary=")?;
-        let mark = format!("--{}", boundary.trim_matches('"')).into_bytes();
+    pub(super) async fn read(mut form: Multipart) -> Option<Self> {
         let mut upload = Self::default();
-        let mut rest = body;
-        while let Some(at) = find(rest, &mark) {
-            let part = rest.get(..at).unwrap_or_default();
-            rest = rest.get(at + mark.len()..).unwrap_or_default();
-            upload.take(part)?;
+        while let Some(part) = form.next_field().await.ok()? {
+            let is_ours = part.name() == Some(PART);
+            let name = part.file_name().map(str::to_owned);
+            let mime = part.content_type().unwrap_or_default().to_owned();
+            let body = part.bytes().await.ok()?;
+            match name {
+                Some(name) if is_ours => upload.file = Some((name, mime, body.to_vec())),
+                Some(_) => return None,
+                None => {
+                    let told: Option<Value> = serde_json::from_slice(&body).ok();
+                    let told = told.filter(|_| is_ours);
+                    upload.folder = told.and_then(|told| told.get("folderId")?.as_i64());
+                }
+            }
         }
         Some(upload)
     }
-
-    fn take(&mut self, part: &[u8]) -> Option<()> {
-        let Some(at) = find(part, b"\r\n\r\n") else {
-            return Some(());
-        };
-        let (head, body) = part.split_at_checked(at)?;
-        let head = String::from_utf8_lossy(head);
-        let body = body.get(4..)?;
-        let body = body.strip_suffix(b"\r\n").unwrap_or(body);
-        let of = |key: &str| {
-            let (_, value) = head.split_once(&format!("{key}=\""))?;
-            Some(value.split('"').next().unwrap_or_default().to_owned())
-        };
-        let Some(filename) = of("filename") else {
-            let told: Option<Value> = serde_json::from_slice(body).ok();
-            let told = told.filter(|_| of(" name").as_deref() == Some(PART));
-            self.folder = told.and_then(|told| told.get("folderId")?.as_i64());
-            return Some(());
-        };
-        if of(" name").as_deref() != Some(PART) {
-            return None;
-        }
-        let mime = head.split("Content-Type: ").nth(1).unwrap_or_default();
-        let mime = mime.lines().next().unwrap_or_default().trim().to_owned();
-        self.file = Some((filename, mime, body.to_vec()));
-        Some(())
-    }
-}
-
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len())
-        .position(|window| window == wanted)
 }
 
 /// A picture in SVG without scripts and handlers, as far as tests need it; other bytes as they are.
