@@ -7,12 +7,11 @@
 
 use std::time::Duration;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{
     CommentsIds, CommentsList, CommentsShown, comments_ids, comments_list, comments_shown,
 };
 use crate::page::{Date, PagePlace, PageReading, plain_text};
+use crate::wiki::{Wiki, WikiError};
 
 /// The interval at which the wiki takes comments from one address, whatever keys they come with
 /// (W31).

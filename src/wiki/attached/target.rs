@@ -1,12 +1,11 @@
 //! Reads the current state of a comment or an asset.
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::assets::Asset;
 use super::comments::Comment;
 use crate::page::{
     AssetOf, Attached, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, extension,
 };
+use crate::wiki::{Wiki, WikiError};
 
 /// A thing of a page, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageLinks, page_links};
 use crate::page::{Locale, PagePath};
 use crate::render_budget::uncounted;
+use crate::wiki::{Wiki, WikiError};
 
 /// One page of the graph, as the wiki gives it.
 pub(in crate::wiki) type LinkingRow = page_links::PageLinksPagesLinks;

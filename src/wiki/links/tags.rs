@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageList, PageTags, page_tags};
-use super::super::pages::all_pages::AllPages;
 use super::super::pages::list::{self, ListQuery};
 use super::tag_branches::branches;
 use crate::page::{Locale, PagePath, bare_tag};
+use crate::wiki::{AllPages, Wiki, WikiError};
 
 /// Lifetime of cached titles of tags on a large wiki, where they cost more than the counts.
 const TITLES_LIFE: Duration = Duration::from_mins(1);

@@ -6,8 +6,6 @@ use graphql_client::GraphQLQuery;
 use serde::de::DeserializeOwned;
 
 use super::super::client::{Wiki, WikiSettings, encode};
-use super::super::error::WikiError;
-use super::super::transport::MAX_REQUEST_BYTES;
 use super::super::transport::classify::{RawAnswer, read_mutation, refusal};
 use super::generated::{
     AssetDelete, AssetRename, CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete,
@@ -17,6 +15,7 @@ use super::generated::{
 use crate::change::{Change, Operation};
 use crate::gates::SureStep;
 use crate::page::{Attached, Date, Field, PageState};
+use crate::wiki::{MAX_REQUEST_BYTES, WikiError};
 
 /// The outcome of a mutation, as known right after it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! Adds the last authors to a list of pages, since the wiki's list has none.
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{
     PageAuthor, PageLatestAuthor, page_author, page_latest_author,
 };
 use crate::page::PageReading;
+use crate::wiki::{Wiki, WikiError};
 
 /// The right needed to see a page's author (W2).
 pub const RIGHT_TO_AUTHOR: &str = "write:pages";

@@ -11,13 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::{StreamExt as _, stream};
 use time::OffsetDateTime;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, PageVersion, page_history, page_version};
 use super::history::{HistoryEntry, part_of};
 use super::list::ListQuery;
 use super::version::{Version, one};
 use crate::page::{Date, PageReading};
+use crate::wiki::{Wiki, WikiError};
 
 /// Number of a page's newest versions that are considered.
 const LOOK_BACK: usize = 50;

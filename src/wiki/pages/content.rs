@@ -2,13 +2,12 @@
 
 use serde::de::DeserializeOwned;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{
     PageContent, PageLatestContent, page_content, page_latest_content,
 };
 use super::super::transport::batch;
 use crate::page::{PageReading, plain_text};
+use crate::wiki::{Wiki, WikiError};
 
 /// A way to the content of a page, as wide as the rights of some kind of key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

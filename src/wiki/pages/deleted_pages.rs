@@ -5,14 +5,13 @@ use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::page_content;
 use super::super::rights::key_state::KeyState;
 use super::super::transport::batch;
 use super::all_pages::AllPages;
 use super::seen_pages::SeenPage;
 use crate::page::PageReading;
+use crate::wiki::{Wiki, WikiError};
 
 /// The most that are remembered of each kind, the newest.
 const MOST: usize = 500;

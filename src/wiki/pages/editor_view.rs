@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
-use super::super::rights::pages::{PageRights, Right};
 use super::rendered::editor_head;
 use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::wiki::{PageRights, Right, Wiki, WikiError};
 
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]

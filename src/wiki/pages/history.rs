@@ -1,10 +1,9 @@
 //! The history of a page made right (W10).
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, page_history};
 use super::authors::author;
 use crate::page::{Date, Locale, PagePath};
+use crate::wiki::{Wiki, WikiError};
 
 /// An entry of a page's history: a version that a later write replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]

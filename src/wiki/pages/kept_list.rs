@@ -7,13 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
-use super::super::operations::generated::PageOrderBy;
 use super::super::rights::key_state::KeyState;
 use super::all_pages::{AllPages, FEW, a_moment_ago};
 use super::list::{ListQuery, without_cut_end};
 use crate::page::PageReading;
+use crate::wiki::{PageOrderBy, Wiki, WikiError};
 
 /// Lifetime of a list.
 const LIFE: Duration = Duration::from_mins(1);

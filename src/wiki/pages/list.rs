@@ -8,11 +8,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageList, PageOrderBy, PageOrderByDirection, page_list};
-use super::super::transport::offload::aside;
 use super::all_pages::AllPages;
+use crate::wiki::{Wiki, WikiError, aside};
 use time::OffsetDateTime;
 
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};

@@ -6,8 +6,6 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
@@ -18,6 +16,7 @@ use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::render_budget;
+use crate::wiki::{Wiki, WikiError};
 
 /// The most reads of the editor view of a changing page.
 const MAX_LOOKS: usize = 3;

@@ -10,10 +10,9 @@ use std::sync::atomic::Ordering;
 
 use url::Url;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageRender, page_render};
 use crate::page::PageReading;
+use crate::wiki::{Wiki, WikiError};
 
 impl Wiki {
     /// The HTML that the wiki made of a page; empty if it never made any.

@@ -3,12 +3,11 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::all_pages::AllPages;
 use crate::error::{Code, Failure};
 use crate::nearest::{most_alike, name_likeness};
 use crate::page::{Interpretation, Locale, PagePath, PageReading, Reference, escaped};
+use crate::wiki::{Wiki, WikiError};
 
 /// The most candidates that are named.
 const MAX_CANDIDATES: usize = 20;

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageSearch, page_search};
 use crate::page::{Locale, PagePath};
+use crate::wiki::{Wiki, WikiError};
 
 /// A page that the wiki's search engine found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,11 +8,10 @@ use std::time::Instant;
 use parking_lot::Mutex as Lock;
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::list::{ListQuery, variables};
 use crate::page::PageReading;
 use crate::share::OneByOne;
+use crate::wiki::{Wiki, WikiError};
 
 /// A whole list of pages, in the order that was asked for.
 #[derive(Debug)]

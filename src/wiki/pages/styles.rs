@@ -12,14 +12,13 @@
 //! that update's first step, not the page's `updatedAt`. A version is dated by the `updatedAt`
 //! that its update ended: a view that is dated later is of the page as it is.
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, PageTree, page_history};
 use super::editor_view::EditorView;
 use super::history::newest_version;
 use super::rendered::{attribute, element, head};
 use super::tree::{TreeNode, beside, nodes};
 use crate::page::{Date, PageReading, StyleSheet};
+use crate::wiki::{Wiki, WikiError};
 
 const OPENING: &str = "<style type=\"text/css\">";
 const CLOSING: &str = "</style>";

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageTree, PageTreeMode, page_tree};
 use super::super::rights::readable_pages::ReadBounds;
 use crate::page::{Locale, NewPath, PagePath, PagePlace};
 use crate::render_budget::uncounted;
+use crate::wiki::{Wiki, WikiError};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;

@@ -1,10 +1,9 @@
 //! Old versions of a page, and what was written since a time.
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{PageVersion, page_version};
 use super::authors::author_of_text;
 use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::wiki::{Wiki, WikiError};
 
 /// An earlier state of a page, replaced by a later write.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::page_single;
 use crate::page::PageReading;
+use crate::wiki::{Wiki, WikiError};
 
 /// Number of pages requested at once (W26).
 const AT_ONCE: usize = 40;

@@ -9,13 +9,11 @@ use parking_lot::Mutex as Lock;
 use reqwest::header::HeaderValue;
 use tokio::sync::Mutex;
 
-use super::super::error::WikiError;
 use super::super::links::tags::TagTitles;
-use super::super::pages::all_pages::AllPages;
-use super::super::pages::seen_pages::SeenPage;
 use super::super::pages::shared_list::Flights;
 use super::key::ApiKey;
 use super::site::SiteLocales;
+use crate::wiki::{AllPages, SeenPage, WikiError};
 use crate::words::words;
 
 /// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.

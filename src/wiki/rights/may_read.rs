@@ -7,9 +7,8 @@
 //! page to a key with write:pages there, with 200, and refuses others with 403. Neither shows a
 //! rule based on tags once the page is gone.
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use crate::page::{Locale, PagePath};
+use crate::wiki::{Wiki, WikiError};
 
 /// A path at which hardly a page is: a key that is limited to some paths is refused there.
 const NOWHERE: &str = "wikijs-gate/no-page";

@@ -15,10 +15,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::pages::rendered::element;
 use crate::page::{Locale, PagePath, PageReading};
+use crate::wiki::{Wiki, WikiError};
 use crate::words::words;
 
 words! {

@@ -9,10 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::super::client::{Wiki, WikiSettings};
-use super::super::error::WikiError;
-use super::super::pages::all_pages::{AllPages, a_moment_ago};
 use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
+use crate::wiki::{AllPages, Wiki, WikiError, WikiSettings, a_moment_ago};
 
 /// The places of pages that may be read, and of the folders above them.
 pub(in crate::wiki) struct ReadBounds {

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
 use super::super::operations::generated::{
     LocalizationConfig, SearchEngines, localization_config, search_engines,
 };
 use crate::error::Failure;
 use crate::page::{LinkedSite, Locale, PageReading, escaped};
+use crate::wiki::{Wiki, WikiError};
 
 /// Lifetime of the cached locales of the site.
 const LIFE: Duration = Duration::from_mins(10);

@@ -10,11 +10,10 @@ use time::OffsetDateTime;
 use tokio::net::{TcpStream, lookup_host};
 
 use super::super::client::{Wiki, encode};
-use super::super::error::WikiError;
 use super::super::operations::generated::{LocalizationConfig, localization_config};
-use super::super::rights::site::SiteLocales;
 use super::classify::read_query;
 use super::{ProbeFailure, ProbeResponse};
+use crate::wiki::{SiteLocales, WikiError};
 
 /// Facts about a wiki that answers.
 #[derive(Debug)]
