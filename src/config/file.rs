@@ -60,52 +60,6 @@ impl SiteEntries {
     }
 }
 
-/// An error in a settings file that stops the start: one sentence that names the file and, if
-/// known, the line number. It never holds a value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FileFault {
-    /// The file cannot be used at all.
-    #[error("the settings file {} {fault}", path.display())]
-    Whole {
-        /// The file.
-        path: PathBuf,
-        /// The fault, as the end of a sentence.
-        fault: String,
-    },
-    /// There is no such site.
-    #[error("--site: there is no site {name}; {known}")]
-    NoSite {
-        /// The name that was given.
-        name: String,
-        /// The sites that exist, in words.
-        known: String,
-    },
-    /// A flag sets, for a site, a setting that only the site's own table may set.
-    #[error("{flag}: the site {site} has its own in the settings file; leave the flag out")]
-    OfSite {
-        /// The flag.
-        flag: String,
-        /// The site.
-        site: String,
-    },
-    /// The same, where no one site is meant.
-    #[error("{flag}: each site has its own in the settings file; leave the flag out")]
-    OfEachSite {
-        /// The flag.
-        flag: String,
-    },
-    /// A line of the file is wrong.
-    #[error("{}:{line}: {fault}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from 1.
-        line: usize,
-        /// The fault, and what is allowed.
-        fault: String,
-    },
-}
-
 /// The first of some faults, in a line.
 pub(super) fn first(faults: &[impl ToString]) -> String {
     faults.first().map_or_else(String::new, ToString::to_string)
@@ -116,7 +70,7 @@ impl File {
     ///
     /// # Errors
     /// Every fault that is found without knowing the other layers.
-    pub(super) fn read(path: &Path, is_asked_for: bool) -> Result<Option<Self>, Vec<FileFault>> {
+    pub(super) fn read(path: &Path, is_asked_for: bool) -> Result<Option<Self>, Vec<String>> {
         match Self::read_in_part(path, is_asked_for)? {
             Some((file, faults)) if faults.is_empty() => Ok(Some(file)),
             Some((_, faults)) => Err(faults),
@@ -131,13 +85,8 @@ impl File {
     pub(super) fn read_in_part(
         path: &Path,
         is_asked_for: bool,
-    ) -> Result<Option<(Self, Vec<FileFault>)>, Vec<FileFault>> {
-        let whole = |fault: String| {
-            vec![FileFault::Whole {
-                path: path.to_owned(),
-                fault,
-            }]
-        };
+    ) -> Result<Option<(Self, Vec<String>)>, Vec<String>> {
+        let whole = |fault: String| vec![format!("the settings file {} {fault}", path.display())];
         let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
         if !is_asked_for && std::fs::metadata(path).is_err_and(is_missing) {
             return Ok(None);
@@ -165,7 +114,7 @@ impl File {
     ///
     /// # Errors
     /// Every fault that is found without knowing the other layers.
-    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Vec<FileFault>> {
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Vec<String>> {
         let (file, faults) = Self::parse_in_part(path, text)?;
         if faults.is_empty() {
             Ok(file)
@@ -174,11 +123,10 @@ impl File {
         }
     }
 
-    fn parse_in_part(path: &Path, text: &str) -> Result<(Self, Vec<FileFault>), Vec<FileFault>> {
-        let fault_at = |span: Option<Range<usize>>, fault: String| FileFault::Line {
-            path: path.to_owned(),
-            line: line_of(text, span.map_or(0, |span| span.start)),
-            fault,
+    fn parse_in_part(path: &Path, text: &str) -> Result<(Self, Vec<String>), Vec<String>> {
+        let fault_at = |span: Option<Range<usize>>, fault: String| {
+            let line = line_of(text, span.map_or(0, |span| span.start));
+            format!("{}:{line}: {fault}", path.display())
         };
         // The parser's own display would show the line, and with it a key.
         let table = DeTable::parse(text).map_err(|error| {

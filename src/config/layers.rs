@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::defaults::SETTINGS;
-use super::file::{File, FileFault, SiteEntries};
+use super::file::{File, SiteEntries};
 use super::key_source::settings_of_key;
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting};
@@ -46,7 +46,7 @@ impl Layers {
     ///
     /// # Errors
     /// Every fault of the file that is found without the other layers, or a wrong choice of site.
-    pub fn load(given: &CommandLineSettings) -> Result<Self, Vec<FileFault>> {
+    pub fn load(given: &CommandLineSettings) -> Result<Self, Vec<String>> {
         let asked_for = asked_for(given);
         let file = match asked_for.clone().or_else(usual_file) {
             Some(path) => File::read(&path, asked_for.is_some())?,
@@ -106,7 +106,7 @@ impl Layers {
     }
 
     /// The layers with a file that is not written yet.
-    pub(super) fn of_file(file: File, given: &CommandLineSettings) -> Result<Self, FileFault> {
+    pub(super) fn of_file(file: File, given: &CommandLineSettings) -> Result<Self, String> {
         let site = site_of(given, Some(&file))?;
         Ok(Self::new(given, Some(file), site))
     }
@@ -175,10 +175,7 @@ impl Layers {
 
 /// The site to use. If none is named, it is the only site or else the default one; `None` if a
 /// layer sets an address outside of the sites.
-fn site_of(
-    given: &CommandLineSettings,
-    file: Option<&File>,
-) -> Result<Option<SiteName>, FileFault> {
+fn site_of(given: &CommandLineSettings, file: Option<&File>) -> Result<Option<SiteName>, String> {
     let sites = file.map_or(&[][..], |file| &file.sites);
     let Some(name) = &given.site else {
         let is_unnamed = given.flags.iter().any(|(name, _)| *name == BASE_URL)
@@ -194,26 +191,27 @@ fn site_of(
             && !sites.is_empty()
             && let Some(flag) = flag_of_site(given)
         {
-            return Err(FileFault::OfEachSite { flag });
+            return Err(format!(
+                "{flag}: each site has its own in the settings file; leave the flag out"
+            ));
         }
         return found.map(|name| without_flags(given, name)).transpose();
     };
     if !sites.iter().any(|site| site.name == *name) {
-        return Err(FileFault::NoSite {
-            name: name.to_string(),
-            known: known(sites),
-        });
+        let known = known(sites);
+        return Err(format!("--site: there is no site {name}; {known}"));
     }
     without_flags(given, name).map(Some)
 }
 
 /// The site, if no flag sets what only its own table may set: such a flag would change nothing.
-fn without_flags(given: &CommandLineSettings, name: &SiteName) -> Result<SiteName, FileFault> {
-    let site = name.to_string();
-    flag_of_site(given).map_or_else(
-        || Ok(name.clone()),
-        |flag| Err(FileFault::OfSite { flag, site }),
-    )
+fn without_flags(given: &CommandLineSettings, name: &SiteName) -> Result<SiteName, String> {
+    match flag_of_site(given) {
+        None => Ok(name.clone()),
+        Some(flag) => Err(format!(
+            "{flag}: the site {name} has its own in the settings file; leave the flag out"
+        )),
+    }
 }
 
 /// A flag that sets what only a site's own table may set.

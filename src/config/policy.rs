@@ -237,7 +237,7 @@ mod tests {
     use super::{SETTINGS, SettingsSource, uploads};
     use crate::config::SettingKind;
     use crate::config::file::File;
-    use crate::config::tables::oauth;
+    use crate::config::tables::schemas;
 
     /// Settings that name files or directories of which nothing is secret.
     const OPEN: [&str; 5] = [
@@ -275,7 +275,7 @@ mod tests {
         }
         let of_site = format!("[sites.other]\napi_token_file = {secret:?}");
         assert!(!is_taken(dir, &of_site));
-        let schema = oauth::schema();
+        let [.., (_, schema)] = schemas();
         let members = schema["properties"].as_object().unwrap().keys();
         for member in members.filter(|member| member.ends_with("_file")) {
             let lines = format!(

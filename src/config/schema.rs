@@ -4,11 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::defaults::SETTINGS;
 use super::setting::{InSite, Setting, SettingKind};
-use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT, oauth};
-use crate::change::Operation;
-use crate::notify::Occasion;
-use crate::page::Field;
-use crate::rules::{BUILT_IN, Then};
+use super::tables;
 
 /// The schema, for editors that check TOML against one (draft 2020-12).
 pub fn schema() -> Value {
@@ -16,7 +12,7 @@ pub fn schema() -> Value {
         .iter()
         .map(|setting| (setting.file_name(), property(setting)))
         .collect();
-    properties.extend(tables());
+    properties.extend(tables::schemas());
     properties.extend(sites());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -59,98 +55,6 @@ fn sites() -> [(String, Value); 2] {
     [
         ("sites".to_owned(), sites),
         ("default_site".to_owned(), default),
-    ]
-}
-
-/// The tables of rules and checks.
-fn tables() -> [(String, Value); 5] {
-    // A single word needs no brackets.
-    let words = |words: &[&str]| {
-        json!({
-            "anyOf": [
-                { "enum": words },
-                { "type": "array", "minItems": 1, "items": { "enum": words } },
-            ],
-        })
-    };
-    let texts =
-        || json!({ "type": ["array", "string"], "minItems": 1, "items": { "type": "string" } });
-    let count = || json!({ "type": "integer", "minimum": 0, "maximum": LARGEST_COUNT });
-    let text = || json!({ "type": "string" });
-    let name = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,60}$" });
-    let fields = Field::ALL.map(Field::name);
-    let rules = json!({
-        "type": "array",
-        "description": "What needs more than the gates ask for: all that a rule names must hold; then: deny, review, person or preview, the strictest wins.",
-        "items": {
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["name", "then"],
-            "properties": {
-                "name": name,
-                "then": { "enum": Then::ALL },
-                "why": text(),
-                "paths": texts(),
-                "operations": words(&Operation::ALL.map(Operation::as_str)),
-                "fields": words(&fields),
-                "tags": texts(),
-                "clients": texts(),
-                "people": texts(),
-                "warnings": texts(),
-                "lines_removed_over": count(),
-                "pages_over": count(),
-                "deletes_over": count(),
-                "writes_per_day_over": count(),
-            },
-        },
-    });
-    let checks = json!({
-        "type": "array",
-        "description": "Commands that look at a change before it is made: the change as JSON on standard input; one that does not end with 0 is the warning check:NAME.",
-        "items": {
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["name", "argv"],
-            "properties": {
-                "name": name,
-                "argv": { "type": "array", "minItems": 1, "items": { "type": "string" } },
-                "cwd": text(),
-                "env": { "type": "object", "additionalProperties": { "type": "string" } },
-                "paths": texts(),
-                "timeout": { "type": "integer", "minimum": 1, "maximum": LONGEST_TIMEOUT, "default": USUAL_TIMEOUT },
-            },
-        },
-    });
-    let notify = json!({
-        "type": "array",
-        "description": "Whom to tell what waits for people and what went wrong: JSON with ids, counts and an address, by POST to url or on the standard input of a command.",
-        "items": {
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["name"],
-            "oneOf": [{ "required": ["url"] }, { "required": ["argv"] }],
-            "properties": {
-                "name": name,
-                "on": words(&Occasion::ALL.map(Occasion::as_str)),
-                "url": text(),
-                "argv": { "type": "array", "minItems": 1, "items": { "type": "string" } },
-                "cwd": text(),
-                "env": { "type": "object", "additionalProperties": { "type": "string" } },
-                "timeout": { "type": "integer", "minimum": 1, "maximum": LONGEST_TIMEOUT, "default": USUAL_TIMEOUT },
-            },
-        },
-    });
-    let mut off = words(&BUILT_IN);
-    if let Some(members) = off.as_object_mut() {
-        let meaning = "The built-in rules that are switched off.";
-        members.insert("description".to_owned(), meaning.into());
-    }
-    [
-        ("rules".to_owned(), rules),
-        ("rules_off".to_owned(), off),
-        ("checks".to_owned(), checks),
-        ("notify".to_owned(), notify),
-        ("oauth".to_owned(), oauth::schema()),
     ]
 }
 

@@ -59,7 +59,7 @@ impl NewSite {
             site: Some(self.name.clone()),
             ..CommandLineSettings::default()
         };
-        let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
+        let layers = Layers::of_file(file, &given)?;
         let settings = Settings::load(&layers).map_err(|faults| first(&faults))?;
         for other in layers.every() {
             if other.site() == Some(&self.name) {

@@ -3,17 +3,19 @@
 
 mod check;
 mod notify;
-pub(super) mod oauth;
+mod oauth;
 mod row;
+mod schema;
 
 use std::path::Path;
 
 use toml::de::DeTable;
 
 use self::check::check;
-pub(super) use self::check::{LONGEST_TIMEOUT, USUAL_TIMEOUT};
 pub(super) use self::row::TableFault;
 use self::row::{ArrayTable, Sift, prefix, rows, texts, word};
+use self::schema::LARGEST_COUNT;
+pub(super) use self::schema::schemas;
 use crate::change::{CODES, Operation};
 use crate::checks::CheckCommand;
 use crate::nearest::{did_you_mean, nearest};
@@ -22,8 +24,6 @@ use crate::oauth::OauthSettings;
 use crate::page::{Field, TagPattern};
 use crate::rules::{BUILT_IN, Rule, RuleBook, RuleCondition, Then};
 
-/// The largest number that a rule may count to.
-pub(super) const LARGEST_COUNT: u64 = 1_000_000;
 /// The names of the tables, as the file has them.
 pub(super) const TABLES: [&str; 7] = [
     "rules",
@@ -33,24 +33,6 @@ pub(super) const TABLES: [&str; 7] = [
     "oauth",
     "sites",
     "default_site",
-];
-
-/// The members of a rule.
-pub(super) const RULE_MEMBERS: [&str; 14] = [
-    "name",
-    "then",
-    "why",
-    "paths",
-    "operations",
-    "fields",
-    "tags",
-    "clients",
-    "people",
-    "warnings",
-    "lines_removed_over",
-    "pages_over",
-    "deletes_over",
-    "writes_per_day_over",
 ];
 
 /// The most checks.
@@ -123,7 +105,7 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Table
 }
 
 fn rule(row: &ArrayTable<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<TableFault>> {
-    let mut faults = row.unknown(&RULE_MEMBERS);
+    let mut faults = row.unknown(&schema::rules(), "/items");
     let mut sift = Sift(&mut faults);
     let name = sift.take(row.text("name"));
     let then = sift.take(row.parsed("then", |text| {

@@ -7,21 +7,14 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::row::{ArrayTable, Sift, TableFault, prefix};
+use super::schema::{self, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::checks::CheckCommand;
-
-/// The members of a check.
-pub(in crate::config) const CHECK_MEMBERS: [&str; 6] =
-    ["name", "argv", "cwd", "env", "paths", "timeout"];
-/// The default time limit of a check or a notification, in seconds.
-pub(in crate::config) const USUAL_TIMEOUT: u64 = 10;
-/// The longest time that can be set.
-pub(in crate::config) const LONGEST_TIMEOUT: u64 = 60;
 
 pub(super) fn check(
     row: &ArrayTable<'_, '_>,
     file: &Path,
 ) -> Result<CheckCommand, Vec<TableFault>> {
-    let mut faults = row.unknown(&CHECK_MEMBERS);
+    let mut faults = row.unknown(&schema::checks(), "/items");
     let mut sift = Sift(&mut faults);
     let name = sift.take(name(row));
     let command = command(row, &mut sift, file);

@@ -8,12 +8,10 @@ use url::Url;
 
 use super::check::{command, name, timeout};
 use super::row::{ArrayTable, Sift, TableFault, rows, word};
+use super::schema;
 use crate::checks::CheckCommand;
 use crate::notify::{NotifyTarget, NotifyTo, Occasion};
 
-/// The members of a `[[notify]]`.
-pub(in crate::config) const NOTIFY_MEMBERS: [&str; 7] =
-    ["name", "on", "url", "argv", "cwd", "env", "timeout"];
 /// The most `[[notify]]` tables.
 const MOST: usize = 10;
 
@@ -41,7 +39,7 @@ pub(super) fn read(
 }
 
 fn target(row: &ArrayTable<'_, '_>, file: &Path) -> Result<NotifyTarget, Vec<TableFault>> {
-    let mut faults = row.unknown(&NOTIFY_MEMBERS);
+    let mut faults = row.unknown(&schema::notify(), "/items");
     let mut sift = Sift(&mut faults);
     let name = sift.take(name(row));
     let on = sift.take(row.list("on", |text| {

@@ -3,82 +3,17 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use toml::de::DeTable;
 
 use super::row::{ArrayTable, Sift, TableFault, rows, table_of, word};
+use super::schema::{self, ROLES};
 use crate::audit::Role;
 use crate::gates::{ClientConfirm, Grant};
 use crate::oauth::{OauthScopes, OauthSettings, PersonGrant};
 use crate::tools::{Toolset, tools_of};
 
-/// The roles that a person can have.
-const ROLES: [(&str, Role); 3] = [
-    ("agent", Role::Agent),
-    ("reviewer", Role::Reviewer),
-    ("auditor", Role::Auditor),
-];
 /// The most grants.
 const MOST_GRANTS: usize = 200;
-
-/// The JSON schema of `[oauth]`, whose properties are the members that may be there.
-pub(in crate::config) fn schema() -> Value {
-    let texts =
-        || json!({ "type": ["array", "string"], "minItems": 1, "items": { "type": "string" } });
-    let text = || json!({ "type": "string" });
-    let flag = || json!({ "type": "boolean", "default": false });
-    json!({
-        "type": "object",
-        "description": "People sign in: the issuer that vouches for them, and which of their claims get which grant.",
-        "additionalProperties": false,
-        "required": ["issuer", "audiences"],
-        "properties": {
-            "issuer": { "type": "string", "format": "uri" },
-            "audiences": texts(),
-            "scopes": {
-                "type": "object",
-                "additionalProperties": false,
-                "properties": {
-                    "read": { "type": "string", "default": "wiki:read" },
-                    "write": { "type": "string", "default": "wiki:write" },
-                },
-            },
-            "groups_claim": { "type": "string", "default": "groups" },
-            "review_client_id": text(),
-            "review_secret_file": text(),
-            "review_key_file": text(),
-            "grants": {
-                "type": "array",
-                "description": "The first that matches holds; all that it names must match.",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["role"],
-                    "properties": {
-                        "groups": texts(),
-                        "subjects": texts(),
-                        "email_domains": texts(),
-                        "everybody": flag(),
-                        "role": { "enum": ROLES.map(|(role, _)| role) },
-                        "write": flag(),
-                        "decides_own": flag(),
-                        "toolsets": texts(),
-                        "tools": texts(),
-                        "sites": texts(),
-                        "prefixes": texts(),
-                        "read_prefixes": texts(),
-                        "denied_read_prefixes": texts(),
-                        "denied_read_tags": texts(),
-                        "dry_run": flag(),
-                        "confirm": { "enum": ["person"] },
-                        "may_apply_in_dry_run": flag(),
-                        "rate": { "type": "integer", "minimum": 1 },
-                    },
-                },
-            },
-        },
-    })
-}
 
 /// Reads `[oauth]`, if it is there.
 pub(super) fn read(
@@ -88,7 +23,7 @@ pub(super) fn read(
 ) -> Option<OauthSettings> {
     let own = table_of(table, "oauth", faults)?;
     let before = faults.len();
-    faults.extend(own.unknown(&members(&schema(), "")));
+    faults.extend(own.unknown(&schema::oauth(), ""));
     let grants = grants(&own, faults);
     let scopes = scopes(&own, faults);
     own.needs(&["issuer", "audiences"], faults);
@@ -132,23 +67,12 @@ pub(super) fn read(
     })
 }
 
-/// The members that a table may have, by the schema of it at this place.
-fn members<'a>(schema: &'a Value, place: &str) -> Vec<&'a str> {
-    let properties = schema.pointer(place).and_then(|it| it.get("properties"));
-    let properties = properties.and_then(Value::as_object);
-    properties
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.as_str())
-        .collect()
-}
-
 fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes {
     let usual = OauthScopes::default();
     let Some(scopes) = table_of(own.table, "scopes", faults) else {
         return usual;
     };
-    faults.extend(scopes.unknown(&members(&schema(), "/properties/scopes")));
+    faults.extend(scopes.unknown(&schema::oauth(), "/properties/scopes"));
     let mut sift = Sift(faults);
     let mut scope = |name, usual| {
         let scope = sift.take(scopes.read(name, |value| {
@@ -186,7 +110,7 @@ fn grants(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> Vec<PersonG
 }
 
 fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
-    let mut faults = row.unknown(&members(&schema(), "/properties/grants/items"));
+    let mut faults = row.unknown(&schema::oauth(), "/properties/grants/items");
     let mut sift = Sift(&mut faults);
     let mut texts = |name| sift.take(row.list(name, filled));
     let (groups, subjects) = (texts("groups"), texts("subjects"));

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -65,15 +66,18 @@ impl ArrayTable<'_, '_> {
         self.at.clone()
     }
 
-    /// A fault for each unknown member.
-    pub(super) fn unknown(&self, known: &[&str]) -> Vec<TableFault> {
+    /// A fault for each member that the schema does not have at this place.
+    pub(super) fn unknown(&self, schema: &Value, place: &str) -> Vec<TableFault> {
+        let properties = schema.pointer(place).and_then(|it| it.get("properties"));
+        let properties = properties.and_then(Value::as_object).into_iter().flatten();
+        let known: Vec<&str> = properties.map(|(name, _)| name.as_str()).collect();
         let unknown = self
             .table
             .keys()
             .filter(|key| !known.contains(&&**key.get_ref()));
         let fault = |key: &Spanned<_>| {
             let name: &std::borrow::Cow<'_, str> = key.get_ref();
-            let near = nearest(name, known, 0.7);
+            let near = nearest(name, &known, 0.7);
             let fault = format!(
                 "{name:?} is no member of a {}{}",
                 self.what,

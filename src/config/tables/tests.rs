@@ -2,9 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::super::file::File;
-use super::check::CHECK_MEMBERS;
-use super::notify::NOTIFY_MEMBERS;
-use super::{RULE_MEMBERS, Tables};
+use super::{Tables, schema};
 use crate::notify::{NotifyTo, Occasion};
 use crate::rules::Then;
 
@@ -268,10 +266,11 @@ fn every_member_is_read() {
         include_str!("check.rs"),
         include_str!("notify.rs")
     );
-    let members = RULE_MEMBERS.iter().chain(&CHECK_MEMBERS);
-    for member in members.chain(&NOTIFY_MEMBERS) {
-        let reads = format!("(\"{member}\"");
-        assert!(source.contains(&reads), "{member}");
+    for schema in [schema::rules(), schema::checks(), schema::notify()] {
+        for (member, _) in schema["items"]["properties"].as_object().unwrap() {
+            let reads = format!("(\"{member}\"");
+            assert!(source.contains(&reads), "{member}");
+        }
     }
 }
 
