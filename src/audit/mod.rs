@@ -38,7 +38,7 @@ pub use crate::store::DatabaseHome;
 pub use crate::store::{
     CopyFault, DatabaseSettings, HeldLease, SecretSource, StoreCopied, StoreHealth, StoreHome,
 };
-pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
+pub use anchor::read::{AnchorReport, AnchorsRead};
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, Anchoring, AnchorsTo};
 pub use check::StoreCheck;
@@ -92,6 +92,6 @@ pub use run::reader::{Records, RunFile, RunReader};
 pub use run::tail::Tail;
 pub use run::unsettled::UnsettledWrites;
 pub use upkeep::LogUpkeep;
-pub use verify::finding::{Evidence, LogFinding};
+pub use verify::finding::LogFinding;
 pub use verify::health::Health;
 pub use verify::{Against, CheckedRun, LogVerification};

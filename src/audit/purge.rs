@@ -353,9 +353,8 @@ fn repeated<'a>(
     let (going_runs, staying): (Vec<&RunFile>, Vec<&RunFile>) =
         runs.partition(|run| going.contains(run.name()));
     let mut gone: HashMap<String, FileHead> = HashMap::new();
-    scan(going_runs, &["\"removed\""], |told| {
-        let removed = told.record.ok().and_then(|record| record.removed);
-        for head in removed.into_iter().flatten() {
+    scan(going_runs, &["\"removed\""], |record, _| {
+        for head in record.removed.into_iter().flatten() {
             if !going.contains(head.file.as_str()) {
                 gone.insert(head.file.clone(), head);
             }
@@ -369,8 +368,7 @@ fn repeated<'a>(
         .iter()
         .filter_map(|run| numbers::number_of(run.name()))
         .collect();
-    scan(staying, &[], |told| {
-        let Ok(record) = told.record else { return };
+    scan(staying, &[], |record, _| {
         let states = named_by(&record).map(|state| format!("{state}.json.gz"));
         let runs = record.runs.iter().flatten().map(|head| head.file.clone());
         let made = record.proposal.iter().map(|id| format!("{id}.json"));

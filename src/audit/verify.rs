@@ -27,8 +27,8 @@ use super::run::clock::{ClockCheck, MOST_CLOCKS};
 use super::run::numbers::{counted, number_of};
 use super::run::reader::{RunFile, runs, scan};
 use super::{
-    AnchorReport, AnchorsRead, AuditError, ClockBack, Evidence, FileHead, KeptState, LineHash,
-    LogFinding, LogUpkeep, Record,
+    AnchorReport, AnchorsRead, AuditError, ClockBack, FileHead, KeptState, LineHash, LogFinding,
+    LogUpkeep, Record,
 };
 
 /// Number of bytes of a run read at once.
@@ -93,7 +93,7 @@ impl LogUpkeep {
         let runs = runs(&place)?;
         let mut seen = RunReferences::default();
         for head in &against.heads {
-            seen.saw(head.clone(), &Evidence::Heads);
+            seen.saw(head.clone(), "the list of heads");
         }
         if let Some(anchors) = &against.anchors {
             seen.anchors(anchors);
@@ -111,9 +111,9 @@ impl LogUpkeep {
             progress,
         };
         if let Some(anchors) = &against.anchors {
-            let wrong = anchors.wrong.iter().cloned();
-            let wrong = wrong.map(|(file, line, wrong)| LogFinding::Anchor { file, line, wrong });
-            checking.checked.wrong.extend(wrong);
+            for (file, line, wrong) in &anchors.wrong {
+                checking.wrong("anchor", file, format!("{file}, line {line}: {wrong}"));
+            }
         }
         checking.runs(&runs)?;
         checking.missing()?;
@@ -126,8 +126,11 @@ impl LogUpkeep {
     }
 }
 
+/// The kind of a run that is missing.
+const MISSING_RUN: &str = "missing_run";
+
 /// The lengths at which a run was seen, with its last hash at that length and its first witness.
-type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Evidence)>>;
+type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, String)>>;
 
 /// References to runs, found in other records.
 #[derive(Debug, Default)]
@@ -144,11 +147,11 @@ struct RunReferences {
 }
 
 impl RunReferences {
-    fn saw(&mut self, head: FileHead, witness: &Evidence) {
+    fn saw(&mut self, head: FileHead, witness: &str) {
         let lengths = self.heads.entry(head.file).or_default();
         let hashes = lengths.entry(head.length).or_default();
         if hashes.iter().all(|(hash, _)| *hash != head.hash) {
-            hashes.push((head.hash, witness.clone()));
+            hashes.push((head.hash, witness.to_owned()));
         }
     }
 
@@ -156,7 +159,7 @@ impl RunReferences {
         for head in &read.heads {
             let length = self.anchored.entry(head.file.clone()).or_default();
             *length = head.length.max(*length);
-            self.saw(head.clone(), &Evidence::Anchors);
+            self.saw(head.clone(), "an anchor");
         }
         for head in &read.removed {
             self.purged.insert(head.file.clone(), head.clone());
@@ -165,26 +168,25 @@ impl RunReferences {
 
     fn read(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
         let direct: HashSet<String> = self.anchored.keys().cloned().collect();
-        scan(runs, &["\"runs\"", "\"removed\""], |told| {
-            let Ok(record) = told.record else { return };
-            let witness = Evidence::Run(told.run.name().to_owned());
-            let is_anchored = direct.contains(told.run.name());
+        scan(runs, &["\"runs\"", "\"removed\""], |record, at| {
+            let run = at.run.name();
+            let is_anchored = direct.contains(run);
             if let Some(head) = record.follows {
-                let by = told.run.name().to_owned();
-                self.followed.insert(head.file.clone(), by);
-                self.saw(head, &witness);
+                self.followed.insert(head.file.clone(), run.to_owned());
+                self.saw(head, run);
             }
             for head in record.runs.into_iter().flatten() {
                 if is_anchored {
                     let length = self.anchored.entry(head.file.clone()).or_default();
                     *length = head.length.max(*length);
                 }
-                self.saw(head, &witness);
+                self.saw(head, run);
             }
             for head in record.removed.into_iter().flatten() {
                 self.purged.insert(head.file.clone(), head);
             }
-        })
+        })?;
+        Ok(())
     }
 }
 
@@ -239,22 +241,23 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             awaited.retain(|seen, hashes| {
                 *seen > length || hashes.iter().any(|(hash, _)| hash.is_some())
             });
-            let run_name = || run.name().to_owned();
+            let name = run.name();
             let wrong = match (chain, rewritten, awaited.pop_last()) {
-                (Err(broken), _, _) => Some(LogFinding::Broken {
-                    run: run_name(),
-                    broken,
-                }),
-                (Ok(_), _, _) if is_misnamed => Some(LogFinding::Misnamed { run: run_name() }),
-                (Ok(_), Some((at, witness)), _) => Some(LogFinding::Rewritten {
-                    run: run_name(),
-                    at,
-                    witness,
-                }),
+                (Err(broken), _, _) => {
+                    let message = format!("{name}, {broken}");
+                    Some(LogFinding::new("broken", name, message))
+                }
+                (Ok(_), _, _) if is_misnamed => {
+                    let message = format!(
+                        "{name} is not the file of the run in its first line: a copy, or renamed"
+                    );
+                    Some(LogFinding::new("misnamed", name, message))
+                }
+                (Ok(_), Some((at, witness)), _) => Some(LogFinding::rewritten(name, at, &witness)),
                 // The remaining lengths are not at the end of a line.
                 (Ok(_), None, Some((seen, hashes))) => {
-                    let witness = hashes.into_iter().next().map(|(_, witness)| witness);
-                    witness.map(|witness| lost(run_name(), length, seen, witness))
+                    let witness = hashes.first().map(|(_, witness)| witness);
+                    witness.map(|witness| LogFinding::lost(name, length, seen, witness))
                 }
                 (Ok(_), None, None) => None,
             };
@@ -267,10 +270,10 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 all.since = [all.since.take(), since].into_iter().flatten().min();
             }
             self.checked.runs.push(CheckedRun {
-                file: run_name(),
+                file: name.to_owned(),
                 chain,
                 is_locked: run.is_locked() && run.length > 0,
-                followed_by: self.seen.followed.get(run.name()).cloned(),
+                followed_by: self.seen.followed.get(name).cloned(),
             });
         }
         Ok(())
@@ -292,14 +295,16 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 continue;
             };
             let wrong = match self.seen.purged.get(&run) {
-                None => Some(LogFinding::MissingRun { run, witness }),
-                Some(head) if head.length < seen => Some(lost(run, head.length, seen, witness)),
+                None => {
+                    let message =
+                        format!("{run} is missing: {witness} saw it, and no purge names it");
+                    Some(LogFinding::new(MISSING_RUN, &run, message))
+                }
+                Some(head) if head.length < seen => {
+                    Some(LogFinding::lost(&run, head.length, seen, &witness))
+                }
                 Some(head) if head.length == seen && head.hash != hash => {
-                    Some(LogFinding::Rewritten {
-                        run,
-                        at: seen,
-                        witness,
-                    })
+                    Some(LogFinding::rewritten(&run, seen, &witness))
                 }
                 Some(_) => None,
             };
@@ -319,17 +324,19 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 Ok(()) => self.checked.pages = self.checked.pages.saturating_add(1),
                 // Purged meanwhile.
                 Err(AuditError::Missing) => {}
-                Err(AuditError::Damaged) => self
-                    .checked
-                    .wrong
-                    .push(LogFinding::ChangedPage { state: *state }),
+                Err(AuditError::Damaged) => {
+                    let what = "was changed: its content does not match its name";
+                    self.wrong_page("changed_page", *state, what);
+                }
                 Err(error) => return Err(error),
             }
         }
         // A process begins its run before it keeps a page.
         if self.checked.runs.is_empty() && !there.is_empty() && runs(&self.place)?.is_empty() {
-            let pages = u64::try_from(there.len()).unwrap_or(u64::MAX);
-            self.checked.wrong.push(LogFinding::NoRuns { pages });
+            let pages = there.len();
+            let message =
+                format!("no run is there, though pages were kept ({pages}), which only runs do");
+            self.wrong("no_runs", "runs", message);
         }
         let purged = |seen: &RunReferences, state: &KeptState| {
             seen.purged.contains_key(&format!("{state}.json.gz"))
@@ -341,29 +348,23 @@ impl<P: FnMut(usize, usize)> Checking<P> {
         }
         let mut missing: Vec<KeptState> = self.named.drain().collect();
         missing.sort_unstable();
-        let missing = missing.into_iter();
-        self.checked
-            .wrong
-            .extend(missing.map(|state| LogFinding::MissingPage { state }));
+        for state in missing {
+            let what = "is missing: a record names it, and no purge does";
+            self.wrong_page("missing_page", state, what);
+        }
         Ok(())
     }
 }
 
-/// The fault of a run in which a witness saw a line end at another length.
-fn lost(run: String, length: u64, seen: u64, witness: Evidence) -> LogFinding {
-    if length < seen {
-        LogFinding::Shorter {
-            run,
-            length,
-            seen,
-            witness,
-        }
-    } else {
-        LogFinding::Rewritten {
-            run,
-            at: seen,
-            witness,
-        }
+impl<P> Checking<P> {
+    fn wrong(&mut self, kind: &'static str, file: &str, message: impl Into<String>) {
+        let finding = LogFinding::new(kind, file, message);
+        self.checked.wrong.push(finding);
+    }
+
+    fn wrong_page(&mut self, kind: &'static str, state: KeptState, what: &str) {
+        let message = format!("the kept page {state} {what}");
+        self.wrong(kind, &format!("{state}.json.gz"), message);
     }
 }
 

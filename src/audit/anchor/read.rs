@@ -11,32 +11,7 @@ use super::line::{Anchor, Signed};
 
 /// Most faults are of one kind then, and more of them tell no more.
 const MOST_WRONG: usize = 1_000;
-
-/// A fault in a line of anchors.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AnchorWrong {
-    /// It is no anchor.
-    #[error("is no anchor")]
-    NotAnAnchor,
-    /// It has no signature, though a line before it has one.
-    #[error("is not signed, though lines before it are")]
-    Unsigned,
-    /// Its signature is none of the given keys', or not for this text.
-    #[error(
-        "has no signature of the given keys for what it says: it was changed, or signed by another key ({0})"
-    )]
-    BadSignature(String),
-    /// Lines of its run are missing before it.
-    #[error("is anchor {found} of the run {run}, and those from {due} on are missing before it")]
-    Gap {
-        /// The run that anchored.
-        run: RunId,
-        /// The number that was due.
-        due: u64,
-        /// The number of this one.
-        found: u64,
-    },
-}
+const UNSIGNED: &str = "is not signed, though lines before it are";
 
 /// The anchors of one wiki, as they were read.
 #[derive(Debug, Default)]
@@ -54,7 +29,7 @@ pub struct AnchorsRead {
     /// True if a signature was checked for every anchor that counts.
     pub is_checked: bool,
     /// The lines that are wrong: file, number of the line, and what is wrong.
-    pub wrong: Vec<(String, u64, AnchorWrong)>,
+    pub wrong: Vec<(String, u64, String)>,
     pub(in crate::audit) heads: Vec<FileHead>,
     pub(in crate::audit) removed: Vec<FileHead>,
 }
@@ -118,7 +93,7 @@ impl Reading<'_> {
             match line {
                 LineStatus::End => return Ok(()),
                 LineStatus::TooLong => {
-                    self.wrong(&name, number, AnchorWrong::NotAnAnchor);
+                    self.wrong(&name, number, "is no anchor");
                     io::BufRead::skip_until(&mut reader, b'\n')?;
                 }
                 LineStatus::Whole | LineStatus::Rest if text.trim().is_empty() => {}
@@ -132,7 +107,7 @@ impl Reading<'_> {
             if Anchor::is_beginning(text) {
                 self.read.broken_off = self.read.broken_off.saturating_add(1);
             } else {
-                self.wrong(name, number, AnchorWrong::NotAnAnchor);
+                self.wrong(name, number, "is no anchor");
             }
             return;
         };
@@ -143,24 +118,33 @@ impl Reading<'_> {
             // Those from before anchors were signed prove nothing, and accuse nobody.
             let is_before = signed == Signed::No && self.read.keys.is_empty();
             if !is_before {
-                let key = anchor.key.unwrap_or_else(|| "none".to_owned());
-                let wrong = match signed {
-                    Signed::No => AnchorWrong::Unsigned,
-                    _ => AnchorWrong::BadSignature(key),
+                let key = anchor.key.as_deref().unwrap_or("none");
+                let bad = || {
+                    format!(
+                        "has no signature of the given keys for what it says: it was changed, or signed by another key ({key})"
+                    )
                 };
-                self.wrong(name, number, wrong);
+                let wrong = if signed == Signed::No {
+                    UNSIGNED.to_owned()
+                } else {
+                    bad()
+                };
+                self.wrong(name, number, &wrong);
             }
             self.read.uncounted = self.read.uncounted.saturating_add(1);
             return;
         }
         if signed == Signed::No && !self.read.keys.is_empty() {
-            self.wrong(name, number, AnchorWrong::Unsigned);
+            self.wrong(name, number, UNSIGNED);
         }
         // A line that was written once more, since nobody knew that it was, does no harm.
         let due = self.due.get(&anchor.run).copied();
         if let Some(due) = due.filter(|due| anchor.seq > *due) {
             let (run, found) = (anchor.run, anchor.seq);
-            self.wrong(name, number, AnchorWrong::Gap { run, due, found });
+            let wrong = format!(
+                "is anchor {found} of the run {run}, and those from {due} on are missing before it"
+            );
+            self.wrong(name, number, &wrong);
         }
         let next = anchor.seq.saturating_add(1).max(due.unwrap_or(0));
         self.due.insert(anchor.run, next);
@@ -171,9 +155,10 @@ impl Reading<'_> {
         self.read.removed.extend(anchor.removed);
     }
 
-    fn wrong(&mut self, file: &str, line: u64, wrong: AnchorWrong) {
+    fn wrong(&mut self, file: &str, line: u64, wrong: &str) {
         if self.read.wrong.len() < MOST_WRONG {
-            self.read.wrong.push((file.to_owned(), line, wrong));
+            let wrong = (file.to_owned(), line, wrong.to_owned());
+            self.read.wrong.push(wrong);
         }
     }
 }

@@ -116,11 +116,10 @@ fn last_of(place: &AuditLayout) -> Result<Option<Record>, AuditError> {
     runs.sort_by_key(|run| number_of(run.name()));
     let mut last = None;
     for run in runs.iter().rev() {
-        scan([run], &["\"event\":\"pause\""], |told| {
-            let told = told.record.ok();
-            last = told
-                .filter(|it| it.event == AuditEvent::Pause)
-                .or(last.take());
+        scan([run], &["\"event\":\"pause\""], |record, _| {
+            if record.event == AuditEvent::Pause {
+                last = Some(record);
+            }
         })?;
         if last.is_some() {
             break;

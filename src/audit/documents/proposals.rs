@@ -295,8 +295,7 @@ fn write(place: &AuditLayout, proposal: &Proposal, fence: Fence) -> Result<(), A
 /// The record of each proposal's making, by its id.
 fn makings(place: &AuditLayout) -> Result<HashMap<String, Record>, AuditError> {
     let mut made = HashMap::new();
-    scan(&runs(place)?, &["\"decision\":\"made\""], |told| {
-        let Ok(record) = told.record else { return };
+    scan(&runs(place)?, &["\"decision\":\"made\""], |record, _| {
         if let (true, Some(id)) = (is_making(&record), record.proposal.clone()) {
             made.entry(id).or_insert(record);
         }
@@ -337,8 +336,7 @@ fn on_record(place: &AuditLayout, id: ProposalId) -> Result<ProposalOnRecord, Au
     scan(
         &runs(place)?,
         &[&format!("\"proposal\":\"{name}\"")],
-        |told| {
-            let Ok(record) = told.record else { return };
+        |record, _| {
             if record.proposal.as_deref() != Some(&name) {
                 return;
             }

@@ -166,9 +166,8 @@ fn last_undo(
     let undone = UndoIndex::read(&runs)?;
     let mut newest: Option<(RecordPosition, CallId)> = None;
     let mut clock = RecordClock::default();
-    runs.find(&Subject::Undoes, |told| {
-        let Ok(record) = told.record else { return };
-        let moment = clock.read(told.index, told.line, &record);
+    runs.find(&Subject::Undoes, |record, at| {
+        let moment = clock.read(at.run_number, at.line, &record);
         let is_applied =
             record.event == AuditEvent::Outcome && record.outcome == Some(Outcome::Applied);
         // A change of a set is taken back with its set.
@@ -226,9 +225,8 @@ fn only(
 ) -> Result<CallId, CallHistoryError> {
     let mut found = BTreeSet::new();
     let mut has_more = false;
-    runs.find(&Subject::CallsBeginning(prefix), |told| {
-        let record = told.record.ok().filter(|record| is_of(record, owner));
-        let call = record.and_then(|record| record.call);
+    runs.find(&Subject::CallsBeginning(prefix), |record, _| {
+        let call = record.call.filter(|_| is_of(&record, owner));
         found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
         if found.len() > MAX_CANDIDATES {
             has_more = true;
@@ -252,13 +250,11 @@ pub(super) fn story_of(
     undone: &UndoIndex,
 ) -> Result<CallHistory, CallHistoryError> {
     let mut records = CallRecords::default();
-    let mut has_unreadable = undone.has_unreadable;
     let mut spent = SpendingCalls::default();
-    runs.find(&Subject::Call(call), |told| match told.record {
-        Ok(record) if spent.read(call, &record) => {}
-        Ok(record) if record.call == Some(call) => records.add(told.index, told.line, record),
-        Ok(_) => {}
-        Err(_) => has_unreadable = true,
+    let has_unreadable = runs.find(&Subject::Call(call), |record, at| {
+        if !spent.read(call, &record) && record.call == Some(call) {
+            records.add(at.run_number, at.line, record);
+        }
     })?;
     if records.iter().next().is_none() {
         return Err(CallHistoryError::NotFound);
@@ -266,7 +262,7 @@ pub(super) fn story_of(
     Ok(CallHistory {
         undone_by: undone.by.get(&call).copied(),
         spent_by: spent.0,
-        has_unreadable,
+        has_unreadable: has_unreadable || undone.has_unreadable,
         ..records.history(call)
     })
 }
@@ -320,8 +316,8 @@ fn last_indexed(
         }
         for (_, place) in &some {
             let mut step = None;
-            read_lines(&runs.runs, std::slice::from_ref(place), "", |told| {
-                step = told.record.ok();
+            read_lines(&runs.runs, std::slice::from_ref(place), "", |record, _| {
+                step = Some(record);
             })?;
             let Some(step) = step.filter(|step| step.event == AuditEvent::Outcome) else {
                 continue;
@@ -343,12 +339,8 @@ fn last_indexed(
 /// True if a call takes something back, or is a set of such calls.
 fn takes_back(runs: &IndexedRuns, call: &CallHistory) -> Result<bool, AuditError> {
     let mut takes_back = call.records.iter().any(|record| record.undoes.is_some());
-    runs.find(&Subject::Set(call.call), |told| {
-        let of_set = told
-            .record
-            .ok()
-            .filter(|record| record.set == Some(call.call));
-        takes_back |= of_set.is_some_and(|record| record.undoes.is_some());
+    runs.find(&Subject::Set(call.call), |record, _| {
+        takes_back |= record.set == Some(call.call) && record.undoes.is_some();
     })?;
     Ok(takes_back)
 }
@@ -363,9 +355,8 @@ fn newest(
     let mut newest: BTreeMap<RecordPosition, CallId> = BTreeMap::new();
     let mut undoing: HashSet<CallId> = HashSet::new();
     let mut clock = RecordClock::default();
-    scan(&runs.runs, &["\"applied\""], |told| {
-        let Ok(record) = told.record else { return };
-        let mut moment = clock.read(told.index, told.line, &record);
+    scan(&runs.runs, &["\"applied\""], |record, at| {
+        let mut moment = clock.read(at.run_number, at.line, &record);
         let is_applied = record.outcome == Some(Outcome::Applied);
         let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
             return;

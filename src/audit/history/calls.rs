@@ -251,9 +251,8 @@ impl CallReader {
         let undone = UndoIndex::read(&runs)?;
         let (mut known, mut calls) = (HashSet::new(), Vec::new());
         for subject in subjects {
-            runs.find(subject, |told| {
-                let call = told.record.ok().and_then(|record| record.call);
-                calls.extend(call.filter(|call| known.insert(*call)));
+            runs.find(subject, |record, _| {
+                calls.extend(record.call.filter(|call| known.insert(*call)));
             })?;
         }
         for some in calls.chunks(AT_ONCE) {

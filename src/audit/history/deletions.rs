@@ -149,8 +149,7 @@ fn deleted_since(
     // A run whose last write was before that time has no later records.
     runs.retain(|run| run.modified >= SystemTime::from(since));
     let mut deletions = Vec::new();
-    scan(&runs, &["\"operation\":\"delete\""], |told| {
-        let Ok(record) = told.record else { return };
+    scan(&runs, &["\"operation\":\"delete\""], |record, _| {
         let is_deletion = record.event == AuditEvent::Outcome
             && record.operation == Some(Operation::Delete)
             && record.outcome == Some(Outcome::Applied);

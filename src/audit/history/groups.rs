@@ -351,14 +351,14 @@ impl GroupNames {
 
 /// Fills in which calls spent the approvals of these calls.
 fn fill_spent(reader: &CallReader, calls: &mut [CallHistory]) -> Result<(), AuditError> {
-    scan(&runs(&reader.place)?, &["\"confirms\""], |told| {
-        let Ok(record) = told.record else { return };
+    scan(&runs(&reader.place)?, &["\"confirms\""], |record, _| {
         for call in &mut *calls {
             let mut spent = SpendingCalls(std::mem::take(&mut call.spent_by));
             spent.read(call.call, &record);
             call.spent_by = spent.0;
         }
-    })
+    })?;
+    Ok(())
 }
 
 /// Groups of calls that were read already, the newest first.

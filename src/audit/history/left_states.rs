@@ -41,8 +41,7 @@ fn writes_that_left(
     // that differ.
     let since = SystemTime::from(oldest - SLACK);
     runs.retain(|run| run.modified >= since);
-    scan(&runs, &["\"updatedAt\":"], |told| {
-        let Ok(record) = told.record else { return };
+    scan(&runs, &["\"updatedAt\":"], |record, _| {
         if record.event != AuditEvent::Outcome {
             return;
         }

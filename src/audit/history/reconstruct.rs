@@ -62,8 +62,7 @@ impl WriteReader {
     fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
         let file = format!("{name}.json.gz");
         let mut is_purged = false;
-        scan(&runs(&self.place)?, &[&file], |told| {
-            let Ok(record) = told.record else { return };
+        scan(&runs(&self.place)?, &[&file], |record, _| {
             let mut removed = record.removed.iter().flatten();
             is_purged |= record.event == AuditEvent::Purge && removed.any(|head| head.file == file);
         })?;

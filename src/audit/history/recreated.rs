@@ -81,9 +81,8 @@ fn applied(
 ) -> Result<(), AuditError> {
     let wanted = format!("\"operation\":\"{}\"", operation.as_str());
     let mut clock = RecordClock::default();
-    scan(runs, &[&wanted], |told| {
-        let Ok(record) = told.record else { return };
-        let moment = clock.read(told.index, told.line, &record);
+    scan(runs, &[&wanted], |record, at| {
+        let moment = clock.read(at.run_number, at.line, &record);
         if record.took_effect() && record.operation == Some(operation) {
             each(moment, record);
         }

@@ -30,8 +30,7 @@ impl WriteReader {
 
 fn found_at(place: &AuditLayout, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
     let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
-    scan(&runs(place)?, &[&format!("\"id\":{id},")], |told| {
-        let Ok(record) = told.record else { return };
+    scan(&runs(place)?, &[&format!("\"id\":{id},")], |record, _| {
         let Some(name) = record.before.filter(|_| record.id == Some(id)) else {
             return;
         };

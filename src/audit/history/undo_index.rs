@@ -24,22 +24,18 @@ struct RecordedUndo {
 impl UndoIndex {
     pub(in crate::audit) fn read(runs: &IndexedRuns) -> Result<Self, AuditError> {
         let mut undos: HashMap<CallId, RecordedUndo> = HashMap::new();
-        let mut has_unreadable = false;
         let mut clock = RecordClock::default();
-        runs.find(&Subject::Undoes, |told| match told.record {
-            Ok(record) => {
-                let moment = clock.read(told.index, told.line, &record);
-                if let (Some(call), Some(_)) = (record.call, record.undoes) {
-                    let undo = undos.entry(call).or_insert_with(|| RecordedUndo {
-                        of: record.undone_calls(),
-                        steps: StepOutcomes::default(),
-                        latest: moment,
-                    });
-                    undo.steps.tell(&record);
-                    undo.latest = undo.latest.max(moment);
-                }
+        let has_unreadable = runs.find(&Subject::Undoes, |record, at| {
+            let moment = clock.read(at.run_number, at.line, &record);
+            if let (Some(call), Some(_)) = (record.call, record.undoes) {
+                let undo = undos.entry(call).or_insert_with(|| RecordedUndo {
+                    of: record.undone_calls(),
+                    steps: StepOutcomes::default(),
+                    latest: moment,
+                });
+                undo.steps.tell(&record);
+                undo.latest = undo.latest.max(moment);
             }
-            Err(_) => has_unreadable = true,
         })?;
         undos.retain(|_, undo| undo.steps.outcome() == Some(Outcome::Applied));
         Ok(Self {

@@ -43,8 +43,7 @@ impl WriteReader {
                     if OffsetDateTime::from(run.modified) < since {
                         continue;
                     }
-                    scan([&run], &["\"attempt\""], |told| {
-                        let Ok(record) = told.record else { return };
+                    scan([&run], &["\"attempt\""], |record, _| {
                         let is_attempt = record.event == AuditEvent::Attempt;
                         let is_since = record.instant().is_some_and(|at| at >= since);
                         if is_attempt

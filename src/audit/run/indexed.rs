@@ -16,7 +16,7 @@ use super::super::entry::record::Unreadable;
 use super::super::history::call_history::CallRecords;
 use super::super::history::stats::CallLabel;
 use super::super::{ApprovalId, AuditError, CallId, Outcome, Record};
-use super::reader::{LocatedRecord, RunFile, RunReader, has_one_of, runs, scan};
+use super::reader::{RecordOrigin, RunFile, RunReader, parse_if, runs, scan};
 use crate::store::local::line_index::{
     self, IndexedBatch, IndexedCall, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
 };
@@ -156,13 +156,13 @@ impl IndexedRuns {
         self.index.as_ref().map_or(Ok(None), of)
     }
 
-    /// Passes on the lines that may be about something, in the order of the runs, and lines that cannot
-    /// be read.
+    /// Passes on the records that may be about something, in the order of the runs. True if there are
+    /// lines that cannot be read.
     pub(in crate::audit) fn find<'a>(
         &'a self,
         subject: &Subject<'_>,
-        each: impl FnMut(LocatedRecord<'a>),
-    ) -> Result<(), AuditError> {
+        each: impl FnMut(Record, RecordOrigin<'a>),
+    ) -> Result<bool, AuditError> {
         let word = subject.word();
         let index = self.index.as_ref();
         match index.and_then(|index| subject.places(index)) {
@@ -220,15 +220,16 @@ impl Subject<'_> {
     }
 }
 
-/// Reads lines; one that does not contain the word is passed over.
+/// Reads lines; one that does not contain the word is passed over. True if some cannot be read.
 pub(in crate::audit) fn read_lines<'a>(
     runs: &'a [RunFile],
     places: &[LinePlace],
     word: &str,
-    mut each: impl FnMut(LocatedRecord<'a>),
-) -> Result<(), AuditError> {
+    mut each: impl FnMut(Record, RecordOrigin<'a>),
+) -> Result<bool, AuditError> {
     let mut rest = places;
-    for (index, run) in runs.iter().enumerate() {
+    let mut has_unreadable = false;
+    for (run_number, run) in runs.iter().enumerate() {
         let until = rest.partition_point(|place| place.run.as_str() <= run.name());
         let (own, later) = rest.split_at(until);
         rest = later;
@@ -245,20 +246,23 @@ pub(in crate::audit) fn read_lines<'a>(
             records
                 .move_to(place.start, place.number)
                 .map_err(|error| run.unread(&error))?;
-            let record = match records.next_line() {
-                None => continue,
-                Some(Ok(text)) if !has_one_of(text, &[word]) => continue,
-                Some(text) => text.and_then(Record::parse),
-            };
-            each(LocatedRecord {
-                index,
-                run,
-                line: place.number,
-                record,
-            });
+            let line = place.number;
+            let record = records.next_line().and_then(|read| parse_if(read, &[word]));
+            match record {
+                Some(Ok(record)) => each(
+                    record,
+                    RecordOrigin {
+                        run_number,
+                        run,
+                        line,
+                    },
+                ),
+                Some(Err(_)) => has_unreadable = true,
+                None => {}
+            }
         }
     }
-    Ok(())
+    Ok(has_unreadable)
 }
 
 /// The applied steps from the newest on, before another one; `None` if the index cannot tell.
@@ -423,9 +427,8 @@ fn records_of(
         return Ok(None);
     };
     let mut records = new;
-    read_lines(all, &places, "", |told| {
-        let record = told.record.ok();
-        records.extend(record.map(|record| (told.index, told.line, record)));
+    read_lines(all, &places, "", |record, at| {
+        records.push((at.run_number, at.line, record));
     })?;
     records.sort_by_key(|(run, line, _)| (*run, *line));
     let mut calls: HashMap<CallId, CallRecords> = HashMap::new();

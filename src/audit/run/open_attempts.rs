@@ -170,8 +170,7 @@ fn left_open(
     let mut sets: HashMap<CallId, OpenSet> = HashMap::new();
     let is_own = |run: &RunFile| own.runs.contains(run.name());
     for run in runs.iter().filter(|run| !run.is_locked() || is_own(run)) {
-        scan([run], &["\"attempt\"", "\"outcome\""], |told| {
-            let Ok(record) = told.record else { return };
+        scan([run], &["\"attempt\"", "\"outcome\""], |record, _| {
             let Some(call) = record.call else { return };
             let key = (call, record.step.clone());
             if record.event == AuditEvent::Attempt {
@@ -194,14 +193,13 @@ fn left_open(
         })?;
     }
     if !open.is_empty() || !sets.is_empty() {
-        scan(&runs, &["\"outcome\""], |told| {
-            let Ok(record) = told.record else { return };
+        scan(&runs, &["\"outcome\""], |record, at| {
             let Some(call) = record.call else { return };
             if record.event == AuditEvent::Outcome {
                 sets.remove(&call);
             }
             let key = (call, record.step);
-            let is_of_another = |(of, _): &(String, OpenAttempt)| of != told.run.name();
+            let is_of_another = |(of, _): &(String, OpenAttempt)| of != at.run.name();
             if record.event == AuditEvent::Outcome && open.get(&key).is_some_and(is_of_another) {
                 open.remove(&key);
             }

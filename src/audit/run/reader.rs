@@ -222,39 +222,48 @@ pub(in crate::audit) fn runs(place: &AuditLayout) -> Result<Vec<RunFile>, AuditE
     runs.collect()
 }
 
-/// A line that may contain what is searched for.
-pub(in crate::audit) struct LocatedRecord<'a> {
-    /// The index of the run in the list.
-    pub(in crate::audit) index: usize,
+/// The line that a record stands in.
+pub(in crate::audit) struct RecordOrigin<'a> {
+    /// The number of the run in the list, from 0.
+    pub(in crate::audit) run_number: usize,
     pub(in crate::audit) run: &'a RunFile,
     /// The number of the line.
     pub(in crate::audit) line: u64,
-    pub(in crate::audit) record: Result<Record, Unreadable>,
 }
 
-/// Reads runs and passes on the lines that contain one of these words, or all lines without words,
-/// so that most lines need not be parsed. A run that was purged meanwhile has no lines.
+/// Reads runs and passes on the records whose lines contain one of these words, or all records without
+/// words, so that most lines need not be parsed. A run that was purged meanwhile has no lines. True if
+/// there are lines that cannot be read.
 pub(in crate::audit) fn scan<'a>(
     runs: impl IntoIterator<Item = &'a RunFile>,
     words: &[&str],
-    mut each: impl FnMut(LocatedRecord<'a>),
-) -> Result<(), AuditError> {
-    for (index, run) in runs.into_iter().enumerate() {
-        for_each_line(run, |line, read| {
-            let record = match read {
-                Ok(text) if !has_one_of(text, words) => return,
-                Ok(text) => Record::parse(text),
-                Err(why) => Err(why),
-            };
-            each(LocatedRecord {
-                index,
-                run,
-                line,
+    mut each: impl FnMut(Record, RecordOrigin<'a>),
+) -> Result<bool, AuditError> {
+    let mut has_unreadable = false;
+    for (run_number, run) in runs.into_iter().enumerate() {
+        for_each_line(run, |line, read| match parse_if(read, words) {
+            Some(Ok(record)) => each(
                 record,
-            });
+                RecordOrigin {
+                    run_number,
+                    run,
+                    line,
+                },
+            ),
+            Some(Err(_)) => has_unreadable = true,
+            None => {}
         })?;
     }
-    Ok(())
+    Ok(has_unreadable)
+}
+
+/// The record of a line that contains one of these words, or of any line without words.
+pub(in crate::audit) fn parse_if(
+    read: Result<&[u8], Unreadable>,
+    words: &[&str],
+) -> Option<Result<Record, Unreadable>> {
+    let is_other = read.is_ok_and(|text| !has_one_of(text, words));
+    (!is_other).then(|| read.and_then(Record::parse))
 }
 
 /// Passes on each line of a run with its number, not parsed yet. A run that was purged meanwhile
@@ -283,7 +292,7 @@ pub(in crate::audit) fn for_each_line(
     }
 }
 
-pub(in crate::audit) fn has_one_of(line: &[u8], words: &[&str]) -> bool {
+fn has_one_of(line: &[u8], words: &[&str]) -> bool {
     match std::str::from_utf8(line) {
         Ok(line) => words.is_empty() || words.iter().any(|word| line.contains(word)),
         // An unreadable line is passed on as well.

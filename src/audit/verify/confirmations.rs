@@ -20,7 +20,7 @@ pub(super) struct Confirmations {
     /// The calls of this run that showed a preview to be confirmed, or in which a person said yes.
     given: HashSet<(CallId, ApprovalKind)>,
     /// The first attempt of those that name an approval of another run.
-    elsewhere: HashMap<ApprovalId, ApprovalClaim>,
+    elsewhere: HashMap<ApprovalId, (ApprovalKind, LogFinding)>,
     wrong: Vec<LogFinding>,
 }
 
@@ -30,15 +30,6 @@ enum ApprovalKind {
     Preview,
     Yes,
     Proposal,
-}
-
-/// An attempt and the approval that it names.
-#[derive(Debug)]
-struct ApprovalClaim {
-    run: String,
-    line: u64,
-    call: CallId,
-    kind: ApprovalKind,
 }
 
 impl Confirmations {
@@ -68,44 +59,31 @@ impl Confirmations {
             return;
         }
         let Some(call) = record.call else { return };
-        let run = run.to_owned();
         let Some(id) = record.confirms else {
-            self.wrong.push(LogFinding::Unconfirmed {
-                run,
-                line: number,
-                call,
-            });
+            let message = format!(
+                "{run}, line {number}: the write of call {call} names no approval that it spent"
+            );
+            self.wrong
+                .push(LogFinding::new("unconfirmed", run, message));
             return;
         };
         let kind = kind_of(&record, id);
         if !self.given.contains(&(id.call(), kind)) {
-            let named = ApprovalClaim {
-                run,
-                line: number,
-                call,
-                kind,
-            };
-            self.elsewhere.entry(id).or_insert(named);
+            let message = format!(
+                "{run}, line {number}: the write of call {call} names {id} as its approval, and no record gives this approval"
+            );
+            let unknown = LogFinding::new("unknown_approval", run, message);
+            self.elsewhere.entry(id).or_insert((kind, unknown));
         }
     }
 
     /// Returns the faults, now that all runs are known in which an approval may be found.
     fn resolved(mut self, is_purged: bool) -> Vec<LogFinding> {
         if !is_purged {
-            let unknown = self.elsewhere.into_iter();
-            self.wrong.extend(unknown.map(|(approval, named)| {
-                let ApprovalClaim {
-                    run, line, call, ..
-                } = named;
-                LogFinding::UnknownApproval {
-                    run,
-                    line,
-                    call,
-                    approval,
-                }
-            }));
+            let unknown = self.elsewhere.into_values();
+            self.wrong.extend(unknown.map(|(_, unknown)| unknown));
         }
-        self.wrong.sort_by_key(LogFinding::file);
+        self.wrong.sort_by(|a, b| a.file.cmp(&b.file));
         self.wrong
     }
 }
@@ -139,8 +117,7 @@ impl<P> Checking<P> {
         let mut all = std::mem::take(&mut self.confirmations);
         if !all.elsewhere.is_empty() {
             let words = ["\"made\"", "\"event\":\"approval\"", "\"to_be_confirmed\""];
-            scan(&runs(&self.place)?, &words, |told| {
-                let Ok(record) = told.record else { return };
+            scan(&runs(&self.place)?, &words, |record, _| {
                 let made = record.proposal.as_deref().filter(|_| is_making(&record));
                 let found = match made.and_then(|id| id.parse().ok()) {
                     Some(id) => Some((id, ApprovalKind::Proposal)),
@@ -150,7 +127,7 @@ impl<P> Checking<P> {
                     && all
                         .elsewhere
                         .get(&id)
-                        .is_some_and(|named| named.kind == kind)
+                        .is_some_and(|(named, _)| *named == kind)
                 {
                     all.elsewhere.remove(&id);
                 }

@@ -1,16 +1,17 @@
 //! Checks that each number given to a run has its run.
 
+use super::super::AuditError;
 use super::super::run::clock;
 use super::super::run::numbers::{self, Counted, Gaps, number_of};
-use super::super::{AuditError, LogFinding};
-use super::{Checking, RunFile, runs};
+use super::{Checking, MISSING_RUN, RunFile, runs};
 
 impl<P> Checking<P> {
     /// The numbers that were given and that no run has.
     pub(super) fn numbers(&mut self, runs: &[RunFile], counted: Counted) -> Result<(), AuditError> {
         let has_numbers = runs.iter().any(|run| number_of(run.name()).is_some());
         if counted == Counted::Unreadable || counted == Counted::Nothing && has_numbers {
-            self.checked.wrong.push(LogFinding::NoCount);
+            let message = "the count of runs (runs.count) is missing or holds no number, though runs have numbers";
+            self.wrong("no_count", "runs.count", message);
         }
         if !self.gaps(runs, counted).missing.is_empty() {
             // A purge may have gone on meanwhile.
@@ -19,27 +20,30 @@ impl<P> Checking<P> {
         }
         let gaps = self.gaps(runs, counted);
         self.checked.clock.extend(clock::between(runs));
-        let doubled = gaps.doubled.into_iter();
-        self.checked
-            .wrong
-            .extend(doubled.map(|(number, other, run)| LogFinding::SameNumber {
-                run,
-                other,
-                number,
-            }));
-        let missing = gaps.missing.into_iter();
-        self.checked
-            .wrong
-            .extend(missing.map(|(first, last)| LogFinding::MissingNumbers { first, last }));
+        for (number, other, run) in gaps.doubled {
+            let message = format!(
+                "{run} has the number {number}, which is that of {other}: one of them was put there"
+            );
+            self.wrong("same_number", &run, message);
+        }
+        for (first, last) in gaps.missing {
+            let which = if first == last {
+                format!("run number {first} is missing")
+            } else {
+                format!("the runs number {first} to {last} are missing")
+            };
+            let message =
+                format!("{which}: a number goes to a run that begins, and no purge names one");
+            self.wrong("missing_numbers", "runs", message);
+        }
         Ok(())
     }
 
     fn gaps(&self, runs: &[RunFile], counted: Counted) -> Gaps {
         let purged = self.seen.purged.keys().map(String::as_str);
-        let told = self.checked.wrong.iter().filter_map(|wrong| match wrong {
-            LogFinding::MissingRun { run, .. } => Some(run.as_str()),
-            _ => None,
-        });
-        numbers::gaps(runs, counted, purged.chain(told))
+        let missing = self.checked.wrong.iter();
+        let missing = missing.filter(|wrong| wrong.kind == MISSING_RUN);
+        let missing = missing.map(|wrong| wrong.file.as_str());
+        numbers::gaps(runs, counted, purged.chain(missing))
     }
 }

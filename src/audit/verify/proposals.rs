@@ -25,20 +25,23 @@ impl<P> Checking<P> {
         // The files are read first, so that their records are in the log by then.
         let files = files(&self.place)?;
         let mut told: HashMap<String, ProposalRecords> = HashMap::new();
-        scan(&runs(&self.place)?, &["\"proposal\":\""], |found| {
-            let Ok(mut record) = found.record else { return };
-            let Some(id) = record.proposal.take() else {
-                return;
-            };
-            let told = told.entry(id).or_default();
-            if is_making(&record) {
-                told.made.get_or_insert(record);
-            } else if is_making_of_other(&record) {
-                told.others.push(record);
-            } else {
-                told.later.push(record);
-            }
-        })?;
+        scan(
+            &runs(&self.place)?,
+            &["\"proposal\":\""],
+            |mut record, _| {
+                let Some(id) = record.proposal.take() else {
+                    return;
+                };
+                let told = told.entry(id).or_default();
+                if is_making(&record) {
+                    told.made.get_or_insert(record);
+                } else if is_making_of_other(&record) {
+                    told.others.push(record);
+                } else {
+                    told.later.push(record);
+                }
+            },
+        )?;
         // A purge may have continued meanwhile.
         self.seen.read(&runs(&self.place)?)?;
         let mut wrong = Vec::new();
@@ -46,7 +49,10 @@ impl<P> Checking<P> {
             let told = told.remove(&id.to_string()).unwrap_or_default();
             let found = match file {
                 Ok(proposal) => self.wrong_with(&proposal, &told),
-                Err(AuditError::BadProposal) => Some(LogFinding::BadProposal { id }),
+                Err(AuditError::BadProposal) => {
+                    let what = "cannot be read: its file is damaged, or a newer version wrote it";
+                    Some(fault("bad_proposal", id, what))
+                }
                 Err(error) => return Err(error),
             };
             if found.is_none() {
@@ -57,7 +63,11 @@ impl<P> Checking<P> {
         for (id, told) in told {
             let Ok(id) = id.parse() else { continue };
             if is_awaited(&told) && !self.is_purged(id) {
-                wrong.push((id, LogFinding::MissingProposal { id }));
+                let message = format!(
+                    "the file of the proposal {id} is missing: on record it is open, and no purge names it"
+                );
+                let file = format!("{id}.json");
+                wrong.push((id, LogFinding::new("missing_proposal", &file, message)));
             }
         }
         wrong.sort_by_key(|(id, _)| *id);
@@ -80,18 +90,29 @@ impl<P> Checking<P> {
             let is_begun = { told.later.iter() }.any(|record| record.event == AuditEvent::Preview);
             let is_half_made = is_begun && proposal.state == ProposalState::Open;
             let may_be = may_be_purged || is_half_made;
-            return (!may_be).then_some(LogFinding::UnrecordedProposal { id });
+            let what = "is not on record: no record tells of its making";
+            return (!may_be).then(|| fault("unrecorded_proposal", id, what));
         };
         let mut members = proposal.differs_from(made, &told.others);
         if !may_be_purged && !is_told(&told.later, &proposal.state, proposal.changes().count()) {
             members.push("state");
         }
-        (!members.is_empty()).then_some(LogFinding::ChangedProposal { id, members })
+        let members = members.join(", ");
+        let what = format!("was changed: its file is not as on record in {members}");
+        (!members.is_empty()).then(|| fault("changed_proposal", id, &what))
     }
 
     fn is_purged(&self, id: ProposalId) -> bool {
         self.seen.purged.contains_key(&format!("{id}.json"))
     }
+}
+
+fn fault(kind: &'static str, id: ProposalId, what: &str) -> LogFinding {
+    LogFinding::new(
+        kind,
+        &format!("{id}.json"),
+        format!("the proposal {id} {what}"),
+    )
 }
 
 /// True if there must be a file, which was there before the record of its making: it was made, and not

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 use super::{head, unread};
 use crate::audit::entry::chain::Verified;
 use crate::audit::{
-    Against, AnchorsRead, AuditLog, CheckedRun, ClockBack, FileHead, LogFinding, LogVerification,
-    PublicKey,
+    Against, AnchorsRead, AuditLog, CheckedRun, ClockBack, FileHead, LogVerification, PublicKey,
 };
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
@@ -110,13 +109,6 @@ fn in_json(log: &AuditLog, checked: &LogVerification, against: &Against) -> Valu
             "isLocked": run.is_locked,
         }),
     };
-    let wrong = |wrong: &LogFinding| {
-        json!({
-            "kind": wrong.kind(),
-            "file": wrong.file(),
-            "message": wrong.to_string(),
-        })
-    };
     json!({
         "wiki": log.wiki(),
         "holds": checked.wrong.is_empty(),
@@ -124,7 +116,7 @@ fn in_json(log: &AuditLog, checked: &LogVerification, against: &Against) -> Valu
         "pages": checked.pages,
         "proposals": checked.proposals,
         "purged": checked.purged,
-        "wrong": checked.wrong.iter().map(wrong).collect::<Vec<_>>(),
+        "wrong": checked.wrong,
         "clock": checked.clock.iter().map(clock_back).collect::<Vec<_>>(),
         "anchors": against.anchors.as_ref().map(|read| json!({
             "lines": read.lines,

@@ -29,8 +29,7 @@ fn wrong(dir: &Path) -> Vec<(&'static str, String)> {
     let log = AuditLog::new(dir, "docs");
     let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
     let told = checked.wrong.iter();
-    told.map(|wrong| (wrong.kind(), wrong.to_string()))
-        .collect()
+    told.map(|wrong| (wrong.kind, wrong.to_string())).collect()
 }
 
 fn kinds(entries: &[AuditEntry]) -> Vec<&'static str> {

@@ -4,9 +4,7 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use crate::audit::testing::{Script, open_proposal};
-use crate::audit::{
-    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LogFinding, Proposal,
-};
+use crate::audit::{Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Proposal};
 
 const AT: OffsetDateTime = datetime!(2030-01-02 09:00 UTC);
 
@@ -22,7 +20,7 @@ fn preview(proposal: &Proposal) -> AuditEntry {
 fn wrong(dir: &Path) -> Vec<&'static str> {
     let log = AuditLog::new(dir, "docs");
     let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
-    checked.wrong.iter().map(LogFinding::kind).collect()
+    checked.wrong.iter().map(|wrong| wrong.kind).collect()
 }
 
 #[tokio::test]

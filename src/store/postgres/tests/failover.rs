@@ -61,7 +61,7 @@ fn attempts(log: &AuditLog) -> HashMap<CallId, usize> {
 /// All that is wrong, but that nobody confirmed these writes.
 fn wrong(log: &AuditLog, against: &Against) -> Vec<LogFinding> {
     let mut found = log.upkeep.verify(against, |_, _| {}).unwrap();
-    let is_ours = |found: &LogFinding| !matches!(found, LogFinding::Unconfirmed { .. });
+    let is_ours = |found: &LogFinding| found.kind != "unconfirmed";
     found.wrong.retain(is_ours);
     found.wrong
 }
