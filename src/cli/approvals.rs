@@ -1,15 +1,11 @@
 //! `wikijs-gate approvals`: lists and ends people's approvals for several writes.
 
-use serde_json::json;
 use time::OffsetDateTime;
 
-use super::exit::Exit;
 use super::id_prefix::{Unfound, by_prefix};
 use super::start::failed;
-use super::table::Table;
-use super::when::from_now;
-use super::{CommandResult, JsonArgs, print, start};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog};
+use crate::cli::prelude::*;
 use crate::gates::{Approvals, StandingApproval};
 
 #[derive(Debug, clap::Subcommand)]
@@ -64,12 +60,11 @@ async fn list(is_json: bool) -> CommandResult {
     }
     if is_json {
         let damaged: Vec<_> = damaged.iter().map(|(name, _)| name).collect();
-        print::line(&json!({ "approvals": standing, "damaged": damaged }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!({ "approvals": standing, "damaged": damaged }));
     }
     for (name, error) in &damaged {
         let name = print::harmless(name);
-        print::note(&format!("{name}: {error}; {}", error.hint()));
+        remark!("{name}: {error}; {}", error.hint());
     }
     if standing.is_empty() {
         print::line("no approvals");
@@ -131,7 +126,7 @@ async fn end(arguments: &EndArgs) -> CommandResult {
 }
 
 /// The name that begins like this.
-fn named(names: &[String], id: &str) -> Result<String, (Exit, String)> {
+fn named(names: &[String], id: &str) -> Result<String, CommandError> {
     let found = by_prefix(names, Clone::clone, id);
     found.cloned().map_err(|unfound| match unfound {
         Unfound::Several => {

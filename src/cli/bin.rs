@@ -3,19 +3,14 @@
 use std::time::Duration;
 
 use clap::Subcommand;
-use serde_json::{Value, json};
 
-use super::exit::Exit;
 use super::mirror::mirror;
-use super::table::{Cell, Table};
 use super::undo::{Wording, carry_out};
-use super::when::minute;
-use super::{CommandResult, print, start, words};
+use super::words;
 use crate::audit::TimeArg;
-use crate::error::{Code, Failure};
+use crate::cli::prelude::*;
 use crate::mirror::{BinPage, Mirror, PartThen};
 use crate::page::{Field, NewPath, Note, Prefix};
-use crate::server::App;
 use crate::tools::{BinEntry, without_nulls};
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 
@@ -94,8 +89,7 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
     BinPage::count_links(&mut bin, &app.wiki).await;
     if is_json {
         let pages: Vec<BinEntry> = bin.iter().map(BinEntry::from).collect();
-        print::line(&without_nulls(json!({ "pages": pages })).to_string());
-        return Ok(Exit::Done);
+        return print::json(&without_nulls(json!({ "pages": pages })));
     }
     if bin.is_empty() {
         print::line("the bin is empty");
@@ -126,9 +120,8 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
 
 async fn show(page: &str, is_json: bool) -> CommandResult {
     let app = start::app_for_operator()?;
-    let shown = found(&app, mirror(&app)?, page, None).await;
-    let shown = shown.map_err(|failure| print::failure(&failure, is_json))?;
-    let (one, PageRestore { state, seen, .. }) = shown;
+    let (one, restore) = found(&app, mirror(&app)?, page, None).await?;
+    let PageRestore { state, seen, .. } = restore;
     if is_json {
         let mut page = without_nulls(json!(BinEntry::from(&one)));
         let states = one.page.states.iter();
@@ -137,8 +130,7 @@ async fn show(page: &str, is_json: bool) -> CommandResult {
             page.insert("states".to_owned(), states.collect());
             page.insert("state".to_owned(), json!(state));
         }
-        print::line(&page.to_string());
-        return Ok(Exit::Done);
+        return print::json(&page);
     }
     let fields = Field::ALL.into_iter();
     for field in fields.filter(|field| *field != Field::Content) {
@@ -147,13 +139,13 @@ async fn show(page: &str, is_json: bool) -> CommandResult {
             Value::String(text) => text,
             value => value.to_string(),
         };
-        print::line(&format!("{field}: {}", print::harmless(&value)));
+        say!("{field}: {}", print::harmless(&value));
     }
     if !seen.as_of.is_empty() {
-        print::line(&format!("as seen before: {}", seen.seen_before()));
+        say!("as seen before: {}", seen.seen_before());
     }
     let last_seen = minute(one.gone.last_seen.instant());
-    print::line(&format!("last seen: {last_seen}\n"));
+    say!("last seen: {last_seen}\n");
     for line in state.content.lines() {
         print::line(&print::harmless(line));
     }
@@ -184,8 +176,7 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
     }
     let mirror = mirror(&app)?;
     look_first(&app, mirror).await;
-    let plan = planned(&app, mirror, &arguments).await;
-    let plan = plan.map_err(|failure| print::failure(&failure, is_json))?;
+    let plan = planned(&app, mirror, &arguments).await?;
     let caller = Caller {
         note: arguments.note,
         ..start::operator("bin restore")
@@ -212,7 +203,7 @@ async fn look_first(app: &App, mirror: &Mirror) {
         Ok(news) => {
             if !news.gone.is_empty() {
                 let gone = news.gone.len();
-                print::note(&format!("pages that are gone since the last look: {gone}"));
+                remark!("pages that are gone since the last look: {gone}");
             }
             if news.went_back {
                 print::note(
@@ -220,12 +211,12 @@ async fn look_first(app: &App, mirror: &Mirror) {
                 );
             }
         }
-        Err(fault) => print::note(&format!("the wiki could not be looked at: {fault}")),
+        Err(fault) => remark!("the wiki could not be looked at: {fault}"),
     }
     let now = last().await;
     if now == before {
         let when = now.map_or_else(|| "never".to_owned(), |at| minute(at.instant()));
-        print::note(&format!("the wiki was looked at last: {when}"));
+        remark!("the wiki was looked at last: {when}");
     }
 }
 

@@ -2,8 +2,7 @@
 
 use clap_complete::Shell;
 
-use super::exit::Exit;
-use super::print;
+use crate::cli::prelude::*;
 
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]

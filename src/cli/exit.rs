@@ -1,6 +1,5 @@
 //! Every exit code, with a sentence each.
 
-use std::fmt::Display;
 use std::process::ExitCode;
 
 use crate::error::Code;
@@ -32,21 +31,6 @@ words! {
 }
 
 impl Exit {
-    /// The end of a command on a wrong command line or setting, with its message.
-    pub(super) fn usage(message: impl Display) -> (Self, String) {
-        (Self::Usage, message.to_string())
-    }
-
-    /// The end of a command that failed, with its message.
-    pub(super) fn failed(message: impl Display) -> (Self, String) {
-        (Self::Failed, message.to_string())
-    }
-
-    /// The end of a command that a gate or a person refused, with its message.
-    pub(super) fn refused(message: impl Display) -> (Self, String) {
-        (Self::Refused, message.to_string())
-    }
-
     /// The number.
     pub const fn code(self) -> u8 {
         match self {

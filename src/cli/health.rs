@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use reqwest::redirect;
 
-use super::exit::Exit;
-use super::{CommandResult, print, start};
+use crate::cli::prelude::*;
 use crate::config::{ServeSettings, address_of};
 use crate::wiki::provide_tls;
 

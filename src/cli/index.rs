@@ -4,14 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::exit::Exit;
 use super::print::{counted, harmless};
-use super::table::Table;
-use super::{CommandResult, JsonArgs, print, start};
+use crate::cli::prelude::*;
 use crate::config::Settings;
 use crate::index::{self, ContentIndex, IndexMode, OnDisk};
 use crate::wiki::Wiki;
@@ -41,8 +38,6 @@ pub(super) enum IndexCommand {
         json: bool,
     },
 }
-
-type Failed = (Exit, String);
 
 pub(super) async fn run(command: &IndexCommand) -> CommandResult {
     let settings = start::settings()?;
@@ -95,26 +90,21 @@ async fn refresh(settings: Settings, is_json: bool) -> CommandResult {
     let found = print::in_progress("looking at the pages", work).await?;
     let embedded = print::in_progress("asking for vectors", index.embed_missing());
     if let Err(why) = embedded.await {
-        print::note(&format!("pages are not all found by meaning: {why}"));
+        remark!("pages are not all found by meaning: {why}");
     }
     if is_json {
-        let answer =
-            json!({ "pages": found.pages, "of": found.of, "isComplete": found.is_complete });
-        print::line(&answer.to_string());
-    } else {
-        print::line(&format!(
-            "{} of {} pages are indexed",
-            found.pages, found.of
-        ));
+        return print::json(
+            &json!({ "pages": found.pages, "of": found.of, "isComplete": found.is_complete }),
+        );
     }
+    say!("{} of {} pages are indexed", found.pages, found.of);
     Ok(Exit::Done)
 }
 
 fn clear(dir: &Path, file: &Path, is_json: bool) -> CommandResult {
     let was_there = removed(file)?;
     if is_json {
-        print::line(&json!({ "removed": was_there }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!({ "removed": was_there }));
     }
     print::line(if was_there {
         "the index was removed"
@@ -123,9 +113,9 @@ fn clear(dir: &Path, file: &Path, is_json: bool) -> CommandResult {
     });
     let others = all(dir)?.len();
     if others > 0 {
-        print::note(&format!(
+        remark!(
             "{others} of other wikis or keys: see `wikijs-gate index status`, remove with `wikijs-gate index clear --all`"
-        ));
+        );
     }
     Ok(Exit::Done)
 }
@@ -172,14 +162,13 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> CommandResult {
                 })
             })
             .collect();
-        print::line(&json!({ "dir": dir, "indexes": shown }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!({ "dir": dir, "indexes": shown }));
     }
     if indexes.is_empty() {
-        print::line(&format!("no index below {}", print::path(dir)));
+        say!("no index below {}", print::path(dir));
         return Ok(Exit::Done);
     }
-    print::line(&format!("below {}:", print::path(dir)));
+    say!("below {}:", print::path(dir));
     let mut table = Table::new(&["wiki", "wiki and key", "pages", "bytes", "changed", "whose"]);
     for index in &indexes {
         let pages = index.pages.map(|pages| pages.to_string());
@@ -201,14 +190,14 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn all(dir: &Path) -> Result<Vec<OnDisk>, Failed> {
+fn all(dir: &Path) -> Result<Vec<OnDisk>, CommandError> {
     index::all(dir).map_err(|error| {
         let message = format!("{} cannot be read: {}", print::path(dir), error.kind());
         Exit::failed(message)
     })
 }
 
-fn removed(file: &Path) -> Result<bool, Failed> {
+fn removed(file: &Path) -> Result<bool, CommandError> {
     index::clear(file).map_err(|error| {
         let message = format!("the index cannot be removed: {}", error.kind());
         Exit::failed(message)

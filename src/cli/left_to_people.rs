@@ -1,9 +1,8 @@
 //! Says why a command's write was left to people, and how they decide.
 
-use super::exit::Exit;
 use super::level;
+use crate::cli::prelude::*;
 use crate::gates::{Policy, PolicyLevel};
-use crate::server::App;
 
 /// One sentence about a write that was kept as a proposal.
 pub(super) fn sentence(app: &App, proposal: &str) -> String {
@@ -27,7 +26,7 @@ fn why(settings: &Policy, met: &Policy) -> String {
 }
 
 /// The end of a command that was to write and could only propose.
-pub(super) fn refused(app: &App, proposal: &str) -> (Exit, String) {
+pub(super) fn refused(app: &App, proposal: &str) -> CommandError {
     Exit::refused(sentence(app, proposal))
 }
 

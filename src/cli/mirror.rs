@@ -1,14 +1,11 @@
 //! `wikijs-gate mirror`: what was seen of pages, to be forgotten on purpose.
 
 use clap::Subcommand;
-use serde_json::json;
 
-use super::exit::Exit;
-use super::{CommandResult, print, start};
 use crate::audit::{AuditEvent, TimeArg};
+use crate::cli::prelude::*;
 use crate::mirror::{Forgotten, Mirror, ToForget};
 use crate::page::Prefix;
-use crate::server::App;
 
 #[derive(Debug, Subcommand)]
 #[command(
@@ -40,7 +37,7 @@ pub(super) struct ForgetSeen {
 ///
 /// # Errors
 /// If there is none, with the exit code for it.
-pub(super) fn mirror(app: &App) -> Result<&Mirror, (Exit, String)> {
+pub(super) fn mirror(app: &App) -> Result<&Mirror, CommandError> {
     let mirror = app.mirror.as_deref();
     mirror.ok_or_else(|| Exit::usage("WIKI_MIRROR is off, so nothing of deleted pages is kept"))
 }
@@ -80,7 +77,7 @@ async fn forget(app: &App, arguments: ForgetSeen) -> CommandResult {
     if arguments.json {
         print::line(&json!({ "states": done.states, "pages": done.pages }).to_string());
     } else {
-        print::line(&format!("forgotten: {}", extent(&done)));
+        say!("forgotten: {}", extent(&done));
     }
     match done.left {
         0 => Ok(Exit::Done),

@@ -10,6 +10,7 @@ mod bin;
 mod completions;
 mod config;
 mod doctor;
+mod error;
 mod exit;
 mod file_faults;
 mod files;
@@ -25,6 +26,7 @@ mod memory;
 mod mirror;
 mod pager;
 mod pause;
+mod prelude;
 mod print;
 mod process_memory;
 mod progress;
@@ -52,6 +54,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use error::CommandError;
 use serde_json::json;
 
 pub use exit::Exit;
@@ -200,15 +203,26 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(run(arguments.command));
     // A read of stdin that blocks must not keep the program alive.
     runtime.shutdown_timeout(LAST_WAIT);
-    exit.unwrap_or_else(|(exit, message)| {
-        print::error(&message);
-        // With `--json` an error is JSON, too, unless there was an answer already.
-        if wants_json && !print::has_said() {
-            print::line(&json!({ "error": { "message": message } }).to_string());
-        }
-        exit
+    exit.unwrap_or_else(|error| {
+        tell(&error, wants_json);
+        error.exit
     })
     .into()
+}
+
+/// Tells a person why a command failed; with `--json` a program, too, unless it got an answer already.
+fn tell(error: &CommandError, wants_json: bool) {
+    let failure = error.failure.as_deref();
+    let left_out = failure.and_then(|failure| failure.details.get("leftOut")?.as_array());
+    for page in left_out.into_iter().flatten().filter(|_| !wants_json) {
+        print::note(&print::left_out_line(page));
+    }
+    print::error(&error.message);
+    if wants_json && !print::has_said() {
+        let message = || json!({ "message": error.message });
+        let error = failure.map_or_else(message, |failure| json!(failure));
+        print::line(&json!({ "error": error }).to_string());
+    }
 }
 
 /// The most threads that wait for the disk; what comes beyond them stands in line. With the others they stay
@@ -243,7 +257,7 @@ fn command() -> clap::Command {
 }
 
 /// A command's end, or its error with the exit code that goes with it.
-type CommandResult = Result<Exit, (Exit, String)>;
+type CommandResult = Result<Exit, CommandError>;
 
 async fn run(command: Option<Command>) -> CommandResult {
     match command {

@@ -1,12 +1,10 @@
 //! `wikijs-gate pause` and `resume`: an operator stops all writes, and lets them go on.
 
-use serde_json::json;
-
 use super::actor::actor;
-use super::exit::Exit;
 use super::start::failed;
-use super::{CommandResult, print, start, words};
+use super::words;
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, PauseInfo};
+use crate::cli::prelude::*;
 
 /// Arguments of `pause`.
 #[derive(Debug, clap::Args)]

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::termios::Winsize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::advice::advice;
+use super::CommandResult;
+use super::error::CommandError;
 use super::exit::Exit;
 use crate::audit::Client;
-use crate::error::Failure;
 use crate::page::is_invisible;
 use crate::view::client_name;
 pub(super) use crate::words::counted;
@@ -37,6 +37,24 @@ pub(super) fn line(text: &str) {
     // A reader that has gone away is no reason to fail.
     let _ = writeln!(std::io::stdout(), "{text}");
 }
+
+/// The answer of a command for a program, which ends the command.
+pub(super) fn json(answer: &Value) -> CommandResult {
+    line(&answer.to_string());
+    Ok(Exit::Done)
+}
+
+/// Prints a line on stdout, as `println!` does.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::cli::print::line(&format!($($text)*)) };
+}
+
+/// Prints a note on stderr, as `eprintln!` does.
+macro_rules! remark {
+    ($($text:tt)*) => { $crate::cli::print::note(&format!($($text)*)) };
+}
+
+pub(super) use {remark, say};
 
 /// Lines on stdout.
 pub(super) fn lines(texts: &[String]) {
@@ -177,24 +195,8 @@ pub(super) fn columns(text: &str) -> usize {
     rest.fold(first, usize::saturating_add)
 }
 
-/// A failure, for a person on stderr or for a program on stdout, as the end of a command.
-pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
-    if is_json {
-        line(&json!({ "error": failure }).to_string());
-    } else {
-        let left_out = failure.details.get("leftOut").and_then(Value::as_array);
-        for page in left_out.into_iter().flatten() {
-            note(&left_out_line(page));
-        }
-    }
-    (
-        Exit::for_code(failure.code),
-        format!("{failure} {}", advice(failure)),
-    )
-}
-
 /// A page that a failure says to be left out, with the reason.
-fn left_out_line(page: &Value) -> String {
+pub(super) fn left_out_line(page: &Value) -> String {
     let text = |name: &str| page.get(name).and_then(Value::as_str);
     let path = text("path").unwrap_or("page");
     let id = page.get("id").and_then(Value::as_i64);
@@ -234,7 +236,7 @@ pub(super) fn can_ask() -> bool {
 ///
 /// # Errors
 /// That nobody can be, with what to do first, and the exit code for it.
-pub(super) fn check_can_ask(is_json: bool, first: &str) -> Result<(), (Exit, String)> {
+pub(super) fn check_can_ask(is_json: bool, first: &str) -> Result<(), CommandError> {
     if !is_json && can_ask() {
         return Ok(());
     }
@@ -252,7 +254,7 @@ pub(super) fn ask(question: &str) -> bool {
 ///
 /// # Errors
 /// A no, or that nobody can be asked, with the exit code for it.
-pub(super) fn confirm(what: &str, is_json: bool) -> Result<(), (Exit, String)> {
+pub(super) fn confirm(what: &str, is_json: bool) -> Result<(), CommandError> {
     if is_json || !can_ask() {
         let fault = format!("{what}, and nobody can be asked here; pass --yes");
         return Err(Exit::usage(fault));

@@ -20,11 +20,11 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::exit::Exit;
+use super::level;
 use super::proposals::named;
 use super::signals::Signals;
-use super::{CommandResult, level, print, start};
 use crate::audit::ClientId;
+use crate::cli::prelude::*;
 use crate::gates::PolicyLevel;
 use crate::hex;
 use crate::private_files;
@@ -79,19 +79,15 @@ impl Authenticator for OperatorsDoor {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_page()?;
     let first = match arguments.id {
-        Some(id) => named(&app, &[id])
-            .await
-            .map_err(|failure| print::failure(&failure, false))?
-            .first()
-            .copied(),
+        Some(id) => named(&app, &[id]).await?.first().copied(),
         None => None,
     };
     let policy = app.desk.policy();
     if matches!(policy.writes.level(), PolicyLevel::Off) {
-        print::note(&format!(
+        remark!(
             "{}: sets can be looked at and rejected, and none applied",
             level::named(policy)
-        ));
+        );
     }
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
@@ -156,7 +152,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 }
 
 /// Random bits in hex.
-fn random() -> Result<String, (Exit, String)> {
+fn random() -> Result<String, CommandError> {
     let mut bits = [0_u8; 8];
     getrandom::fill(&mut bits).map_err(Exit::failed)?;
     Ok(hex::encode(&bits))

@@ -7,14 +7,13 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::exit::Exit;
 use super::signals::{HangUps, Signals};
-use super::start::{self, Start};
-use super::{CommandResult, print};
+use super::start::Start;
+use crate::cli::prelude::*;
 use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
 use crate::server::{
-    App, Collector, Reload, Site, Sites, Unasked, check_sites, serve_sites, serve_stdio,
+    Collector, Reload, Site, Sites, Unasked, check_sites, serve_sites, serve_stdio,
     serve_tools_alone,
 };
 use crate::site::SiteName;

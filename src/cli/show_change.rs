@@ -2,11 +2,10 @@
 //!
 //! Text from the wiki is escaped: it must not steer the terminal.
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::pager;
-use super::print::{self, Paint};
-use crate::error::Failure;
+use crate::cli::prelude::*;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Note, PagePath, marked_lines};
 use crate::view::ChangeView;
@@ -89,12 +88,12 @@ pub(super) fn done_json(done: &AppliedWrite) -> Value {
 fn set_done(word: &str, set: &SetAnswer) {
     for member in &set.members {
         let place = print::place(&member.target.locale, &member.target.path);
-        print::line(&format!(
+        say!(
             "{}: {} {place}, call {}",
             member.word(),
             member.operation,
             member.call
-        ));
+        );
         if let Some(why) = &member.not_taken_back {
             print::line(&print::harmless(&format!(
                 "  not taken back: {}",
@@ -102,11 +101,11 @@ fn set_done(word: &str, set: &SetAnswer) {
             )));
         }
     }
-    print::line(&format!(
+    say!(
         "{word}: {}, set {}",
         print::counted(set.members.len(), "change", "changes"),
         set.call
-    ));
+    );
     print::lines(&left_out(&set.left_out));
     print::lines(&links_left(&set.links_left));
     print::lines(&warnings(&set.notes.warnings));
@@ -189,12 +188,12 @@ fn link_left_json(left: &LinkLeft) -> Value {
 fn applied(word: &str, applied: &Applied) {
     let change = &applied.change;
     let id = { change.target.id }.map_or_else(String::new, |id| format!(" (id {id})"));
-    print::line(&format!(
+    say!(
         "{word}: {} {}{id}, call {}",
         change.operation,
         print::place(&change.target.locale, &change.target.path),
         applied.call
-    ));
+    );
     print::lines(&warnings(&applied.notes.warnings));
 }
 

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use super::actor::actor;
+use super::error::CommandError;
 use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client};
@@ -37,7 +38,7 @@ pub(super) fn given() -> &'static CommandLineSettings {
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
-pub(super) fn settings_of(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, (Exit, String)> {
+pub(super) fn settings_of(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, CommandError> {
     read(layers, of_all).map_err(|faults| first(&faults))
 }
 
@@ -54,7 +55,7 @@ pub(super) enum Start {
 ///
 /// # Errors
 /// The first setting that is bad, with the exit code for it.
-pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, (Exit, String)> {
+pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, CommandError> {
     let faults = match read(layers, false) {
         Ok(settings) => return Ok(Start::Wiki(settings)),
         Err(faults) => faults,
@@ -87,7 +88,7 @@ pub(super) fn read(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, Vec<S
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
-pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
+pub(super) fn settings_to_work_with() -> Result<Settings, CommandError> {
     let settings = settings()?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
@@ -99,7 +100,7 @@ pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
-pub(super) fn settings() -> Result<Settings, (Exit, String)> {
+pub(super) fn settings() -> Result<Settings, CommandError> {
     start_log(Some("warn"))?;
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
@@ -112,7 +113,7 @@ const SHOWN_WIKIS: usize = 10;
 /// # Errors
 /// The setting that is missing or bad, with its exit code. Also if there is no log, since a
 /// mistyped address or directory would otherwise look like an empty log.
-pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
+pub(super) fn audit_log() -> Result<AuditLog, CommandError> {
     let log = audit_log_to_come()?;
     missing(&log).map_or(Ok(log), |message| Err(Exit::usage(message)))
 }
@@ -121,7 +122,7 @@ pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
 ///
 /// # Errors
 /// As [`audit_log`].
-pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), (Exit, String)> {
+pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), CommandError> {
     let log = audit_log()?;
     Ok((log, audit_settings()?.base_url))
 }
@@ -131,7 +132,7 @@ pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
+pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, CommandError> {
     let log = audit_log_to_come()?;
     if !log.runs.is_there() && log.runs.others().is_empty() {
         let dir = log.runs.dir();
@@ -148,7 +149,7 @@ pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
+pub(super) fn audit_log_followed() -> Result<AuditLog, CommandError> {
     let log = audit_log_to_come()?;
     if let Some(message) = missing(&log) {
         print::note(&message);
@@ -156,7 +157,7 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
     Ok(log)
 }
 
-pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
+pub(super) fn audit_log_to_come() -> Result<AuditLog, CommandError> {
     start_log(Some("warn"))?;
     let settings = audit_settings()?;
     Ok(AuditLog::new(settings.store, &settings.wiki))
@@ -167,7 +168,7 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 #[cfg(feature = "postgres")]
-pub(super) fn store_home() -> Result<crate::audit::StoreHome, (Exit, String)> {
+pub(super) fn store_home() -> Result<crate::audit::StoreHome, CommandError> {
     start_log(Some("warn"))?;
     config::store_home(&layers()?.source()).map_err(Exit::usage)
 }
@@ -191,7 +192,7 @@ pub(super) fn warn_of_failover(settings: &[Settings]) {
     });
 }
 
-fn audit_settings() -> Result<AuditSettings, (Exit, String)> {
+fn audit_settings() -> Result<AuditSettings, CommandError> {
     let settings = AuditSettings::read(&layers()?.source());
     settings.map_err(Exit::usage)
 }
@@ -232,7 +233,7 @@ fn missing(log: &AuditLog) -> Option<String> {
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
-pub(super) fn tools() -> Result<(Registry, Vec<String>), (Exit, String)> {
+pub(super) fn tools() -> Result<(Registry, Vec<String>), CommandError> {
     start_log(Some("warn"))?;
     tools_of(&layers()?)
 }
@@ -241,7 +242,7 @@ pub(super) fn tools() -> Result<(Registry, Vec<String>), (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
-pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), (Exit, String)> {
+pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), CommandError> {
     let surface = config::offered(&layers.source()).map_err(Exit::usage)?;
     let customs = config::custom_tools(&layers.source(), &surface);
     let customs = customs.map_err(Exit::usage)?;
@@ -259,7 +260,7 @@ pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), (Exit
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
-pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String)> {
+pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), CommandError> {
     let settings = log_settings(&layers()?.source(), usual).map_err(Exit::usage)?;
     log::start(&settings).map_err(Exit::usage)
 }
@@ -268,7 +269,7 @@ pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String
 ///
 /// # Errors
 /// The first fault of the settings file, with the exit code for it.
-pub(super) fn layers() -> Result<Layers, (Exit, String)> {
+pub(super) fn layers() -> Result<Layers, CommandError> {
     layers_by(given())
 }
 
@@ -276,7 +277,7 @@ pub(super) fn layers() -> Result<Layers, (Exit, String)> {
 ///
 /// # Errors
 /// As [`layers`].
-pub(super) fn layers_by(given: &CommandLineSettings) -> Result<Layers, (Exit, String)> {
+pub(super) fn layers_by(given: &CommandLineSettings) -> Result<Layers, CommandError> {
     Layers::load(given).map_err(|faults| first(&faults))
 }
 
@@ -284,7 +285,7 @@ pub(super) fn layers_by(given: &CommandLineSettings) -> Result<Layers, (Exit, St
 ///
 /// # Errors
 /// The first fault of the settings file, or that it has no such site, with the exit code for it.
-pub(super) fn layers_of(site: &SiteName) -> Result<Layers, (Exit, String)> {
+pub(super) fn layers_of(site: &SiteName) -> Result<Layers, CommandError> {
     let given = CommandLineSettings {
         site: Some(site.clone()),
         ..given().clone()
@@ -293,7 +294,7 @@ pub(super) fn layers_of(site: &SiteName) -> Result<Layers, (Exit, String)> {
 }
 
 /// A start ends with one line.
-pub(super) fn first(faults: &[impl ToString]) -> (Exit, String) {
+pub(super) fn first(faults: &[impl ToString]) -> CommandError {
     let told = faults.first().map_or_else(String::new, ToString::to_string);
     Exit::usage(told)
 }
@@ -303,7 +304,7 @@ pub(super) fn first(faults: &[impl ToString]) -> (Exit, String) {
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
+pub(super) fn app_for_operator() -> Result<Arc<App>, CommandError> {
     app_of(Timeouts::of_command(), Policy::for_operator)
 }
 
@@ -311,7 +312,7 @@ pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, (Exit, String)> {
+pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, CommandError> {
     app_of(Timeouts::of_command(), |policy| {
         policy.for_unattended(passes_pause)
     })
@@ -321,7 +322,7 @@ pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, (Exit, Stri
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
+pub(super) fn app_for_page() -> Result<Arc<App>, CommandError> {
     app_of(Timeouts::default(), Policy::for_operator)
 }
 
@@ -329,14 +330,14 @@ pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn app_to_propose() -> Result<Arc<App>, (Exit, String)> {
+pub(super) fn app_to_propose() -> Result<Arc<App>, CommandError> {
     app_of(Timeouts::of_command(), Policy::to_propose)
 }
 
 fn app_of(
     patience: Timeouts,
     policy: impl FnOnce(Policy) -> Policy,
-) -> Result<Arc<App>, (Exit, String)> {
+) -> Result<Arc<App>, CommandError> {
     let mut settings = settings_to_work_with()?;
     settings.policy = policy(settings.policy);
     let app = App::new(settings, patience).map_err(Exit::usage)?;
@@ -349,7 +350,7 @@ fn app_of(
 ///
 /// # Errors
 /// Which directory, and what to do.
-pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), (Exit, String)> {
+pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), CommandError> {
     let writable = log.upkeep.writable_by_others();
     let Some(first) = writable.first() else {
         return Ok(());
@@ -388,7 +389,7 @@ pub(super) fn operators_entry(
 }
 
 /// The end of a command whose work on the audit directory failed.
-pub(super) fn failed(what: &str, error: &AuditError) -> (Exit, String) {
+pub(super) fn failed(what: &str, error: &AuditError) -> CommandError {
     Exit::failed(format!("{what}: {error}; {}", error.hint()))
 }
 

@@ -4,13 +4,9 @@ mod hammer;
 
 use std::path::PathBuf;
 
-use serde_json::json;
-
-use super::exit::Exit;
-use super::print::{self, Paint};
 use super::progress::ProgressLine;
-use super::{CommandResult, start};
-use crate::audit::{AuditError, AuditLog, StoreCheck};
+use crate::audit::{AuditLog, StoreCheck};
+use crate::cli::prelude::*;
 use crate::config::store_at;
 use crate::gates::Approvals;
 use crate::memory::MemoryStore;
@@ -110,13 +106,12 @@ async fn migrate(arguments: &MigrateArgs) -> CommandResult {
         .ok_or_else(|| Exit::usage("WIKI_STORE names no database, and files need no tables"))?;
     let (from, to) = (migrated.from, migrated.to);
     if arguments.json {
-        print::line(&json!({ "from": from, "to": to }).to_string());
-    } else if from == to {
-        print::line(&format!("nothing to do: the tables are of version {to}"));
+        return print::json(&json!({ "from": from, "to": to }));
+    }
+    if from == to {
+        say!("nothing to do: the tables are of version {to}");
     } else {
-        print::line(&format!(
-            "the tables are of version {to} now; before, of version {from}"
-        ));
+        say!("the tables are of version {to} now; before, of version {from}");
     }
     Ok(Exit::Done)
 }
@@ -137,7 +132,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
         print::line(&answer.to_string());
     } else {
         for what in &check.repaired {
-            print::line(&format!("repaired  {}", print::harmless(what)));
+            say!("repaired  {}", print::harmless(what));
         }
         print_broken(&check);
         let verdict = match (check.broken.len(), check.repaired.len()) {
@@ -149,7 +144,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
             (broken, _) => format!("{broken} broken: restore from a backup what they name"),
         };
         let (runs, states, documents) = (check.runs, check.states, check.documents);
-        print::line(&format!(
+        say!(
             "{}, {}, {}: {verdict}",
             print::counted(runs, "run", "runs"),
             print::counted(states, "kept state", "kept states"),
@@ -158,7 +153,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
                 "proposal, draft or approval",
                 "proposals, drafts and approvals"
             ),
-        ));
+        );
     }
     Ok(exit(&check))
 }
@@ -166,7 +161,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
 fn print_broken(check: &StoreCheck) {
     for what in &check.broken {
         let broken = print::painted("broken", Paint::Red);
-        print::line(&format!("{broken}    {}", print::harmless(what)));
+        say!("{broken}    {}", print::harmless(what));
     }
 }
 
@@ -179,14 +174,12 @@ const fn exit(check: &StoreCheck) -> Exit {
 }
 
 /// Checks everything, the approvals and memories too.
-async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
+async fn checked(log: &AuditLog) -> Result<StoreCheck, CommandError> {
     let mut progress = ProgressLine::new();
     let mut check = log
         .upkeep
-        .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))
-        .map_err(|error| failed(&error))?;
-    let approvals = Approvals::of(log).all().await;
-    for (name, read) in approvals.map_err(|error| failed(&error))? {
+        .check_store(|done, whole| progress.at(|| format!("{done} of {whole} files checked")))?;
+    for (name, read) in Approvals::of(log).all().await? {
         check.count(&format!("approval {name}"), read.map(drop));
     }
     if let Err(error) = MemoryStore::of(log).all().await {
@@ -202,11 +195,7 @@ async fn checked(log: &AuditLog) -> Result<StoreCheck, (Exit, String)> {
 /// Copies all of a wiki into an empty directory, and checks the copy.
 pub(super) async fn back_up(BackupArgs { to, json }: &BackupArgs) -> CommandResult {
     let log = start::audit_log()?;
-    let done = log
-        .upkeep
-        .back_up(to)
-        .await
-        .map_err(|error| failed(&error))?;
+    let done = log.upkeep.back_up(to).await?;
     // What cannot be read back is no backup.
     let copy = AuditLog::new(to, log.wiki());
     let checked = checked(&copy).await?;
@@ -222,10 +211,10 @@ pub(super) async fn back_up(BackupArgs { to, json }: &BackupArgs) -> CommandResu
         });
         print::line(&answer.to_string());
     } else {
-        print::line(&format!(
+        say!(
             "{files} files, {megabytes} MB, copied to {}",
             print::path(to)
-        ));
+        );
         print_broken(&checked);
     }
     Ok(exit(&checked))
@@ -266,16 +255,12 @@ async fn copy(arguments: &CopyArgs) -> CommandResult {
         print::line(&answer.to_string());
     } else {
         let (runs, states, documents) = (done.runs, done.states, done.documents);
-        print::line(&format!(
+        say!(
             "{runs} runs, {states} kept states, {documents} documents are in both; {} MB copied now",
             done.bytes >> 20
-        ));
+        );
         print_broken(&ours);
         print_broken(&theirs);
     }
     Ok(if is_whole { Exit::Done } else { Exit::Failed })
-}
-
-fn failed(error: &AuditError) -> (Exit, String) {
-    Exit::failed(format!("{error}; {}", error.hint()))
 }

@@ -60,6 +60,20 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Leaves out those of the named columns in which no row has text.
+    pub(super) fn leave_out_empty(&mut self, names: &[&str]) {
+        for name in names {
+            let Some(at) = self.head.iter().position(|head| head == name) else {
+                continue;
+            };
+            let says = |row: &Vec<Cell>| row.get(at).is_some_and(|cell| !cell.text.is_empty());
+            if !self.rows.iter().any(says) {
+                self.head.remove(at);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            }
+        }
+    }
+
     /// Prints it.
     pub(super) fn print(&self) {
         print::lines(&self.lines(print::width()));

@@ -1,14 +1,10 @@
 //! `wikijs-gate undo`: an operator takes a write back.
 
-use serde_json::{Value, json};
-
-use super::exit::Exit;
 use super::proposals::since;
-use super::{CommandResult, left_to_people, print, progress, show_change, start, words};
+use super::{left_to_people, progress, show_change, words};
 use crate::audit::{CallSelector, ProposalId, TimeArg};
-use crate::error::{Code, Failure};
+use crate::cli::prelude::*;
 use crate::page::{NewPath, Note};
-use crate::server::App;
 use crate::write::{Caller, InteractiveOutcome, UndoClient, UndoRequest, WriteRequest};
 
 /// Arguments of `undo`.
@@ -84,8 +80,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         && let Err(nobody) = print::check_can_ask(arguments.json, first)
     {
         if let Some(call) = &call {
-            let found = app.desk.past().story(call, None).await;
-            found.map_err(|failure| print::failure(&failure, arguments.json))?;
+            app.desk.past().story(call, None).await?;
         }
         return Err(nobody);
     }
@@ -179,7 +174,7 @@ fn open(id: ProposalId, is_json: bool) -> String {
 }
 
 /// Shows a person what changed in the page since.
-fn refused(mut failure: Failure, is_json: bool) -> (Exit, String) {
+fn refused(mut failure: Failure, is_json: bool) -> CommandError {
     if !is_json {
         print::lines(&show_change::not_changed(&failure));
     }
@@ -194,5 +189,5 @@ fn refused(mut failure: Failure, is_json: bool) -> (Exit, String) {
         }
         "With --force, these fields go back all the same.".clone_into(&mut failure.hint);
     }
-    print::failure(&failure, is_json)
+    failure.into()
 }

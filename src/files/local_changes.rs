@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::base::Base;
 use super::folder::EntryKind;
 use super::moved::{RemovedFiles, moved};
@@ -54,7 +56,7 @@ pub(super) enum Local {
 }
 
 /// A file that belongs to no page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Strange {
     /// Its name.
     pub file: String,

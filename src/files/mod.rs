@@ -22,7 +22,7 @@ pub use differences::differences;
 pub use error::FilesError;
 pub use folder::{Folder, FolderLock};
 pub use local_changes::Strange;
-pub use pull::{Pulled, pull};
+pub use pull::{MovedPage, Pulled, pull};
 pub use push::{MAX_CHANGES, Ready, settled};
 pub use remote_changes::{Stage, UnreadablePage};
 pub use status::{FolderStatus, StatusEntry, StatusKind};

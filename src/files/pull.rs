@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::base::{Base, FolderScope};
 use super::init::begin;
 use super::local_changes::{Local, LocalFolder, PulledPage, is_as_seen, put, remove};
@@ -19,14 +21,14 @@ const OURS: &str = "here";
 const THEIRS: &str = "wiki";
 
 /// The result of a pull.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pulled {
     /// Pages that are new here.
     pub new: Vec<String>,
     /// Pages that were changed.
     pub changed: Vec<String>,
     /// Pages that moved: from, to.
-    pub moved: Vec<(String, String)>,
+    pub moved: Vec<MovedPage>,
     /// Pages that are gone from the wiki and were removed here.
     pub removed: Vec<String>,
     /// Pages that changed on both sides and were merged.
@@ -35,29 +37,42 @@ pub struct Pulled {
     pub conflicts: Vec<String>,
     /// Notes about what the pull could not simply apply.
     pub notes: Vec<String>,
-    /// Pages that this key cannot read whole.
-    pub unread: Vec<UnreadablePage>,
     /// Files that belong to no page.
+    #[serde(rename = "notPages")]
     pub strange: Vec<Strange>,
+    /// Pages that this key cannot read whole.
+    #[serde(rename = "unreadable")]
+    pub unread: Vec<UnreadablePage>,
+}
+
+/// A page whose files moved, by their names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct MovedPage {
+    /// The old name.
+    pub from: String,
+    /// The new name.
+    pub to: String,
 }
 
 impl Pulled {
     fn sort(&mut self) {
-        let Self {
-            new,
-            changed,
-            moved,
-            removed,
-            merged,
-            conflicts,
-            notes,
-            unread: _,
-            strange: _,
-        } = self;
-        for list in [new, changed, removed, merged, conflicts, notes] {
-            list.sort_unstable();
-        }
-        moved.sort_unstable();
+        let pages = [&mut self.new, &mut self.changed, &mut self.removed];
+        let more = [&mut self.merged, &mut self.conflicts, &mut self.notes];
+        pages
+            .into_iter()
+            .chain(more)
+            .for_each(|list| list.sort_unstable());
+        self.moved.sort_unstable();
+    }
+
+    /// True if nothing was to be brought.
+    pub fn is_nothing(&self) -> bool {
+        let beside = Self {
+            strange: self.strange.clone(),
+            unread: self.unread.clone(),
+            ..Self::default()
+        };
+        *self == beside
     }
 }
 
@@ -257,7 +272,8 @@ impl Pull<'_> {
         if old == name {
             self.done.changed.push(name.to_owned());
         } else {
-            self.done.moved.push((old.to_owned(), name.to_owned()));
+            let (from, to) = (old.to_owned(), name.to_owned());
+            self.done.moved.push(MovedPage { from, to });
         }
         Base::new(name.to_owned(), page).keep(self.folder)
     }

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use serde::Serialize;
+
 use super::base::{Base, FolderScope};
 use super::local_changes::LocalFolder;
 use crate::error::Failure;
 use crate::files::{FilesError, Folder};
-use crate::page::{Field, PagePlace, PageReading, PageState};
+use crate::page::{Field, Locale, PagePath, PageReading, PageState};
 use crate::wiki::Wiki;
 use crate::words::words;
 
@@ -35,10 +37,12 @@ words! {
 }
 
 /// A page that this key cannot read whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadablePage {
-    /// Its place.
-    pub place: PagePlace,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
     /// The fields that the key cannot read.
     pub fields: Vec<&'static str>,
 }
@@ -90,7 +94,8 @@ impl RemotePages {
                     let fields = lacking.unreadable().into_keys();
                     there.unread.push(UnreadablePage {
                         fields: fields.map(Field::name).collect(),
-                        place: (lacking.locale, lacking.path),
+                        locale: lacking.locale,
+                        path: lacking.path,
                     });
                     continue;
                 }

@@ -5,10 +5,8 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
 use crate::audit::Record;
-use crate::cli::print;
+use crate::cli::prelude::*;
 use crate::view::CallView;
 
 /// The default number of calls in a table.

@@ -1,12 +1,9 @@
 //! `wikijs-gate audit head`: what to keep elsewhere.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::unread;
 use crate::audit::FileHead;
-use crate::cli::exit::Exit;
-use crate::cli::{CommandResult, print, start};
+use crate::cli::prelude::*;
 
 /// Arguments of `audit head`.
 #[derive(Debug, clap::Args)]
@@ -27,10 +24,9 @@ struct Heads {
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
-    let runs = log.runs.heads().map_err(|error| unread(&error))?;
+    let runs = log.runs.heads()?;
     if arguments.json {
-        print::line(&json!(Heads { runs }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!(Heads { runs }));
     }
     for head in &runs {
         print::line(&head.to_string());

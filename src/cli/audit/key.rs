@@ -4,12 +4,10 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use secrecy::ExposeSecret as _;
-use serde_json::json;
 
-use super::unread;
 use crate::audit::{PublicKey, SigningKey};
-use crate::cli::exit::Exit;
-use crate::cli::{CommandResult, file_faults, print};
+use crate::cli::file_faults;
+use crate::cli::prelude::*;
 use crate::config::signing_key;
 use crate::private_files;
 
@@ -55,8 +53,8 @@ pub(super) fn run(command: &AuditKeyCommand) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn made(one: &KeyFileArgs) -> Result<PublicKey, (Exit, String)> {
-    let (key, line) = SigningKey::generate().map_err(|error| unread(&error))?;
+fn made(one: &KeyFileArgs) -> Result<PublicKey, CommandError> {
+    let (key, line) = SigningKey::generate()?;
     let write = || {
         let mut file = private_files::make(&one.file)?;
         writeln!(file, "{}", line.expose_secret())?;

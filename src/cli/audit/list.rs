@@ -1,15 +1,12 @@
 //! `wikijs-gate audit list`: the calls on record, the newest first.
 
 use serde::Serialize;
-use serde_json::json;
 
 use super::filters::Filters;
 use super::row;
-use super::{by_index, csv, not_found, note_unreadable, unread};
+use super::{by_index, csv, note_unreadable};
 use crate::audit::{CallHistory, CallId, CallSelector};
-use crate::cli::exit::Exit;
-use crate::cli::table::Table;
-use crate::cli::{CommandResult, print, start};
+use crate::cli::prelude::*;
 use crate::page::own_words;
 use crate::view::{CallView, whose};
 
@@ -52,26 +49,15 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = by_index(&log)?;
     let before = match &arguments.before {
         None => None,
-        Some(call) => Some(
-            log.calls
-                .story(call)
-                .await
-                .map_err(|error| not_found(&error))?,
-        ),
+        Some(call) => Some(log.calls.story(call).await?),
     };
     let usual = if arguments.csv {
         csv::USUAL_LIMIT
     } else {
         USUAL_LIMIT
     };
-    let (found, unreadable) = log
-        .calls
-        .latest(
-            &arguments.filters.filter(),
-            before.as_ref(),
-            arguments.limit.unwrap_or(usual).into(),
-        )
-        .map_err(|error| unread(&error))?;
+    let (filter, limit) = (arguments.filters.filter(), arguments.limit.unwrap_or(usual));
+    let (found, unreadable) = log.calls.latest(&filter, before.as_ref(), limit.into())?;
     let older = found.older();
     let calls = found.into_calls();
     let next = calls.last().filter(|_| older > 0);
@@ -86,15 +72,15 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         print::line(&json!(answer).to_string());
     } else if arguments.csv {
         // The form asks for both characters at the end of a line.
-        print::line(&format!("{}\r", csv::head()));
+        say!("{}\r", csv::head());
         for row in &rows {
-            print::line(&format!("{}\r", csv::line(row)));
+            say!("{}\r", csv::line(row));
         }
         note_older(older, next);
     } else if calls.is_empty() {
         print::line("no calls");
     } else {
-        let mut head = vec![
+        let mut table = Table::new(&[
             "time (UTC)",
             "call",
             "client",
@@ -103,14 +89,11 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             "page",
             "outcome",
             "lines",
-        ];
-        let has_notes = rows.iter().any(|row| row.note.is_some());
-        if has_notes {
-            head.push("why");
-        }
-        let mut table = Table::new(&head);
+            "why",
+        ]);
         for (call, row) in calls.iter().zip(&rows) {
-            let mut shown = vec![
+            let why = row.note.map(|note| own_words(whose(call), note));
+            table.row(vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
                 row.who().into(),
@@ -119,13 +102,10 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
                 row.page().into(),
                 row::ending(call),
                 row.lines().into(),
-            ];
-            if has_notes {
-                let why = row.note.map(|note| own_words(whose(call), note));
-                shown.push(print::harmless(&why.unwrap_or_default()).into());
-            }
-            table.row(shown);
+                print::harmless(&why.unwrap_or_default()).into(),
+            ]);
         }
+        table.leave_out_empty(&["why"]);
         table.print();
         note_older(older, next);
     }
@@ -136,6 +116,6 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
 /// Says how to get the next page, if there is one.
 fn note_older(older: u64, last: Option<&CallHistory>) {
     if let Some(last) = last {
-        print::note(&format!("{older} older ones: --before {}", last.call));
+        remark!("{older} older ones: --before {}", last.call);
     }
 }

@@ -16,11 +16,10 @@ mod verify;
 
 pub(super) use csv::columns as csv_columns;
 
-use super::exit::Exit;
 use super::progress::StepProgress;
 use super::store::{BackupArgs, back_up};
-use super::{CommandResult, print};
-use crate::audit::{AuditError, AuditLog, CallHistoryError};
+use crate::audit::AuditLog;
+use crate::cli::prelude::*;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AuditCommand {
@@ -62,51 +61,23 @@ pub(super) async fn run(command: AuditCommand) -> CommandResult {
     }
 }
 
-/// A log that could not be read.
-fn unread(error: &AuditError) -> (Exit, String) {
-    Exit::failed(format!("{error}; {}", error.hint()))
-}
-
-/// A call that could not be found.
-fn not_found(error: &CallHistoryError) -> (Exit, String) {
-    match error {
-        CallHistoryError::Audit(error) => unread(error),
-        CallHistoryError::Ambiguous {
-            candidates,
-            has_more,
-        } => {
-            let mut names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-            if *has_more {
-                names.push("…".to_owned());
-            }
-            Exit::failed(format!("{error}: {}", names.join(", ")))
-        }
-        CallHistoryError::NotFound | CallHistoryError::NoneLeft => Exit::failed(error),
-    }
-}
-
 /// Reports on stderr that some of the log could not be read.
 fn note_unreadable(lines: u64) {
     if lines > 0 {
-        print::note(&format!(
+        remark!(
             "{lines} lines of the log cannot be read; `wikijs-gate audit verify` says more of them"
-        ));
+        );
     }
 }
 
 /// The log by its index, which is brought up to the runs of a large one: that takes up to a minute the
 /// first time.
-fn by_index(log: &AuditLog) -> Result<AuditLog, (Exit, String)> {
+fn by_index(log: &AuditLog) -> Result<AuditLog, CommandError> {
     let progress = StepProgress::new();
     let megabytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
-    log.runs
-        .bring_index_up(|done, whole| {
-            progress.at(
-                megabytes(done),
-                megabytes(whole),
-                "MB of the record indexed",
-            );
-        })
-        .map_err(|error| unread(&error))?;
+    log.runs.bring_index_up(|done, whole| {
+        let (done, whole) = (megabytes(done), megabytes(whole));
+        progress.at(done, whole, "MB of the record indexed");
+    })?;
     Ok(log.clone().by_index())
 }

@@ -3,14 +3,12 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-use serde_json::json;
-
 use super::filters::Filters;
-use super::{note_unreadable, unread};
+use super::note_unreadable;
 use crate::audit::CallHistory;
-use crate::cli::exit::Exit;
+use crate::cli::file_faults;
+use crate::cli::prelude::*;
 use crate::cli::progress::ProgressLine;
-use crate::cli::{CommandResult, file_faults, print, start};
 use crate::private_files;
 use crate::review::{NoReport, ReportRequest};
 use crate::wiki::page_url;
@@ -46,12 +44,11 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         selection: &arguments.filters.in_words(),
         page_url: &url,
     };
-    let read = report.read(|says| progress.at(says));
-    let read = read.map_err(|error| unread(&error))?;
+    let read = report.read(|says| progress.at(says))?;
     let file = private_files::open_anew(path).map_err(|error| failed(&error))?;
     read.write(&mut BufWriter::new(file), |says| progress.at(says))
         .map_err(|fault| match fault {
-            NoReport::Unread(error) => unread(&error),
+            NoReport::Unread(error) => error.into(),
             NoReport::Unwritten(error) => failed(&error),
         })?;
     let held = read.held();
@@ -60,13 +57,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         let answer = json!({ "file": path, "calls": held.calls, "older": held.older });
         print::line(&answer.to_string());
     } else {
-        print::line(&format!(
-            "{} calls, written to {}",
-            held.calls,
-            print::path(path)
-        ));
+        say!("{} calls, written to {}", held.calls, print::path(path));
         if held.older > 0 {
-            print::note(&format!("{} older ones are counted alone", held.older));
+            remark!("{} older ones are counted alone", held.older);
         }
     }
     note_unreadable(held.unreadable);

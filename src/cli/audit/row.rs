@@ -1,8 +1,7 @@
 //! Renders one call as a row of a table on the terminal.
 
 use crate::audit::{Actor, CallHistory, CallOutcome, Client, OutcomeTone};
-use crate::cli::print::{self, Paint};
-use crate::cli::table::Cell;
+use crate::cli::prelude::*;
 use crate::view::CallView;
 
 impl CallView<'_> {

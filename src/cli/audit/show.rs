@@ -1,17 +1,13 @@
 //! `wikijs-gate audit show`: one call, from its attempt to its outcome.
 
-use serde_json::{Value, json};
-
+use super::by_index;
 use super::row;
-use super::{by_index, not_found, unread};
 use crate::audit::{
     AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
     ChangeDetails, RunFile,
 };
-use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint};
-use crate::cli::table::Table;
-use crate::cli::{CommandResult, show_change, start};
+use crate::cli::prelude::*;
+use crate::cli::show_change;
 use crate::view::{CallView, FactPart, Story, facts};
 
 /// Arguments of `audit show`.
@@ -34,25 +30,19 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let call = match log.calls.story(&arguments.call).await {
         Ok(call) => call,
         Err(CallHistoryError::NotFound) => return cut_short(&log, arguments).await,
-        Err(error) => return Err(not_found(&error)),
+        Err(error) => return Err(error.into()),
     };
     let members = if call.is_set() {
         members(&log, call.call).await?
     } else {
         Vec::new()
     };
-    let changed = ChangeDetails::read(&log, &call).map_err(|error| unread(&error))?;
-    let group = log
-        .calls
-        .group_about(&call)
-        .await
-        .map_err(|error| unread(&error))?;
-    let story = Story::new(&group, ':');
+    let changed = ChangeDetails::read(&log, &call)?;
+    let story = Story::new(&log.calls.group_about(&call).await?, ':');
     if arguments.json {
         print::line(&in_json(&call, &story, &changed, &members).to_string());
     } else {
-        let is_held = is_held(&log, &call).map_err(|error| unread(&error))?;
-        show(&call, &story, &changed, is_held);
+        show(&call, &story, &changed, is_held(&log, &call)?);
         show_members(&members);
     }
     if call.has_unreadable {
@@ -64,12 +54,8 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
 }
 
 /// The changes of a set, in order; none of one that was not sent.
-async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, (Exit, String)> {
-    let mut calls = log
-        .calls
-        .of_set(set)
-        .await
-        .map_err(|error| unread(&error))?;
+async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, AuditError> {
+    let mut calls = log.calls.of_set(set).await?;
     calls.sort_by_key(|call| call.sent);
     calls.retain(|call| call.sent.is_some());
     Ok(calls)
@@ -77,22 +63,20 @@ async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, (Exit,
 
 /// A set whose server ended before its end was on record has its changes alone.
 async fn cut_short(log: &AuditLog, arguments: &Arguments) -> CommandResult {
-    let not_there = || not_found(&CallHistoryError::NotFound);
-    let set = arguments.call.named().ok_or_else(not_there)?;
+    let set = arguments.call.named().ok_or(CallHistoryError::NotFound)?;
     let members = members(log, set).await?;
     if members.is_empty() {
-        return Err(not_there());
+        return Err(CallHistoryError::NotFound.into());
     }
     if arguments.json {
         let rows: Vec<CallView<'_>> = members.iter().map(CallView::new).collect();
-        print::line(&json!({ "set": set, "members": rows }).to_string());
-    } else {
-        print::line(&format!(
-            "{} without an end on record",
-            print::painted(&format!("set {set}"), Paint::Bold)
-        ));
-        show_members(&members);
+        return print::json(&json!({ "set": set, "members": rows }));
     }
+    say!(
+        "{} without an end on record",
+        print::painted(&format!("set {set}"), Paint::Bold)
+    );
+    show_members(&members);
     Ok(Exit::Done)
 }
 
@@ -118,15 +102,12 @@ fn show_members(members: &[CallHistory]) {
 fn show_story(story: &Story) {
     for line in &story.lines {
         let says = print::harmless(&line.says);
-        print::line(&format!("  {:<11} {says}", line.about));
+        say!("  {:<11} {says}", line.about);
         for change in &line.changes {
             let outcome = change.outcome.map(|outcome| format!(", {outcome}"));
             let outcome = outcome.unwrap_or_default();
             let page = print::harmless(&change.page);
-            print::line(&format!(
-                "  {:<11} {page}{outcome} (call {})",
-                "", change.call
-            ));
+            say!("  {:<11} {page}{outcome} (call {})", "", change.call);
         }
     }
     print::line("");
@@ -172,15 +153,15 @@ fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: boo
         _ => "",
     };
     let ending = format!("{}{open}{undone}", call.ending);
-    print::line(&format!(
+    say!(
         "{} {}",
         print::painted(&format!("call {}", call.call), Paint::Bold),
         print::painted(&ending, row::paint(call.ending))
-    ));
+    );
     show_story(story);
     for fact in facts(call, ':') {
         let says: String = fact.parts.iter().map(in_words).collect();
-        print::line(&format!("  {:<13} {}", fact.name, print::harmless(&says)));
+        say!("  {:<13} {}", fact.name, print::harmless(&says));
     }
     print::line("");
     records(call);
@@ -190,7 +171,7 @@ fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: boo
     print::lines(&show_change::fields(&changed.changes));
     print::lines(&show_change::diff(&changed.diff));
     for note in &changed.notes {
-        print::line(&format!("  {}", print::painted(note, Paint::Yellow)));
+        say!("  {}", print::painted(note, Paint::Yellow));
     }
 }
 

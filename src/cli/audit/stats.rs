@@ -1,13 +1,9 @@
 //! `wikijs-gate audit stats`: how many calls, by outcome, gate, client and day.
 
-use serde_json::json;
-
 use super::filters::Filters;
-use super::{by_index, note_unreadable, row, unread};
+use super::{by_index, note_unreadable, row};
 use crate::audit::{CallOutcome, CallStats, LabelCounts};
-use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint};
-use crate::cli::{CommandResult, start};
+use crate::cli::prelude::*;
 use crate::words::one_of;
 
 /// The width of the longest bar, in characters.
@@ -31,8 +27,7 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let filter = arguments.filters.filter();
-    let stats = by_index(&log)?.calls.stats(&filter);
-    let (figures, unreadable) = stats.map_err(|error| unread(&error))?;
+    let (figures, unreadable) = by_index(&log)?.calls.stats(&filter)?;
     if arguments.json {
         print::line(&json!(figures).to_string());
     } else {
@@ -50,10 +45,7 @@ fn show(figures: &CallStats) {
             print::counted(sets, "set of changes", "sets of changes")
         ),
     };
-    print::line(&format!(
-        "{}{sets}",
-        print::counted(figures.calls, "call", "calls")
-    ));
+    say!("{}{sets}", print::counted(figures.calls, "call", "calls"));
     bars("outcome", &figures.outcomes.by_count(), |word| {
         let ending = one_of(word, &CallOutcome::ALL, CallOutcome::as_str);
         ending.map_or(Paint::Dim, row::paint)
@@ -99,6 +91,6 @@ fn bars(head: &str, rows: &[(&str, u64)], paint: impl Fn(&str) -> Paint) {
         print::line(format!("  {word:<widest$}  {count:>digits$}  {bar}").trim_end());
     }
     if let Some(more) = rows.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        print::line(&format!("  and {more} more; --json tells all"));
+        say!("  and {more} more; --json tells all");
     }
 }

@@ -2,16 +2,12 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::row;
-use super::unread;
 use crate::audit::{CallHistory, Record};
-use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint};
+use crate::cli::prelude::*;
 use crate::cli::signals::Signals;
-use crate::cli::{CommandResult, start};
 use crate::view::CallView;
 
 /// The pause between two reads of the log.
@@ -47,10 +43,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     };
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
-    let (mut records, mut tail) = log
-        .runs
-        .tail(arguments.count.into())
-        .map_err(|error| unread(&error))?;
+    let (mut records, mut tail) = log.runs.tail(arguments.count.into())?;
     loop {
         let is_read = records
             .iter()
@@ -62,7 +55,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             () = stop.cancelled() => return Ok(signals.exit().unwrap_or(Exit::Done)),
             () = tokio::time::sleep(PAUSE) => {}
         }
-        records = tail.news().map_err(|error| unread(&error))?;
+        records = tail.news()?;
     }
 }
 

@@ -6,17 +6,14 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-
-use super::{head, unread};
+use super::head;
 use crate::audit::entry::chain::Verified;
 use crate::audit::{
     Against, AnchorsRead, AuditLog, CheckedRun, ClockBack, FileHead, LogVerification, PublicKey,
 };
-use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint};
+use crate::cli::file_faults;
+use crate::cli::prelude::*;
 use crate::cli::progress::ProgressLine;
-use crate::cli::{CommandResult, file_faults, start};
 
 /// The most faults of each kind that people are shown.
 const SHOWN: usize = 100;
@@ -55,12 +52,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     };
     let against = Against { heads, anchors };
     let mut progress = ProgressLine::new();
-    let checked = log
-        .upkeep
-        .verify(&against, |done, whole| {
-            progress.at(|| format!("{done} of {whole} files checked"));
-        })
-        .map_err(|error| unread(&error))?;
+    let checked = log.upkeep.verify(&against, |done, whole| {
+        progress.at(|| format!("{done} of {whole} files checked"));
+    })?;
     drop(progress);
     if arguments.json {
         print::line(&in_json(&log, &checked, &against).to_string());
@@ -74,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     })
 }
 
-fn heads(file: &PathBuf) -> Result<Vec<FileHead>, (Exit, String)> {
+fn heads(file: &PathBuf) -> Result<Vec<FileHead>, CommandError> {
     let wrong = |what: String| Exit::usage(format!("--head: {what}"));
     let text = std::fs::read_to_string(file)
         .map_err(|error| wrong(file_faults::unread(file, error.kind())))?;
@@ -85,7 +79,7 @@ fn public_key(text: &str) -> Result<PublicKey, String> {
     text.parse::<PublicKey>().map_err(|fault| fault.to_string())
 }
 
-fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, (Exit, String)> {
+fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, CommandError> {
     let read = log.upkeep.read_anchors(&arguments.anchors, &arguments.key);
     read.map_err(|(index, kind)| {
         let file = arguments.anchors.get(index);
@@ -185,7 +179,7 @@ fn show_anchors(checked: &LogVerification, read: &AnchorsRead) {
 }
 
 fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
-    print::line(&format!(
+    say!(
         "{}: {}, {}, {}, {}, {} purged",
         print::harmless(log.wiki()),
         print::counted(checked.runs.len(), "run", "runs"),
@@ -193,7 +187,7 @@ fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
         print::counted(checked.pages, "kept page", "kept pages"),
         print::counted(checked.proposals, "proposal", "proposals"),
         print::counted(checked.purged, "file", "files")
-    ));
+    );
     let open = |run: &CheckedRun| Some(format!("{} {}", run.file, run.open_end()?));
     let open: Vec<String> = checked.runs.iter().filter_map(open).collect();
     some_of(&open, |text| say("open end", Paint::Yellow, text));
@@ -229,16 +223,12 @@ fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
 
 /// A line that begins with a coloured word.
 fn say(word: &str, paint: Paint, text: &str) {
-    print::line(&format!(
-        "{} {}",
-        print::painted(word, paint),
-        print::harmless(text)
-    ));
+    say!("{} {}", print::painted(word, paint), print::harmless(text));
 }
 
 fn some_of<T>(all: &[T], say: impl Fn(&T)) {
     all.iter().take(SHOWN).for_each(say);
     if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        print::line(&format!("and {more} more; --json tells all"));
+        say!("and {more} more; --json tells all");
     }
 }

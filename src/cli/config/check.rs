@@ -1,11 +1,8 @@
 //! `wikijs-gate config check`: what `serve` checks at its start.
 
-use serde_json::json;
-
-use crate::cli::exit::Exit;
-use crate::cli::{CommandResult, log, print, show_change, start};
+use crate::cli::prelude::*;
+use crate::cli::{log, show_change};
 use crate::config::{Layers, log_settings};
-use crate::server::App;
 use crate::write::Timeouts;
 
 pub(super) fn run(is_json: bool) -> CommandResult {

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use serde_json::json;
 use tokio::runtime::Handle;
 
 use super::meant_address::{MeantAddress, meant};
 use crate::cli::doctor::{AccessFault, test_connection};
-use crate::cli::exit::Exit;
+use crate::cli::file_faults;
 use crate::cli::level::Levels;
+use crate::cli::prelude::*;
 use crate::cli::typing::{Prompter, Typing, is_like_key};
-use crate::cli::{CommandResult, file_faults, print, start};
 use crate::config::{InitFile, Settings, file_place, parse_base_url};
 use crate::wiki::sentence;
 
@@ -100,7 +99,7 @@ pub(in crate::cli) async fn completed(
     check: &dyn Fn(&InitFile) -> Result<Settings, String>,
     untested: bool,
     with_writes: bool,
-) -> Result<Settings, (Exit, String)> {
+) -> Result<Settings, CommandError> {
     if print::can_ask() {
         // The wiki is asked in the middle of the questions.
         let held = tokio::task::block_in_place(|| {

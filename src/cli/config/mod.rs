@@ -7,8 +7,7 @@ mod show;
 
 pub(super) use init::{completed, fill};
 
-use super::exit::Exit;
-use super::{CommandResult, JsonArgs, print};
+use crate::cli::prelude::*;
 use crate::config;
 
 #[derive(Debug, clap::Subcommand)]
@@ -36,7 +35,7 @@ pub(super) async fn run(command: &ConfigCommand) -> CommandResult {
         ConfigCommand::Check(arguments) => check::run(arguments.json),
         ConfigCommand::Show(arguments) => show::run(arguments.json),
         ConfigCommand::Schema => {
-            print::line(&format!("{:#}", config::schema()));
+            say!("{:#}", config::schema());
             Ok(Exit::Done)
         }
     }

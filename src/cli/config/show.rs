@@ -1,12 +1,10 @@
 //! `wikijs-gate config show`: every value and where it comes from.
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
-use crate::cli::exit::Exit;
 use crate::cli::level::Levels;
-use crate::cli::print::{Paint, harmless};
-use crate::cli::table::{Cell, Table};
-use crate::cli::{CommandResult, print, start};
+use crate::cli::prelude::*;
+use crate::cli::print::harmless;
 use crate::config::{Origin, SettingView};
 use crate::site::SiteName;
 

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use crate::cli::prelude::*;
 
 /// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);

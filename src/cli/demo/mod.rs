@@ -5,13 +5,11 @@ mod story;
 
 use std::net::SocketAddr;
 
-use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::exit::Exit;
 use super::signals::Signals;
-use super::{CommandResult, print};
+use crate::cli::prelude::*;
 use crate::config::Settings;
 use crate::demo::{DemoOptions, DemoWiki, Seed};
 
@@ -80,7 +78,7 @@ impl Embedded {
     }
 
     /// Settings for it: writes on, each confirmed by its preview.
-    pub(super) fn settings(&self) -> Result<Settings, (Exit, String)> {
+    pub(super) fn settings(&self) -> Result<Settings, CommandError> {
         let get = |name: &str| {
             self.variables()
                 .into_iter()

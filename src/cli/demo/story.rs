@@ -9,14 +9,13 @@
 use std::io::BufReader;
 use std::path::Path;
 
-use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::{CommandResult, Embedded, Exit, Signals};
 use crate::audit::Record;
 use crate::audit::entry::chain;
-use crate::cli::print::{self, Paint};
+use crate::cli::prelude::*;
 
 const PAGE: &str = "releases/2-4";
 const OLD: &str = "takes about a minute";
@@ -274,7 +273,7 @@ impl Story<'_> {
 }
 
 fn show(line: &str) {
-    print::line(&format!("   {line}"));
+    say!("   {line}");
 }
 
 /// Shows that a call was refused as it had to be.

@@ -3,8 +3,7 @@
 use time::OffsetDateTime;
 
 use super::finding::DoctorFinding;
-use crate::cli::when::{from_now, minute};
-use crate::cli::{print, start};
+use crate::cli::prelude::*;
 use crate::config::{ServeSettings, store_home};
 use crate::gates::ends_soon;
 use crate::server::http::{KeptDelegates, NamedClient, TokensFile};

@@ -24,9 +24,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::exit::Exit;
-use super::{CommandResult, print, start};
 use crate::audit::AuditLog;
+use crate::cli::prelude::*;
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::server::settings_digest;
@@ -70,13 +69,13 @@ pub(super) async fn of_site(name: SiteName, is_json: bool) -> CommandResult {
 }
 
 async fn examine(
-    settings: Result<Settings, (Exit, String)>,
+    settings: Result<Settings, CommandError>,
     page: Option<&str>,
     is_json: bool,
 ) -> CommandResult {
     let mut report = DoctorReport::new(is_json);
     match settings {
-        Err((_, message)) => {
+        Err(CommandError { message, .. }) => {
             report.add(
                 "settings",
                 [DoctorFinding::wrong(message, "Correct this setting.")],
@@ -143,7 +142,7 @@ async fn look(
     settings: Settings,
     page: Option<&str>,
     report: &mut DoctorReport,
-) -> Result<(), (Exit, String)> {
+) -> Result<(), CommandError> {
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let digest = digest_found(&settings);

@@ -1,12 +1,11 @@
 //! Prints the findings of the checks: line by line for people, at the end for programs.
 
 use serde::Serialize;
-use serde_json::json;
 
 use super::finding::{DoctorFinding, FindingLevel};
 use super::rights::RightsReport;
-use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint, counted};
+use crate::cli::prelude::*;
+use crate::cli::print::counted;
 use crate::cli::table::at_words;
 
 /// A finding and the check that it is of.
@@ -105,14 +104,11 @@ fn show(check: &str, finding: &DoctorFinding) {
     };
     let word = print::painted(&format!("{word:<8}"), paint);
     let told = broken(&finding.seen, 0);
-    print::line(&format!("{check:<9} {word} {}", told.join(&below(0))));
+    say!("{check:<9} {word} {}", told.join(&below(0)));
     if let Some(todo) = &finding.todo {
         let told = broken(todo, ARROW.len());
         let indent = " ".repeat(INDENT);
-        print::line(&format!(
-            "{indent}{ARROW}{}",
-            told.join(&below(ARROW.len()))
-        ));
+        say!("{indent}{ARROW}{}", told.join(&below(ARROW.len())));
     }
 }
 

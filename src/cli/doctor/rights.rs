@@ -4,9 +4,7 @@ use serde::Serialize;
 
 use super::finding::DoctorFinding;
 use super::tools::{Can, ToolRights, with};
-use crate::cli::print::{self, Paint};
-use crate::cli::table::{Cell, Table};
-use crate::error::{Code, Failure};
+use crate::cli::prelude::*;
 use crate::gates::{Policy, PolicyLevel};
 use crate::page::{PagePath, PageReading};
 use crate::tools::{ToolSelection, Toolset};

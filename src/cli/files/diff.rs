@@ -1,8 +1,7 @@
 //! `wikijs-gate files diff`
 
-use super::super::exit::Exit;
-use super::super::{CommandResult, print};
-use super::{Dir, fault, open};
+use super::{Dir, open};
+use crate::cli::prelude::*;
 use crate::files::differences;
 
 /// Arguments of `files diff`.
@@ -15,7 +14,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let folder = open(&arguments.dir.dir)?;
-    for difference in differences(&folder).map_err(|error| fault(error, false))? {
+    for difference in differences(&folder)? {
         print::harmless_lines(difference.lines());
     }
     Ok(Exit::Done)

@@ -9,11 +9,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::exit::Exit;
 use super::progress::StepProgress;
-use super::{CommandResult, print};
-use crate::files::{FilesError, Folder, Pulled, Stage, Strange, UnreadablePage};
-use crate::server::App;
+use crate::cli::prelude::*;
+use crate::files::{FilesError, Folder, MovedPage, Pulled, Stage, Strange, UnreadablePage};
 
 /// The most lines of a list that are printed.
 const NAMED: usize = 20;
@@ -48,23 +46,25 @@ pub(super) async fn run(command: FilesCommand) -> CommandResult {
 }
 
 /// Opens the folder.
-fn open(dir: &Path) -> Result<Folder, (Exit, String)> {
+fn open(dir: &Path) -> Result<Folder, CommandError> {
     Folder::open(dir).map_err(|error| {
         let dir = print::path(dir);
         Exit::usage(format!("{dir} cannot be opened: {error}"))
     })
 }
 
-/// A fault of a folder, with its exit code.
-fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
-    let exit = match error {
-        FilesError::Wiki(failure) => return print::failure(&failure, is_json),
-        FilesError::Io { .. } => Exit::Failed,
-        _ => Exit::Usage,
-    };
-    let text = error.to_string();
-    let lines: Vec<String> = text.lines().map(print::harmless).collect();
-    (exit, lines.join("\n"))
+/// The fault of a folder.
+impl From<FilesError> for CommandError {
+    fn from(error: FilesError) -> Self {
+        let exit = match error {
+            FilesError::Wiki(failure) => return failure.into(),
+            FilesError::Io { .. } => Exit::Failed,
+            _ => Exit::Usage,
+        };
+        let text = error.to_string();
+        let lines: Vec<String> = text.lines().map(print::harmless).collect();
+        Self::new(exit, lines.join("\n"))
+    }
 }
 
 /// Shows how far a command is.
@@ -73,17 +73,10 @@ fn shown(steps: &StepProgress) -> impl Fn(Stage, usize, usize) {
 }
 
 /// The result of work with the wiki, or its fault; a failure of the wiki comes with what it means.
-async fn explained<T>(
-    app: &App,
-    result: Result<T, FilesError>,
-    is_json: bool,
-) -> Result<T, (Exit, String)> {
+async fn explained<T>(app: &App, result: Result<T, FilesError>) -> Result<T, FilesError> {
     match result {
-        Err(FilesError::Wiki(failure)) => {
-            let failure = app.wiki.explained(failure).await;
-            Err(print::failure(&failure, is_json))
-        }
-        result => result.map_err(|error| fault(error, is_json)),
+        Err(FilesError::Wiki(failure)) => Err(app.wiki.explained(failure).await.into()),
+        result => result,
     }
 }
 
@@ -95,10 +88,10 @@ fn list(title: &str, most: usize, lines: impl ExactSizeIterator<Item = String>) 
     }
     print::line(title);
     for line in lines.take(most) {
-        print::line(&format!("  {}", print::harmless(&line)));
+        say!("  {}", print::harmless(&line));
     }
     if all > most {
-        print::line(&format!("  … and {} more", all - most));
+        say!("  … and {} more", all - most);
     }
 }
 
@@ -108,7 +101,7 @@ fn beside(strange: &[Strange], unread: &[UnreadablePage]) {
     let strange = strange.map(|one| format!("{} ({})", one.file, one.why));
     list("not pages, left alone:", NAMED, strange);
     let unread = unread.iter().map(|one| {
-        let place = print::place(one.place.0.as_str(), one.place.1.as_str());
+        let place = print::place(one.locale.as_str(), one.path.as_str());
         format!("{place} ({})", one.fields.join(", "))
     });
     list("this key cannot read all of:", NAMED, unread);
@@ -122,30 +115,12 @@ fn tell_pulled(pulled: &Pulled) {
     };
     names("new", &pulled.new);
     names("changed", &pulled.changed);
-    let moved = pulled
-        .moved
-        .iter()
-        .map(|(from, to)| format!("{from} -> {to}"));
+    let moved = pulled.moved.iter();
+    let moved = moved.map(|MovedPage { from, to }| format!("{from} -> {to}"));
     names("moved", &moved.collect::<Vec<_>>());
     names("removed", &pulled.removed);
     names("merged with your changes", &pulled.merged);
     names("with conflicts, marked in the files", &pulled.conflicts);
     print::harmless_lines(&pulled.notes);
     beside(&pulled.strange, &pulled.unread);
-}
-
-fn did_nothing(pulled: &Pulled) -> bool {
-    let Pulled {
-        new,
-        changed,
-        moved,
-        removed,
-        merged,
-        conflicts,
-        notes,
-        unread: _,
-        strange: _,
-    } = pulled;
-    let lists = [new, changed, removed, merged, conflicts, notes];
-    moved.is_empty() && lists.iter().all(|list| list.is_empty())
 }

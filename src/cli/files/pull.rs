@@ -5,13 +5,10 @@
     reason = "a folder that the operator names"
 )]
 
-use serde_json::json;
-
-use super::super::exit::Exit;
 use super::super::progress::StepProgress;
-use super::super::{CommandResult, print, start};
-use super::{Dir, did_nothing, explained, fault, open, shown, tell_pulled};
-use crate::files::{Pulled, pull};
+use super::{Dir, explained, open, shown, tell_pulled};
+use crate::cli::prelude::*;
+use crate::files::pull;
 use crate::page::NewPath;
 
 /// Arguments of `files pull`.
@@ -41,17 +38,17 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     }
     let folder = open(dir)?;
     let is_json = arguments.json;
-    let _held = folder.hold().map_err(|error| fault(error, is_json))?;
+    let _held = folder.hold()?;
     let path = arguments.path.map(NewPath::into_path);
     let steps = StepProgress::new();
     let pulled = pull(&app.wiki, &folder, path.as_ref(), shown(&steps)).await;
     drop(steps);
-    let pulled = explained(&app, pulled, is_json).await?;
+    let pulled = explained(&app, pulled).await?;
     if is_json {
-        print::line(&told(&pulled).to_string());
+        print::line(&json!(pulled).to_string());
     } else {
         tell_pulled(&pulled);
-        if did_nothing(&pulled) {
+        if pulled.is_nothing() {
             print::line("nothing changed in the wiki");
         }
     }
@@ -59,32 +56,5 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         Exit::Done
     } else {
         Exit::Refused
-    })
-}
-
-/// The result of a pull, for a program.
-pub(super) fn told(pulled: &Pulled) -> serde_json::Value {
-    let moved = pulled
-        .moved
-        .iter()
-        .map(|(from, to)| json!({ "from": from, "to": to }));
-    let strange = pulled
-        .strange
-        .iter()
-        .map(|one| json!({ "file": one.file, "why": one.why }));
-    let unread = pulled
-        .unread
-        .iter()
-        .map(|one| json!({ "locale": one.place.0, "path": one.place.1, "fields": one.fields }));
-    json!({
-        "new": pulled.new,
-        "changed": pulled.changed,
-        "moved": moved.collect::<Vec<_>>(),
-        "removed": pulled.removed,
-        "merged": pulled.merged,
-        "conflicts": pulled.conflicts,
-        "notes": pulled.notes,
-        "notPages": strange.collect::<Vec<_>>(),
-        "unreadable": unread.collect::<Vec<_>>(),
     })
 }

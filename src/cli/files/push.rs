@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
-use super::super::exit::Exit;
-use super::super::{CommandResult, left_to_people, print, progress, show_change, start, words};
-use super::pull::told;
-use super::{Dir, NAMED, explained, fault, list, open, shown, tell_pulled};
+use super::super::{left_to_people, progress, show_change, words};
+use super::{Dir, NAMED, explained, list, open, shown, tell_pulled};
 use crate::audit::DraftChange;
-use crate::error::Failure;
+use crate::cli::prelude::*;
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
 use crate::page::Note;
-use crate::server::App;
 use crate::write::{AppliedWrite, Caller, InteractiveOutcome, Push, SetOutcome, WriteRequest};
 
 /// Arguments of `files push`.
@@ -61,7 +56,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         start::app_for_operator()?
     };
     let folder = open(&arguments.dir.dir)?;
-    let _held = folder.hold().map_err(|error| fault(error, is_json))?;
+    let _held = folder.hold()?;
     let ready = collected(&app, &folder, &arguments, "nothing was pushed").await?;
     if !is_json {
         aside(&ready);
@@ -77,11 +72,11 @@ async fn collected(
     folder: &Folder,
     arguments: &Arguments,
     refused: &str,
-) -> Result<Ready, (Exit, String)> {
+) -> Result<Ready, CommandError> {
     let steps = progress::StepProgress::new();
     let ready = Ready::prepare(&app.wiki, folder, arguments.delete, shown(&steps)).await;
     drop(steps);
-    let ready = explained(app, ready, arguments.json).await?;
+    let ready = explained(app, ready).await?;
     if ready.faults.is_empty() {
         return Ok(ready);
     }
@@ -107,9 +102,7 @@ async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -
     }
     if sets > 1 && !is_json {
         let all = ready.changes.len();
-        print::line(&format!(
-            "{all} changes are more than the {MAX_CHANGES} of a set: they go as {sets} sets"
-        ));
+        say!("{all} changes are more than the {MAX_CHANGES} of a set: they go as {sets} sets");
     }
     let (kept, notes) = (ready.kept.clone(), ready.notes.clone());
     let mut results = Vec::new();
@@ -149,10 +142,7 @@ async fn in_sets(
             Ok(InteractiveOutcome::Declined) => {
                 (json!("declined"), Err(Exit::refused("not pushed")))
             }
-            Err(failure) => (
-                json!({ "error": failure }),
-                Err(print::failure(&failure, arguments.json)),
-            ),
+            Err(failure) => (json!({ "error": failure }), Err(failure.into())),
         };
         results.push(result);
         ended?;
@@ -161,7 +151,7 @@ async fn in_sets(
             break;
         }
         if !is_settled {
-            return Err((Exit::Unsettled, "not all of it was pushed".to_owned()));
+            return Err(not_all());
         }
         // What was pushed may have mended links in pages that come now.
         ready = collected(app, folder, arguments, "the rest was not pushed").await?;
@@ -181,13 +171,12 @@ async fn settle(
     let steps = progress::StepProgress::new();
     let settled = settled(&app.wiki, folder, ready, set, shown(&steps)).await;
     drop(steps);
-    match explained(app, settled, arguments.json).await {
-        Ok(pulled) if arguments.json => results.push(json!({ "pulled": told(&pulled) })),
+    match explained(app, settled).await {
+        Ok(pulled) if arguments.json => results.push(json!({ "pulled": pulled })),
         Ok(pulled) => tell_pulled(&pulled),
-        Err((_, message)) => {
-            print::note(&format!(
-                "pushed, but the folder is not up to date: {message}; pull"
-            ));
+        Err(error) => {
+            let why = CommandError::from(error).message;
+            remark!("pushed, but the folder is not up to date: {why}; pull");
             return false;
         }
     }
@@ -213,6 +202,10 @@ async fn one(
     progress::of_changes(write).await
 }
 
+fn not_all() -> CommandError {
+    CommandError::new(Exit::Unsettled, "not all of it was pushed")
+}
+
 fn tell_applied(done: &AppliedWrite, is_json: bool) -> (Value, CommandResult) {
     if !is_json {
         show_change::done("pushed", done);
@@ -226,7 +219,7 @@ fn tell_applied(done: &AppliedWrite, is_json: bool) -> (Value, CommandResult) {
     let ended = if is_there {
         Ok(Exit::Done)
     } else {
-        Err((Exit::Unsettled, "not all of it was pushed".to_owned()))
+        Err(not_all())
     };
     (show_change::done_json(done), ended)
 }
@@ -234,9 +227,7 @@ fn tell_applied(done: &AppliedWrite, is_json: bool) -> (Value, CommandResult) {
 /// A set that is left to people: asked for with `--propose`, by the level, or by a rule.
 fn tell_open(app: &App, id: &str, arguments: &Arguments) -> (Value, CommandResult) {
     if !arguments.json {
-        print::line(&format!(
-            "left for people to decide: {id}; `wikijs-gate review {id}` shows it"
-        ));
+        say!("left for people to decide: {id}; `wikijs-gate review {id}` shows it");
     }
     let exit = if arguments.propose {
         Ok(Exit::Done)

@@ -1,11 +1,8 @@
 //! `wikijs-gate files status`
 
-use serde_json::json;
-
-use super::super::exit::Exit;
 use super::super::progress::StepProgress;
-use super::super::{CommandResult, print, start};
 use super::{Dir, beside, explained, list, open, shown};
+use crate::cli::prelude::*;
 use crate::files::{FolderStatus, StatusEntry};
 
 /// Arguments of `files status`.
@@ -24,21 +21,18 @@ pub(in crate::cli) struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let folder = open(&arguments.dir.dir)?;
-    let is_json = arguments.json;
     let steps = StepProgress::new();
     let standing = FolderStatus::read(&app.wiki, &folder, shown(&steps)).await;
     drop(steps);
-    let standing = explained(&app, standing, is_json).await?;
-    if is_json {
-        let told = json!({
+    let standing = explained(&app, standing).await?;
+    if arguments.json {
+        return print::json(&json!({
             "ahead": standing.ahead,
             "behind": standing.behind,
             "both": standing.both,
             "conflicts": standing.conflicts,
             "notPages": standing.strange.iter().map(|one| &one.file).collect::<Vec<_>>(),
-        });
-        print::line(&told.to_string());
-        return Ok(Exit::Done);
+        }));
     }
     tell(&standing);
     Ok(Exit::Done)

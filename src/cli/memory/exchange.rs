@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{CommandResult, file_faults, print};
-use super::{Exit, MemoryCommandContext, failed, whose};
+use super::super::file_faults;
+use super::{MemoryCommandContext, whose};
+use crate::cli::prelude::*;
 use crate::memory::{AuditNote, MemoryImport, digest};
 
 /// Arguments of `memory export`.
@@ -38,7 +39,7 @@ pub(in crate::cli) struct ImportArgs {
 }
 
 pub(super) async fn export(desk: &MemoryCommandContext, arguments: Export) -> CommandResult {
-    for one in desk.all().await? {
+    for one in desk.memories.all().await? {
         if !whose::is_meant(&one.client, arguments.client.as_deref()) {
             continue;
         }
@@ -54,11 +55,10 @@ pub(super) async fn export(desk: &MemoryCommandContext, arguments: Export) -> Co
 pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -> CommandResult {
     let text = read(&arguments.file)?;
     let into = match &arguments.client {
-        Some(name) => Some(whose::one(&desk.all().await?, name)?),
+        Some(name) => Some(whose::one(&desk.memories.all().await?, name)?),
         None => None,
     };
-    let import = MemoryImport::read(&text, desk.log.wiki(), into.as_ref());
-    let import = import.map_err(|error| failed(&error))?;
+    let import = MemoryImport::read(&text, desk.log.wiki(), into.as_ref())?;
     let (of_other_wiki, sha) = (import.of_other_wiki, digest(&text));
     let done = desk.change("memory import", move |memories| {
         let done = import.apply(memories)?;
@@ -74,27 +74,25 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
         let answer = serde_json::to_string(&done);
         print::line(&answer.map_err(Exit::failed)?);
     } else {
-        print::line(&format!(
+        say!(
             "{} added, {} updated, {} as new or newer here",
-            done.added, done.updated, done.kept
-        ));
+            done.added,
+            done.updated,
+            done.kept
+        );
     }
     if done.left_out > 0 {
         let count = done.left_out;
-        print::note(&format!(
-            "{count} were left out: there is no room for more forgotten ones"
-        ));
+        remark!("{count} were left out: there is no room for more forgotten ones");
     }
     if of_other_wiki > 0 {
-        print::note(&format!(
-            "{of_other_wiki} about pages of another wiki were left out"
-        ));
+        remark!("{of_other_wiki} about pages of another wiki were left out");
     }
     Ok(Exit::Done)
 }
 
 /// The text of a file, or of standard input.
-fn read(file: &Path) -> Result<String, (Exit, String)> {
+fn read(file: &Path) -> Result<String, CommandError> {
     let text = if file.as_os_str() == "-" {
         std::io::read_to_string(std::io::stdin())
     } else {

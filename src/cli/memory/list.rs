@@ -2,13 +2,8 @@
 
 use std::cmp::Reverse;
 
-use serde_json::json;
-
-use super::super::CommandResult;
-use super::super::print::{self, Paint};
-use super::super::table::{Cell, Table};
-use super::super::when::{from_now, minute};
-use super::{Exit, MemoryCommandContext, whose};
+use super::{MemoryCommandContext, whose};
+use crate::cli::prelude::*;
 use crate::memory::{KEPT_DAYS, Memory, MemoryLine, MemoryPage, Timestamp, health};
 
 /// The most characters of a text that a row shows.
@@ -36,7 +31,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let now = Timestamp::now();
-    let mut all = desk.all().await?;
+    let mut all = desk.memories.all().await?;
     all.retain(|MemoryLine { client, memory, .. }| {
         let is_wanted = match memory.forgotten {
             Some(_) => arguments.all || arguments.forgotten,
@@ -51,13 +46,11 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
     });
     if arguments.json {
         let shown: Vec<_> = all.iter().map(|one| as_json(one, now)).collect();
-        print::line(&json!({ "memories": shown }).to_string());
-    } else if all.is_empty() {
+        return print::json(&json!({ "memories": shown }));
+    }
+    if all.is_empty() {
         print::line("no memories");
-        print::note(&format!(
-            "looked for in {}",
-            print::path(desk.memories.dir())
-        ));
+        remark!("looked for in {}", print::path(desk.memories.dir()));
     } else {
         table(&all, now).print();
     }
@@ -65,8 +58,7 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
 }
 
 fn table(all: &[MemoryLine], now: Timestamp) -> Table {
-    let has_gone = all.iter().any(|one| one.memory.forgotten.is_some());
-    let mut head = vec![
+    let mut table = Table::new(&[
         "id",
         "type",
         "importance",
@@ -75,13 +67,10 @@ fn table(all: &[MemoryLine], now: Timestamp) -> Table {
         "page",
         "changed",
         "text",
-    ];
-    if has_gone {
-        head.push("restorable");
-    }
-    let mut table = Table::new(&head);
+        "restorable",
+    ]);
     for MemoryLine { client, memory, .. } in all {
-        let mut row: Vec<Cell> = vec![
+        table.row(vec![
             memory.id.to_string().into(),
             memory.kind.as_str().into(),
             memory.importance.to_string().into(),
@@ -90,12 +79,10 @@ fn table(all: &[MemoryLine], now: Timestamp) -> Table {
             memory.page.as_ref().map_or_else(String::new, place).into(),
             time(memory.changed).into(),
             beginning(&memory.content).into(),
-        ];
-        if has_gone {
-            row.push(Cell::painted(until(memory), Paint::Yellow));
-        }
-        table.row(row);
+            Cell::painted(until(memory), Paint::Yellow),
+        ]);
     }
+    table.leave_out_empty(&["restorable"]);
     table
 }
 

@@ -9,10 +9,9 @@ mod whose;
 
 use clap::Subcommand;
 
-use super::exit::Exit;
 use super::id_prefix::{Unfound, by_prefix};
-use super::{CommandResult, print, start};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId};
+use crate::cli::prelude::*;
 use crate::memory::{AuditNote, Memories, MemoryError, MemoryLine, MemoryStore};
 
 #[derive(Debug, Subcommand)]
@@ -43,7 +42,7 @@ pub(super) async fn run(command: MemoryCommand) -> CommandResult {
     };
     let closed = desk.log.close().await;
     let exit = done?;
-    closed.map_err(|error| failed(&MemoryError::Audit(error)))?;
+    closed.map_err(MemoryError::Audit)?;
     Ok(exit)
 }
 
@@ -54,7 +53,7 @@ struct MemoryCommandContext {
 }
 
 impl MemoryCommandContext {
-    fn open() -> Result<Self, (Exit, String)> {
+    fn open() -> Result<Self, CommandError> {
         let log = start::audit_log_to_come()?;
         if let Some(site) = start::layers()?.site() {
             log.of_site(site.clone());
@@ -64,33 +63,26 @@ impl MemoryCommandContext {
         Ok(Self { log, memories })
     }
 
-    /// Everything, each memory with its owner, forgotten or not.
-    async fn all(&self) -> Result<Vec<MemoryLine>, (Exit, String)> {
-        let all = self.memories.all().await;
-        all.map_err(|error| failed(&error))
-    }
-
     /// Changes something by a command, on record as the operator's.
     async fn change<T: Send + 'static>(
         &self,
         command: &'static str,
         work: impl FnOnce(&mut Memories) -> Result<(T, Option<AuditNote>), MemoryError> + Send + 'static,
-    ) -> Result<T, (Exit, String)> {
+    ) -> Result<T, MemoryError> {
         let caller = start::operator(command);
-        let call = CallId::new().map_err(|error| failed(&MemoryError::Audit(error)))?;
+        let call = CallId::new().map_err(MemoryError::Audit)?;
         let entry = AuditEntry {
             client: Some(caller.client),
             actor: caller.actor,
             tool: Some(command.to_owned()),
             ..AuditEntry::new(call, AuditEvent::Memory)
         };
-        let done = self.memories.change(&self.log, entry, work);
-        done.await.map_err(|error| failed(&error))
+        self.memories.change(&self.log, entry, work).await
     }
 }
 
 /// The memories that are named, by their ids or the beginnings of these.
-fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, (Exit, String)> {
+fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, CommandError> {
     let find = |name: &String| match by_prefix(all, |one| one.memory.id.to_string(), name) {
         Ok(one) => Ok(one.clone()),
         Err(Unfound::Several) => Err(Exit::usage(
@@ -103,8 +95,4 @@ fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, (Exit,
         }
     };
     names.iter().map(find).collect()
-}
-
-fn failed(error: &MemoryError) -> (Exit, String) {
-    Exit::failed(format!("{error}; {}", error.hint()))
 }

@@ -1,9 +1,8 @@
 //! `wikijs-gate memory show`
 
-use super::super::CommandResult;
-use super::super::print::{self, Paint};
 use super::list::{self, time};
-use super::{Exit, MemoryCommandContext, named};
+use super::{MemoryCommandContext, named};
+use crate::cli::prelude::*;
 use crate::memory::{MemoryLine, Timestamp, health};
 
 /// Arguments of `memory show`.
@@ -22,7 +21,10 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let now = Timestamp::now();
-    for one in named(&desk.all().await?, std::slice::from_ref(&arguments.id))? {
+    for one in named(
+        &desk.memories.all().await?,
+        std::slice::from_ref(&arguments.id),
+    )? {
         if arguments.json {
             print::line(&list::as_json(&one, now).to_string());
             continue;
@@ -55,12 +57,12 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
             Paint::Bold,
         ));
         for (name, value) in facts {
-            print::line(&format!("{name:<12}{}", print::harmless(&value)));
+            say!("{name:<12}{}", print::harmless(&value));
         }
         print::line("");
         for line in memory.content.lines() {
             let line = line.replace('\t', "    ");
-            print::line(&format!("  {}", print::harmless(&line)));
+            say!("  {}", print::harmless(&line));
         }
     }
     Ok(Exit::Done)

@@ -1,7 +1,6 @@
 //! Resolves the owner of memories that a command names.
 
-use super::super::exit::Exit;
-use super::super::{print, start};
+use crate::cli::prelude::*;
 use crate::config::ServeSettings;
 use crate::memory::{MemoryLine, MemoryOwner};
 use crate::server::http::TokensFile;
@@ -16,7 +15,7 @@ pub(super) fn is_meant(owner: &MemoryOwner, name: Option<&str>) -> bool {
 ///
 /// # Errors
 /// That there is none, or several.
-pub(super) fn one(all: &[MemoryLine], name: &str) -> Result<MemoryOwner, (Exit, String)> {
+pub(super) fn one(all: &[MemoryLine], name: &str) -> Result<MemoryOwner, CommandError> {
     let mut owners: Vec<&MemoryOwner> = all.iter().map(|one| &one.client).collect();
     owners.dedup();
     let mut found = owners.iter().filter(|owner| owner.is_called(name));

@@ -1,13 +1,10 @@
 //! `wikijs-gate proposals apply`
 
-use serde_json::{Value, json};
-
 use super::super::advice::advice;
-use super::super::{CommandResult, print, progress, show_change, start};
+use super::super::{progress, show_change};
 use super::{Exit, ProposalSelection, hindered};
 use crate::audit::{CallId, ProposalId};
-use crate::error::{Code, Failure};
-use crate::server::App;
+use crate::cli::prelude::*;
 use crate::write::{AppliedWrite, Apply, Caller, Preview, UndoRequest, WriteRequest};
 
 /// Arguments of `proposals apply`.
@@ -69,7 +66,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let exit = apply(&app, &arguments).await;
     app.writer.finish().await;
-    exit.map_err(|failure| print::failure(&failure, arguments.json))
+    Ok(exit?)
 }
 
 async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -81,7 +78,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
     let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
     for id in &ids {
         if arguments.json {
-            print::note(&format!("applying {id}"));
+            remark!("applying {id}");
         }
         let said = apply_one(app, &caller, *id, arguments).await;
         results.push(tell(*id, &said, arguments.json));
@@ -105,7 +102,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
         print::line(&json!({ "results": results, "left": left(&ids, results.len()) }).to_string());
     } else {
         for id in left(&ids, results.len()) {
-            print::line(&format!("left: {id}"));
+            say!("left: {id}");
         }
         offer_undo(app, &applied, exit).await?;
     }
@@ -183,10 +180,10 @@ fn tell(id: ProposalId, said: &ApplyResult, is_json: bool) -> Value {
     }
     match said {
         ApplyResult::Applied(done) if done.call().is_none() => {
-            print::line(&format!("unchanged: {id}, the page already is as proposed"));
+            say!("unchanged: {id}, the page already is as proposed");
         }
         ApplyResult::Applied(done) => show_change::done("applied", done),
-        ApplyResult::Declined => print::line(&format!("not applied: {id}")),
+        ApplyResult::Declined => say!("not applied: {id}"),
         ApplyResult::Failed(failure) => {
             print::error(&format!("{id}: {failure} {}", advice(failure)));
             if !failure.details.contains_key("merged") {
@@ -217,7 +214,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 show_change::done("taken back", &undone);
             }
         } else {
-            print::line(&format!("to take it back: wikijs-gate undo {call}"));
+            say!("to take it back: wikijs-gate undo {call}");
         }
     }
     Ok(())

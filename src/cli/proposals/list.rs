@@ -3,17 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use serde_json::{Value, json};
-
-use super::super::print::{self, Paint};
-use super::super::table::{Cell, Table};
-use super::super::when::{from_now, minute};
-use super::super::{CommandResult, start};
 use super::{Exit, ProposalFilter};
 use crate::audit::{Proposal, ProposalState, TimeArg};
 use crate::change::Operation;
+use crate::cli::prelude::*;
 use crate::page::Field;
-use crate::server::App;
 use crate::words::and_more;
 use crate::write::{ListedProposal, ListedState, MAX_LISTED};
 
@@ -44,12 +38,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
-    let mut proposals = app
-        .desk
-        .proposals()
-        .all()
-        .await
-        .map_err(|failure| print::failure(&failure, arguments.json))?;
+    let mut proposals = app.desk.proposals().all().await?;
     let since = arguments.since.map(TimeArg::begin);
     proposals.retain(|proposal| {
         (arguments.all || proposal.is_open())
@@ -68,8 +57,9 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         if let Some(answer) = answer.as_object_mut().filter(|_| not_shown > 0) {
             answer.insert("notShown".to_owned(), json!(not_shown));
         }
-        print::line(&answer.to_string());
-    } else if proposals.is_empty() {
+        return print::json(&answer);
+    }
+    if proposals.is_empty() {
         print::line("no proposals");
         print::note(&print::harmless(&format!(
             "looked for in {}",
@@ -78,7 +68,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     } else {
         table(&app, &proposals, &standing).print();
         if not_shown > 0 {
-            print::note(&format!("{not_shown} later ones are not shown: --limit"));
+            remark!("{not_shown} later ones are not shown: --limit");
         }
     }
     Ok(Exit::Done)
@@ -95,18 +85,10 @@ fn as_json(proposal: &Proposal, now: &ListedProposal) -> Value {
 }
 
 fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Table {
-    let mut head = vec![
+    let mut table = Table::new(&[
         "id", "state", "write", "page", "lines", "fields", "proposed", "expires", "client",
-    ];
-    let has_risks = proposals.iter().any(|one| !one.risks().is_empty());
-    if has_risks {
-        head.push("risks");
-    }
-    let has_notes = proposals.iter().any(|one| one.note.is_some());
-    if has_notes {
-        head.push("why");
-    }
-    let mut table = Table::new(&head);
+        "risks", "why",
+    ]);
     for (proposal, now) in proposals.iter().zip(standing) {
         let paint = match proposal.state {
             ProposalState::Open if now.state == ListedState::Outdated => Paint::Red,
@@ -115,7 +97,8 @@ fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Tabl
             ProposalState::Rejected { .. } => Paint::Red,
             ProposalState::Replaced { .. } | ProposalState::Withdrawn { .. } => Paint::Dim,
         };
-        let mut row = vec![
+        let note = proposal.note.as_ref().map(ToString::to_string);
+        table.row(vec![
             proposal.id.to_string().into(),
             Cell::painted(now.state.as_str(), paint),
             proposal.first.operation.as_str().into(),
@@ -129,19 +112,11 @@ fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Tabl
                 .map_or_else(String::new, from_now)
                 .into(),
             super::client(&proposal.client).into(),
-        ];
-        if has_risks {
-            row.push(Cell::painted(
-                super::risks(&proposal.risks()),
-                Paint::Yellow,
-            ));
-        }
-        if has_notes {
-            let note = proposal.note.as_ref().map(ToString::to_string);
-            row.push(print::harmless(&note.unwrap_or_default()).into());
-        }
-        table.row(row);
+            Cell::painted(super::risks(&proposal.risks()), Paint::Yellow),
+            print::harmless(&note.unwrap_or_default()).into(),
+        ]);
     }
+    table.leave_out_empty(&["risks", "why"]);
     table
 }
 

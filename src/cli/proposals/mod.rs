@@ -8,17 +8,13 @@ mod show;
 use std::collections::BTreeSet;
 
 use clap::Subcommand;
-use serde_json::Value;
 
-use super::exit::Exit;
 use super::id_prefix::{Unfound, by_prefix};
-use super::print::{self, Paint};
-use super::{CommandResult, show_change};
+use super::show_change;
 use crate::audit::{Client, Proposal, ProposalId};
 use crate::change::Risk;
-use crate::error::{Code, Failure};
+use crate::cli::prelude::*;
 use crate::page::Prefix;
-use crate::server::App;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ProposalsCommand {

@@ -1,11 +1,8 @@
 //! `wikijs-gate proposals reject`
 
-use serde_json::json;
-
-use super::super::{CommandResult, print, start, words};
+use super::super::words;
 use super::{Exit, ProposalSelection};
-use crate::error::Failure;
-use crate::server::App;
+use crate::cli::prelude::*;
 
 /// Arguments of `proposals reject`.
 #[derive(Debug, clap::Args)]
@@ -27,7 +24,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let rejected = reject(&app, &arguments).await;
     app.writer.finish().await;
-    rejected.map_err(|failure| print::failure(&failure, arguments.json))?;
+    rejected?;
     Ok(Exit::Done)
 }
 
@@ -47,10 +44,7 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
             .await?;
         if !arguments.json {
             let place = print::place(proposal.first.locale.as_str(), proposal.first.path.as_str());
-            print::line(&format!(
-                "rejected: {id}, {} {place}",
-                proposal.first.operation
-            ));
+            say!("rejected: {id}, {} {place}", proposal.first.operation);
         }
         rejected.push(proposal);
     }

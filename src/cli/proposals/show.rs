@@ -1,15 +1,11 @@
 //! `wikijs-gate proposals show`
 
-use serde_json::{Value, json};
 use time::OffsetDateTime;
 
-use super::super::print::{self, Paint};
-use super::super::when::{from_now, minute};
-use super::super::{CommandResult, show_change, start};
+use super::super::show_change;
 use super::{Exit, named};
 use crate::audit::{CallOutcome, Proposal, ProposalState};
-use crate::error::Failure;
-use crate::server::App;
+use crate::cli::prelude::*;
 use crate::write::{Review, ReviewWarning, Reviewed};
 
 /// Arguments of `proposals show`.
@@ -29,15 +25,13 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let shown = review(&app, arguments.id).await;
     app.writer.finish().await;
-    let (review, warnings) =
-        shown.map_err(|failure: Failure| print::failure(&failure, arguments.json))?;
+    let (review, warnings) = shown?;
     if arguments.json {
-        print::line(&as_json(&review, &warnings).to_string());
-    } else {
-        let expires = app.desk.proposals().expires(&review.proposal);
-        let ending = ending(&app, &review.proposal.state).await;
-        tell(&review, &warnings, expires, ending);
+        return print::json(&as_json(&review, &warnings));
     }
+    let expires = app.desk.proposals().expires(&review.proposal);
+    let ending = ending(&app, &review.proposal.state).await;
+    tell(&review, &warnings, expires, ending);
     Ok(Exit::Done)
 }
 
@@ -175,13 +169,13 @@ fn tell(
     } else {
         review.changes.first().map(of_change).unwrap_or_default()
     };
-    print::line(&format!("{named} {}: {what}", proposal.id));
-    print::line(&format!(
+    say!("{named} {}: {what}", proposal.id);
+    say!(
         "proposed {} by {}, call {}",
         harmless(proposal.created.as_str()),
         super::client(&proposal.client),
         proposal.call,
-    ));
+    );
     if let Some(note) = show_change::note(proposal.note.as_ref()) {
         print::line(&note);
     }
@@ -201,10 +195,10 @@ fn tell(
             } else {
                 String::new()
             };
-            print::line(&format!("{}. {}{told}", number + 1, of_change(one)));
+            say!("{}. {}{told}", number + 1, of_change(one));
             if let Some(count) = one.change.links_mended {
                 let links = print::counted(count, "link", "links");
-                print::line(&format!("{links} mended, nothing else"));
+                say!("{links} mended, nothing else");
             }
         }
         print::lines(&show_change::effect(&one.change));
@@ -226,10 +220,10 @@ fn links_left(proposal: &Proposal) {
         let line = left
             .line
             .map_or_else(String::new, |line| format!(", line {line}"));
-        print::line(&format!("- {place}{line}: {}", print::harmless(&left.why)));
+        say!("- {place}{line}: {}", print::harmless(&left.why));
     }
     if proposal.links_left_not_kept > 0 {
-        print::line(&format!("and {} more", proposal.links_left_not_kept));
+        say!("and {} more", proposal.links_left_not_kept);
     }
 }
 

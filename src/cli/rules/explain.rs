@@ -1,14 +1,12 @@
 //! `wikijs-gate rules explain`: which rules match a change of which this much is known.
 
 use serde::Serialize;
-use serde_json::json;
 
 use super::tables;
 use crate::change::Operation;
-use crate::cli::exit::Exit;
-use crate::cli::print::{Paint, harmless, painted};
+use crate::cli::prelude::*;
+use crate::cli::print::{harmless, painted};
 use crate::cli::words::{one_of, operation, operations};
-use crate::cli::{CommandResult, print, start};
 use crate::page::Prefix;
 use crate::rules::{Could, Then};
 
@@ -63,8 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     });
     let told: Vec<_> = told.collect();
     if arguments.json {
-        print::line(&json!({ "rules": told }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!({ "rules": told }));
     }
     if told.is_empty() {
         print::line("no rule can hold");
@@ -75,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             _ => ("may hold", Paint::Dim),
         };
         let word = painted(&format!("{word:<8}"), paint);
-        print::line(&format!("{word} {}", harmless(&one.says)));
+        say!("{word} {}", harmless(&one.says));
     }
     Ok(Exit::Done)
 }

@@ -3,9 +3,7 @@
 mod explain;
 mod test;
 
-use super::CommandResult;
-use super::exit::Exit;
-use super::start;
+use crate::cli::prelude::*;
 use crate::config::Tables;
 
 #[derive(Debug, clap::Subcommand)]
@@ -24,6 +22,6 @@ pub(super) fn run(command: &RulesCommand) -> CommandResult {
 }
 
 /// The rules of the settings file, with those that are built in.
-fn tables() -> Result<Tables, (Exit, String)> {
+fn tables() -> Result<Tables, CommandError> {
     Ok(start::layers()?.source().tables())
 }

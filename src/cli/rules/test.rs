@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
-use serde_json::json;
 use time::{Duration, OffsetDateTime};
 use url::Url;
 
@@ -12,10 +11,8 @@ use crate::audit::{
     AuditLog, CallHistory, CallId, CallOutcome, Client, ReconstructedChange, TimeArg, goes_by,
 };
 use crate::change::{Operation, Surroundings};
-use crate::cli::exit::Exit;
-use crate::cli::print::{Paint, harmless};
-use crate::cli::table::{Cell, Table};
-use crate::cli::{CommandResult, print, start};
+use crate::cli::prelude::*;
+use crate::cli::print::harmless;
 use crate::rules::{ChangeFacts, Facts, RuleBook, Then};
 
 /// The most calls that are shown.
@@ -68,9 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         wiki: &wiki,
         since: arguments.since.map(TimeArg::begin),
     };
-    let failed =
-        |error: crate::audit::AuditError| Exit::failed(format!("{error}; {}", error.hint()));
-    let found = replay.run().map_err(failed)?;
+    let found = replay.run()?;
     if arguments.json {
         let rules: Vec<_> = found
             .met
@@ -83,10 +78,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             "calls": found.calls,
             "withoutPages": found.without_pages,
         });
-        print::line(&answer.to_string());
-    } else {
-        show(&found);
+        return print::json(&answer);
     }
+    show(&found);
     Ok(Exit::Done)
 }
 
@@ -296,14 +290,14 @@ fn show(found: &RuleTestResult) {
         [] => String::new(),
         each => format!(": {}", each.join(", ")),
     };
-    print::line(&format!(
+    say!(
         "rules hold for {met} of {} writes and proposals on record{each}",
         found.writes
-    ));
+    );
     if found.without_pages > 0 {
-        print::note(&format!(
+        remark!(
             "of {} the pages are not kept any more: their tags were not looked at, nor today's checks",
             found.without_pages
-        ));
+        );
     }
 }

@@ -1,10 +1,7 @@
 //! `wikijs-gate site add`: one more site in the settings file, out of flags and answers.
 
-use serde_json::json;
-
 use super::super::config::{completed, fill};
-use super::super::exit::Exit;
-use super::super::{CommandResult, print, start};
+use crate::cli::prelude::*;
 use crate::config::{InitFile, NewSite, file_place};
 use crate::site::SiteName;
 
@@ -39,12 +36,11 @@ pub(super) async fn run(arguments: &Add) -> CommandResult {
     completed(&mut draft, &path, &check, arguments.untested, false).await?;
     site.write(&draft).map_err(Exit::failed)?;
     if arguments.json {
-        print::line(&json!({ "added": name.as_str(), "file": path }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!({ "added": name.as_str(), "file": path }));
     }
-    print::line(&format!("the site {name} is in {}", print::path(&path)));
-    print::note(&format!(
+    say!("the site {name} is in {}", print::path(&path));
+    remark!(
         "a running server takes it over within seconds, at /mcp/{name}; it writes what the server's gates allow, or less"
-    ));
+    );
     Ok(Exit::Done)
 }

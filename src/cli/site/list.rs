@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde::Serialize;
-use serde_json::json;
 
-use super::super::exit::Exit;
-use super::super::print::{Paint, harmless};
-use super::super::table::{Cell, Table};
-use super::super::{CommandResult, print, start};
+use super::super::print::harmless;
 use crate::audit::AuditLog;
+use crate::cli::prelude::*;
 use crate::config::{Layers, Settings};
 use crate::index::{self, IndexMode};
 use crate::site::SiteName;

@@ -4,7 +4,8 @@ mod add;
 mod list;
 mod remove;
 
-use super::{CommandResult, JsonArgs, doctor};
+use super::doctor;
+use crate::cli::prelude::*;
 use crate::site::SiteName;
 
 #[derive(Debug, clap::Subcommand)]

@@ -1,10 +1,7 @@
 //! `wikijs-gate site remove`: takes a site out of the settings file. Its record stays.
 
-use serde_json::json;
-
-use super::super::exit::Exit;
-use super::super::{CommandResult, print, start};
 use crate::audit::AuditLog;
+use crate::cli::prelude::*;
 use crate::config::{AuditSettings, file_place, remove_site};
 use crate::site::SiteName;
 
@@ -50,12 +47,11 @@ pub(super) fn run(arguments: &Remove) -> CommandResult {
     }
     remove_site(&path, name).map_err(failed)?;
     if arguments.json {
-        print::line(&json!({ "removed": name.as_str(), "record": record }).to_string());
-        return Ok(Exit::Done);
+        return print::json(&json!({ "removed": name.as_str(), "record": record }));
     }
-    print::line(&format!("the site {name} is out of the settings file"));
+    say!("the site {name} is out of the settings file");
     if let Some(record) = record {
-        print::note(&format!("its record stays at {}", print::path(&record)));
+        remark!("its record stays at {}", print::path(&record));
     }
     Ok(Exit::Done)
 }

@@ -6,22 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
-use super::super::exit::Exit;
 use super::super::progress::StepProgress;
 use super::super::signals::Signals;
-use super::super::table::Table;
-use super::super::{CommandResult, print};
-use super::{checked, exit, failed, print_broken};
+use super::{checked, exit, print_broken};
 use crate::audit::{
     AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, Outcome, Proposal,
     ProposalId,
 };
 use crate::change::Operation;
+use crate::cli::prelude::*;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::store::local::fs;
 
@@ -72,9 +69,7 @@ pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let began = Instant::now();
-    let done = load(arguments, &stop)
-        .await
-        .map_err(|error| failed(&error))?;
+    let done = load(arguments, &stop).await?;
     let took = began.elapsed();
     let check = checked(&AuditLog::new(dir, WIKI)).await?;
     let bytes = bytes_below(dir).map_err(|error| unread(dir, &error))?;
@@ -102,7 +97,7 @@ pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
             table.row(figure.row());
         }
         table.print();
-        print::line(&format!(
+        say!(
             "{} events in {:.1} s, {a_second:.0} a second; {} MB in {}, {}",
             done.events,
             took.as_secs_f64(),
@@ -113,7 +108,7 @@ pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
             } else {
                 "broken"
             },
-        ));
+        );
         print_broken(&check);
     }
     Ok(signals.exit().unwrap_or_else(|| exit(&check)))
@@ -403,6 +398,6 @@ fn bytes_below(dir: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-fn unread(dir: &Path, error: &io::Error) -> (Exit, String) {
+fn unread(dir: &Path, error: &io::Error) -> CommandError {
     Exit::failed(format!("{} cannot be read: {error}", print::path(dir)))
 }

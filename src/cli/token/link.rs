@@ -1,11 +1,9 @@
 //! `wikijs-gate token link`: another link with which a person signs in.
 
 use secrecy::ExposeSecret as _;
-use serde_json::json;
 
-use super::super::exit::Exit;
-use super::super::{CommandResult, print};
 use super::{client, failed};
+use crate::cli::prelude::*;
 use crate::config::ServeSettings;
 use crate::review::SignIns;
 use crate::server::http::{NamedClient, TokensFile, TokensFileError};
@@ -58,7 +56,7 @@ impl TokenLinkArgs {
 
 impl At {
     /// The address without a slash at its end.
-    pub(super) fn address(&self, settings: &ServeSettings) -> Result<String, (Exit, String)> {
+    pub(super) fn address(&self, settings: &ServeSettings) -> Result<String, CommandError> {
         if let Some(url) = &self.url {
             let parsed = url::Url::parse(url).ok();
             let is_http = parsed.is_some_and(|url| {
@@ -92,7 +90,7 @@ pub(super) fn link(
     address: &str,
     sign_ins: &SignIns,
     client: &NamedClient,
-) -> Result<String, (Exit, String)> {
+) -> Result<String, CommandError> {
     let name = &client.name;
     let secret = sign_ins.invite(client.id, name).map_err(|fault| {
         Exit::failed(format!(

@@ -3,17 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
-use super::super::CommandResult;
-use super::super::exit::Exit;
-use super::super::print::{self, Paint};
-use super::super::table::{Cell, Table};
-use super::super::when::{from_now, minute};
 use super::failed;
 use crate::audit::{ClientId, StoreHome};
+use crate::cli::prelude::*;
 use crate::gates::ends_soon;
 use crate::review::{SignInRecord, SignIns};
 use crate::server::http::{
@@ -26,7 +21,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
     let delegates = KeptDelegates::new(home).all();
     let (delegates, faults) = delegates.unwrap_or_else(|error| (Vec::new(), vec![error]));
     for fault in faults {
-        print::note(&format!("A delegate is not let in: {fault}."));
+        remark!("A delegate is not let in: {fault}.");
     }
     let sessions = sessions(&SignIns::new(home));
     if is_json {
@@ -46,8 +41,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
         let family: Vec<_> = delegates.iter().map(|one| used.as_json(one)).collect();
         let sessions: Vec<_> = sessions.iter().map(session_as_json).collect();
         let all = json!({ "clients": shown, "delegates": family, "sessions": sessions });
-        print::line(&all.to_string());
-        return Ok(Exit::Done);
+        return print::json(&all);
     }
     let head = [
         "name",
@@ -100,9 +94,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
     for client in &clients {
         if let Some(end) = soon(client) {
             let (name, away) = (&client.name, from_now(end));
-            print::note(&format!(
-                "{name} ends {away}: `wikijs-gate token rotate {name}` gives it another end."
-            ));
+            remark!("{name} ends {away}: `wikijs-gate token rotate {name}` gives it another end.");
         }
     }
     Ok(Exit::Done)
@@ -111,7 +103,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
 /// The sessions of people at the review page, and links that wait to be used, by the names that `token revoke` takes, the newest first.
 fn sessions(sign_ins: &SignIns) -> Vec<(String, SignInRecord)> {
     let all = sign_ins.all().unwrap_or_else(|error| {
-        print::note(&format!("The sessions of people cannot be read: {error}."));
+        remark!("The sessions of people cannot be read: {error}.");
         Vec::new()
     });
     let now = OffsetDateTime::now_utc();

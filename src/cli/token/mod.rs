@@ -6,10 +6,8 @@ mod list;
 mod new;
 mod rotate;
 
-use serde_json::json;
-
-use super::exit::Exit;
-use super::{CommandResult, file_faults, print, start};
+use super::file_faults;
+use crate::cli::prelude::*;
 use crate::config::{ServeSettings, SettingsSource, allowed_prefixes, store_home};
 use crate::review::SignIns;
 use crate::server::http::{KeptDelegates, NamedClient, TokensFile, TokensFileError};
@@ -89,10 +87,8 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
                 let signs_in = client(&file, &name).is_ok_and(|client| client.role.signs_in());
                 file.remove(&name).map_err(failed(&file))?;
                 // The client is out, whatever becomes of the list of its sessions.
-                if let Some(Err((_, fault))) = signs_in.then(end) {
-                    print::note(&format!(
-                        "Its sessions stay listed until they end: {fault}."
-                    ));
+                if let Some(Err(CommandError { message: fault, .. })) = signs_in.then(end) {
+                    remark!("Its sessions stay listed until they end: {fault}.");
                 }
             }
             print::line(&if json {
@@ -106,19 +102,19 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
 }
 
 /// The sign-ins of the store that the settings name.
-fn sign_ins(source: &SettingsSource<'_>) -> Result<SignIns, (Exit, String)> {
+fn sign_ins(source: &SettingsSource<'_>) -> Result<SignIns, CommandError> {
     let home = store_home(source).map_err(Exit::usage)?;
     Ok(SignIns::new(&home))
 }
 
 /// The client of a name.
-fn client(file: &TokensFile, name: &str) -> Result<NamedClient, (Exit, String)> {
+fn client(file: &TokensFile, name: &str) -> Result<NamedClient, CommandError> {
     let clients = file.read().map_err(failed(file))?;
     let found = clients.into_iter().find(|client| client.name == name);
     found.ok_or_else(|| failed(file)(TokensFileError::Unknown))
 }
 
-fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
+fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> CommandError {
     |error| {
         let told = match error {
             TokensFileError::Io(why) => file_faults::unwritten(file.path(), why),
@@ -129,6 +125,6 @@ fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
 }
 
 /// The error if the system has no random numbers.
-fn no_randomness(_: getrandom::Error) -> (Exit, String) {
+fn no_randomness(_: getrandom::Error) -> CommandError {
     Exit::failed("the system gave no random numbers")
 }

@@ -1,15 +1,11 @@
 //! `wikijs-gate token new`: one more client.
 
-use serde_json::json;
-
-use super::super::exit::Exit;
-use super::super::when::{from_now, minute};
 use super::super::words::{self, one_of};
-use super::super::{CommandResult, print};
 use super::ending::{DEFAULT, end};
 use super::link::{At, link, tell};
 use super::{failed, no_randomness};
 use crate::audit::Role;
+use crate::cli::prelude::*;
 use crate::config::ServeSettings;
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
@@ -140,7 +136,7 @@ impl New {
         &self,
         file: &TokensFile,
         settings: &ServeSettings,
-        sign_ins: impl FnOnce() -> Result<SignIns, (Exit, String)>,
+        sign_ins: impl FnOnce() -> Result<SignIns, CommandError>,
     ) -> CommandResult {
         let (role, may) = (self.role(), self.grant().map_err(Exit::usage)?);
         let is_link = role.signs_in();
@@ -167,8 +163,7 @@ impl New {
             if let Some(answer) = answer.as_object_mut() {
                 answer.insert(word.to_owned(), shown.into());
             }
-            print::line(&answer.to_string());
-            return Ok(Exit::Done);
+            return print::json(&answer);
         }
         if is_link {
             tell(&shown);
@@ -184,7 +179,7 @@ impl New {
                 ""
             };
             let (away, at) = (from_now(end), minute(end));
-            print::note(&format!("{whose} expires {away}, at {at}{else_}."));
+            remark!("{whose} expires {away}, at {at}{else_}.");
         }
         Ok(Exit::Done)
     }

@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::exit::Exit;
-use super::super::when::{from_now, minute};
-use super::super::{CommandResult, print};
 use super::ending::{DEFAULT, end, length};
 use super::link::{At, link, tell};
 use super::{client, failed, no_randomness};
+use crate::cli::prelude::*;
 use crate::config::ServeSettings;
 use crate::review::SignIns;
 use crate::server::http::{ClientToken, NamedClient, Rotation, TokensFile};
@@ -47,7 +44,7 @@ impl Rotate {
         self,
         file: &TokensFile,
         settings: &ServeSettings,
-        sign_ins: impl FnOnce() -> Result<SignIns, (Exit, String)>,
+        sign_ins: impl FnOnce() -> Result<SignIns, CommandError>,
     ) -> CommandResult {
         let before = client(file, &self.name)?;
         let ends = before.expires().map_err(Exit::failed)?;
@@ -75,9 +72,9 @@ impl Rotate {
         if self.json {
             let until = until.and_then(|until| until.replace_nanosecond(0).ok());
             let until = until.and_then(|until| until.format(&Rfc3339).ok());
-            let answer = json!({ "name": self.name, "id": before.id, "token": token.reveal(), "expires": expires, "oldTokenUntil": until });
-            print::line(&answer.to_string());
-            return Ok(Exit::Done);
+            return print::json(
+                &json!({ "name": self.name, "id": before.id, "token": token.reveal(), "expires": expires, "oldTokenUntil": until }),
+            );
         }
         print::line(token.reveal());
         print::note("Keep this token: it is not shown again.");
@@ -130,7 +127,7 @@ impl Rotate {
         let end = client.and_then(|client| client.expires().ok().flatten());
         if let Some(end) = end {
             let (name, away, at) = (&self.name, from_now(end), minute(end));
-            print::note(&format!("{name} expires {away}, at {at}."));
+            remark!("{name} expires {away}, at {at}.");
         }
     }
 }

@@ -1,13 +1,11 @@
 //! A tool's answer for people, by its shape. All text of the wiki is shown harmless.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::page::{self, text};
 use crate::change::Warning;
-use crate::cli::print::{self, Paint};
+use crate::cli::prelude::*;
 use crate::cli::show_change;
-use crate::cli::table::{Cell, Table};
-use crate::error::Failure;
 
 /// The text for an empty list.
 const NOTHING: &str = "nothing was found";
@@ -69,7 +67,7 @@ pub(super) fn print(answer: &Value) {
         }
     }
     if let Some(cursor) = answer.get("nextCursor") {
-        print::note(&format!("{} is the cursor of the next part", text(cursor)));
+        remark!("{} is the cursor of the next part", text(cursor));
     }
 }
 
@@ -89,12 +87,12 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
             .as_array()
             .filter(|items| items.iter().all(is_fault_or_page))
         {
-            print::note(&format!("  {name}:"));
+            remark!("  {name}:");
             for item in items {
-                print::note(&format!("    {}", fault_line(item)));
+                remark!("    {}", fault_line(item));
             }
         } else {
-            print::note(&format!("  {name}: {}", text(value)));
+            remark!("  {name}: {}", text(value));
         }
     }
 }
@@ -162,16 +160,16 @@ fn hits_found(hits: &[Value]) {
         for name in ["description", "snippet"] {
             let told = member(hit, name);
             if !told.is_empty() {
-                print::line(&format!("  {}", print::painted(&told, Paint::Dim)));
+                say!("  {}", print::painted(&told, Paint::Dim));
             }
         }
         let lines = hit.get("lines").and_then(Value::as_array);
         for line in lines.into_iter().flatten() {
-            print::line(&format!("  {}", text(line)));
+            say!("  {}", text(line));
         }
         if let Some(left) = hit.get("linesLeft").and_then(Value::as_u64) {
             let left = print::counted(left, "more line", "more lines");
-            print::line(&format!("  … {left}"));
+            say!("  … {left}");
         }
     }
 }
@@ -193,10 +191,10 @@ fn broken_links(pages: &[Value]) {
                 "" => written,
                 written => format!(" (written {written})"),
             };
-            print::line(&format!("  {line}{}{written}", member(link, "to")));
+            say!("  {line}{}{written}", member(link, "to"));
         }
         if let Some(left) = page.get("brokenLinksLeft") {
-            print::line(&format!("  … {} more", text(left)));
+            say!("  … {} more", text(left));
         }
     }
 }
@@ -215,7 +213,7 @@ fn remarks(answer: &Value) {
     }
     let unavailable = answer.get("unavailable").and_then(Value::as_object);
     for (name, why) in unavailable.into_iter().flatten() {
-        print::note(&format!("{name} is not known: {}", text(why)));
+        remark!("{name} is not known: {}", text(why));
     }
 }
 
@@ -233,13 +231,13 @@ fn tree(nodes: &[Value]) {
         let name = segments.last().map_or("", String::as_str);
         let is_folder = node.get("isFolder") == Some(&Value::Bool(true));
         let slash = if is_folder { "/" } else { "" };
-        print::line(&format!(
+        say!(
             "{}{}  {}{}",
             "  ".repeat(segments.len().saturating_sub(least)),
             print::painted(&format!("{name}{slash}"), Paint::Bold),
             member(node, "title"),
             id(node),
-        ));
+        );
     }
 }
 
@@ -252,7 +250,7 @@ fn compared(comparison: &Value) {
             |id| format!("version {id}"),
         )
     };
-    print::line(&format!("{} -> {}", state("from"), state("to")));
+    say!("{} -> {}", state("from"), state("to"));
     print::lines(&change(comparison));
 }
 

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 use tokio::sync::watch;
 
 use super::{answer, read};
-use crate::cli::exit::Exit;
+use crate::cli::prelude::*;
 use crate::cli::words::{self, one_of};
-use crate::cli::{CommandResult, left_to_people, pager, print, start};
-use crate::server::{App, site_of};
+use crate::cli::{left_to_people, pager};
+use crate::server::site_of;
 use crate::write::Extent;
 
 /// Arguments of `tool call`.
@@ -113,7 +113,7 @@ async fn ask(
     tool: &'static str,
     given: &Map<String, Value>,
     is_json: bool,
-) -> Result<Value, (Exit, String)> {
+) -> Result<Value, CommandError> {
     let mut caller = start::operator(tool);
     if is_json {
         // A program gets what an agent gets; a person says yes to no more than is seen.
@@ -125,7 +125,7 @@ async fn ask(
     let unknown = || Exit::usage(format!("there is no tool {tool}"));
     answer.ok_or_else(unknown)?.map_err(|failure| {
         answer::details(&failure, is_json);
-        print::failure(&failure, is_json)
+        failure.into()
     })
 }
 
@@ -138,7 +138,7 @@ fn show(answer: &Value, is_json: bool) {
 }
 
 /// The arguments of the call.
-fn parse(text: &str) -> Result<Map<String, Value>, (Exit, String)> {
+fn parse(text: &str) -> Result<Map<String, Value>, CommandError> {
     let text = match text.strip_prefix('@') {
         Some(file) => read(Some(Path::new(file)))?,
         None if text == "-" => read(None)?,

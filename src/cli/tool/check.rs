@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::exit::Exit;
-use crate::cli::print::{self, Paint};
-use crate::cli::table::{Cell, Table};
-use crate::cli::{CommandResult, start};
+use crate::cli::prelude::*;
 use crate::config::{self, Layers, Settings};
 use crate::custom::{Customs, ToolFileFault};
 use crate::tools::{Registry, ToolSelection, add_customs};
@@ -83,7 +80,7 @@ async fn checked(
 
 /// Asks the wiki for its schema.
 pub(super) async fn ask(layers: &Layers) -> Result<crate::custom::Schema, String> {
-    let settings = Settings::load(layers).map_err(|faults| start::first(&faults).1)?;
+    let settings = Settings::load(layers).map_err(|faults| start::first(&faults).message)?;
     let wiki = Wiki::quiet(settings.wiki, "tool check")?;
     let asked = print::in_progress("the wiki's schema", Box::pin(wiki.schema())).await;
     asked.map_err(|no| format!("{}; or put it there as schema.graphql", no.why))

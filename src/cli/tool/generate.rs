@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::check::ask;
 use super::read;
-use crate::cli::exit::Exit;
-use crate::cli::{CommandResult, file_faults, print, start};
+use crate::cli::file_faults;
+use crate::cli::prelude::*;
 use crate::config;
 use crate::custom::{ToolFileFault, generate, parse_schema};
 use crate::private_files;
@@ -80,10 +80,10 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     if made.touches_pages {
         print::note("it touches pages: only callers who may read all of them get it");
     }
-    print::note(&format!(
+    remark!(
         "read it, then offer it: mv {} {}",
         print::path(&draft),
         print::path(&tool)
-    ));
+    );
     Ok(Exit::Done)
 }

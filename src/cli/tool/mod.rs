@@ -13,12 +13,12 @@ mod show;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::exit::Exit;
+use super::file_faults;
 use super::words::{self, one_of};
-use super::{CommandResult, file_faults, print, start};
+use crate::cli::prelude::*;
 use crate::custom::is_custom_name;
 use crate::nearest::nearest;
-use crate::server::{App, Unasked};
+use crate::server::Unasked;
 use crate::tools::{Registry, ToolDefinition, ToolSelection, Toolset};
 use crate::write::Timeouts;
 
@@ -86,7 +86,7 @@ pub(super) async fn run(command: ToolCommand) -> CommandResult {
 }
 
 /// The tool of a name, with or without the common prefix, or what is wrong with the name.
-fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a ToolDefinition, (Exit, String)> {
+fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a ToolDefinition, CommandError> {
     let bare = bare(name);
     let full = if is_custom_name(name) {
         name.to_owned()
@@ -132,7 +132,7 @@ fn meant(registry: &Registry, name: &str) -> String {
 }
 
 /// Reads a file, or stdin if no name is given.
-fn read(file: Option<&Path>) -> Result<String, (Exit, String)> {
+fn read(file: Option<&Path>) -> Result<String, CommandError> {
     let text = match file {
         Some(file) => std::fs::read_to_string(file),
         None => std::io::read_to_string(std::io::stdin()),

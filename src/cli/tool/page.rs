@@ -1,8 +1,6 @@
 //! Shows a page to people: what it is, a line each, then its text.
 
-use serde_json::Value;
-
-use crate::cli::print::{self, Paint};
+use crate::cli::prelude::*;
 
 /// The members that are texts of lines of their own; a page is asked for one of them.
 const TEXTS: [&str; 3] = ["content", "rendered", "text"];
@@ -21,7 +19,7 @@ pub(super) fn print(page: &Value) {
             continue;
         }
         let name = print::painted(&format!("{name}:"), Paint::Dim);
-        print::line(&format!("{name} {}", text(value)));
+        say!("{name} {}", text(value));
     }
     for line in headings(page).into_iter().chain(others(page)) {
         print::line(&line);

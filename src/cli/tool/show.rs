@@ -1,10 +1,9 @@
 //! `wikijs-gate tool list` and `tool show`: what the tools are, from their own definitions.
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::examples;
-use crate::cli::print::{self, Paint};
-use crate::cli::table::{Cell, Table};
+use crate::cli::prelude::*;
 use crate::tools::{Registry, ToolDefinition, ToolKind};
 
 /// All tools, a line each.
@@ -57,21 +56,21 @@ pub(super) fn one(tool: &ToolDefinition, is_json: bool) {
         return;
     }
     let name = print::painted(tool.name, Paint::Bold);
-    print::line(&format!("{name} ({})", kind(tool)));
+    say!("{name} ({})", kind(tool));
     print::line(&tool.description);
     if let Some(custom) = &tool.custom {
-        print::line(&format!("from {}", custom.file));
+        say!("from {}", custom.file);
     }
     print::line("");
     let mut table = Table::new(&["argument", "type", "meaning"]);
     rows(&tool.input, "", &mut table);
     table.print();
     print::line("");
-    print::line(&format!(
+    say!(
         "wikijs-gate tool call {} --args '{}'",
         tool.name,
         example(tool)
-    ));
+    );
 }
 
 /// The origin of a tool.
