@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use time::format_description::well_known::{Iso8601, Rfc3339};
-use time::{Date, OffsetDateTime, UtcOffset};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::page::Date;
 
 /// The default lifetime of a token.
 pub(super) const DEFAULT: &str = "90d";
@@ -15,19 +17,12 @@ pub(super) fn end(when: &str) -> Result<Option<String>, String> {
     if when == NEVER {
         return Ok(None);
     }
-    let at = || {
-        let day = Date::parse(when, &Iso8601::DATE).ok();
-        let day = day.map(|day| day.midnight().assume_utc());
-        day.or_else(|| OffsetDateTime::parse(when, &Rfc3339).ok())
-    };
+    let at = || Date::parse(when).ok()?.instant();
     let after = || OffsetDateTime::now_utc().checked_add(length(when)?.try_into().ok()?);
     after()
         .or_else(at)
         .filter(|end| *end > OffsetDateTime::now_utc())
-        .and_then(|end| {
-            let end = end.to_offset(UtcOffset::UTC).replace_nanosecond(0).ok()?;
-            end.format(&Rfc3339).ok()
-        })
+        .and_then(|end| end.replace_nanosecond(0).ok()?.format(&Rfc3339).ok())
         .map(Some)
         .ok_or_else(|| {
             "--expires must be a time such as 2h, 30m or 7d, a date to come such as 2030-01-31, or never"

@@ -784,6 +784,10 @@ fn tokens_are_made_listed_and_revoked() {
         (vec!["new", "x", "--confirm", "preview"], 2),
         (vec!["new", "x", "--expires", "2020-01-01"], 2),
         (vec!["new", "x", "--expires", "soon"], 2),
+        (
+            vec!["new", "x", "--expires", "9999-12-31T23:59:59-12:00"],
+            2,
+        ),
         (vec!["new", "x", "--prefixes", "../a"], 2),
         (vec!["new", "x", "--rate", "0"], 2),
         (vec!["new", "x", "--expires", "Never"], 2),

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use time::macros::datetime;
 use wikijs_gate::audit::{ClientId, Role};
 use wikijs_gate::review::SignIns;
 use wikijs_gate::server::http::{
@@ -190,6 +191,18 @@ fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
     );
     assert_eq!(days(&["--expires", "7d"]).map(f64::round), Some(7.0));
     assert_eq!(days(&["--expires", "never"]), None);
+    let end = |when: &str| {
+        days(&["--expires", when]);
+        let client = names.file().read().unwrap().pop().unwrap();
+        client.expires().unwrap().unwrap()
+    };
+    for (when, at) in [
+        ("2130-01-31", datetime!(2130-01-31 00:00 UTC)),
+        ("2130-01-31T23:59:58Z", datetime!(2130-01-31 23:59:58 UTC)),
+        ("2130-01-31T01:00:00+14:00", datetime!(2130-01-30 11:00 UTC)),
+    ] {
+        assert_eq!(end(when), at, "{when}");
+    }
 }
 
 #[tokio::test]
