@@ -208,7 +208,7 @@ fn is_html(body: &[u8]) -> bool {
 /// Seconds that a clock that showed `asked` and then `answered` is at least ahead of one that
 /// showed `date` in between, cut to whole seconds.
 fn ahead(asked: OffsetDateTime, answered: OffsetDateTime, date: OffsetDateTime) -> i64 {
-    let last = date + time::Duration::SECOND;
+    let last = date.saturating_add(time::Duration::SECOND);
     if asked > last {
         (asked - last).whole_seconds()
     } else if answered < date {
