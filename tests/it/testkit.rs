@@ -52,13 +52,25 @@ pub(crate) fn full(mut arguments: Value) -> Value {
     arguments
 }
 
+/// What the warnings of an answer say.
+pub(crate) fn warnings(answer: &Value) -> Vec<String> {
+    let warnings = answer["warnings"].as_array().into_iter().flatten();
+    warnings.map(crate::harness::said).collect()
+}
+
+/// All items in a list.
+pub(crate) fn vec_of<T>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().collect()
+}
+
 /// The answer of a call that must succeed.
 pub(crate) async fn call_ok<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
+    let call = format!("{tool} {arguments}");
     let answer = served.call(tool, arguments).await;
-    answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
+    answer.unwrap_or_else(|error| panic!("{call}: {error}"))
 }
 
 /// The error of a call that must fail.
@@ -66,10 +78,9 @@ pub(crate) async fn call_err<C>(served: &Served<C>, tool: &'static str, argument
 where
     C: Service<RoleClient>,
 {
-    match served.call(tool, arguments).await {
-        Ok(answer) => panic!("{tool}: {answer}"),
-        Err(error) => error,
-    }
+    let call = format!("{tool} {arguments}");
+    let answer = served.call(tool, arguments).await;
+    answer.expect_err(&call)
 }
 
 /// The answer of a call that must succeed, of the form that the tool says.
@@ -90,8 +101,9 @@ pub(crate) async fn confirmed_ok<C>(
 where
     C: Service<RoleClient>,
 {
+    let call = format!("{tool} {arguments}");
     let answer = served.confirmed(tool, arguments).await;
-    answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
+    answer.unwrap_or_else(|error| panic!("{call}: {error}"))
 }
 
 /// The answer of a write that must be applied, once it is confirmed.
@@ -113,10 +125,9 @@ pub(crate) async fn confirmed_err<C>(
 where
     C: Service<RoleClient>,
 {
-    match served.confirmed(tool, arguments).await {
-        Ok(answer) => panic!("{tool}: {answer}"),
-        Err(error) => error,
-    }
+    let call = format!("{tool} {arguments}");
+    let answer = served.confirmed(tool, arguments).await;
+    answer.expect_err(&call)
 }
 
 /// The error of a call that must fail with this code.
@@ -129,8 +140,9 @@ pub(crate) async fn fails<C>(
 where
     C: Service<RoleClient>,
 {
+    let call = format!("{tool} {arguments}");
     let error = call_err(served, tool, arguments).await;
-    assert_eq!(error["code"], code, "{tool}: {error}");
+    assert_eq!(error["code"], code, "{call}: {error}");
     error
 }
 
@@ -144,8 +156,9 @@ pub(crate) async fn confirmed_fails<C>(
 where
     C: Service<RoleClient>,
 {
+    let call = format!("{tool} {arguments}");
     let error = confirmed_err(served, tool, arguments).await;
-    assert_eq!(error["code"], code, "{tool}: {error}");
+    assert_eq!(error["code"], code, "{call}: {error}");
     error
 }
 
@@ -228,6 +241,13 @@ pub(crate) fn lacks(text: &(impl Text + ?Sized), part: &str) {
 pub(crate) fn begins(text: &(impl Text + ?Sized), part: &str) {
     let text = text.text();
     assert!(text.starts_with(part), "{part:?} does not begin: {text}");
+}
+
+/// The text ends so.
+#[track_caller]
+pub(crate) fn ends(text: &(impl Text + ?Sized), part: &str) {
+    let text = text.text();
+    assert!(text.ends_with(part), "{part:?} does not end: {text}");
 }
 
 /// The directory of the one wiki in an audit directory.

@@ -1,11 +1,6 @@
 //! A real server over HTTP on a port of its own, and plain requests to it.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::CallToolResult;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -53,14 +48,14 @@ pub(crate) struct Names {
 
 /// Changes each line of a file of named clients, or a delegate.
 pub(crate) fn rewrite(path: &Path, change: impl Fn(&mut Value)) {
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(path).unwrap();
     let lines = text.lines().map(|line| {
         let mut line = serde_json::from_str(line).unwrap();
         change(&mut line);
         format!("{line}\n")
     });
     let text: String = lines.collect();
-    std::fs::write(path, text).unwrap();
+    fs::write(path, text).unwrap();
 }
 
 impl Names {
@@ -132,6 +127,13 @@ impl Caller {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
+
+    /// The id of its session.
+    pub(crate) fn session(&self) -> &str {
+        let mut headers = self.headers.iter();
+        let id = headers.find(|(name, _)| name == "mcp-session-id");
+        &id.expect("a session").1
+    }
 }
 
 impl Hosted {
@@ -180,6 +182,11 @@ impl Hosted {
         head + "\r\n"
     }
 
+    /// The status of a call that only reads.
+    pub(crate) async fn status_of(&self, caller: &Caller) -> u16 {
+        self.post(caller, &call(TREE, json!({}))).await.status
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &Caller::default(), "").await
     }
@@ -218,6 +225,37 @@ impl Hosted {
         read(&result)
     }
 
+    /// The answer of a call that must succeed.
+    pub(crate) async fn ok(&self, caller: &Caller, tool: &str, arguments: Value) -> Value {
+        let call = format!("{tool} {arguments}");
+        let answer = self.call(caller, tool, arguments).await;
+        answer.unwrap_or_else(|error| panic!("{call}: {error}"))
+    }
+
+    /// The error of a call that must fail with this code.
+    pub(crate) async fn fails(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        arguments: Value,
+        code: &str,
+    ) -> Value {
+        let call = format!("{tool} {arguments}");
+        let answer = self.call(caller, tool, arguments).await;
+        let error = answer.expect_err(&call);
+        assert_eq!(error["code"], code, "{call}: {error}");
+        error
+    }
+
+    /// The answer of a write that must be applied, once it is confirmed.
+    pub(crate) async fn applied(&self, caller: &Caller, tool: &str, arguments: Value) -> Value {
+        let preview = self.ok(caller, tool, arguments.clone()).await;
+        let confirmed = arguments.but(|it| it["confirm"] = preview["confirm"].clone());
+        let answer = self.ok(caller, tool, confirmed).await;
+        assert_eq!(answer["outcome"], "applied", "{tool}: {answer}");
+        answer
+    }
+
     /// A call that has its place, and will not end before the rest of its body comes.
     pub(crate) async fn begin(&self, caller: &Caller, message: &Value) -> (TcpStream, String) {
         let message = message.to_string();
@@ -240,9 +278,7 @@ impl Hosted {
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
         let message = self.post(caller, &list).await.message();
         let tools = message["result"]["tools"].as_array().unwrap().iter();
-        tools
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
+        vec_of(tools.map(|tool| tool["name"].as_str().unwrap().to_owned()))
     }
 
     pub(crate) fn records(&self) -> Vec<Record> {
@@ -282,14 +318,8 @@ pub(crate) async fn answer(mut stream: TcpStream) -> Answer {
         .split_once("\r\n\r\n")
         .unwrap_or_else(|| panic!("no answer: {text:?}"));
     let mut lines = head.lines();
-    let status = lines
-        .next()
-        .unwrap()
-        .split(' ')
-        .nth(1)
-        .unwrap()
-        .parse()
-        .unwrap();
+    let status = lines.next().unwrap().split(' ').nth(1).unwrap();
+    let status = status.parse().unwrap();
     let headers: HashMap<String, String> = lines
         .map(|line| line.split_once(": ").unwrap())
         .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
@@ -327,10 +357,8 @@ impl Answer {
         if !is_stream {
             return serde_json::from_str(&self.body).unwrap();
         }
-        let events = self
-            .body
-            .lines()
-            .filter_map(|line| line.strip_prefix("data:"));
+        let events = self.body.lines();
+        let events = events.filter_map(|line| line.strip_prefix("data:"));
         let mut messages =
             events.filter_map(|data| serde_json::from_str::<Value>(data.trim()).ok());
         messages
