@@ -1,11 +1,8 @@
 //! Bad input is cheap: in time, in what is answered, and in memory, whatever is at fault.
 
-use std::fmt::Write as _;
-use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Map;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -381,10 +378,7 @@ async fn many_large_messages_at_once_fill_no_memory_and_others_are_answered_mean
     let [own, other] = ["own", "other"].map(|name| names.client(name));
     let file = names.path().to_str().unwrap().to_owned();
     let variables = variables_of(&wiki, &dir);
-    let mut variables: Vec<_> = variables
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
+    let mut variables = vec_of(variables.iter().map(|(name, value)| (*name, &**value)));
     variables.push(("WIKI_SERVE_TOKENS_FILE", &file));
     // The small calls come as fast as they are answered.
     variables.push(("WIKI_SERVE_RATE", "1000000"));

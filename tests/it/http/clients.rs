@@ -1,11 +1,8 @@
 //! Named clients over HTTP: each can only narrow what the server allows, and what belongs to
 //! one is out of reach for all others.
 
-use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command as Process, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
 
 use wikijs_gate::server::http::{ClientConfirm, ClientToken, HttpLimits, Rotation};
 
@@ -16,6 +13,10 @@ async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
     Setup::editor(wiki).naming(names).host().await
 }
 
+fn bearer(token: &str) -> Caller {
+    Caller::default().with("authorization", &format!("Bearer {token}"))
+}
+
 fn code(result: Result<Value, Value>) -> String {
     result.unwrap_err()["code"].as_str().unwrap().to_owned()
 }
@@ -24,12 +25,12 @@ fn code(result: Result<Value, Value>) -> String {
 async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let stays = names.client("stays");
-    let kept = std::fs::read_to_string(names.path()).unwrap();
+    let kept = fs::read_to_string(names.path()).unwrap();
     let goes = names.client("goes");
     let server = with_names(&wiki, &names).await;
-    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    let status = async |caller: &Caller| server.status_of(caller).await;
     assert_ne!(status(&goes).await, 401);
-    std::fs::write(names.path(), format!("{kept}nonsense\n")).unwrap();
+    fs::write(names.path(), format!("{kept}nonsense\n")).unwrap();
     assert_eq!(status(&goes).await, 401);
     assert_ne!(status(&stays).await, 401);
 }
@@ -41,9 +42,8 @@ async fn a_client_is_known_at_its_first_request() {
     let setup = Setup::editor(&wiki).naming(&names);
     // With the limits of a server that runs: it looks at the file once a second by itself.
     let server = setup.host_within(HttpLimits::default()).await;
-    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
-    let unknown =
-        Caller::default().with("authorization", &format!("Bearer wjs_{}", "x".repeat(43)));
+    let status = async |caller: &Caller| server.status_of(caller).await;
+    let unknown = bearer(&format!("wjs_{}", "x".repeat(43)));
     let mut statuses = Vec::new();
     for number in 0..15 {
         // Whoever is nobody has just had the file looked at.
@@ -60,9 +60,7 @@ async fn a_client_is_known_at_its_first_request() {
         expires: None,
     };
     names.file().rotate("first", &rotation).unwrap();
-    let rotated = format!("Bearer {}", token.reveal());
-    let status = status(&Caller::default().with("authorization", &rotated)).await;
-    assert_eq!(status, 200);
+    assert_eq!(status(&bearer(&token.reveal())).await, 200);
 }
 
 #[tokio::test]
@@ -82,9 +80,9 @@ async fn a_refused_request_is_answered_without_an_id() {
 #[tokio::test]
 async fn nobody_calls_without_a_token_that_counts() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let ended =
-        Grant::default().but(|grant| grant.expires = Some("2020-01-01T00:00:00Z".to_owned()));
-    let (good, ended) = (names.client("good"), names.add("ended", ended));
+    let end = "2020-01-01T00:00:00Z";
+    let ended = names.granted("ended", |may| may.expires = Some(end.to_owned()));
+    let good = names.client("good");
     let server = with_names(&wiki, &names).await;
     let header = |value: &str| Caller::default().with("authorization", value);
     let token = good.headers[0].1.clone();
@@ -113,12 +111,7 @@ async fn a_session_is_unknown_to_every_other_client() {
     let (own, other) = (names.client("own"), names.client("other"));
     let server = with_names(&wiki, &names).await;
     let session = server.open(&own).await;
-    let id = &session
-        .headers
-        .iter()
-        .find(|(name, _)| name == "mcp-session-id")
-        .unwrap()
-        .1;
+    let id = session.session();
     let stolen = other.with("mcp-session-id", id);
     let unknown = own.with("mcp-session-id", "00000000-0000-4000-8000-000000000000");
     for caller in [&stolen, &unknown] {
@@ -127,10 +120,8 @@ async fn a_session_is_unknown_to_every_other_client() {
         let delete = server.send("DELETE", "/mcp", caller, "").await;
         assert_eq!([post.status, get.status, delete.status], [404; 3]);
         // Nothing tells one that is another's from one that never was.
-        assert_eq!(
-            post.body,
-            server.post(&unknown, &call(TREE, json!({}))).await.body
-        );
+        let never = server.post(&unknown, &call(TREE, json!({}))).await;
+        assert_eq!(post.body, never.body);
     }
     server.call(&session, TREE, json!({})).await.unwrap();
 }
@@ -144,23 +135,19 @@ async fn a_preview_counts_for_the_client_that_got_it_alone() {
     let (own_session, other_session) = (server.open(&own).await, server.open(&own).await);
     for (giver, takers) in [
         (&own, vec![other.clone(), own_session.clone()]),
-        (
-            &own_session,
-            vec![other.clone(), own.clone(), other_session],
-        ),
+        (&own_session, vec![other, own.clone(), other_session]),
     ] {
-        let preview = server.call(giver, UPDATE, arguments.clone()).await.unwrap();
+        let preview = server.ok(giver, UPDATE, arguments.clone()).await;
         let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
         for taker in takers {
-            let refused = server.call(&taker, UPDATE, confirmed.clone()).await;
-            assert_eq!(code(refused), "CONFIRM_EXPIRED");
+            let arguments = confirmed.clone();
+            server
+                .fails(&taker, UPDATE, arguments, "CONFIRM_EXPIRED")
+                .await;
         }
     }
     assert!(mutations(&wiki).is_empty());
-    let preview = server.call(&own, UPDATE, arguments.clone()).await.unwrap();
-    let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
-    let outcome = &server.call(&own, UPDATE, confirmed).await.unwrap()["outcome"];
-    assert_eq!(outcome, "applied");
+    server.applied(&own, UPDATE, arguments).await;
     let client = server.records().pop().unwrap().client.unwrap();
     assert_eq!(client.subject.as_deref(), Some("own"));
 }
@@ -169,12 +156,8 @@ async fn a_preview_counts_for_the_client_that_got_it_alone() {
 async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = (names.client("own"), names.client("other"));
-    let server = Setup::editor(&wiki)
-        .dry()
-        .toolsets("pages,proposals")
-        .naming(&names)
-        .host()
-        .await;
+    let setup = Setup::editor(&wiki).dry().toolsets("pages,proposals");
+    let server = setup.naming(&names).host().await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Ours" });
     let preview = server.call(&own, UPDATE, change).await.unwrap();
     let get = json!({ "id": preview["proposal"] });
@@ -193,18 +176,12 @@ async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
 async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = (names.client("own"), names.client("other"));
-    let with = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
+    let key = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
     let (nobody, editor) = (Caller::default(), wiki.keys().editor.clone());
-    let hosted = Setup::editor(&wiki)
-        .toolsets("pages,undo")
-        .naming(&names)
-        .host()
-        .await;
-    let keyed = Setup::editor(&wiki)
-        .toolsets("pages,undo")
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host()
-        .await;
+    let setup = Setup::editor(&wiki).toolsets("pages,undo").naming(&names);
+    let hosted = setup.host().await;
+    let setup = Setup::editor(&wiki).toolsets("pages,undo");
+    let keyed = setup.with("WIKI_SERVE_CALLER_KEYS", "true").host().await;
     let both = Setup::editor(&wiki)
         .toolsets("pages,undo")
         .with("WIKI_SERVE_CALLER_KEYS", "true")
@@ -214,20 +191,11 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     let id = id_of(&wiki, "home");
     for (server, maker, stranger, begin) in [
         (&hosted, own.clone(), other, "own"),
-        (
-            &keyed,
-            with(&nobody, &editor),
-            with(&nobody, "junk"),
-            "key:",
-        ),
-        (&both, with(&own, &editor), with(&own, "junk"), "own/key:"),
+        (&keyed, key(&nobody, &editor), key(&nobody, "junk"), "key:"),
+        (&both, key(&own, &editor), key(&own, "junk"), "own/key:"),
     ] {
-        let preview = server
-            .call(&maker, UPDATE, json!({ "id": id, "title": begin }))
-            .await
-            .unwrap();
-        let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-        let written = server.call(&maker, UPDATE, confirmed).await.unwrap();
+        let change = json!({ "id": id, "title": begin });
+        let written = server.applied(&maker, UPDATE, change).await;
         let subject = server.records().pop().unwrap().client.unwrap().subject;
         assert!(subject.unwrap().starts_with(begin));
         let call = written["callId"].as_str().unwrap();
@@ -264,9 +232,7 @@ async fn two_servers(wiki: &DemoWiki, names: &Names, dir: &Arc<TempDir>) -> (Hos
 async fn act(wiki: &DemoWiki, server: &Hosted, dry: &Hosted, caller: &Caller) {
     let id = id_of(wiki, "home");
     let change = json!({ "id": id, "title": "Ours" });
-    let preview = server.call(caller, UPDATE, change).await.unwrap();
-    let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-    server.call(caller, UPDATE, confirmed).await.unwrap();
+    server.applied(caller, UPDATE, change).await;
     let change = json!({ "id": id, "title": "Proposed" });
     dry.call(caller, UPDATE, change).await.unwrap();
 }
@@ -293,8 +259,7 @@ async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
     act(&wiki, &server, &dry, &old).await;
     let other = Names::new();
     let new = other.client("renamed");
-    let line: Value =
-        serde_json::from_str(&std::fs::read_to_string(other.path()).unwrap()).unwrap();
+    let line: Value = serde_json::from_str(&fs::read_to_string(other.path()).unwrap()).unwrap();
     rewrite(&names.path(), |client| {
         client["sha256"] = line["sha256"].clone();
         client["name"] = line["name"].clone();
@@ -346,11 +311,8 @@ fn an_id_that_is_there_twice_spoils_the_file() {
 async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = (names.client("own"), names.client("other"));
-    let server = Setup::editor(&wiki)
-        .with("WIKI_CONFIRM", "person")
-        .naming(&names)
-        .host()
-        .await;
+    let setup = Setup::editor(&wiki).with("WIKI_CONFIRM", "person");
+    let server = setup.naming(&names).host().await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     let mut message = call(UPDATE, arguments);
     message["params"]["_meta"] = json!({
@@ -383,38 +345,16 @@ async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone(
 #[tokio::test]
 async fn a_client_may_do_less_than_the_server_and_never_more() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let grant = |change: fn(&mut Grant)| {
-        let mut grant = Grant::default();
-        change(&mut grant);
-        grant
-    };
-    let reader = names.add("reader", grant(|may| may.read_only = true));
-    let tools = names.add(
-        "tools",
-        grant(|may| may.tools = Some(vec![LIST.to_owned(), CREATE.to_owned()])),
-    );
-    let below = names.add(
-        "below",
-        grant(|may| may.prefixes = Some(vec!["docs/x".to_owned()])),
-    );
-    let beside = names.add(
-        "beside",
-        grant(|may| may.prefixes = Some(vec!["other".to_owned()])),
-    );
-    let dry = names.add("dry", grant(|may| may.dry_run = true));
-    let person = names.add(
-        "person",
-        grant(|may| may.confirm = Some(ClientConfirm::Person)),
-    );
-    let server = Setup::editor(&wiki)
-        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
-        .naming(&names)
-        .host()
-        .await;
-    let create = async |caller: &Caller, path: &str| {
-        let page = json!({ "path": path, "title": "New", "content": "# New\n" });
-        server.call(caller, CREATE, page).await
-    };
+    let reader = names.granted("reader", |may| may.read_only = true);
+    let tools = names.granted("tools", |may| may.tools = some([LIST, CREATE]));
+    let below = names.granted("below", |may| may.prefixes = some(["docs/x"]));
+    let beside = names.granted("beside", |may| may.prefixes = some(["other"]));
+    let dry = names.granted("dry", |may| may.dry_run = true);
+    let person = names.granted("person", |may| may.confirm = Some(ClientConfirm::Person));
+    let setup = Setup::editor(&wiki).with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs");
+    let server = setup.naming(&names).host().await;
+    let create =
+        async |caller: &Caller, path: &str| server.call(caller, CREATE, new_page(path)).await;
     assert_eq!(server.tools(&reader).await.len(), 7);
     assert_eq!(server.tools(&tools).await, [LIST, CREATE]);
     for (caller, tool) in [(&reader, CREATE), (&tools, TREE)] {
@@ -439,13 +379,8 @@ async fn a_client_may_do_less_than_the_server_and_never_more() {
         let code = code(create(&beside, path).await);
         assert_eq!(code, "PATH_NOT_ALLOWED", "{path}");
     }
-    assert!(
-        create(&dry, "docs/new")
-            .await
-            .unwrap()
-            .get("confirm")
-            .is_none()
-    );
+    let shown = create(&dry, "docs/new").await.unwrap();
+    assert_eq!(shown.get("confirm"), None);
     assert_eq!(code(create(&person, "docs/new").await), "APPROVAL_DENIED");
     assert!(mutations(&wiki).is_empty());
 }
@@ -456,36 +391,25 @@ async fn clients_come_and_go_while_the_server_runs() {
     let first = names.client("first");
     let server = with_names(&wiki, &names).await;
     let session = server.open(&first).await;
-    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    let status = async |caller: &Caller| server.status_of(caller).await;
     let second = names.client("second");
     assert_eq!(status(&second).await, 200);
     // A line that is broken changes nothing for those that still stand in the file.
-    let whole = std::fs::read_to_string(names.path()).unwrap();
-    std::fs::write(names.path(), format!("{whole}{{\n")).unwrap();
+    let whole = fs::read_to_string(names.path()).unwrap();
+    fs::write(names.path(), format!("{whole}{{\n")).unwrap();
     assert_eq!([status(&first).await, status(&second).await], [200; 2]);
-    std::fs::write(names.path(), whole).unwrap();
+    fs::write(names.path(), whole).unwrap();
     names.file().remove("first").unwrap();
-    assert_eq!(
-        [
-            status(&first).await,
-            status(&session).await,
-            status(&second).await
-        ],
-        [401, 401, 200]
-    );
+    for (caller, expected) in [(&first, 401), (&session, 401), (&second, 200)] {
+        assert_eq!(status(caller).await, expected, "{caller:?}");
+    }
     // One of the same name is another client.
     let again = names.client("first");
-    let id = session
-        .headers
-        .iter()
-        .find(|(name, _)| name == "mcp-session-id")
-        .unwrap();
-    assert_eq!(
-        status(&again.clone().with("mcp-session-id", &id.1)).await,
-        404
-    );
+    let id = session.session();
+    let stolen = again.clone().with("mcp-session-id", id);
+    assert_eq!(status(&stolen).await, 404);
     assert_eq!(status(&again).await, 200);
-    std::fs::remove_file(names.path()).unwrap();
+    fs::remove_file(names.path()).unwrap();
     assert_eq!(status(&again).await, 401);
 }
 
@@ -493,39 +417,31 @@ async fn clients_come_and_go_while_the_server_runs() {
 async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = (names.client("own"), names.client("other"));
-    let server = Setup::admin(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-        .naming(&names)
-        .host()
-        .await;
-    let write =
-        |confirm: &str| json!({ "id": id_of(&wiki, "home"), "title": "x", "confirm": confirm });
+    let setup = Setup::admin(&wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
+    let server = setup.naming(&names).host().await;
+    let id = id_of(&wiki, "home");
+    let write = |confirm: &str| json!({ "id": id, "title": "x", "confirm": confirm });
     for number in 0..5 {
         // A session of its own each time changes nothing.
         let session = server.open(&other).await;
         let wrong = write(&format!("guess {number}"));
-        let refused = server.call(&session, UPDATE, wrong).await;
-        assert_eq!(code(refused), "CONFIRM_MISMATCH");
+        server
+            .fails(&session, UPDATE, wrong, "CONFIRM_MISMATCH")
+            .await;
     }
+    let right = write("open-sesame-please");
     let refused = server
-        .call(&other, UPDATE, write("open-sesame-please"))
+        .fails(&other, UPDATE, right.clone(), "RATE_LIMITED")
         .await;
-    let refused = refused.unwrap_err();
-    assert_eq!(refused["code"], "RATE_LIMITED");
     assert_eq!(refused["details"]["retryAfterSeconds"], 1);
-    let applied = server.call(&own, UPDATE, write("open-sesame-please")).await;
-    assert_eq!(applied.unwrap()["outcome"], "applied");
+    let applied = server.ok(&own, UPDATE, right).await;
+    assert_eq!(applied["outcome"], "applied");
     let metrics = server.send("GET", "/metrics", &own, "").await.body;
     says(&metrics, "\nwikijs_gate_wrong_confirm_tokens_total 5\n");
-    let codes: Vec<_> = server
-        .records()
-        .into_iter()
-        .filter_map(|record| record.code)
-        .collect();
-    assert_eq!(
-        codes,
-        [["CONFIRM_MISMATCH"; 5].as_slice(), &["RATE_LIMITED"]].concat()
-    );
+    let codes = server.records().into_iter();
+    let codes: Vec<_> = codes.filter_map(|record| record.code).collect();
+    let expected = [["CONFIRM_MISMATCH"; 5].as_slice(), &["RATE_LIMITED"]].concat();
+    assert_eq!(codes, expected);
 }
 
 #[tokio::test]
@@ -533,20 +449,13 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
     let wiki = sample_wiki().await;
     let docs = wiki.key_with(&["read:pages", "read:source"], "docs");
     let limits = LIMITS().but(|limits| limits.keys = 1);
-    let server = Setup::admin(&wiki)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host_within(limits)
-        .await;
+    let setup = Setup::admin(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.host_within(limits).await;
     let with = |key: &str| Caller::default().with("x-wiki-api-token", key);
     let (admin, docs) = (with(&wiki.keys().admin), with(&docs));
     for _ in 0..2 {
         // With room for one key alone, each pushes the other out.
-        assert!(
-            server
-                .call(&admin, BY_PATH, json!({ "path": "home" }))
-                .await
-                .is_ok()
-        );
+        server.ok(&admin, BY_PATH, json!({ "path": "home" })).await;
         let hidden = server.call(&docs, BY_PATH, json!({ "path": "home" })).await;
         assert!(["PAGE_NOT_FOUND", "PERMISSION_DENIED"].contains(&code(hidden).as_str()));
     }
@@ -556,12 +465,8 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
     assert_eq!(status(&with("a key")).await, 400);
     // A session belongs to the key that it was opened with.
     let session = server.open(&admin).await;
-    let id = session
-        .headers
-        .iter()
-        .find(|(name, _)| name == "mcp-session-id")
-        .unwrap();
-    assert_eq!(status(&docs.with("mcp-session-id", &id.1)).await, 404);
+    let id = session.session();
+    assert_eq!(status(&docs.with("mcp-session-id", id)).await, 404);
     // Where keys are not asked for, one that is brought must not go unheeded.
     let plain = Setup::readonly(&wiki).host().await;
     let status = plain.post(&admin, &initialize("2025-11-25")).await.status;
@@ -570,7 +475,7 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
 
 #[tokio::test]
 async fn no_callers_key_leaves_an_index_on_the_disk() {
-    let (wiki, dir) = (sample_wiki().await, tempfile::TempDir::new().unwrap());
+    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
     let server = Setup::admin(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .with("WIKI_INDEX", "disk")
@@ -583,7 +488,7 @@ async fn no_callers_key_leaves_an_index_on_the_disk() {
         // A key that is none is told so, or reads as a guest; either way nothing stays of it.
         let _ = server.call(&caller, SEARCH, search.clone()).await;
     }
-    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
     let reader = Caller::default().with("x-wiki-api-token", &wiki.keys().readonly);
     let found = server.call(&reader, SEARCH, search).await;
@@ -593,29 +498,18 @@ async fn no_callers_key_leaves_an_index_on_the_disk() {
 #[tokio::test]
 async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
     let wiki = sample_wiki().await;
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host()
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.host().await;
     for (title, key) in [("A", &wiki.keys().admin), ("B", &wiki.keys().editor)] {
         let caller = Caller::default().with("x-wiki-api-token", key);
-        let arguments = json!({ "id": id_of(&wiki, "home"), "title": title });
-        let preview = server
-            .call(&caller, UPDATE, arguments.clone())
-            .await
-            .unwrap();
-        let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
-        let outcome = &server.call(&caller, UPDATE, confirmed).await.unwrap()["outcome"];
-        assert_eq!(outcome, "applied");
+        let change = json!({ "id": id_of(&wiki, "home"), "title": title });
+        server.applied(&caller, UPDATE, change).await;
     }
     server.stop.cancel();
     server.ended.await.unwrap();
-    assert_eq!(crate::harness::runs(server.dir.path()).len(), 1);
-    let records = crate::harness::records(server.dir.path());
-    assert_eq!(
-        serde_json::to_value(records.last().unwrap().event).unwrap(),
-        "closed"
-    );
+    assert_eq!(runs(server.dir.path()).len(), 1);
+    let records = records(server.dir.path());
+    assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
 }
 
 #[tokio::test]
@@ -625,11 +519,8 @@ async fn a_forged_forwarded_address_is_not_on_record() {
         .client("ci")
         .with("x-forwarded-for", "6.6.6.6, 192.0.2.7");
     for (trusted, expected) in [("10.0.0.0/8", "127.0.0.1"), ("127.0.0.1", "192.0.2.7")] {
-        let server = Setup::editor(&wiki)
-            .with("WIKI_SERVE_TRUSTED_PROXIES", trusted)
-            .naming(&names)
-            .host()
-            .await;
+        let setup = Setup::editor(&wiki).with("WIKI_SERVE_TRUSTED_PROXIES", trusted);
+        let server = setup.naming(&names).host().await;
         let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
         server.call(&client, UPDATE, arguments).await.unwrap();
         let record = server.records().pop().unwrap().client.unwrap();
@@ -641,7 +532,7 @@ async fn a_forged_forwarded_address_is_not_on_record() {
 #[tokio::test]
 async fn no_token_or_key_is_in_a_log_at_its_most_talkative_nor_in_an_answer() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let client = names.client("ci");
     let mut child = Process::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["serve", "--http", "127.0.0.1:0"])
@@ -676,32 +567,23 @@ async fn no_token_or_key_is_in_a_log_at_its_most_talkative_nor_in_an_answer() {
     let caller = client.clone().with("x-wiki-api-token", &wiki.keys().editor);
     let good = server.post(&caller).await;
     assert!(good.contains("200 OK"), "{good}");
-    let refused = server
-        .post(&caller.clone().with("authorization", wrong))
-        .await;
+    let stranger = caller.clone().with("authorization", wrong);
+    let refused = server.post(&stranger).await;
     assert!(refused.contains("401 "), "{refused}");
     let ended = Process::new("kill")
         .args(["-TERM", &child.id().to_string()])
         .status();
     assert!(ended.unwrap().success());
     stderr.read_to_string(&mut log).unwrap();
-    let mut stdout = String::new();
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut stdout)
-        .unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(143));
-    assert_eq!(stdout, "");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (output.status.code(), &*output.stdout),
+        (Some(143), &b""[..])
+    );
     assert!(log.contains("\"id\":") && log.contains(TREE), "{log}");
     let token = client.headers[0].1.trim_start_matches("Bearer ").to_owned();
-    for secret in [
-        token.as_str(),
-        "planted",
-        &wiki.keys().editor,
-        &wiki.keys().readonly,
-    ] {
+    let keys = wiki.keys();
+    for secret in [&*token, "planted", &keys.editor, &keys.readonly] {
         for text in [&log, &good, &refused] {
             assert!(!text.contains(secret), "{secret} in {text}");
         }
@@ -744,28 +626,16 @@ fn tokens_are_made_listed_and_revoked() {
             .with("WIKI_AUDIT_DIR", names.dir.path().to_str().unwrap())
             .run()
     };
-    let made = token(&[
-        "new",
-        "ci",
-        "--prefixes",
-        "docs/x",
-        "--expires",
-        "2h",
-        "--rate",
-        "30",
-        "--confirm",
-        "person",
-    ]);
+    let bounds = ["--prefixes", "docs/x", "--expires", "2h", "--rate", "30"];
+    let made = token(&[&["new", "ci"][..], &bounds, &["--confirm", "person"]].concat());
     assert_eq!(made.code, 0, "{}", made.stderr);
     let secret = made.stdout.trim();
     assert!(secret.starts_with("wjs_") && secret.len() == 47, "{secret}");
-    assert!(!std::fs::read_to_string(&path).unwrap().contains(secret));
+    assert!(!fs::read_to_string(&path).unwrap().contains(secret));
     let listed = token(&["list"]);
     assert!(!listed.told.contains(secret));
-    says(
-        &listed.stdout,
-        "writes below docs/x, a person confirms, 30 a minute",
-    );
+    let part = "writes below docs/x, a person confirms, 30 a minute";
+    says(&listed.stdout, part);
     // A time for people, whatever is in the file.
     says(&made.stderr, "\nIt expires in 2 hours, at ");
     says(&listed.stdout, "  in 2 hours, 20");
@@ -796,9 +666,8 @@ fn tokens_are_made_listed_and_revoked() {
     ] {
         assert_eq!(token(&arguments).code, code, "{arguments:?}");
     }
-    let missing = Command::new(&["token", "list"]).run();
-    assert_eq!(missing.code, 2);
-    assert!(missing.stderr.contains("WIKI_SERVE_TOKENS_FILE"));
+    let missing = Command::new(&["token", "list"]).run().exits(2);
+    missing.warns("WIKI_SERVE_TOKENS_FILE");
 }
 
 #[test]
@@ -807,24 +676,14 @@ fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
     let path = names.path();
     let vain = |prefixes: &str, rate: &str| {
         let name = format!("{prefixes}-{rate}");
-        let arguments = [
-            "token",
-            "new",
-            &name,
-            "--prefixes",
-            prefixes,
-            "--rate",
-            rate,
-            "--expires",
-            "never",
-        ];
-        let made = Command::new(&arguments)
+        let bounds = ["--prefixes", prefixes, "--rate", rate, "--expires", "never"];
+        let made = Command::new(&[&["token", "new", &*name], &bounds[..]].concat())
             .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
             .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,en:team")
-            .run();
-        assert_eq!(made.code, 0, "{}", made.told);
-        made.stderr
-            .replace("Keep this token: it is not shown again.\n", "")
+            .run()
+            .good();
+        let kept = "Keep this token: it is not shown again.\n";
+        made.stderr.replace(kept, "")
     };
     assert_eq!(vain("docs", "600"), "");
     assert_eq!(vain("team", "1"), "");

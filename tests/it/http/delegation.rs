@@ -1,27 +1,12 @@
 //! Delegation: a client hands on a part of its rights for a task, and never more than it has.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use wikijs_gate::audit::{AuditEvent, Record};
-use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::{DelegateRecord, Grant, HttpLimits, KeptDelegates};
+use wikijs_gate::server::http::{DelegateRecord, HttpLimits, KeptDelegates};
 
-use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, mutations, runs, wiki_of};
-use crate::house::docs::generated;
-use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking};
+use crate::http::hosted::{call, rewrite, speaking};
+use crate::prelude::*;
 use crate::review::{Browser, reviewer};
-use crate::testkit::{
-    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DELETE, END, LIST, LIST_PROPOSALS, RECALL,
-    REMEMBER, SEARCH, Shows as _, TAGS, TREE, UNDO, UPDATE, WITHDRAW, begins,
-};
 
 const ALL: &str = "pages,undo,proposals,drafts,delegate";
 
@@ -37,6 +22,14 @@ async fn wiki() -> DemoWiki {
 
 fn serving(wiki: &DemoWiki, names: &Names) -> Setup {
     Setup::editor(wiki).toolsets(ALL).naming(names)
+}
+
+/// A wiki, the file of clients of its server, the server, and a client who may delegate.
+async fn family() -> (DemoWiki, Names, Hosted, Caller) {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.client("ci");
+    let server = serving(&wiki, &names).host().await;
+    (wiki, names, server, maker)
 }
 
 fn agent(answer: &Value) -> Caller {
@@ -73,48 +66,39 @@ impl Hosted {
     }
 }
 
-fn page(path: &str) -> Value {
-    json!({ "path": path, "title": "New", "content": "# New\n" })
-}
-
 fn reason(refused: &Result<Value, Value>) -> &str {
     let error = refused.as_ref().unwrap_err();
     assert_eq!(error["code"], "DELEGATION_DENIED", "{error}");
     error["details"]["reason"].as_str().unwrap()
 }
 
-/// Waits until the end of these delegates is settled, so that their documents are gone.
-async fn settled(server: &Hosted, ended: &[&Value]) {
-    let is_there = |one: &Arc<DelegateRecord>| ended.iter().any(|it| it["delegate"] == one.name());
+/// Waits as long as this is so.
+async fn while_so(is_so: impl Fn() -> bool) {
     let look = async {
-        while kept(server).iter().any(is_there) {
+        while is_so() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), look)
-        .await
-        .unwrap();
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, look).await.unwrap();
+}
+
+/// Waits until the end of these delegates is settled, so that their documents are gone.
+async fn settled(server: &Hosted, ended: &[&Value]) {
+    let is_there = |one: &Arc<DelegateRecord>| ended.iter().any(|it| it["delegate"] == one.name());
+    while_so(|| kept(server).iter().any(is_there)).await;
 }
 
 /// The records of ends, once there are so many: the reason of each, with the delegate's name.
 async fn ends(server: &Hosted, count: usize) -> Vec<(String, String)> {
-    let look = async {
-        loop {
-            let ended = server.records().into_iter().filter(|one| {
-                one.event == AuditEvent::Delegation && one.decision.as_deref() == Some("ended")
-            });
-            let ended: Vec<_> = ended
-                .map(|one| (one.client.unwrap().subject.unwrap(), one.reason.unwrap()))
-                .collect();
-            if ended.len() >= count {
-                return ended;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+    let ended = || {
+        let ended = server.records().into_iter().filter(|one| {
+            one.event == AuditEvent::Delegation && one.decision.as_deref() == Some("ended")
+        });
+        vec_of(ended.map(|one| (one.client.unwrap().subject.unwrap(), one.reason.unwrap())))
     };
-    tokio::time::timeout(Duration::from_secs(20), look)
-        .await
-        .unwrap()
+    while_so(|| ended().len() < count).await;
+    ended()
 }
 
 /// Lets the time of a delegate be up.
@@ -126,42 +110,19 @@ fn expire(server: &Hosted, made: &Value) {
 
 #[tokio::test]
 async fn a_delegate_without_writes_reads_below_its_prefixes_and_does_nothing_else() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
-    let made = server
-        .delegate(
-            &maker,
-            json!({ "task": "look at the docs", "prefixes": ["docs"] }),
-        )
-        .await;
-    let name = made["delegate"].as_str().unwrap();
-    assert!(name.starts_with("ci/delegate-"), "{name}");
+    let (_wiki, _names, server, maker) = family().await;
+    let wanted = json!({ "task": "look at the docs", "prefixes": ["docs"] });
+    let made = server.delegate(&maker, wanted).await;
+    begins(&made["delegate"], "ci/delegate-");
     let agent = agent(&made);
-    assert_eq!(
-        server.tools(&agent).await,
-        [
-            SEARCH,
-            LIST,
-            BY_PATH,
-            BY_ID,
-            TREE,
-            "wikijs_get_page_history",
-            TAGS,
-            "wikijs_list_bin",
-            LIST_PROPOSALS,
-            "wikijs_get_proposal",
-            CHANGE_SET
-        ]
-    );
-    let read = server
-        .call(&agent, BY_PATH, json!({ "path": "docs/alpha" }))
+    let pages = [SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS];
+    let sets = ["wikijs_list_bin", LIST_PROPOSALS, GET_PROPOSAL, CHANGE_SET];
+    assert_eq!(server.tools(&agent).await, [&pages[..], &sets].concat());
+    let (within, outside) = (json!({ "path": "docs/alpha" }), json!({ "path": "home" }));
+    server.ok(&agent, BY_PATH, within).await;
+    server
+        .fails(&agent, BY_PATH, outside, "PAGE_NOT_FOUND")
         .await;
-    assert!(read.is_ok(), "{read:?}");
-    let hidden = server
-        .call(&agent, BY_PATH, json!({ "path": "home" }))
-        .await;
-    assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
     // The token is kept nowhere.
     let token = made["token"].as_str().unwrap();
     let kept = fs::read_to_string(path(&server, &made)).unwrap();
@@ -170,17 +131,19 @@ async fn a_delegate_without_writes_reads_below_its_prefixes_and_does_nothing_els
 
 #[tokio::test]
 async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (_wiki, _names, server, maker) = family().await;
     let wanted = json!({ "task": "write docs/new", "writes": 20, "prefixes": ["docs"] });
     let made = server.delegate(&maker, wanted).await;
     let agent = agent(&made);
-    let written = server.call(&agent, CREATE, page("docs/new")).await.unwrap();
+    let written = server
+        .call(&agent, CREATE, new_page("docs/new"))
+        .await
+        .unwrap();
     assert_eq!(written["preview"], true, "{written}");
     let proposal = written["proposal"].as_str().unwrap();
-    let outside = server.call(&agent, CREATE, page("new")).await;
-    assert_eq!(outside.unwrap_err()["code"], "PATH_NOT_ALLOWED");
+    server
+        .fails(&agent, CREATE, new_page("new"), "PATH_NOT_ALLOWED")
+        .await;
     let end = json!({ "delegate": made["delegate"] });
     let did = server.call(&maker, END, end).await.unwrap();
     assert_eq!(did["writesUsed"], 1, "{did}");
@@ -199,43 +162,37 @@ async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
 
 #[tokio::test]
 async fn a_delegate_proposes_within_its_grant_alone_and_its_maker_may_withdraw_that() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let other = names.add("other", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
+    let other = names.client("other");
     let wanted = json!({ "task": "t", "writes": 1, "sends": true, "prefixes": ["docs"] });
     let agent = agent(&server.delegate(&maker, wanted).await);
     let proposes = |path: &str| {
-        let mut arguments = page(path);
+        let mut arguments = new_page(path);
         arguments["propose"] = json!(true);
         arguments
     };
-    let outside = server.call(&agent, CREATE, proposes("new")).await;
-    assert_eq!(outside.unwrap_err()["code"], "PATH_NOT_ALLOWED");
-    let own = server.call(&agent, CREATE, proposes("docs/new")).await;
-    let own = own.unwrap()["proposal"].clone();
-    let beyond = server.call(&agent, CREATE, proposes("docs/more")).await;
-    assert_eq!(beyond.unwrap_err()["code"], "DELEGATION_DENIED");
-    let makers = server.call(&maker, CREATE, proposes("new")).await;
-    let makers = makers.unwrap()["proposal"].clone();
+    server
+        .fails(&agent, CREATE, proposes("new"), "PATH_NOT_ALLOWED")
+        .await;
+    let own = server.ok(&agent, CREATE, proposes("docs/new")).await["proposal"].clone();
+    server
+        .fails(&agent, CREATE, proposes("docs/more"), "DELEGATION_DENIED")
+        .await;
+    let makers = server.ok(&maker, CREATE, proposes("new")).await["proposal"].clone();
     for (caller, id) in [(&agent, &makers), (&other, &own), (&other, &makers)] {
-        let refused = server.call(caller, WITHDRAW, json!({ "id": id })).await;
-        assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT");
+        let set = json!({ "id": id });
+        server.fails(caller, WITHDRAW, set, "INVALID_INPUT").await;
     }
-    let withdrawn = server.call(&maker, WITHDRAW, json!({ "id": own })).await;
-    withdrawn
-        .unwrap()
-        .shows(json!({ "state": "withdrawn", "withdrawnBy": "ci" }));
-    let withdrawn = server.call(&maker, WITHDRAW, json!({ "id": makers })).await;
-    assert_eq!(withdrawn.unwrap()["state"], "withdrawn");
+    for id in [own, makers] {
+        let withdrawn = server.ok(&maker, WITHDRAW, json!({ "id": id })).await;
+        withdrawn.shows(json!({ "state": "withdrawn", "withdrawnBy": "ci" }));
+    }
     assert!(mutations(&wiki).is_empty());
 }
 
 #[tokio::test]
 async fn the_tools_stay_within_their_budget_and_are_there_for_named_clients_alone() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let listed = server.post(&maker, &list).await.message();
     for name in [DELEGATE, END] {
@@ -250,38 +207,24 @@ async fn the_tools_stay_within_their_budget_and_are_there_for_named_clients_alon
     let nobody = Setup::editor(&wiki).toolsets(ALL);
     let open = nobody.host().await;
     let tools = open.tools(&Caller::default()).await;
-    assert!(
-        tools.iter().all(|tool| !tool.contains("deleg")),
-        "{tools:?}"
-    );
+    lacks(&tools.join(" "), "deleg");
     // Nor where each caller brings a key of its own, which a delegate would need.
-    let keyed = serving(&wiki, &names)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host()
-        .await;
+    let setup = serving(&wiki, &names).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let keyed = setup.host().await;
     let caller = maker.with("x-wiki-api-token", &wiki.keys().editor);
     let tools = keyed.tools(&caller).await;
-    assert!(
-        tools.iter().all(|tool| !tool.contains("deleg")),
-        "{tools:?}"
-    );
+    lacks(&tools.join(" "), "deleg");
 }
 
 #[tokio::test]
 async fn a_delegate_does_not_delegate_and_has_no_other_clients_delegates() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let other = names.add("other", Grant::default());
-    let server = serving(&wiki, &names).host().await;
-    let made = server
-        .delegate(&maker, json!({ "task": "t", "writes": 20 }))
-        .await;
+    let (_wiki, names, server, maker) = family().await;
+    let other = names.client("other");
+    let wanted = json!({ "task": "t", "writes": 20 });
+    let made = server.delegate(&maker, wanted).await;
     let delegate = agent(&made);
     let tools = server.tools(&delegate).await;
-    assert!(
-        tools.iter().all(|tool| !tool.contains("deleg")),
-        "{tools:?}"
-    );
+    lacks(&tools.join(" "), "deleg");
     let again = json!({ "task": "t" });
     let answer = server.post(&delegate, &call(DELEGATE, again)).await;
     let message = answer.message();
@@ -293,82 +236,51 @@ async fn a_delegate_does_not_delegate_and_has_no_other_clients_delegates() {
         assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
     }
     let end = json!({ "delegate": made["delegate"] });
-    let refused = server.call(&other, END, end).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    server.fails(&other, END, end, "INVALID_INPUT").await;
     assert_eq!(server.status(&delegate).await, 200);
 }
 
 #[tokio::test]
 async fn nothing_beyond_the_maker_is_handed_on() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add(
-        "ci",
-        Grant {
-            prefixes: Some(vec!["docs".to_owned()]),
-            read_prefixes: Some(vec!["docs".to_owned(), "home".to_owned()]),
-            tools: Some(
-                [BY_PATH, CREATE, DELEGATE, END]
-                    .map(ToOwned::to_owned)
-                    .to_vec(),
-            ),
-            ..Grant::default()
-        },
-    );
-    let reader = names.add(
-        "reader",
-        Grant {
-            read_only: true,
-            ..Grant::default()
-        },
-    );
-    let proposer = names.add(
-        "proposer",
-        Grant {
-            dry_run: true,
-            ..Grant::default()
-        },
-    );
+    let maker = names.granted("ci", |may| {
+        may.prefixes = some(["docs"]);
+        may.read_prefixes = some(["docs", "home"]);
+        may.tools = some([BY_PATH, CREATE, DELEGATE, END]);
+    });
+    let reader = names.granted("reader", |may| may.read_only = true);
+    let proposer = names.granted("proposer", |may| may.dry_run = true);
     let server = serving(&wiki, &names).host().await;
-    for (wanted, field) in [
-        (
-            json!({ "task": "t", "writes": 1, "prefixes": ["hr"] }),
-            "prefixes",
-        ),
-        (
-            json!({ "task": "t", "writes": 1, "prefixes": ["home"] }),
-            "prefixes",
-        ),
-        (json!({ "task": "t", "prefixes": ["hr"] }), "prefixes"),
-        (json!({ "task": "t", "prefixes": ["a//b"] }), "prefixes"),
-        (
-            json!({ "task": "t", "writes": 1, "tools": [DELETE] }),
-            "tools",
-        ),
-        (json!({ "task": "t", "tools": ["wikijs_made_up"] }), "tools"),
-        (json!({ "task": "t", "tools": [CREATE] }), "writes"),
-        (json!({ "task": "t", "minutes": 1441 }), "minutes"),
-        (json!({ "task": "t", "minutes": 0 }), "minutes"),
-        (json!({ "task": "two\nlines" }), "task"),
-        (json!({ "task": " " }), "task"),
+    for (field, more) in [
+        ("prefixes", json!({ "writes": 1, "prefixes": ["hr"] })),
+        ("prefixes", json!({ "writes": 1, "prefixes": ["home"] })),
+        ("prefixes", json!({ "prefixes": ["hr"] })),
+        ("prefixes", json!({ "prefixes": ["a//b"] })),
+        ("tools", json!({ "writes": 1, "tools": [DELETE] })),
+        ("tools", json!({ "tools": ["wikijs_made_up"] })),
+        ("writes", json!({ "tools": [CREATE] })),
+        ("minutes", json!({ "minutes": 1441 })),
+        ("minutes", json!({ "minutes": 0 })),
+        ("task", json!({ "task": "two\nlines" })),
+        ("task", json!({ "task": " " })),
     ] {
-        let refused = server.call(&maker, DELEGATE, wanted.clone()).await;
-        let refused = refused.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{wanted}: {refused}");
-        assert_eq!(refused["details"]["fields"][0]["path"], field, "{refused}");
+        let mut wanted = json!({ "task": "t" });
+        let own = more.as_object().unwrap().clone();
+        wanted.as_object_mut().unwrap().extend(own);
+        let refused = server.fails(&maker, DELEGATE, wanted, "INVALID_INPUT");
+        let refused = refused.await["details"]["fields"][0]["path"].clone();
+        assert_eq!(refused, field, "{more}");
     }
     let writer = json!({ "task": "t", "writes": 1 });
     let refused = server.call(&reader, DELEGATE, writer).await;
     assert_eq!(reason(&refused), "no_tools");
-    assert!(
-        server
-            .call(&reader, DELEGATE, json!({ "task": "t" }))
-            .await
-            .is_ok()
-    );
+    server.ok(&reader, DELEGATE, json!({ "task": "t" })).await;
     // Whoever only proposes has a delegate that only proposes.
     let sends = json!({ "task": "t", "writes": 1, "sends": true });
     let made = server.delegate(&proposer, sends).await;
-    let open = server.call(&agent(&made), CREATE, page("docs/new")).await;
+    let open = server
+        .call(&agent(&made), CREATE, new_page("docs/new"))
+        .await;
     assert!(open.unwrap().get("proposal").is_some());
     // A wider prefix than the maker's is what the maker has of it.
     let all = json!({ "task": "t", "writes": 1, "tools": [CREATE, BY_PATH], "prefixes": ["docs", "docs/alpha", "hr"] });
@@ -380,45 +292,27 @@ async fn nothing_beyond_the_maker_is_handed_on() {
 
 #[tokio::test]
 async fn a_maker_that_loses_rights_takes_them_from_its_delegates_at_once() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (_wiki, names, server, maker) = family().await;
     let wanted = json!({ "task": "t", "sends": true, "writes": 9 });
     let delegate = agent(&server.delegate(&maker, wanted).await);
     let session = server.open(&delegate).await;
-    assert!(
-        server
-            .call(&session, BY_PATH, json!({ "path": "hr/pay" }))
-            .await
-            .is_ok()
-    );
+    let pay = json!({ "path": "hr/pay" });
+    server.ok(&session, BY_PATH, pay.clone()).await;
     let narrow = |member: &str, value: Value| {
-        let text = fs::read_to_string(names.path()).unwrap();
-        let mut line: Value = serde_json::from_str(text.trim()).unwrap();
-        line["may"][member] = value;
-        fs::write(names.path(), format!("{line}\n")).unwrap();
+        rewrite(&names.path(), |line| line["may"][member] = value.clone());
     };
     narrow("readPrefixes", json!(["docs", "new"]));
-    let hidden = server
-        .call(&session, BY_PATH, json!({ "path": "hr/pay" }))
-        .await;
-    assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
-    let shown = server
-        .call(&session, CREATE, page("new/one"))
-        .await
-        .unwrap();
+    server.fails(&session, BY_PATH, pay, "PAGE_NOT_FOUND").await;
+    let shown = server.ok(&session, CREATE, new_page("new/one")).await;
     assert!(shown.get("confirm").is_some(), "{shown}");
     // A preview that it was shown counts no more than its maker's rights do now.
     narrow("prefixes", json!(["docs"]));
-    let mut confirmed = page("new/one");
+    let mut confirmed = new_page("new/one");
     confirmed["confirm"] = shown["confirm"].clone();
     let refused = server.call(&session, CREATE, confirmed).await.unwrap_err();
     assert_eq!(refused["code"], "PATH_NOT_ALLOWED", "{refused}");
     narrow("dryRun", json!(true));
-    let open = server
-        .call(&session, CREATE, page("docs/two"))
-        .await
-        .unwrap();
+    let open = server.ok(&session, CREATE, new_page("docs/two")).await;
     assert!(open.get("proposal").is_some(), "{open}");
     narrow("readOnly", json!(true));
     let tools = server.tools(&session).await;
@@ -433,11 +327,7 @@ async fn a_maker_that_loses_rights_takes_them_from_its_delegates_at_once() {
 #[tokio::test]
 async fn a_delegate_ends_with_its_maker_with_its_makers_token_and_by_the_operator() {
     let (wiki, names) = (wiki().await, Names::new());
-    let (one, other, third) = (
-        names.add("one", Grant::default()),
-        names.add("other", Grant::default()),
-        names.add("third", Grant::default()),
-    );
+    let [one, other, third] = ["one", "other", "third"].map(|name| names.client(name));
     let server = serving(&wiki, &names).host().await;
     let wanted = json!({ "task": "t" });
     let first = server.delegate(&one, wanted.clone()).await;
@@ -469,9 +359,7 @@ async fn a_delegate_ends_with_its_maker_with_its_makers_token_and_by_the_operato
 
 #[tokio::test]
 async fn six_at_once_are_too_many_and_an_ended_one_makes_room() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     let wanted = json!({ "task": "t" });
     // At the same time, on two servers of one store.
     let other = serving(&wiki, &names).in_dir(&server.dir).host().await;
@@ -487,20 +375,17 @@ async fn six_at_once_are_too_many_and_an_ended_one_makes_room() {
     }
     let first = made[0].as_ref().unwrap();
     let end = json!({ "delegate": first["delegate"] });
-    assert!(other.call(&maker, END, end.clone()).await.is_ok());
+    other.ok(&maker, END, end.clone()).await;
     // Ended by one server, it calls no other, and is no delegate any more.
     assert_eq!(server.status(&agent(first)).await, 401);
-    let again = server.call(&maker, END, end).await.unwrap_err();
-    assert_eq!(again["code"], "INVALID_INPUT");
-    assert!(server.call(&maker, DELEGATE, wanted.clone()).await.is_ok());
+    server.fails(&maker, END, end, "INVALID_INPUT").await;
+    server.ok(&maker, DELEGATE, wanted.clone()).await;
     assert!(server.call(&maker, DELEGATE, wanted).await.is_err());
 }
 
 #[tokio::test]
 async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_store() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     // A server that looks at its files once an hour otherwise.
     let slow = serving(&wiki, &names)
         .in_dir(&server.dir)
@@ -514,7 +399,10 @@ async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_store()
     let delegate = agent(&made);
     assert_eq!(slow.status(&delegate).await, 200);
     for (server, path) in [(&server, "docs/one"), (&slow, "docs/two")] {
-        let open = server.call(&delegate, CREATE, page(path)).await.unwrap();
+        let open = server
+            .call(&delegate, CREATE, new_page(path))
+            .await
+            .unwrap();
         assert!(open.get("proposal").is_some(), "{open}");
     }
     server.stop.cancel();
@@ -526,7 +414,7 @@ async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_store()
     assert_eq!(elsewhere.status(&delegate).await, 401);
     // What it made before counts.
     for server in [&slow, &again] {
-        let refused = server.call(&delegate, CREATE, page("docs/three")).await;
+        let refused = server.call(&delegate, CREATE, new_page("docs/three")).await;
         assert_eq!(reason(&refused), "writes");
     }
     names.file().remove("ci").unwrap();
@@ -537,7 +425,7 @@ async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_store()
 #[tokio::test]
 async fn a_server_of_another_wiki_on_the_store_neither_takes_a_delegate_nor_ends_it() {
     let (wiki_of_it, other, names) = (wiki().await, wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
+    let maker = names.client("ci");
     let server = serving(&wiki_of_it, &names).host().await;
     let elsewhere = serving(&other, &names).in_dir(&server.dir).host().await;
     let wanted = json!({ "task": "t" });
@@ -546,8 +434,7 @@ async fn a_server_of_another_wiki_on_the_store_neither_takes_a_delegate_nor_ends
     assert_eq!(server.status(&delegate).await, 200);
     assert_eq!(elsewhere.status(&delegate).await, 401);
     let end = json!({ "delegate": made["delegate"] });
-    let refused = elsewhere.call(&maker, END, end).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    elsewhere.fails(&maker, END, end, "INVALID_INPUT").await;
     server.stop.cancel();
     server.ended.await.unwrap();
     expire(&elsewhere, &made);
@@ -566,9 +453,7 @@ async fn a_server_of_another_wiki_on_the_store_neither_takes_a_delegate_nor_ends
 
 #[tokio::test]
 async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (_wiki, _names, server, maker) = family().await;
     let wanted = json!({ "task": "t", "minutes": 5 });
     let made = server.delegate(&maker, wanted.clone()).await;
     let later = server.delegate(&maker, wanted).await;
@@ -578,18 +463,14 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
     assert_eq!(server.status(&session).await, 401);
     settled(&server, &[&made]).await;
     let name = made["delegate"].as_str().unwrap().to_owned();
-    assert_eq!(
-        ends(&server, 1).await,
-        [(name, "its time was up".to_owned())]
-    );
+    let expected = [(name, "its time was up".to_owned())];
+    assert_eq!(ends(&server, 1).await, expected);
     assert_eq!(server.status(&agent(&later)).await, 200);
 }
 
 #[tokio::test]
 async fn an_end_that_cannot_be_put_on_record_is_put_there_by_the_next_server() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     let made = server.delegate(&maker, json!({ "task": "t" })).await;
     let file = path(&server, &made);
     // Somebody takes the run's file away.
@@ -597,31 +478,22 @@ async fn an_end_that_cannot_be_put_on_record_is_put_there_by_the_next_server() {
         fs::remove_file(run).unwrap();
     }
     expire(&server, &made);
-    let has_ended = async {
-        while fs::read_to_string(&file).is_ok_and(|text| !text.contains("\"ended\"")) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let limit = Duration::from_secs(20);
-    tokio::time::timeout(limit, has_ended).await.unwrap();
+    let goes_on = || fs::read_to_string(&file).is_ok_and(|text| !text.contains("\"ended\""));
+    while_so(goes_on).await;
     assert_eq!(server.status(&agent(&made)).await, 401);
     server.stop.cancel();
     server.ended.await.unwrap();
     let again = serving(&wiki, &names).in_dir(&server.dir).host().await;
     settled(&again, &[&made]).await;
     let name = made["delegate"].as_str().unwrap().to_owned();
-    assert_eq!(
-        ends(&again, 1).await,
-        [(name, "its time was up".to_owned())]
-    );
+    let expected = [(name, "its time was up".to_owned())];
+    assert_eq!(ends(&again, 1).await, expected);
 }
 
 /// As a server leaves it that is killed between the record and the removal.
 #[tokio::test]
 async fn an_end_that_is_on_record_already_is_not_put_there_again() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (_wiki, _names, server, maker) = family().await;
     let made = server.delegate(&maker, json!({ "task": "t" })).await;
     let file = path(&server, &made);
     let mut document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
@@ -643,11 +515,9 @@ async fn an_end_that_is_on_record_already_is_not_put_there_again() {
 #[tokio::test]
 async fn what_a_delegate_remembered_goes_to_its_maker() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names)
-        .toolsets("pages,memory,delegate")
-        .host()
-        .await;
+    let maker = names.client("ci");
+    let setup = serving(&wiki, &names).toolsets("pages,memory,delegate");
+    let server = setup.host().await;
     let remembering = async |name: &str| {
         let wanted = json!({ "task": "t", "writes": 20 });
         let made = server.delegate(&maker, wanted).await;
@@ -663,9 +533,7 @@ async fn what_a_delegate_remembered_goes_to_its_maker() {
         let told = server.call(&maker, RECALL, json!({})).await;
         let told = told.unwrap();
         let all = told["memories"].as_array().unwrap().iter();
-        let mut all: Vec<String> = all
-            .map(|one| one["content"].as_str().unwrap().to_owned())
-            .collect();
+        let mut all = vec_of(all.map(|one| one["content"].as_str().unwrap().to_owned()));
         all.sort();
         all
     };
@@ -693,29 +561,23 @@ async fn what_a_delegate_remembered_goes_to_its_maker() {
 #[tokio::test]
 async fn a_family_counts_as_one_client() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add(
-        "ci",
-        Grant {
-            rate: Some(6),
-            ..Grant::default()
-        },
-    );
-    let other = names.add("other", Grant::default());
+    let maker = names.granted("ci", |may| may.rate = Some(6));
+    let other = names.client("other");
     let rules = "[[rules]]\nname = \"busy\"\nthen = \"deny\"\nwrites_per_day_over = 0\nclients = [\"CI\"]\n";
     let server = serving(&wiki, &names).with_tables(rules).host().await;
     let wanted = json!({ "task": "t", "writes": 20, "sends": true });
     let delegate = agent(&server.delegate(&maker, wanted.clone()).await);
     let sibling = agent(&server.delegate(&maker, wanted).await);
-    let mut new = page("docs/one");
+    let mut new = new_page("docs/one");
     new["confirm"] = server.call(&delegate, CREATE, new.clone()).await.unwrap()["confirm"].clone();
     let applied = server.call(&delegate, CREATE, new).await.unwrap();
     assert_eq!(applied["outcome"], "applied", "{applied}");
     // The write of one is the write of all, and the rule that names the maker holds for each.
     for caller in [&sibling, &maker] {
-        let denied = server.call(caller, CREATE, page("docs/two")).await;
+        let denied = server.call(caller, CREATE, new_page("docs/two")).await;
         assert_eq!(denied.unwrap_err()["details"]["rule"], "busy");
     }
-    assert!(server.call(&other, CREATE, page("docs/two")).await.is_ok());
+    server.ok(&other, CREATE, new_page("docs/two")).await;
     // Six requests of the family have come.
     for caller in [&maker, &delegate, &sibling] {
         assert_eq!(server.status(caller).await, 429);
@@ -734,9 +596,7 @@ async fn a_family_counts_as_one_client() {
 
 #[tokio::test]
 async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (_wiki, _names, server, maker) = family().await;
     let wanted = json!({ "task": "t", "writes": 20, "sends": true });
     let delegate = agent(&server.delegate(&maker, wanted.clone()).await);
     let sibling = agent(&server.delegate(&maker, wanted).await);
@@ -745,8 +605,10 @@ async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
         arguments["confirm"] = shown["confirm"].clone();
         server.call(caller, tool, arguments).await
     };
-    let own = confirmed(&maker, CREATE, page("docs/own")).await.unwrap();
-    let its = confirmed(&delegate, CREATE, page("docs/its"))
+    let own = confirmed(&maker, CREATE, new_page("docs/own"))
+        .await
+        .unwrap();
+    let its = confirmed(&delegate, CREATE, new_page("docs/its"))
         .await
         .unwrap();
     let undo = |answer: &Value| json!({ "callId": answer["callId"] });
@@ -757,7 +619,7 @@ async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
     let back = confirmed(&maker, UNDO, undo(&its)).await.unwrap();
     assert_eq!(back["outcome"], "applied", "{back}");
     // Drafts are each one's own.
-    let mut draft = page("docs/draft");
+    let mut draft = new_page("docs/draft");
     draft["draft"] = json!("plan");
     server.call(&maker, CREATE, draft).await.unwrap();
     let drafts = server.call(&delegate, CHANGE_SET, json!({})).await;
@@ -766,12 +628,10 @@ async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
 
 #[tokio::test]
 async fn a_maker_that_is_revoked_while_its_delegate_writes_ends_the_write() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     let wanted = json!({ "task": "t", "writes": 20, "sends": true });
     let delegate = agent(&server.delegate(&maker, wanted.clone()).await);
-    let mut new = page("docs/one");
+    let mut new = new_page("docs/one");
     new["confirm"] = server.call(&delegate, CREATE, new.clone()).await.unwrap()["confirm"].clone();
     let clients = fs::read_to_string(names.path()).unwrap();
     // The call is past the guard when the wiki is asked.
@@ -822,7 +682,7 @@ fn steady(text: &str) -> String {
 #[tokio::test]
 async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("planner", Grant::default());
+    let maker = names.client("planner");
     let server = serving(&wiki, &names).host().await;
     let show = |marker: &str, kind: &str, text: &str| {
         let text = steady(text);
@@ -875,10 +735,7 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     assert_eq!(refused.status, 401);
     show("refused", "text", &refused.body);
     // The set of an ended delegate waits on, and people see whose it is.
-    let proposals = server
-        .call(&maker, LIST_PROPOSALS, json!({}))
-        .await
-        .unwrap();
+    let proposals = server.ok(&maker, LIST_PROPOSALS, json!({})).await;
     assert_eq!(
         proposals["proposals"][0]["id"], open["proposal"],
         "{proposals}"
@@ -912,21 +769,15 @@ async fn a_session_over_stdio_delegates_where_a_server_with_its_settings_runs_on
     assert_eq!(made["server"], format!("http://{}/mcp", server.address));
     begins(&made["delegate"], "stdio/delegate-");
     let delegate = agent(&made);
-    let hidden = server
-        .call(&delegate, BY_PATH, json!({ "path": "home" }))
+    let home = json!({ "path": "home" });
+    server
+        .fails(&delegate, BY_PATH, home, "PAGE_NOT_FOUND")
         .await;
-    assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
-    let written = server.call(&delegate, CREATE, page("docs/new")).await;
+    let written = server.call(&delegate, CREATE, new_page("docs/new")).await;
     assert!(written.unwrap().get("proposal").is_some());
-    let more = server.call(&delegate, CREATE, page("docs/more")).await;
+    let more = server.call(&delegate, CREATE, new_page("docs/more")).await;
     assert_eq!(reason(&more), "writes");
-    assert!(
-        server
-            .tools(&delegate)
-            .await
-            .iter()
-            .all(|tool| !tool.contains("deleg"))
-    );
+    lacks(&server.tools(&delegate).await.join(" "), "deleg");
     // It is listed with the others, and ended by its maker as by the operator.
     let token = |arguments: &[&str]| {
         let ended = Command::new(&[&["token"], arguments].concat())
@@ -969,12 +820,13 @@ async fn a_session_over_stdio_delegates_where_a_server_with_its_settings_runs_on
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_decides_on_a_set_of_their_own_family() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("anna", Grant::default());
+    let maker = names.client("anna");
     let server = serving(&wiki, &names).host().await;
-    let made = server
-        .delegate(&maker, json!({ "task": "t", "writes": 20 }))
+    let wanted = json!({ "task": "t", "writes": 20 });
+    let made = server.delegate(&maker, wanted).await;
+    let open = server
+        .call(&agent(&made), CREATE, new_page("docs/new"))
         .await;
-    let open = server.call(&agent(&made), CREATE, page("docs/new")).await;
     let set = open.unwrap()["proposal"].as_str().unwrap().to_owned();
     let line = fs::read_to_string(names.path()).unwrap();
     let line: Value = serde_json::from_str(line.trim()).unwrap();
@@ -982,15 +834,7 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
     let url = format!("http://{}", server.address);
     let new = ["token", "new", "anna", "--reviewer", "--url", &url];
     server.command(&names, &new).good().await;
-    let text = fs::read_to_string(names.path()).unwrap();
-    let lines = text.lines().map(|text| {
-        let mut own: Value = serde_json::from_str(text).unwrap();
-        if own["name"] == "anna" {
-            own["id"] = line["id"].clone();
-        }
-        format!("{own}\n")
-    });
-    fs::write(names.path(), lines.collect::<String>()).unwrap();
+    rewrite(&names.path(), |own| own["id"] = line["id"].clone());
     let another = ["token", "link", "anna", "--url", &url];
     let anna = server.command(&names, &another).good().await;
     let (mut own, path) = Browser::led(anna.stdout.trim()).await;
@@ -1021,9 +865,7 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
 
 #[tokio::test]
 async fn doctor_says_where_no_delegate_is_let_in_and_where_nobody_is_offered_the_toolset() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     let wanted = json!({ "task": "t" });
     let made = server.delegate(&maker, wanted).await;
     let doctor = async |more: &[(&str, &str)]| {
@@ -1044,15 +886,12 @@ async fn doctor_says_where_no_delegate_is_let_in_and_where_nobody_is_offered_the
     let keyed = [file[0], ("WIKI_SERVE_CALLER_KEYS", "true")];
     assert!(doctor(&keyed).await.contains(nobody));
     fs::write(path(&server, &made), "nonsense\n").unwrap();
-    let told = doctor(&file).await;
-    assert!(told.contains("a delegate is not let in"), "{told}");
+    says(&doctor(&file).await, "a delegate is not let in");
 }
 
 #[tokio::test]
 async fn a_stream_of_a_delegate_ends_with_it() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (_wiki, _names, server, maker) = family().await;
     let made = server.delegate(&maker, json!({ "task": "t" })).await;
     let session = server.open(&agent(&made)).await;
     let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -1072,24 +911,14 @@ async fn a_stream_of_a_delegate_ends_with_it() {
 
 #[tokio::test]
 async fn a_delegate_that_was_made_before_callers_needed_keys_is_held_to_its_bounds() {
-    let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    let server = serving(&wiki, &names).host().await;
+    let (wiki, names, server, maker) = family().await;
     let wanted = json!({ "task": "t", "writes": 1 });
     let made = server.delegate(&maker, wanted).await;
-    let keyed = serving(&wiki, &names)
-        .in_dir(&server.dir)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host()
-        .await;
+    let setup = serving(&wiki, &names).in_dir(&server.dir);
+    let keyed = setup.with("WIKI_SERVE_CALLER_KEYS", "true").host().await;
     let delegate = agent(&made).with("x-wiki-api-token", &wiki.keys().editor);
-    assert!(
-        keyed
-            .call(&delegate, CREATE, page("docs/one"))
-            .await
-            .is_ok()
-    );
-    let refused = keyed.call(&delegate, CREATE, page("docs/two")).await;
+    keyed.ok(&delegate, CREATE, new_page("docs/one")).await;
+    let refused = keyed.call(&delegate, CREATE, new_page("docs/two")).await;
     assert_eq!(reason(&refused), "writes");
     // Metrics and the review page are no delegate's.
     let metrics = server.send("GET", "/metrics", &agent(&made), "").await;
@@ -1099,7 +928,7 @@ async fn a_delegate_that_was_made_before_callers_needed_keys_is_held_to_its_boun
 #[tokio::test]
 async fn a_family_guesses_the_operators_token_as_one_client() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
+    let maker = names.client("ci");
     let server = serving(&wiki, &names)
         .with("WIKI_CONFIRM", "token")
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please")
@@ -1111,14 +940,12 @@ async fn a_family_guesses_the_operators_token_as_one_client() {
         agent(&server.delegate(&maker, wanted).await),
         maker,
     ];
-    let mut guess = page("docs/new");
+    let mut guess = new_page("docs/new");
     guess["confirm"] = json!("open sesame");
     let mut codes = Vec::new();
     for caller in family.iter().cycle().take(12) {
-        let refused = server
-            .call(caller, CREATE, guess.clone())
-            .await
-            .unwrap_err();
+        let refused = server.call(caller, CREATE, guess.clone()).await;
+        let refused = refused.unwrap_err();
         codes.push(refused["code"].as_str().unwrap().to_owned());
     }
     let first = codes
@@ -1132,8 +959,8 @@ async fn a_family_guesses_the_operators_token_as_one_client() {
 #[tokio::test]
 async fn a_document_that_cannot_be_trusted_lets_its_delegate_in_no_more_and_ends_none() {
     let (wiki, names) = (wiki().await, Names::new());
-    let maker = names.add("ci", Grant::default());
-    names.add("other", Grant::default());
+    let maker = names.client("ci");
+    names.client("other");
     let server = serving(&wiki, &names).host().await;
     let wanted = json!({ "task": "t" });
     let made = server.delegate(&maker, wanted.clone()).await;

@@ -1,6 +1,5 @@
 //! An issuer on loopback: a document, a key set, and tokens of any kind, good and bad.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use axum::Router;

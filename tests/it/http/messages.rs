@@ -1,13 +1,10 @@
 //! Each message is read by one rule: what is none is refused for one reason, before all else.
 
-use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::cli::process::Program;
-use crate::harness::{Setup, sample_wiki};
-use crate::http::hosted::{Answer, Caller, Hosted, answer, call, speaking};
-use crate::testkit::TREE;
+use crate::http::hosted::{Answer, answer, call, speaking};
+use crate::prelude::*;
 
 /// The code of an error for JSON that is no message, and for what is no JSON.
 const NO_MESSAGE: i64 = -32600;

@@ -15,12 +15,8 @@ mod traced;
 mod wire;
 
 use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
-use std::sync::Arc;
-use std::time::Duration;
 
-use rmcp::model::CallToolRequestParams;
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
+use rmcp::service::ClientServiceExt;
 use rmcp::transport::StreamableHttpClientTransport;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -55,6 +51,13 @@ fn modern(caller: &Caller, tool: &str, arguments: &Value) -> (Caller, Value) {
         },
     } });
     (caller, message)
+}
+
+/// On whose behalf the first call was made, as the record has it.
+fn client_of_call(server: &Hosted) -> wikijs_gate::audit::Client {
+    let mut records = server.records().into_iter();
+    let call = records.find(|record| record.tool.is_some());
+    call.unwrap().client.unwrap()
 }
 
 #[tokio::test]
@@ -107,11 +110,7 @@ async fn a_real_client_reads_and_writes_on_both_generations() {
         assert_eq!(update(&arguments).await["outcome"], "applied");
         client.cancel().await.unwrap();
     }
-    let record = server
-        .records()
-        .into_iter()
-        .find(|record| record.tool.is_some());
-    let client = record.unwrap().client.unwrap();
+    let client = client_of_call(&server);
     assert_eq!(client.subject, None);
     assert_eq!(client.address.as_deref(), Some("127.0.0.1"));
 }
@@ -122,76 +121,42 @@ async fn a_client_without_a_handshake_is_not_recorded_under_another_name() {
     let server = Setup::editor(&wiki).host().await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     server.call(&nobody(), UPDATE, arguments).await.unwrap();
-    let record = server
-        .records()
-        .into_iter()
-        .find(|record| record.tool.is_some());
-    assert_eq!(record.unwrap().client.unwrap().name, "");
+    assert_eq!(client_of_call(&server).name, "");
 }
 
 #[tokio::test]
 async fn a_page_of_another_site_cannot_call() {
     let wiki = sample_wiki().await;
-    let server = Setup::readonly(&wiki)
-        .with(
-            "WIKI_SERVE_ALLOWED_HOSTS",
-            "mcp.example.com, other.example.com:8443",
-        )
-        .with("WIKI_SERVE_ALLOWED_ORIGINS", "https://app.example.com")
-        .host()
-        .await;
+    let hosts = "mcp.example.com, other.example.com:8443";
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_ALLOWED_HOSTS", hosts);
+    let setup = setup.with("WIKI_SERVE_ALLOWED_ORIGINS", "https://app.example.com");
+    let server = setup.host().await;
     let status = async |name: &str, value: &str| {
         let caller = nobody().with(name, value);
         server.post(&caller, &initialize("2025-11-25")).await.status
     };
-    for host in [
-        "localhost",
-        "LOCALHOST:1",
-        "127.0.0.1:9",
-        "[::1]:80",
-        "mcp.example.com:99",
-        "MCP.example.com",
-        "other.example.com:8443",
-    ] {
+    let hosts = "localhost LOCALHOST:1 127.0.0.1:9 [::1]:80 mcp.example.com:99 MCP.example.com \
+        other.example.com:8443";
+    for host in hosts.split(' ') {
         assert_eq!(status("host", host).await, 200, "{host}");
     }
-    for host in [
-        "evil.example.com",
-        "127.0.0.1.evil.example.com",
-        "localhost@evil.example.com",
-        "other.example.com",
-        "mcp.example.com.",
-        "192.0.2.1",
-        "a b",
-    ] {
+    let hosts = "evil.example.com,127.0.0.1.evil.example.com,localhost@evil.example.com,\
+        other.example.com,mcp.example.com.,192.0.2.1,a b";
+    for host in hosts.split(',') {
         assert_eq!(status("host", host).await, 403, "{host}");
     }
     assert_eq!(status("origin", "https://app.example.com").await, 200);
-    for origin in [
-        "https://evil.example.com",
-        "http://app.example.com",
-        "https://app.example.com:8443",
-        "null",
-        "https://app.example.com/",
-        "",
-    ] {
+    let origins = "https://evil.example.com,http://app.example.com,https://app.example.com:8443,\
+        null,https://app.example.com/,";
+    for origin in origins.split(',') {
         assert_eq!(status("origin", origin).await, 403, "{origin}");
     }
     // The address in the request line is looked at as well.
-    let target = server
-        .send(
-            "POST",
-            "http://evil.example.com/mcp",
-            &speaking(&nobody()),
-            "{}",
-        )
-        .await;
-    assert_eq!(target.status, 403);
+    let (target, caller) = ("http://evil.example.com/mcp", speaking(&nobody()));
+    assert_eq!(server.send("POST", target, &caller, "{}").await.status, 403);
+    let caller = nobody().with("host", "evil");
     assert_eq!(
-        server
-            .send("GET", "/metrics", &nobody().with("host", "evil"), "")
-            .await
-            .status,
+        server.send("GET", "/metrics", &caller, "").await.status,
         403
     );
 }
@@ -205,21 +170,14 @@ async fn browsers_are_let_in_for_listed_sites_alone() {
     assert_eq!(asked.status, 403);
     let answer = plain.post(&nobody(), &initialize("2025-11-25")).await;
     assert!(!answer.headers.contains_key("access-control-allow-origin"));
-    let open = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_ALLOWED_ORIGINS", "https://app.example.com")
-        .host()
-        .await;
+    let expected = "https://app.example.com";
+    let open = Setup::readonly(&wiki).with("WIKI_SERVE_ALLOWED_ORIGINS", expected);
+    let open = open.host().await;
     let asked = open.send("OPTIONS", "/mcp", &site, "").await;
     assert_eq!(asked.status, 204);
-    assert_eq!(
-        asked.headers["access-control-allow-origin"].as_str(),
-        "https://app.example.com"
-    );
+    assert_eq!(asked.headers["access-control-allow-origin"], expected);
     let answer = open.post(&site, &initialize("2025-11-25")).await;
-    assert_eq!(
-        answer.headers["access-control-allow-origin"],
-        "https://app.example.com"
-    );
+    assert_eq!(answer.headers["access-control-allow-origin"], expected);
     assert!(answer.headers["access-control-expose-headers"].contains("mcp-session-id"));
 }
 
@@ -262,21 +220,13 @@ async fn whoever_sends_slowly_is_not_waited_for() {
         told
     };
     // A head without an end, a connection that says nothing, and one that has nothing more to say.
-    lacks(
-        &connect("POST /mcp HTTP/1.1\r\nhost: localhost\r\n").await,
-        " 200 ",
-    );
+    let told = connect("POST /mcp HTTP/1.1\r\nhost: localhost\r\n").await;
+    lacks(&told, " 200 ");
     assert!(!connect("").await.contains(" 200 "));
-    says(
-        &connect("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await,
-        " 200 ",
-    );
-    let body = server.head(
-        "POST",
-        "/mcp",
-        &speaking(&nobody()),
-        "content-length: 100\r\n",
-    );
+    let told = connect("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+    says(&told, " 200 ");
+    let caller = speaking(&nobody());
+    let body = server.head("POST", "/mcp", &caller, "content-length: 100\r\n");
     assert!(connect(&format!("{body}{{")).await.contains(" 408 "));
 }
 
@@ -307,10 +257,8 @@ async fn calls_sessions_and_connections_are_bounded_with_a_503() {
     let mut held = Vec::new();
     for _ in 0..3 {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
-        stream
-            .write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            .await
-            .unwrap();
+        let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        stream.write_all(request).await.unwrap();
         let mut some = [0; 64];
         assert!(stream.read(&mut some).await.unwrap() > 0);
         held.push(stream);
@@ -326,10 +274,8 @@ async fn connections_that_send_no_head_keep_nobody_out() {
     let mut silent = Vec::new();
     for _ in 0..200 {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
-        stream
-            .write_all(b"POST /mcp HTTP/1.1\r\nhost: ")
-            .await
-            .unwrap();
+        let begun = b"POST /mcp HTTP/1.1\r\nhost: ";
+        stream.write_all(begun).await.unwrap();
         silent.push(stream);
         if silent.len() % 50 == 0 {
             assert_eq!(server.get("/healthz").await.status, 200);
@@ -339,9 +285,8 @@ async fn connections_that_send_no_head_keep_nobody_out() {
     // The oldest have gone, and the newest are still waited for.
     let (mut first, mut last) = (silent.remove(0), silent.pop().unwrap());
     assert!(matches!(first.read(&mut [0; 1]).await, Ok(0) | Err(_)));
-    last.write_all(b"localhost\r\nconnection: close\r\n\r\n")
-        .await
-        .unwrap();
+    let rest = b"localhost\r\nconnection: close\r\n\r\n";
+    last.write_all(rest).await.unwrap();
     assert_eq!(answer(last).await.status, 400);
 }
 
@@ -349,19 +294,13 @@ async fn connections_that_send_no_head_keep_nobody_out() {
 async fn whoever_comes_too_often_is_told_to_wait() {
     let wiki = sample_wiki().await;
     let names = Names::new();
-    let (slow, usual) = (
-        names.granted("slow", |grant| grant.rate = Some(2)),
-        names.granted("usual", |grant| grant.rate = Some(1_000)),
-    );
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_RATE", "3")
-        .naming(&names)
-        .host()
-        .await;
+    let slow = names.granted("slow", |may| may.rate = Some(2));
+    let usual = names.granted("usual", |may| may.rate = Some(1_000));
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_RATE", "3");
+    let server = setup.naming(&names).host().await;
     for (caller, rate) in [(&slow, 2), (&usual, 3)] {
         for _ in 0..rate {
-            let status = server.post(caller, &call(TREE, json!({}))).await.status;
-            assert_eq!(status, 200);
+            assert_eq!(server.status_of(caller).await, 200);
         }
         let answer = server.post(caller, &call(TREE, json!({}))).await;
         assert_eq!(answer.status, 429);
@@ -370,13 +309,9 @@ async fn whoever_comes_too_often_is_told_to_wait() {
 }
 
 fn serving(variables: &[(&str, &str)]) -> ServeSettings {
-    let variables: Vec<(String, String)> = variables
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
     let get = |name: &str| {
-        let found = variables.iter().find(|(variable, _)| variable == name);
-        found.map(|(_, value)| value.into())
+        let found = variables.iter().find(|(variable, _)| *variable == name);
+        found.map(|(_, value)| (*value).into())
     };
     ServeSettings::read(&wikijs_gate::config::SettingsSource::new(&get)).unwrap()
 }
@@ -385,10 +320,8 @@ fn serving(variables: &[(&str, &str)]) -> ServeSettings {
 async fn without_named_clients_nobody_from_elsewhere_is_let_in() {
     let address = |text: &str| text.parse().unwrap();
     for open in ["0.0.0.0:1", "192.0.2.1:1", "[::]:1", "[::ffff:192.0.2.1]:1"] {
-        assert!(
-            refused_start(&serving(&[]), address(open)).is_some(),
-            "{open}"
-        );
+        let fault = refused_start(&serving(&[]), address(open));
+        assert!(fault.is_some(), "{open}");
     }
     for loopback in ["127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
         let fault = refused_start(&serving(&[]), address(loopback));
@@ -419,10 +352,8 @@ async fn health_says_what_is_wrong() {
         asked: Duration::from_secs(5),
         ..LIMITS()
     };
-    let server = Setup::readonly(&wiki)
-        .naming(&names)
-        .host_within(limits)
-        .await;
+    let setup = Setup::readonly(&wiki).naming(&names);
+    let server = setup.host_within(limits).await;
     assert_eq!(server.get("/healthz").await.status, 200);
     let root = server.get("/").await;
     assert_eq!(root.status, 404);
@@ -436,39 +367,36 @@ async fn health_says_what_is_wrong() {
     let good = json!({ "settings": "ok", "wiki": "ok", "audit": "ok" });
     let first = ready().await;
     first.shows(json!({ "ready": true, "checks": good }));
-    let whole = std::fs::read_to_string(names.path()).unwrap();
-    std::fs::write(names.path(), "nonsense").unwrap();
+    let whole = fs::read_to_string(names.path()).unwrap();
+    fs::write(names.path(), "nonsense").unwrap();
     let broken = ready().await;
     begins(&broken["checks"]["settings"], "line 1 of the tokens file");
-    std::fs::remove_file(names.path()).unwrap();
+    fs::remove_file(names.path()).unwrap();
     let gone = ready().await;
-    assert_eq!(
-        gone["checks"]["settings"],
-        "the tokens file is missing or names no client: nobody may call"
-    );
+    let expected = "the tokens file is missing or names no client: nobody may call";
+    assert_eq!(gone["checks"]["settings"], expected);
     names.client("ci");
     assert_eq!(ready().await["ready"], true);
-    std::fs::write(names.path(), "").unwrap();
+    fs::write(names.path(), "").unwrap();
     assert_eq!(ready().await["ready"], false);
-    std::fs::write(names.path(), whole).unwrap();
+    fs::write(names.path(), whole).unwrap();
     assert_eq!(ready().await["ready"], true);
-    let may = |mode| std::fs::set_permissions(names.path(), Permissions::from_mode(mode)).unwrap();
+    let may = |mode| fs::set_permissions(names.path(), Permissions::from_mode(mode)).unwrap();
     may(0o620);
     let foreign = ready().await;
-    assert_eq!(
-        foreign["checks"]["settings"],
-        "the tokens file may be written by others than its owner; take that away with chmod go-w"
-    );
+    let expected =
+        "the tokens file may be written by others than its owner; take that away with chmod go-w";
+    assert_eq!(foreign["checks"]["settings"], expected);
     may(0o600);
     assert_eq!(ready().await["ready"], true);
     // Root may write anywhere, but not into a file as if it were a directory.
     let audit = server.dir.path();
     let of_wiki = wiki_dir(audit);
-    std::fs::remove_dir_all(&of_wiki).unwrap();
-    std::fs::write(&of_wiki, "").unwrap();
+    fs::remove_dir_all(&of_wiki).unwrap();
+    fs::write(&of_wiki, "").unwrap();
     let checks = ready().await["checks"].clone();
     begins(&checks["audit"], "the store of the record cannot be used");
-    std::fs::remove_file(of_wiki).unwrap();
+    fs::remove_file(of_wiki).unwrap();
     drop(wiki);
     let gone = ready().await["checks"]["wiki"].clone();
     begins(&gone.as_str().unwrap(), "it does not answer: ");
@@ -482,10 +410,7 @@ async fn the_end_waits_for_calls_under_way_and_takes_no_more() {
     let server = Arc::new(Setup::editor(&wiki).host().await);
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "Last" });
     let caller = server.open(&nobody()).await;
-    let preview = server
-        .call(&caller, UPDATE, arguments.clone())
-        .await
-        .unwrap();
+    let preview = server.ok(&caller, UPDATE, arguments.clone()).await;
     let mut confirmed = arguments.clone();
     confirmed["confirm"] = preview["confirm"].clone();
     // A connection that is there already, for a call that comes too late.
@@ -511,10 +436,8 @@ async fn the_end_waits_for_calls_under_way_and_takes_no_more() {
     let server = Arc::into_inner(server).unwrap();
     let Hosted { dir, ended, .. } = server;
     ended.await.unwrap();
-    assert_eq!(
-        told(&crate::harness::records(dir.path())),
-        ["preview", "attempt update", "outcome update applied"]
-    );
+    let expected = ["preview", "attempt update", "outcome update applied"];
+    assert_eq!(told(&records(dir.path())), expected);
 }
 
 #[tokio::test]
@@ -524,10 +447,7 @@ async fn a_call_that_outlasts_the_end_leaves_its_write_settled() {
     let server = Setup::editor(&wiki).host_within(limits).await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "Last" });
     let caller = server.open(&nobody()).await;
-    let preview = server
-        .call(&caller, UPDATE, arguments.clone())
-        .await
-        .unwrap();
+    let preview = server.ok(&caller, UPDATE, arguments.clone()).await;
     let mut confirmed = arguments;
     confirmed["confirm"] = preview["confirm"].clone();
     wiki.set_write_delay(Duration::from_millis(300));
@@ -537,37 +457,29 @@ async fn a_call_that_outlasts_the_end_leaves_its_write_settled() {
     let message = call(UPDATE, confirmed).to_string();
     let length = format!("content-length: {}\r\n", message.len());
     let head = server.head("POST", "/mcp", &speaking(&caller), &length);
-    stream
-        .write_all(format!("{head}{message}").as_bytes())
-        .await
-        .unwrap();
+    let request = format!("{head}{message}");
+    stream.write_all(request.as_bytes()).await.unwrap();
     reached.await.unwrap();
     server.stop.cancel();
     server.ended.await.unwrap();
-    let records = crate::harness::records(server.dir.path());
+    let records = records(server.dir.path());
     assert_eq!(told(&records).last().unwrap(), "outcome update applied");
-    assert_eq!(
-        serde_json::to_value(records.last().unwrap().event).unwrap(),
-        "closed"
-    );
+    assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
 }
 
 #[tokio::test]
 async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
     let wiki = sample_wiki().await;
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_MUTATIONS_ENABLED", "false")
-        .host()
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_MUTATIONS_ENABLED", "false");
+    let server = setup.host().await;
     server.call(&nobody(), TREE, json!({})).await.unwrap();
-    let refused = server.call(&nobody(), DELETE, json!({ "id": 1 })).await;
-    assert_eq!(refused.unwrap_err()["code"], "MUTATIONS_DISABLED");
-    server.post(&nobody(), &call("made_up", json!({}))).await;
+    let (caller, delete) = (nobody(), json!({ "id": 1 }));
     server
-        .post(
-            &nobody().with("origin", "https://evil"),
-            &call(TREE, json!({})),
-        )
+        .fails(&caller, DELETE, delete, "MUTATIONS_DISABLED")
+        .await;
+    server.post(&caller, &call("made_up", json!({}))).await;
+    server
+        .status_of(&caller.with("origin", "https://evil"))
         .await;
     let told = server.get("/metrics").await.body;
     for line in [
@@ -585,16 +497,11 @@ async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
         assert!(told.lines().any(|other| other == line), "{line}:\n{told}");
     }
     // This connection is one of them, and the server another.
-    let tasks = told
-        .lines()
-        .find_map(|line| line.strip_prefix("wikijs_gate_tasks "));
+    let mut lines = told.lines();
+    let tasks = lines.find_map(|line| line.strip_prefix("wikijs_gate_tasks "));
     assert!(tasks.unwrap().parse::<usize>().unwrap() >= 2, "{told}");
     for metric in wikijs_gate::server::metrics::METRICS {
-        assert!(
-            told.contains(&format!("# TYPE {} {}\n", metric.name, metric.kind)),
-            "{}",
-            metric.name
-        );
+        says(&told, &format!("# TYPE {} {}\n", metric.name, metric.kind));
     }
     let named = told.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     assert_eq!(named.count(), wikijs_gate::server::metrics::METRICS.len());
@@ -610,9 +517,8 @@ async fn metrics_tell_what_was_found_last_while_the_wiki_hangs() {
         told: Duration::ZERO,
         ..LIMITS()
     };
-    let server = Setup::at(&between.address(), &wiki.keys().reader)
-        .host_within(limits)
-        .await;
+    let setup = Setup::at(&between.address(), &wiki.keys().reader);
+    let server = setup.host_within(limits).await;
     let ok = "wikijs_gate_check_ok{check=\"wiki\"} 1";
     let metrics = async || server.get("/metrics").await.body;
     // The first look may not have ended yet.
@@ -632,10 +538,7 @@ async fn one_id_goes_through_the_record_and_the_requests_of_a_call() {
     let wiki = sample_wiki().await;
     let server = Setup::editor(&wiki).host().await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
-    let preview = server
-        .call(&nobody(), UPDATE, arguments.clone())
-        .await
-        .unwrap();
+    let preview = server.ok(&nobody(), UPDATE, arguments.clone()).await;
     let mut confirmed = arguments;
     confirmed["confirm"] = preview["confirm"].clone();
     wiki.clear_requests();
@@ -647,34 +550,26 @@ async fn one_id_goes_through_the_record_and_the_requests_of_a_call() {
     for request in requests {
         assert_eq!(request.headers["x-request-id"], id);
     }
-    let records = server.records();
-    assert_eq!(
-        records
-            .iter()
-            .filter(|record| record.call.map(|call| call.to_string()).as_deref() == Some(id))
-            .count(),
-        2
-    );
+    let calls = server
+        .records()
+        .into_iter()
+        .filter_map(|record| record.call);
+    assert_eq!(calls.filter(|call| call.to_string() == id).count(), 2);
 }
 
 #[tokio::test]
 async fn the_tokens_file_is_made_private() {
     let names = Names::new();
     names.client("ci");
-    let mode = std::fs::metadata(names.path())
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = fs::metadata(names.path()).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0);
 }
 
 #[tokio::test]
 async fn only_who_asks_by_a_name_of_this_server_is_told_what_is_wrong() {
     let wiki = sample_wiki().await;
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
-        .host()
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com");
+    let server = setup.host().await;
     // A probe of a cluster asks for the address of the pod, a page of another site for its own.
     for (host, is_known) in [
         ("localhost", true),
@@ -694,50 +589,35 @@ async fn only_who_asks_by_a_name_of_this_server_is_told_what_is_wrong() {
 #[tokio::test]
 async fn a_file_that_the_server_cannot_open_makes_it_unready() {
     let wiki = sample_wiki().await;
-    let server = Setup::editor(&wiki)
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .host_within(LIMITS().but(|limits| limits.fresh = Duration::ZERO))
-        .await;
-    let caller = nobody();
-    let page = json!({ "path": "docs/new", "title": "T", "content": "x" });
-    let preview = server.call(&caller, CREATE, page).await;
-    assert!(preview.is_ok(), "{preview:?}");
+    let server = Setup::editor(&wiki).host().await;
+    server.ok(&nobody(), CREATE, new_page("docs/new")).await;
     let audit = async || {
         let answer = server.get("/readyz").await;
         let body: Value = serde_json::from_str(&answer.body).unwrap();
-        assert_eq!(
-            answer.status == 200,
-            body["checks"]["audit"] == "ok",
-            "{body}"
-        );
+        let is_good = body["checks"]["audit"] == "ok";
+        assert_eq!(answer.status == 200, is_good, "{body}");
         body["checks"]["audit"].as_str().unwrap().to_owned()
     };
     assert_eq!(audit().await, "ok");
     let wiki_dir = wiki_dir(server.dir.path());
     // Root opens what it likes, but no socket. The name of one must be short.
-    let elsewhere = tempfile::TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
     let short = elsewhere.path().join("d");
     std::os::unix::fs::symlink(&wiki_dir, &short).unwrap();
     for name in ["tree.lock", "runs/20300101T000000Z-00000000000000ff.jsonl"] {
         let path = wiki_dir.join(name);
-        let _ = std::fs::remove_file(&path);
+        let _ = fs::remove_file(&path);
         let socket = std::os::unix::net::UnixListener::bind(short.join(name)).unwrap();
-        assert_eq!(
-            audit().await,
-            "1 file or directory in the audit directory cannot be opened",
-            "{name}"
-        );
+        let expected = "1 file or directory in the audit directory cannot be opened";
+        assert_eq!(audit().await, expected, "{name}");
         drop(socket);
-        std::fs::remove_file(&path).unwrap();
+        fs::remove_file(&path).unwrap();
         assert_eq!(audit().await, "ok", "{name}");
     }
-    let may = |mode| std::fs::set_permissions(&wiki_dir, Permissions::from_mode(mode)).unwrap();
+    let may = |mode| fs::set_permissions(&wiki_dir, Permissions::from_mode(mode)).unwrap();
     may(0o770);
-    assert_eq!(
-        audit().await,
-        "others than its owner may write the audit directory"
-    );
+    let expected = "others than its owner may write the audit directory";
+    assert_eq!(audit().await, expected);
     may(0o700);
     assert_eq!(audit().await, "ok");
 }

@@ -1,10 +1,7 @@
 //! Telling people elsewhere (`[[notify]]`): what waits, what was decided, what went wrong.
 
 use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Mutex;
 
 use axum::Router;
 use axum::extract::State;
@@ -67,8 +64,8 @@ fn setup(wiki: &DemoWiki, tables: &str) -> Setup {
 async fn decide(wiki: &DemoWiki, dir: &Path, tables: &str, arguments: &[&str]) {
     let settings = TempDir::new().unwrap();
     let file = settings.path().join("config.toml");
-    std::fs::write(&file, tables).unwrap();
-    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    fs::write(&file, tables).unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     let arguments = [
         &["--config", file.to_str().unwrap(), "proposals"],
         arguments,
@@ -221,7 +218,7 @@ async fn a_command_gets_it_on_standard_input_and_none_of_our_settings() {
     let write = json!({ "id": home, "title": "Ours" });
     let answer = served.call(UPDATE, write).await.unwrap();
     served.app.writer.finish().await;
-    let read = |end: &str| std::fs::read_to_string(told.with_extension(end)).unwrap();
+    let read = |end: &str| fs::read_to_string(told.with_extension(end)).unwrap();
     let json: Value = serde_json::from_str(&read("json")).unwrap();
     assert_eq!(json["set"], answer["proposal"]);
     let env = read("env");

@@ -2,7 +2,6 @@
 //! not one for this server is refused.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use ring::hmac;
@@ -61,27 +60,17 @@ async fn a_person_reads_and_writes_within_their_grant_and_stands_on_record() {
     let token = issuer.token(json!({}));
     let ada = server.open(&bearer(&token)).await;
     let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
-    let preview = server.call(&ada, UPDATE, change.clone()).await.unwrap();
-    let mut confirmed = change;
-    confirmed["confirm"] = preview["confirm"].clone();
-    let done = server.call(&ada, UPDATE, confirmed).await.unwrap();
-    assert_eq!(done["outcome"], "applied");
+    server.applied(&ada, UPDATE, change).await;
     let outside = json!({ "id": id_of(&wiki, "home"), "title": "New" });
-    let outside = server.call(&ada, UPDATE, outside).await.unwrap_err();
-    assert_eq!(outside["code"], "PATH_NOT_ALLOWED");
-    let tools = server.tools(&ada).await;
-    assert!(
-        !tools.contains(&"wikijs_undo_write".to_owned()),
-        "{tools:?}"
-    );
+    server
+        .fails(&ada, UPDATE, outside, "PATH_NOT_ALLOWED")
+        .await;
+    lacks(&server.tools(&ada).await.join(" "), UNDO);
     // Named clients go on beside.
     assert_eq!(ask(&server, &ci).await.status, 200);
 
     let records: Vec<Record> = server.records();
-    let of_ada: Vec<_> = records
-        .iter()
-        .filter(|record| record.tool.is_some())
-        .collect();
+    let of_ada = vec_of(records.iter().filter(|record| record.tool.is_some()));
     assert!(!of_ada.is_empty());
     for record in of_ada {
         let client = record.client.as_ref().unwrap();
@@ -89,15 +78,12 @@ async fn a_person_reads_and_writes_within_their_grant_and_stands_on_record() {
         assert_eq!((&*person.issuer, &*person.subject), (&*issuer.url, "s-ada"));
         assert_eq!(client.subject.as_deref(), Some("ada@127.0.0.1"));
     }
-    let call = records
-        .iter()
-        .find_map(|record| record.tool.as_ref().and(record.call));
+    let mut calls = records.iter();
+    let call = calls.find_map(|record| record.tool.as_ref().and(record.call));
     let call = call.unwrap().to_string();
     let shown = Command::operator(&wiki, server.dir.path(), &["audit", "show", &call]);
-    says(
-        &shown.good().await.stdout,
-        &format!("s-ada at {}", issuer.url),
-    );
+    let part = format!("s-ada at {}", issuer.url);
+    says(&shown.good().await.stdout, &part);
     // The bearer stays here.
     for request in wiki.requests() {
         lacks(&format!("{:?}", request.headers), &token);
@@ -124,25 +110,20 @@ async fn a_client_without_a_token_learns_where_to_get_one() {
             let answer = server.send("GET", &metadata, &caller, "").await;
             assert_eq!(answer.status, 200, "{host}{metadata}");
             assert_eq!(answer.headers["access-control-allow-origin"], "*");
-            assert_eq!(
-                serde_json::from_str::<Value>(&answer.body).unwrap(),
-                json!({
-                    "resource": format!("{base}{path}"),
-                    "authorization_servers": [issuer.url],
-                    "scopes_supported": ["wiki:read", "wiki:write"],
-                    "bearer_methods_supported": ["header"],
-                    "resource_name": "wikijs-gate",
-                })
-            );
+            let expected = json!({
+                "resource": format!("{base}{path}"),
+                "authorization_servers": [issuer.url],
+                "scopes_supported": ["wiki:read", "wiki:write"],
+                "bearer_methods_supported": ["header"],
+                "resource_name": "wikijs-gate",
+            });
+            assert_eq!(answer.body.parse::<Value>().unwrap(), expected);
             let refused = server.send("POST", path, &caller, "").await;
             assert_eq!(refused.status, 401);
-            assert_eq!(
-                refused.headers["www-authenticate"],
-                format!(
-                    "Bearer resource_metadata=\"{base}/.well-known/oauth-protected-resource{path}\", \
-                     scope=\"wiki:read wiki:write\""
-                )
-            );
+            let at = format!("{base}/.well-known/oauth-protected-resource{path}");
+            let expected =
+                format!("Bearer resource_metadata=\"{at}\", scope=\"wiki:read wiki:write\"");
+            assert_eq!(refused.headers["www-authenticate"], expected);
         }
     }
     let forged = Caller::default().with("host", "evil.example.com");
@@ -151,21 +132,15 @@ async fn a_client_without_a_token_learns_where_to_get_one() {
         assert_eq!(answer.status, 403);
         lacks(&format!("{answer:?}"), "evil");
     }
-    let asked = server
-        .send(
-            "OPTIONS",
-            "/.well-known/oauth-protected-resource/mcp",
-            &Caller::default(),
-            "",
-        )
-        .await;
-    assert_eq!(
-        asked.headers["access-control-allow-headers"],
-        "mcp-protocol-version"
+    let (place, nobody) = (
+        "/.well-known/oauth-protected-resource/mcp",
+        Caller::default(),
     );
+    let asked = server.send("OPTIONS", place, &nobody, "").await;
+    let expected = "mcp-protocol-version";
+    assert_eq!(asked.headers["access-control-allow-headers"], expected);
     let plain = Setup::readonly(&wiki).host().await;
-    let nothing = plain.get("/.well-known/oauth-protected-resource/mcp").await;
-    assert_eq!(nothing.status, 404);
+    assert_eq!(plain.get(place).await.status, 404);
 }
 
 #[tokio::test]
@@ -198,11 +173,8 @@ async fn every_algorithm_of_the_key_set_is_taken_and_no_other() {
     let server = serve(&wiki, &issuer).await;
     for (algorithm, status) in [("RS256", 200), ("PS256", 401)] {
         let token = rsa().signed(algorithm, &issuer.claims(json!({})));
-        assert_eq!(
-            ask(&server, &bearer(&token)).await.status,
-            status,
-            "{algorithm}"
-        );
+        let answer = ask(&server, &bearer(&token)).await;
+        assert_eq!(answer.status, status, "{algorithm}");
     }
 }
 
@@ -227,55 +199,36 @@ async fn a_token_that_is_not_the_issuers_own_for_this_server_is_refused() {
     let stranger = IssuerKey::new("first", "ES256");
     let other = TestIssuer::start().await;
     let other_claims = json!({ "iss": other.url });
-    let (mut changed, _) = good
-        .rsplit_once('.')
-        .map(|(a, b)| (a.to_owned(), b))
-        .unwrap();
-    changed.push_str(".AAAA");
+    let changed = format!("{}.AAAA", good.rsplit_once('.').unwrap().0);
+    let elsewhere = "https://other.example.com/mcp";
+    let like_it = json!({ "aud": [AUDIENCE], "iss": format!("{}/", issuer.url) });
+    let as_it = other.claims(json!({ "iss": issuer.url }));
+    let none = json!({ "alg": "None", "kid": "first" });
+    // A key in the head is nobody's.
+    let headed = json!({ "alg": "ES256", "jwk": stranger.public(), "kid": "x" });
+    let headed = jwt(&headed, &claims, |_| vec![0; 64]);
     for (token, why) in [
-        (
-            with(json!({ "aud": "https://other.example.com/mcp" })),
-            "another audience",
-        ),
+        (with(json!({ "aud": elsewhere })), "another audience"),
         // An id token is for its client.
         (with(json!({ "aud": "review-page" })), "another audience"),
         (with(json!({ "aud": [] })), "another audience"),
         (with(json!({ "aud": null })), "another audience"),
-        (
-            with(json!({ "aud": [AUDIENCE], "iss": format!("{}/", issuer.url) })),
-            "another issuer",
-        ),
+        (with(like_it), "another issuer"),
         (with(json!({ "iss": null })), "another issuer"),
         (other.token(json!({})), "another issuer"),
-        (
-            other
-                .key
-                .signed("ES256", &other.claims(json!({ "iss": issuer.url }))),
-            "signature",
-        ),
+        (other.key.signed("ES256", &as_it), "signature"),
         (stranger.signed("ES256", &claims), "signature"),
         (issuer.token(other_claims), "another issuer"),
         (changed, "signature"),
         (unsigned(json!({ "alg": "none" })), "algorithm"),
-        (
-            unsigned(json!({ "alg": "None", "kid": "first" })),
-            "algorithm",
-        ),
+        (unsigned(none), "algorithm"),
         (by_hmac(&public.to_string()), "algorithm"),
         (by_hmac(public["x"].as_str().unwrap()), "algorithm"),
         (issuer.headed(json!({ "alg": "RS256" })), "algorithm"),
         (issuer.headed(json!({ "alg": "ES384" })), "algorithm"),
         (issuer.headed(json!({ "crit": ["exp"] })), "crit"),
         (issuer.headed(json!({ "typ": "logout+jwt" })), "kind"),
-        // A key in the head is nobody's.
-        (
-            jwt(
-                &json!({ "alg": "ES256", "jwk": stranger.public(), "kid": "x" }),
-                &claims,
-                |_| vec![0; 64],
-            ),
-            "key set",
-        ),
+        (headed, "key set"),
         (with(json!({ "exp": now - 31 })), "expired"),
         (with(json!({ "exp": null })), "two days"),
         (with(json!({ "exp": now + 3 * 86_400 })), "two days"),
@@ -317,9 +270,8 @@ async fn unknown_keys_cause_no_more_than_one_fetch_a_minute() {
     let setup = setup(&wiki, &issuer, &names, TEAM).with("WIKI_SERVE_RATE", "10000");
     let server = setup.host().await;
     assert_eq!(ask(&server, &issuer.caller(json!({}))).await.status, 200);
-    let callers: Vec<Caller> = (0..2_000)
-        .map(|number| bearer(&issuer.headed(json!({ "kid": format!("k{number}") }))))
-        .collect();
+    let caller = |number| bearer(&issuer.headed(json!({ "kid": format!("k{number}") })));
+    let callers = vec_of((0..2_000).map(caller));
     for some in callers.chunks(100) {
         let answers = join_all(some.iter().map(|caller| ask(&server, caller))).await;
         assert!(answers.iter().all(|answer| answer.status == 401));
@@ -346,36 +298,29 @@ async fn while_the_issuer_is_away_its_keys_count_on_for_a_bounded_time() {
     let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
     let names = Names::new();
     let times = eager().but(|times| times.fresh = Duration::ZERO);
-    let server = setup(&wiki, &issuer, &names, TEAM)
-        .host_within(within(times))
-        .await;
+    let setup = || setup(&wiki, &issuer, &names, TEAM);
+    let server = setup().host_within(within(times)).await;
     let short = IssuerTimes {
         stale: Duration::ZERO,
         kept: Duration::from_millis(300),
         ..times
     };
-    let forgetful = setup(&wiki, &issuer, &names, TEAM)
-        .host_within(within(short))
-        .await;
+    let forgetful = setup().host_within(within(short)).await;
     let ada = issuer.caller(json!({}));
     assert_eq!(ask(&server, &ada).await.status, 200);
     assert_eq!(ask(&forgetful, &ada).await.status, 200);
     let ready = server.get("/readyz").await;
     lacks(&ready.body, "issuerAway");
-    says(
-        &server_metrics(&server, &names).await,
-        "wikijs_gate_issuer_away 0\n",
-    );
+    let part = "wikijs_gate_issuer_away 0\n";
+    says(&server_metrics(&server, &names).await, part);
 
     issuer.answers.is_away.store(true, Ordering::Relaxed);
     let ready = server.get("/readyz").await;
     assert_eq!(ready.status, 200, "{ready:?}");
     let ready: Value = serde_json::from_str(&ready.body).unwrap();
     ready.shows(json!({ "ready": true, "issuerAway": "it answered 502" }));
-    says(
-        &server_metrics(&server, &names).await,
-        "wikijs_gate_issuer_away 1\n",
-    );
+    let part = "wikijs_gate_issuer_away 1\n";
+    says(&server_metrics(&server, &names).await, part);
     assert_eq!(ask(&server, &ada).await.status, 200);
     let refused = async {
         loop {
@@ -385,9 +330,8 @@ async fn while_the_issuer_is_away_its_keys_count_on_for_a_bounded_time() {
             }
         }
     };
-    let refused = tokio::time::timeout(Duration::from_secs(30), refused)
-        .await
-        .unwrap();
+    let refused = tokio::time::timeout(Duration::from_secs(30), refused).await;
+    let refused = refused.unwrap();
     assert_eq!(refused.status, 503, "{refused:?}");
     assert!(refused.headers.contains_key("retry-after"));
 
@@ -405,29 +349,19 @@ async fn server_metrics(server: &Hosted, names: &Names) -> String {
 #[tokio::test]
 async fn an_issuer_that_says_something_else_is_away_and_named() {
     let wiki = wiki().await;
-    for (document, why) in [
+    for (name, value, why) in [
+        ("issuer", "https://id.example.com", "names another issuer"),
         (
-            json!({ "issuer": "https://id.example.com" }),
-            "names another issuer",
-        ),
-        (
-            json!({ "jwks_uri": "http://id.example.com/keys" }),
+            "jwks_uri",
+            "http://x.org/keys",
             "neither https nor on loopback",
         ),
-        (
-            json!({ "token_endpoint": "ftp://x" }),
-            "neither https nor on loopback",
-        ),
-        (
-            json!({ "redirect": "https://id.example.com" }),
-            "it answered 302",
-        ),
-        (json!({ "more": "x".repeat(300_000) }), "larger than 256 kB"),
+        ("token_endpoint", "ftp://x", "neither https nor on loopback"),
+        ("redirect", "https://id.example.com", "it answered 302"),
+        ("more", &"x".repeat(300_000), "larger than 256 kB"),
     ] {
         let issuer = TestIssuer::start().await;
-        for (name, value) in document.as_object().unwrap() {
-            issuer.answers.document.lock()[name] = value.clone();
-        }
+        issuer.answers.document.lock()[name] = json!(value);
         let server = serve(&wiki, &issuer).await;
         let refused = ask(&server, &issuer.caller(json!({}))).await;
         assert_eq!(refused.status, 503, "{why}");
@@ -444,10 +378,8 @@ async fn an_issuer_that_says_something_else_is_away_and_named() {
 async fn scopes_bound_a_grant_and_all_that_are_missing_are_named_at_once() {
     let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
     let server = serve(&wiki, &issuer).await;
-    let change = call(
-        UPDATE,
-        json!({ "id": id_of(&wiki, "docs/a"), "title": "New" }),
-    );
+    let arguments = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    let change = call(UPDATE, arguments);
     let insufficient = |answer: &Answer, scopes: &str| {
         assert_eq!(answer.status, 403, "{answer:?}");
         let challenge = &answer.headers["www-authenticate"];
@@ -458,8 +390,7 @@ async fn scopes_bound_a_grant_and_all_that_are_missing_are_named_at_once() {
     insufficient(&ask(&server, &nothing).await, "wiki:read wiki:write");
     let reader = issuer.caller(json!({ "scope": "wiki:read" }));
     assert_eq!(ask(&server, &reader).await.status, 200);
-    let tools = server.tools(&reader).await;
-    assert!(!tools.contains(&UPDATE.to_owned()), "{tools:?}");
+    lacks(&server.tools(&reader).await.join(" "), UPDATE);
     insufficient(&server.post(&reader, &change).await, "wiki:read wiki:write");
     let cancel = json!({ "jsonrpc": "2.0", "id": 1, "method": "tasks/cancel",
         "params": { "taskId": "0123456789abcdef" } });
@@ -498,6 +429,9 @@ async fn the_first_grant_holds_that_a_person_matches_whole() {
     assert!(tools(verified(true)).await > 1);
     assert_eq!(tools(verified(false)).await, 1);
     assert_eq!(tools(json!({})).await, 1);
+    let elsewhere = json!({ "groups": null, "_claim_names": { "groups": "src1" } });
+    let too_many = json!({ "groups": null, "hasgroups": true });
+    let unverified = json!({ "groups": null, "email": "a@x.org", "email_verified": "true" });
     for (claims, why) in [
         (json!({ "sub": "s-eve" }), "review page"),
         (
@@ -505,18 +439,9 @@ async fn the_first_grant_holds_that_a_person_matches_whole() {
             "no grant of this server",
         ),
         (json!({ "groups": null }), "no grant of this server"),
-        (
-            json!({ "groups": null, "_claim_names": { "groups": "src1" } }),
-            "left this account's groups out",
-        ),
-        (
-            json!({ "groups": null, "hasgroups": true }),
-            "left this account's groups out",
-        ),
-        (
-            json!({ "groups": null, "email": "a@x.org", "email_verified": "true" }),
-            "is verified",
-        ),
+        (elsewhere, "left this account's groups out"),
+        (too_many, "left this account's groups out"),
+        (unverified, "is verified"),
     ] {
         let answer = ask(&server, &issuer.caller(claims)).await;
         assert_eq!(answer.status, 403, "{why}: {answer:?}");
@@ -539,26 +464,17 @@ async fn what_a_person_owns_is_theirs_by_subject_and_not_by_name() {
     assert_eq!(recall(json!({ "preferred_username": "countess" })).await, 1);
     assert_eq!(recall(json!({ "sub": "s-bob" })).await, 0);
     // So is a session.
-    let session = ada
-        .headers
-        .iter()
-        .find(|(name, _)| name == "mcp-session-id")
-        .unwrap();
-    let thief = issuer
-        .caller(json!({ "sub": "s-bob" }))
-        .with("mcp-session-id", &session.1);
-    assert_eq!(ask(&server, &thief).await.status, 404);
-    let again = issuer.caller(json!({})).with("mcp-session-id", &session.1);
-    assert_eq!(ask(&server, &again).await.status, 200);
+    for (claims, status) in [(json!({ "sub": "s-bob" }), 404), (json!({}), 200)] {
+        let caller = issuer.caller(claims).with("mcp-session-id", ada.session());
+        assert_eq!(ask(&server, &caller).await.status, status, "{caller:?}");
+    }
     // Metrics count people, and name nobody.
     let told = server_metrics(&server, &names).await;
     says(&told, "wikijs_gate_people 2\n");
     says(&told, "client=\"people\"");
     lacks(&told, "ada");
-    let own = server
-        .send("GET", "/metrics", &issuer.caller(json!({})), "")
-        .await;
-    assert_eq!(own.status, 403);
+    let ada = issuer.caller(json!({}));
+    assert_eq!(server.send("GET", "/metrics", &ada, "").await.status, 403);
 }
 
 #[tokio::test]
@@ -566,29 +482,23 @@ async fn a_rule_is_for_a_person_by_name_or_subject() {
     let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
     let rules =
         "[[rules]]\nname = \"people\"\nthen = \"deny\"\npeople = [\"s-ada\", \"BOB@x.org\"]\n";
-    let server = setup(&wiki, &issuer, &Names::new(), &format!("{TEAM}{rules}"))
-        .host()
-        .await;
+    let setup = setup(&wiki, &issuer, &Names::new(), &format!("{TEAM}{rules}"));
+    let server = setup.host().await;
     let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    let bob = json!({
+        "sub": "s-2", "email": "bob@x.org", "email_verified": true, "preferred_username": "bob@x.org",
+    });
+    // Whoever calls themselves so is not meant.
+    let like_bob = json!({ "sub": "s-4", "preferred_username": "bob@x.org" });
+    let eve = json!({ "sub": "s-3", "preferred_username": "eve@x.org" });
     for (claims, is_denied) in [
         (json!({}), true),
-        (
-            json!({ "sub": "s-2", "email": "bob@x.org", "email_verified": true, "preferred_username": "bob@x.org" }),
-            true,
-        ),
-        // Whoever calls themselves so is not meant.
-        (
-            json!({ "sub": "s-4", "preferred_username": "bob@x.org" }),
-            false,
-        ),
-        (
-            json!({ "sub": "s-3", "preferred_username": "eve@x.org" }),
-            false,
-        ),
+        (bob, true),
+        (like_bob, false),
+        (eve, false),
     ] {
-        let answer = server
-            .call(&issuer.caller(claims.clone()), UPDATE, change.clone())
-            .await;
+        let caller = issuer.caller(claims.clone());
+        let answer = server.call(&caller, UPDATE, change.clone()).await;
         let code = answer.map_or_else(|error| error["code"].clone(), |_| Value::Null);
         assert_eq!(code == "RULE_DENIED", is_denied, "{claims}: {code}");
     }
@@ -600,10 +510,8 @@ async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
     let text = |grants: &str| {
         let (path, table) = (names.path(), issuer.table(grants));
         let sets = "toolsets = [\"pages\", \"delegate\", \"memory\"]\nmutations_enabled = true\nmutation_dry_run = false";
-        format!(
-            "serve_tokens_file = {path:?}\n{sets}\ndefault_site = \"a\"\n{table}\n{}",
-            site("a", &wiki, "")
-        )
+        let site = site("a", &wiki, "");
+        format!("serve_tokens_file = {path:?}\n{sets}\ndefault_site = \"a\"\n{table}\n{site}")
     };
     let server = Many::start(&text(TEAM)).await;
     let hosted = &server.hosted;
@@ -611,25 +519,21 @@ async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
     let ada = issuer.caller(json!({ "exp": end }));
     let wanted = json!({ "task": "write", "writes": 3, "sends": true, "minutes": 60 });
     let made = hosted.call(&ada, DELEGATE, wanted.clone()).await.unwrap();
-    let line = KeptDelegates::new(&hosted.dir.path().join("audit").as_path().into())
-        .all()
-        .unwrap()
-        .0
-        .remove(0);
-    let ends = OffsetDateTime::parse(
-        line.client.may.expires.as_deref().unwrap(),
-        &time::format_description::well_known::Rfc3339,
-    );
+    let store = hosted.dir.path().join("audit");
+    let kept = KeptDelegates::new(&store.as_path().into()).all();
+    let line = kept.unwrap().0.remove(0);
+    let ends = line.client.may.expires.as_deref().unwrap();
+    let ends = OffsetDateTime::parse(ends, &time::format_description::well_known::Rfc3339);
     assert!(ends.unwrap().unix_timestamp() <= end + 30, "{line:?}");
     says(&line.name(), "ada@127.0.0.1/delegate-");
     let delegate = bearer(made["token"].as_str().unwrap());
-    let page = json!({ "path": "docs/b", "title": "B", "content": "B\n" });
-    let shown = hosted.call(&delegate, CREATE, page).await.unwrap();
+    let shown = hosted.ok(&delegate, CREATE, new_page("docs/b")).await;
     assert_eq!(shown["preview"], true);
     // With a token that may not write, nobody hands writes on.
     let reader = issuer.caller(json!({ "scope": "wiki:read" }));
-    let refused = hosted.call(&reader, DELEGATE, wanted).await.unwrap_err();
-    says(&refused["code"], "DELEGATION_DENIED");
+    hosted
+        .fails(&reader, DELEGATE, wanted, "DELEGATION_DENIED")
+        .await;
     assert_eq!(ask(hosted, &delegate).await.status, 200);
 
     let gone = TEAM.replace("docs-team", "others");
@@ -651,20 +555,13 @@ async fn a_token_of_the_issuer_in_the_place_of_a_key_goes_nowhere() {
     let token = issuer.token(json!({}));
     let mixed = ask(&server, &ada.clone().with("x-wiki-api-token", &token)).await;
     assert_eq!(mixed.status, 400);
-    says(
-        &message(&mixed),
-        "goes into Authorization and never to the wiki",
-    );
+    let part = "goes into Authorization and never to the wiki";
+    says(&message(&mixed), part);
     let key = &wiki.keys().editor;
     let both = ada.with("x-wiki-api-token", key);
     let status = server.post(&both, &initialize("2025-11-25")).await.status;
     assert_eq!(status, 200);
-    assert!(
-        server
-            .call(&both, BY_PATH, json!({ "path": "home" }))
-            .await
-            .is_ok()
-    );
+    server.ok(&both, BY_PATH, json!({ "path": "home" })).await;
     // And a key of the wiki is no token.
     let swapped = ask(&server, &bearer(key)).await;
     assert_eq!(swapped.status, 401);
@@ -679,10 +576,8 @@ async fn people_need_a_place_for_the_tokens_of_their_delegates() {
     let settings = |setup: Setup| setup.with_tables(&issuer.table(TEAM)).app().1;
     let address = "127.0.0.1:8765".parse().unwrap();
     let without = settings(Setup::readonly(&wiki));
-    says(
-        refused_start(&without, address).unwrap(),
-        "WIKI_SERVE_TOKENS_FILE",
-    );
+    let part = "WIKI_SERVE_TOKENS_FILE";
+    says(refused_start(&without, address).unwrap(), part);
     let with = settings(Setup::readonly(&wiki).naming(&Names::new()));
     let fault = refused_start(&with, "192.0.2.1:8765".parse().unwrap());
     assert_eq!(fault, None);
@@ -693,13 +588,11 @@ async fn doctor_names_an_issuer_that_is_away() {
     let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("config.toml");
-    std::fs::write(&file, issuer.table("")).unwrap();
+    fs::write(&file, issuer.table("")).unwrap();
     let arguments = ["--config", file.to_str().unwrap(), "doctor"];
     let told = Command::operator(&wiki, dir.path(), &arguments).end().await;
-    says(
-        &told.stdout,
-        &format!("the issuer {} answers, and has keys", issuer.url),
-    );
+    let part = format!("the issuer {} answers, and has keys", issuer.url);
+    says(&told.stdout, &part);
     says(&told.stdout, "there are no grants, so nobody signs in");
     issuer.answers.is_away.store(true, Ordering::Relaxed);
     let told = Command::operator(&wiki, dir.path(), &arguments).end().await;

@@ -15,6 +15,18 @@ use crate::prelude::*;
 
 const URL: &str = "https://wiki-mcp.example.com";
 
+/// The list of clients.
+fn listed(names: &Names) -> Value {
+    serde_json::from_str(&token(names, &["list", "--json"]).stdout).unwrap()
+}
+
+/// Now and so much longer, as a line of the file says it.
+fn later(by: time::Duration) -> String {
+    let end = time::OffsetDateTime::now_utc() + by;
+    end.format(&time::format_description::well_known::Rfc3339)
+        .unwrap()
+}
+
 fn token(names: &Names, arguments: &[&str]) -> Ended {
     Command::new(&[&["token"], arguments].concat())
         .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
@@ -38,16 +50,8 @@ fn secret(made: &Ended) -> String {
 }
 
 fn reviewer(names: &Names) -> String {
-    let arguments = [
-        "new",
-        "anna",
-        "--reviewer",
-        "--prefixes",
-        "docs",
-        "--url",
-        URL,
-    ];
-    secret(&token(names, &arguments))
+    let bounds = ["--reviewer", "--prefixes", "docs", "--url", URL];
+    secret(&token(names, &[&["new", "anna"], &bounds[..]].concat()))
 }
 
 fn sign_ins(names: &Names) -> SignIns {
@@ -58,16 +62,16 @@ fn sign_ins(names: &Names) -> SignIns {
 async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     let names = Names::new();
     let secret = reviewer(&names);
-    lacks(&std::fs::read_to_string(names.path()).unwrap(), &secret);
-    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    lacks(&fs::read_to_string(names.path()).unwrap(), &secret);
+    let listed = listed(&names);
     let link = &listed["sessions"][0];
     assert_eq!(link["isUnusedLink"], true);
     assert_eq!(link["lastUse"], Value::Null);
     let sign_ins = sign_ins(&names);
-    let before = std::fs::read(names.path()).unwrap();
+    let before = fs::read(names.path()).unwrap();
     let (_, session) = sign_ins.take_link(&secret).await.unwrap().unwrap();
     // No server writes the file of clients.
-    assert_eq!(std::fs::read(names.path()).unwrap(), before);
+    assert_eq!(fs::read(names.path()).unwrap(), before);
     let anna = clients(&names).by_id(session.client().unwrap()).unwrap();
     assert_eq!((&*anna.name, anna.role), ("anna", Role::Reviewer));
     let prefixes = anna.narrowing().prefixes.as_ref().unwrap()[0].to_string();
@@ -84,16 +88,14 @@ async fn whoever_signed_in_is_out_as_soon_as_the_client_ends_or_is_taken_out() {
     let anna = names.file().read().unwrap()[0].id;
     let still = || clients.by_id(anna).is_some();
     assert!(still());
-    let before = std::fs::read_to_string(names.path()).unwrap();
+    let before = fs::read_to_string(names.path()).unwrap();
     let past = json!("2020-01-01T00:00:00Z");
     rewrite(&names.path(), |line| line["may"]["expires"] = past.clone());
     assert!(!still());
-    std::fs::write(names.path(), format!("{before}nonsense\n")).unwrap();
-    assert!(
-        !still(),
-        "whoever was out stays out while the file is broken"
-    );
-    std::fs::write(names.path(), before).unwrap();
+    fs::write(names.path(), format!("{before}nonsense\n")).unwrap();
+    // Whoever was out stays out while the file is broken.
+    assert!(!still());
+    fs::write(names.path(), before).unwrap();
     assert!(still());
     let other = names.client("other");
     // With the client go its links.
@@ -107,44 +109,29 @@ async fn whoever_signed_in_is_out_as_soon_as_the_client_ends_or_is_taken_out() {
 fn a_role_takes_the_options_that_mean_something_to_it_and_no_second_role() {
     let names = Names::new();
     for (arguments, code) in [
-        (
-            vec![
-                "new",
-                "ok",
-                "--reviewer",
-                "--may-apply-in-dry-run",
-                "--url",
-                URL,
-            ],
-            0,
-        ),
-        (vec!["new", "all", "--auditor", "--url", URL], 0),
-        (vec!["new", "watch", "--metrics"], 0),
-        (vec!["new", "x", "--reviewer", "--auditor", "--url", URL], 2),
-        (vec!["new", "x", "--reviewer", "--dry-run", "--url", URL], 2),
-        (
-            vec!["new", "x", "--auditor", "--prefixes", "docs", "--url", URL],
-            2,
-        ),
-        (vec!["new", "x", "--metrics", "--read-only"], 2),
-        (vec!["new", "x", "--may-apply-in-dry-run"], 2),
+        ("new ok --reviewer --may-apply-in-dry-run --url URL", 0),
+        ("new all --auditor --url URL", 0),
+        ("new watch --metrics", 0),
+        ("new x --reviewer --auditor --url URL", 2),
+        ("new x --reviewer --dry-run --url URL", 2),
+        ("new x --auditor --prefixes docs --url URL", 2),
+        ("new x --metrics --read-only", 2),
+        ("new x --may-apply-in-dry-run", 2),
         // Nobody can say where that link leads.
-        (vec!["new", "x", "--reviewer"], 2),
-        (vec!["new", "x", "--reviewer", "--url", "wiki"], 2),
-        (vec!["new", "x", "--reviewer", "--url", "https://a:b@c"], 2),
-        (vec!["link", "watch", "--url", URL], 1),
-        (vec!["link", "nobody", "--url", URL], 1),
-        (vec!["link", "all", "--url", URL], 0),
+        ("new x --reviewer", 2),
+        ("new x --reviewer --url wiki", 2),
+        ("new x --reviewer --url https://a:b@c", 2),
+        ("link watch --url URL", 1),
+        ("link nobody --url URL", 1),
+        ("link all --url URL", 0),
     ] {
-        let made = token(&names, &arguments);
-        assert_eq!(made.code, code, "{}", made.told);
+        let arguments = arguments.replace("URL", URL);
+        token(&names, &vec_of(arguments.split(' '))).exits(code);
     }
-    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    let listed = listed(&names);
     let role = |at: usize| listed["clients"][at]["role"].as_str().unwrap().to_owned();
-    assert_eq!(
-        [role(0), role(1), role(2)],
-        ["reviewer", "auditor", "metrics"]
-    );
+    let expected = ["reviewer", "auditor", "metrics"];
+    assert_eq!([role(0), role(1), role(2)], expected);
     let may = &names.file().read().unwrap()[0].may;
     assert!(may.may_apply_in_dry_run);
     assert!(!listed.to_string().contains("sha256"));
@@ -178,19 +165,20 @@ fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
     let days = |arguments: &[&str]| {
         let name = format!("c{}", names.file().read().unwrap_or_default().len());
         let made = token(&names, &[&["new", &name], arguments].concat());
-        assert_eq!(made.code, 0, "{}", made.told);
+        made.good();
         let client = names.file().read().unwrap().pop().unwrap();
         let ends = client.expires().unwrap();
         ends.map(|end| (end - time::OffsetDateTime::now_utc()).as_seconds_f64() / 86_400.0)
     };
-    assert_eq!(days(&[]).map(f64::round), Some(90.0));
-    assert_eq!(days(&["--metrics"]).map(f64::round), Some(90.0));
-    assert_eq!(
-        days(&["--auditor", "--url", URL]).map(f64::round),
-        Some(90.0)
-    );
-    assert_eq!(days(&["--expires", "7d"]).map(f64::round), Some(7.0));
-    assert_eq!(days(&["--expires", "never"]), None);
+    for (arguments, expected) in [
+        (&[][..], Some(90.0)),
+        (&["--metrics"], Some(90.0)),
+        (&["--auditor", "--url", URL], Some(90.0)),
+        (&["--expires", "7d"], Some(7.0)),
+        (&["--expires", "never"], None),
+    ] {
+        assert_eq!(days(arguments).map(f64::round), expected, "{arguments:?}");
+    }
     let end = |when: &str| {
         days(&["--expires", when]);
         let client = names.file().read().unwrap().pop().unwrap();
@@ -238,13 +226,12 @@ async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
     let server = Setup::editor(&wiki).naming(&names).host().await;
     let session = server.open(&own).await;
     server.call(&session, TREE, json!({})).await.unwrap();
-    rewrite(&names.path(), |line| {
-        line["may"]["expires"] = json!("2020-01-01T00:00:00Z");
-    });
+    let past = json!("2020-01-01T00:00:00Z");
+    rewrite(&names.path(), |line| line["may"]["expires"] = past.clone());
     for caller in [&session, &own] {
         let answer = server.post(caller, &call(TREE, json!({}))).await;
         assert_eq!(answer.status, 401);
-        assert!(answer.body.contains("token has ended"), "{}", answer.body);
+        says(&answer.body, "token has ended");
     }
 }
 
@@ -291,9 +278,8 @@ async fn a_request_that_listens_ends_with_its_client_however_its_id_is_written()
                 "io.modelcontextprotocol/clientInfo": { "name": "modern", "version": "1" },
             },
         } });
-        message
-            .to_string()
-            .replace("\"id\":7", &format!("\"id\":{id}"))
+        let id = format!("\"id\":{id}");
+        message.to_string().replace("\"id\":7", &id)
     };
     let end = ends_soon(&names);
     let (one, other) = (listen("7"), listen("7.0"));
@@ -307,14 +293,8 @@ async fn a_request_that_listens_ends_with_its_client_however_its_id_is_written()
 fn a_line_of_an_agent_is_as_it_was_before_there_were_roles() {
     let names = Names::new();
     names.client("own");
-    let line: Value =
-        serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
-    let members: Vec<_> = line
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let line: Value = serde_json::from_str(&fs::read_to_string(names.path()).unwrap()).unwrap();
+    let members = vec_of(line.as_object().unwrap().keys().map(String::as_str));
     assert_eq!(members, ["id", "name", "sha256", "created", "may"]);
 }
 
@@ -338,9 +318,8 @@ fn caller(made: &Ended) -> Caller {
 
 /// An end so many days from now.
 fn in_days(days: i64) -> Grant {
-    let format = &time::format_description::well_known::Rfc3339;
-    let end = time::OffsetDateTime::now_utc() + time::Duration::days(days);
-    Grant::default().but(|grant| grant.expires = Some(end.format(format).unwrap()))
+    let end = later(time::Duration::days(days));
+    Grant::default().but(|grant| grant.expires = Some(end))
 }
 
 #[tokio::test]
@@ -355,25 +334,22 @@ async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     says(&made.stderr, "own expires in 90 days, at ");
     let new = caller(&made);
     let status = async |caller: &Caller| {
-        let message = call(TREE, json!({}));
-        let mut answers = Vec::new();
-        for server in &servers {
-            answers.push(server.post(caller, &message).await.status);
-        }
-        answers
+        [
+            servers[0].status_of(caller).await,
+            servers[1].status_of(caller).await,
+        ]
     };
-    assert_eq!(status(&old).await, vec![200; 2]);
-    assert_eq!(status(&new).await, vec![200; 2]);
+    assert_eq!(status(&old).await, [200; 2]);
+    assert_eq!(status(&new).await, [200; 2]);
     assert_eq!(names.file().read().unwrap()[0].id, id);
     // The old token's time is over.
-    rewrite(&names.path(), |line| {
-        line["old"]["ends"] = json!("2020-01-01T00:00:00Z");
-    });
-    assert_eq!(status(&old).await, vec![401; 2]);
-    assert_eq!(status(&new).await, vec![200; 2]);
+    let past = json!("2020-01-01T00:00:00Z");
+    rewrite(&names.path(), |line| line["old"]["ends"] = past.clone());
+    assert_eq!(status(&old).await, [401; 2]);
+    assert_eq!(status(&new).await, [200; 2]);
     let newest = caller(&token(&names, &["rotate", "own", "--keep-old", "0"]));
-    assert_eq!(status(&new).await, vec![401; 2]);
-    assert_eq!(status(&newest).await, vec![200; 2]);
+    assert_eq!(status(&new).await, [401; 2]);
+    assert_eq!(status(&newest).await, [200; 2]);
     assert_eq!(names.file().read().unwrap()[0].id, id);
 }
 
@@ -384,9 +360,7 @@ fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
     names.add("short", in_days(0));
     rewrite(&names.path(), |line| {
         if line["name"] == "short" {
-            let soon = time::OffsetDateTime::now_utc() + time::Duration::hours(2);
-            let format = &time::format_description::well_known::Rfc3339;
-            line["may"]["expires"] = json!(soon.format(format).unwrap());
+            line["may"]["expires"] = json!(later(time::Duration::hours(2)));
         }
     });
     let told = |name: &str| {
@@ -416,11 +390,8 @@ async fn a_rotated_person_gets_another_link_and_another_end() {
         line["may"]["expires"] = in_days(3).expires.into();
     });
     let anna = names.file().read().unwrap().remove(0);
-    let kept = token(
-        &names,
-        &["rotate", "anna", "--keep-old", "1h", "--url", URL],
-    );
-    assert_eq!(kept.code, 2, "{}", kept.told);
+    let keep = ["rotate", "anna", "--keep-old", "1h", "--url", URL];
+    token(&names, &keep).exits(2);
     let second = secret(&token(&names, &["rotate", "anna", "--url", URL]));
     let client = names.file().read().unwrap().remove(0);
     assert_eq!(client.id, anna.id);
@@ -437,23 +408,16 @@ async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
     let [one, other] = ["one", "other"].map(|name| names.client(name));
     names.client("never");
     let listed = || {
-        let listed: Value =
-            serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+        let listed = listed(&names);
         let last = |at: usize| listed["clients"][at]["lastUse"].is_string();
         [last(0), last(1), last(2)]
     };
     assert!(token(&names, &["list"]).stdout.contains("  not known  "));
-    let count = || {
-        LastUses::new(&names.dir.path().into())
-            .all()
-            .map_or(0, |all| all.len())
-    };
+    let uses = LastUses::new(&names.dir.path().into());
+    let count = || uses.all().map_or(0, |all| all.len());
     for (noted, caller) in [&one, &other].into_iter().enumerate() {
-        let server = Setup::editor(&wiki)
-            .naming(&names)
-            .in_dir(&names.dir)
-            .host()
-            .await;
+        let setup = Setup::editor(&wiki).naming(&names).in_dir(&names.dir);
+        let server = setup.host().await;
         server.call(caller, TREE, json!({})).await.unwrap();
         // Nobody waits for the store but this test.
         let is_noted = async {
@@ -475,10 +439,10 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let soon = names.add("soon", in_days(9));
     let later = names.add("later", in_days(15));
-    let listed = token(&names, &["list"]);
+    let told = token(&names, &["list"]);
     let notice = "soon ends in 9 days: `wikijs-gate token rotate soon` gives it another end.\n";
-    assert_eq!(listed.stderr, notice);
-    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    assert_eq!(told.stderr, notice);
+    let listed = listed(&names);
     let near = [0, 1].map(|at| listed["clients"][at]["endsSoon"].clone());
     assert_eq!(near, [json!(true), json!(false)]);
     let server = Setup::editor(&wiki).naming(&names).host().await;
@@ -486,10 +450,8 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
         let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
             "params": { "uri": "wikijs://status" } });
         let message = server.post(caller, &read).await.message();
-        let text = message["result"]["contents"][0]["text"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let text = message["result"]["contents"][0]["text"].as_str().unwrap();
+        let text = text.to_owned();
         serde_json::from_str::<Value>(&text).unwrap()["client"].clone()
     };
     let (own, other) = (status(&soon).await, status(&later).await);
@@ -501,21 +463,13 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
     assert!(other.get("notice").is_none(), "{other}");
     let ready: Value = serde_json::from_str(&server.get("/readyz").await.body).unwrap();
     assert_eq!(ready["clientsEndingSoon"], 1, "{ready}");
-    let dir = tempfile::TempDir::new().unwrap();
-    let (address, key) = (wiki.address(), wiki.keys().editor.clone());
-    let (path, audit) = (names.path(), dir.path().join("audit"));
-    let doctor = move || {
-        Command::new(&["doctor"])
-            .at(&address, &key, audit)
-            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
-            .run()
-            .stdout
-    };
-    let doctor = tokio::task::spawn_blocking(doctor).await.unwrap();
-    says(
-        &doctor,
-        "clients   good     the tokens file names 2 clients",
-    );
+    let dir = TempDir::new().unwrap();
+    let (key, audit) = (&wiki.keys().editor, dir.path().join("audit"));
+    let doctor = Command::new(&["doctor"]).at(&wiki.address(), key, audit);
+    let doctor = doctor.with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let doctor = doctor.end().await.stdout;
+    let part = "clients   good     the tokens file names 2 clients";
+    says(&doctor, part);
     says(&doctor, "clients   warning  soon ends in 9 days, at ");
     assert!(!doctor.contains("later ends"), "{doctor}");
 }
@@ -526,7 +480,7 @@ async fn the_log_says_at_its_start_who_ends_soon() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     names.add("soon", in_days(9));
     names.add("later", in_days(15));
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["serve", "--http", "127.0.0.1:0"])
         .env_clear()
@@ -563,18 +517,14 @@ async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let [one, other] = ["one", "two"].map(|name| names.client(name));
     let server = Setup::editor(&wiki).naming(&names).host().await;
-    let update = UPDATE;
-    let arguments = json!({ "id": crate::harness::id_of(&wiki, "home"), "title": "T" });
-    let preview = server.call(&one, update, arguments.clone()).await.unwrap();
-    let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
-    server.call(&one, update, confirmed.clone()).await.unwrap();
-    server.call(&other, TREE, json!({})).await.unwrap();
-    server.call(&other, update, confirmed).await.unwrap_err();
+    let change = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    server.applied(&one, UPDATE, change.clone()).await;
+    server.ok(&other, TREE, json!({})).await;
+    let made_up = change.but(|it| it["confirm"] = json!("made up"));
+    server.call(&other, UPDATE, made_up).await.unwrap_err();
     let told = server.send("GET", "/metrics", &one, "").await.body;
-    let of_clients: Vec<&str> = told
-        .lines()
-        .filter(|line| line.starts_with("wikijs_gate_client_"))
-        .collect();
+    let of_clients = { told.lines() }.filter(|line| line.starts_with("wikijs_gate_client_"));
+    let of_clients = vec_of(of_clients);
     let expected = [
         "wikijs_gate_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
         "wikijs_gate_client_calls_total{client=\"two\",outcome=\"failed\"} 1",

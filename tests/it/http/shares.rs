@@ -1,7 +1,5 @@
 //! A share for each named client over HTTP: none of them can take everything.
 
-use std::time::Duration;
-
 use futures_util::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -45,10 +43,8 @@ async fn calls_whose_bodies_never_end_take_the_share_of_their_client_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
     let tree = call(TREE, json!({}));
-    let server = Setup::readonly(&wiki)
-        .naming(&names)
-        .host_within(FOUR())
-        .await;
+    let setup = Setup::readonly(&wiki).naming(&names);
+    let server = setup.host_within(FOUR()).await;
     let (mut first, body) = server.begin(&other, &tree).await;
     let _second = server.begin(&other, &tree).await;
     let share = "this client has its whole share of the calls";
@@ -82,11 +78,8 @@ async fn callers_without_names_are_one_and_have_all_there_is() {
 async fn a_client_opens_its_share_of_sessions_whatever_keys_it_brings() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .naming(&names)
-        .host_within(FOUR())
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.naming(&names).host_within(FOUR()).await;
     let own = keyed(&own, &wiki.keys().editor);
     let one = server.open(&keyed(&other, &wiki.keys().editor)).await;
     server.open(&keyed(&other, "junk-a")).await;
@@ -202,11 +195,8 @@ async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
     let limits = LIMITS().but(|limits| limits.keys = 2);
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .naming(&names)
-        .host_within(limits)
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.naming(&names).host_within(limits).await;
     let key = &wiki.keys().editor;
     let own = keyed(&own, key);
     let ours = previewed(&server, &own, id_of(&wiki, "home"), "Ours").await;
@@ -225,30 +215,19 @@ async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
 async fn a_key_that_the_wiki_does_not_know_gets_no_index_and_is_asked_about_once() {
     let wiki = sample_wiki().await;
     let limits = LIMITS().but(|limits| limits.keys = 1);
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .indexed()
-        .host_within(limits)
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.indexed().host_within(limits).await;
     let search = json!({ "query": "linux", "in": "content" });
     let keys = ["junk-a", "junk-b", "junk-a", "junk-b"];
     for key in keys {
         let caller = keyed(&Caller::default(), key);
-        let error = server
-            .call(&caller, SEARCH, search.clone())
-            .await
-            .unwrap_err();
+        let error = server.call(&caller, SEARCH, search.clone()).await;
+        let error = error.unwrap_err();
         assert_eq!(error["code"], "KEY_REJECTED");
     }
-    let asked: Vec<_> = wiki
-        .requests()
-        .into_iter()
-        .flat_map(|seen| seen.fields)
-        .collect();
-    let profiles = asked
-        .iter()
-        .filter(|field| *field == "users.profile")
-        .count();
+    let asked = vec_of(wiki.requests().into_iter().flat_map(|seen| seen.fields));
+    let profiles = asked.iter().filter(|field| *field == "users.profile");
+    let profiles = profiles.count();
     let pages = asked.iter().filter(|field| field.starts_with("pages."));
     assert_eq!((profiles, pages.count()), (2, 0), "{asked:?}");
     let known = keyed(&Caller::default(), &wiki.keys().readonly);
@@ -308,10 +287,8 @@ async fn a_call_counts_until_it_has_ended_though_its_client_hung_up() {
     let (mute, address) = mute_wiki().await;
     let names = Names::new();
     let (own, other) = two(&names);
-    let server = Setup::at(&address, "e30.e30.x")
-        .naming(&names)
-        .host_within(FOUR())
-        .await;
+    let setup = Setup::at(&address, "e30.e30.x").naming(&names);
+    let server = setup.host_within(FOUR()).await;
     let session = server.open(&other).await;
     let mut kept = Vec::new();
     for id in 1..=2 {

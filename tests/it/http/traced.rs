@@ -1,9 +1,5 @@
 //! The W3C trace context of callers, and spans of calls for a collector.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
-use std::time::Duration;
-
 use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -101,10 +97,7 @@ async fn a_confirmed_write_has_its_trace_on_attempt_and_outcome() {
     let server = Setup::editor(&wiki).host().await;
     let caller = nobody().with("traceparent", PARENT);
     let mut arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
-    let preview = server
-        .call(&caller, UPDATE, arguments.clone())
-        .await
-        .unwrap();
+    let preview = server.ok(&caller, UPDATE, arguments.clone()).await;
     arguments["confirm"] = preview["confirm"].clone();
     server.call(&caller, UPDATE, arguments).await.unwrap();
     let records = server.records();
@@ -178,9 +171,9 @@ impl FakeCollector {
 /// A server as a process of its own, whose spans go to a collector.
 fn traced_server(wiki: &DemoWiki, dir: &TempDir, collector: &str) -> Program {
     let headers = dir.path().join("headers");
-    std::fs::write(&headers, "Authorization: Bearer collectors-secret\n").unwrap();
+    fs::write(&headers, "Authorization: Bearer collectors-secret\n").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-    std::fs::set_permissions(&headers, mode).unwrap();
+    fs::set_permissions(&headers, mode).unwrap();
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector),
         ("OTEL_SERVICE_NAME", "wiki-of-tests"),
@@ -297,7 +290,7 @@ async fn a_call_without_a_trace_begins_one_that_is_on_its_record() {
                 .filter(|span| span.get("name").starts_with("tools/")),
         );
     }
-    for record in crate::harness::records(&dir.path().join("audit")) {
+    for record in records(&dir.path().join("audit")) {
         traces.extend(record.trace.map(|trace| trace.to_string()));
     }
     let told: Vec<&str> = calls.iter().map(|span| span.get("traceId")).collect();
@@ -380,7 +373,7 @@ async fn over_stdio_the_trace_comes_in_meta() {
         serde_json::from_value(json!({ "traceparent": PARENT })).unwrap();
     request.meta = Some(meta);
     server.client.call_tool(request).await.unwrap();
-    let records = crate::harness::records(Arc::as_ref(&server.dir).path());
+    let records = records(Arc::as_ref(&server.dir).path());
     let trace = records.last().unwrap().trace.map(|trace| trace.to_string());
     assert_eq!(trace.as_deref(), Some(TRACE));
 }

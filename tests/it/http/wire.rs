@@ -1,12 +1,10 @@
 //! The server's own TLS: taken over when its files change, and bounded.
 #![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
-use std::time::Duration;
+use std::fs::Permissions;
 
 use reqwest::header::SET_COOKIE;
-use reqwest::{Certificate, Client, StatusCode, Version};
+use reqwest::{Certificate, Client, Version};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use wikijs_gate::server::http::HttpLimits;
@@ -172,8 +170,7 @@ async fn half_a_pair_an_open_key_and_what_is_none_stop_the_start() {
                 command = command.with(name, &files.path(file));
             }
         }
-        let ended = ended(command).await;
-        assert_eq!(ended.code, 2, "{}", ended.told);
+        let ended = ended(command).await.exits(2);
         says(&ended.stderr, fault);
     }
 }
@@ -228,10 +225,8 @@ async fn by_own_tls_the_review_page_has_https_links_and_a_cookie_for_tls_alone()
         .fold(made, |made, (name, path)| made.with(name, &path));
     let made = ended(made).await;
     let link = made.stdout.trim();
-    begins(
-        &link,
-        &format!("https://{}/review/sign-in?link=", server.address),
-    );
+    let part = format!("https://{}/review/sign-in?link=", server.address);
+    begins(&link, &part);
     let browser = trusting(&authority);
     let asked = browser.get(link).send().await.unwrap();
     assert_eq!(asked.status(), StatusCode::OK);
