@@ -1,15 +1,7 @@
 //! The bin in the browser: what others deleted is looked at, and its restore proposed and decided.
 
-use reqwest::StatusCode;
-use serde_json::json;
-use wikijs_gate::demo::{DemoWiki, PageRow};
-use wikijs_gate::server::http::Grant;
-
 use super::{Browser, page_with, reviewer, signed_in};
-use crate::cli::process::Program;
-use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, page, wiki_of};
-use crate::http::hosted::{Hosted, Names};
-use crate::testkit::{begins, lacks, says};
+use crate::prelude::*;
 use crate::writes::bin::{look, mirrored, now, they_delete, with_dressed};
 use crate::writes::key_rights::page_key;
 use crate::writes::{dressed, fields};

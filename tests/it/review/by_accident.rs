@@ -1,9 +1,5 @@
 //! Nothing is decided by accident on the review page: focus, keys, deletions, what came of it.
 
-use std::time::Duration;
-
-use reqwest::StatusCode;
-
 use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
 
@@ -37,10 +33,8 @@ fn tags<'a>(page: &'a Page, name: &str, holds: &str) -> Vec<&'a str> {
 
 /// All tags that have the focus when their page is opened.
 fn focused(page: &Page) -> Vec<&str> {
-    let all = page
-        .text
-        .split('<')
-        .map(|rest| rest.split('>').next().unwrap());
+    let all = page.text.split('<');
+    let all = all.map(|rest| rest.split('>').next().unwrap());
     all.filter(|tag| tag.contains(" autofocus")).collect()
 }
 
@@ -268,10 +262,7 @@ async fn an_undo_that_does_something_else_by_now_is_shown_again() {
         });
     });
     let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
-    let form: Vec<(&str, &str)> = fields
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
+    let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
     let sent = mutations(&desk.wiki).len();
     let refused = browser.send(&undo, &form).await;
     assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text);
@@ -285,15 +276,9 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
     let pages: Vec<(String, String)> = (0..4)
         .map(|at| (format!("docs/p{at}"), "old\n".repeat(4)))
         .collect();
-    let pages: Vec<(&str, &str)> = pages
-        .iter()
-        .map(|(path, text)| (&**path, &**text))
-        .collect();
+    let pages = vec_of(pages.iter().map(|(path, text)| (&**path, &**text)));
     let desk = desk(&pages).await;
-    let ids: Vec<i64> = pages
-        .iter()
-        .map(|(path, _)| id_of(&desk.wiki, path))
-        .collect();
+    let ids = vec_of(pages.iter().map(|(path, _)| id_of(&desk.wiki, path)));
     let id = desk.propose_new_for_old(&ids).await;
     let browser = desk.signed_in().await;
     // Before the decision the counts are those of the whole set.
@@ -330,10 +315,8 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
     assert!(listed.contains("2 of 4 left out"), "{listed}");
     let (_, call) = listed.split_once("href=\"/review/record/calls/").unwrap();
     let call = call.split('"').next().unwrap();
-    let story = browser
-        .open(&format!("/review/record/calls/{call}"))
-        .await
-        .text;
+    let story = browser.open(&format!("/review/record/calls/{call}")).await;
+    let story = story.text;
     assert!(story.contains("Left out: 2 of 4"), "{story}");
     let (_, left) = story.split_once("Left out: 2 of 4").unwrap();
     let left = left.split("</p>").next().unwrap();
@@ -467,10 +450,10 @@ async fn a_mark_that_is_taken_out_of_a_proposals_file_is_still_shown_and_found_o
     let arguments = json!({ "id": id_of(&desk.wiki, "docs/a"), "scriptJs": "steal()" });
     let id = desk.propose(UPDATE, arguments).await;
     let file = proposal_file(desk.agent.dir.path(), &id);
-    let mut changed: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let mut changed: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert_eq!(changed["warnings"], json!(["script_added"]));
     changed["warnings"] = json!([]);
-    std::fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
+    fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
     let listed = command(&desk, &["proposals", "list"]).await.stdout;
     assert!(listed.contains("scripts"), "{listed}");
     let verified = command(&desk, &["audit", "verify"]).await;
@@ -589,12 +572,8 @@ async fn a_page_that_moved_out_of_a_reviewers_prefixes_is_not_shown_to_them() {
         let refused = place.anna.send(&set, &form).await;
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{}", refused.text);
     }
-    for path in [
-        "/review",
-        "/review?part=list",
-        "/review/record",
-        "/review/record?path=docs",
-    ] {
+    let paths = "/review /review?part=list /review/record /review/record?path=docs";
+    for path in paths.split(' ') {
         let listed = place.anna.open(path).await.text;
         for word in [&*id, &applied, "docs/a", "docs/b", "hr/"] {
             assert!(!listed.contains(word), "{path}: {listed}");
@@ -641,10 +620,7 @@ async fn a_reviewer_undoes_within_their_prefixes_and_not_in_a_dry_run() {
     let asked = place.anna.open(&undo).await;
     assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
     let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
-    let form: Vec<(&str, &str)> = fields
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
+    let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
     let undone = place.anna.send(&undo, &form).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
     let page = id_of(&place.wiki, "docs/a");

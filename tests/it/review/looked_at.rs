@@ -1,8 +1,5 @@
 //! What people are shown of a set beside its differences, and bad input to the page.
 
-use std::time::Duration;
-
-use reqwest::StatusCode;
 use reqwest::header::COOKIE;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -102,10 +99,8 @@ async fn every_list_shows_fifty_sets_and_what_is_outdated_by_one_look_at_the_pag
     assert_eq!((looks() - before, &list["notShown"]), (1, &json!(4)));
     assert_eq!(members(&list, "proposals", "id"), sets[..50]);
     let outdated = |states: &[&str]| -> Vec<usize> {
-        let odd = states
-            .iter()
-            .enumerate()
-            .filter(|(_, state)| **state != "open");
+        let odd = states.iter().enumerate();
+        let odd = odd.filter(|(_, state)| **state != "open");
         odd.map(|(at, state)| {
             assert_eq!(*state, "outdated");
             at
@@ -169,7 +164,7 @@ async fn a_rule_that_asks_for_people_is_named_with_its_why() {
 async fn a_thousand_wrong_links_are_refused_and_the_right_one_still_signs_in() {
     let desk = Desk::of(PAGES).await;
     let (mut browser, path) = Browser::at(&desk.link);
-    let mut told = std::collections::BTreeMap::new();
+    let mut told = BTreeMap::new();
     for attempt in 0..1_000 {
         let link = format!("wjl_{attempt:043x}");
         let form = [("link", &*link), ("then", "")];
@@ -290,11 +285,8 @@ async fn a_decision_that_the_wiki_puts_off_is_told_as_it_is_and_can_be_made_agai
             let of_set = |one: &&Record| {
                 one.event == AuditEvent::Outcome && one.proposal.as_deref() == Some(&id)
             };
-            let outcome = records
-                .iter()
-                .rev()
-                .find(of_set)
-                .and_then(|one| one.outcome);
+            let outcome = records.iter().rev().find(of_set);
+            let outcome = outcome.and_then(|one| one.outcome);
             let state = agent.call(GET_PROPOSAL, json!({ "id": id }));
             let state = state.await.unwrap()["state"].clone();
             // A set that takes longer is told on a later page, whatever comes of it.

@@ -1,7 +1,4 @@
 //! The record in the browser: who sees what of it, and what it says.
-use std::time::Duration;
-
-use reqwest::StatusCode;
 
 use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
@@ -93,10 +90,8 @@ async fn an_operator_finds_what_was_decided_by_whom_and_that_the_record_holds() 
     let dir = desk.agent.dir.path().to_str().unwrap().to_owned();
     let address = desk.wiki.address();
     let printed = tokio::task::spawn_blocking(move || {
-        Command::new(&["audit", "head"])
-            .with("WIKI_BASE_URL", &address)
-            .with("WIKI_AUDIT_DIR", &dir)
-            .run()
+        let command = Command::new(&["audit", "head"]).with("WIKI_BASE_URL", &address);
+        command.with("WIKI_AUDIT_DIR", &dir).run()
     });
     assert_eq!(heads, printed.await.unwrap().stdout);
     desk.program.kill();
@@ -108,9 +103,9 @@ async fn a_change_of_the_record_is_found_in_the_browser() {
     desk.edit("docs/a", "old", "new").await;
     let browser = desk.signed_in().await;
     let runs = wiki_dir(desk.agent.dir.path()).join("runs");
-    let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap();
-    let text = std::fs::read_to_string(run.path()).unwrap();
-    std::fs::write(run.path(), text.replace("docs/a", "docs/x")).unwrap();
+    let run = fs::read_dir(runs).unwrap().next().unwrap().unwrap();
+    let text = fs::read_to_string(run.path()).unwrap();
+    fs::write(run.path(), text.replace("docs/a", "docs/x")).unwrap();
     let finding = checked(&browser).await;
     says(&finding.text, "was changed: it does not have its hash");
     assert!(!finding.text.contains("All of it holds"));
@@ -306,11 +301,7 @@ async fn a_set_its_preview_and_its_outcome_are_one_row_with_all_changes_behind_i
     let names = Names::new();
     let setup = || Setup::scripter(&wiki).toolsets("pages,drafts");
     let agent = setup().serve().await;
-    let ids: Vec<i64> = pages
-        .iter()
-        .take(15)
-        .map(|(path, _)| id_of(&wiki, path))
-        .collect();
+    let ids = vec_of(pages.iter().take(15).map(|(path, _)| id_of(&wiki, path)));
     let bulk = json!({ "ids": ids, "addTags": ["set"], "note": "All of these" });
     let done: Value = agent.confirmed(BULK, bulk).await.unwrap();
     assert_eq!(done["outcome"], "applied");

@@ -1,13 +1,9 @@
 //! Bad input at the review page: hostile text, ended sessions, agents that open what they were told,
 //! browsers that hang up.
 
-use std::fmt::Write as _;
-use std::time::Duration;
-
 use html5ever::tendril::TendrilSink as _;
 use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
-use reqwest::StatusCode;
 use reqwest::header::COOKIE;
 
 use crate::prelude::*;

@@ -1,16 +1,12 @@
 //! The walk of `docs/review.md`: an agent moves a section, a reviewer leaves a page out, an auditor
 //! looks who decided, an operator takes it back.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command as Process;
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
-use rmcp::service::ClientLifecycleMode;
 
 use crate::cli::operators_way::steady;
-use crate::house::docs::generated;
 use crate::prelude::*;
 use crate::review::Browser;
 
@@ -62,10 +58,7 @@ impl Walk {
             .await;
         let variables = settings(&wiki, &agent);
         let begun = tokio::task::spawn_blocking(move || {
-            let variables: Vec<(&str, &str)> = variables
-                .iter()
-                .map(|(name, value)| (*name, &**value))
-                .collect();
+            let variables = vec_of(variables.iter().map(|(name, value)| (*name, &**value)));
             let mut program = Program::start(&["review", "--no-browser"], &variables);
             let link = program.line();
             (program, link)
@@ -196,10 +189,8 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         let ended = walk.operator(arguments).await.good();
         shown(marker, "console", &ended.told);
     }
-    assert_eq!(
-        walk.places(),
-        ["guide/backup", "guide/old-faq", "guide/restore", "home"]
-    );
+    let expected = ["guide/backup", "guide/old-faq", "guide/restore", "home"];
+    assert_eq!(walk.places(), expected);
     assert!(id_of(&walk.wiki, "home") > 0);
     walk.program.kill();
 }
@@ -260,10 +251,7 @@ async fn the_walk_in_a_browser_is_drawn() {
     // A link signs in once: an auditor begins with one of their own.
     let variables = settings(&walk.wiki, &walk.agent);
     let again = tokio::task::spawn_blocking(move || {
-        let variables: Vec<(&str, &str)> = variables
-            .iter()
-            .map(|(name, value)| (*name, &**value))
-            .collect();
+        let variables = vec_of(variables.iter().map(|(name, value)| (*name, &**value)));
         let mut program = Program::start(&["review", "--no-browser"], &variables);
         let link = program.line();
         (program, link)

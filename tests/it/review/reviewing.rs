@@ -2,7 +2,6 @@
 
 use wikijs_gate::audit::{Client, ProposalId};
 use wikijs_gate::error::{Code, Failure};
-use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::App;
 use wikijs_gate::write::{Apply, Caller, Review, WriteAnswer, WriteRequest};
 
@@ -111,8 +110,7 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
     };
     let records = served.records();
     let decided = records.iter().find(reason).unwrap();
-    let reason = decided.reason.as_deref().unwrap();
-    assert!(reason.starts_with("left out: 2 of 5: "), "{reason}");
+    begins(&decided.reason.as_deref().unwrap(), "left out: 2 of 5: ");
     let call = result["callId"].as_str().unwrap();
     let shown = operator(&wiki, &served, &["audit", "show", call]).await;
     says(&shown.stdout, "left out: 2 of 5: ");
@@ -175,12 +173,12 @@ async fn whoever_takes_the_left_out_out_of_the_file_is_found_out() {
     let arguments = ["proposals", "apply", &id, "--leave-out", "1", "--yes"];
     operator(&wiki, &served, &arguments).await.good();
     let file = proposal_file(served.dir.path(), &id);
-    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let whole: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert!(whole["leftOut"].is_array(), "{whole}");
     for forged in [json!([]), json!([1]), json!([0, 1, 2])] {
         let mut changed = whole.clone();
         changed["leftOut"] = forged;
-        std::fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
+        fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
         let verified = operator(&wiki, &served, &["audit", "verify"]).await;
         assert_ne!(verified.code, 0, "{}", verified.told);
     }
@@ -300,10 +298,8 @@ async fn an_operator_is_shown_all_differences_of_a_large_set_before_it_is_applie
         &["proposals", "apply", id, "--yes"],
     ] {
         let told = operator(&wiki, &served, arguments).await.good();
-        let added = told
-            .stdout
-            .lines()
-            .filter(|line| line.contains("+new line"));
+        let added = told.stdout.lines();
+        let added = added.filter(|line| line.contains("+new line"));
         assert_eq!(added.count(), 6_000, "{arguments:?}");
         assert!(!told.stdout.contains("diffs_not_shown"), "{arguments:?}");
     }

@@ -1,11 +1,6 @@
 //! People sign in to the review page at their issuer, come back after a restart, and lose the page with
 //! their group; whoever makes up an answer of the issuer comes in nowhere.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode as AxumStatus};
@@ -14,13 +9,13 @@ use axum::routing::post;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
-use reqwest::StatusCode;
 use reqwest::header::{COOKIE, HOST, SET_COOKIE};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use wikijs_gate::server::http::HttpLimits;
 
 use super::{Page, page};
+use crate::http::hosted::rewrite;
 use crate::http::issuer::{TestIssuer, jwt};
 use crate::prelude::*;
 
@@ -79,6 +74,17 @@ impl Tokens {
             .with_state(Arc::clone(&tokens));
         tokio::spawn(async move { axum::serve(listener, routes).await });
         tokens
+    }
+
+    /// Gives out a code of this name to whoever was led to the issuer with this query.
+    fn answers(&self, query: &HashMap<String, String>, code: &str) -> Answered {
+        let given = ["nonce", "code_challenge", "redirect_uri"].map(|name| query[name].clone());
+        self.codes.lock().insert(code.to_owned(), given);
+        vec![
+            ("code", code.to_owned()),
+            ("state", query["state"].clone()),
+            ("iss", self.issuer.url.clone()),
+        ]
     }
 
     fn id_token(&self, nonce: Option<&str>) -> String {
@@ -166,9 +172,8 @@ impl Place {
             ("key", "0123456789abcdef0123456789abcdef"),
         ] {
             let path = files.path().join(name);
-            std::fs::write(&path, format!("{text}\n")).unwrap();
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-            std::fs::set_permissions(&path, mode).unwrap();
+            fs::write(&path, format!("{text}\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
         Self {
             agent: agent.serve().await,
@@ -190,10 +195,8 @@ impl Place {
     /// A server that is reached on loopback alone.
     fn setup(&self, has_key: bool) -> Setup {
         let file = |name: &str| self.files.path().join(name).to_str().unwrap().to_owned();
-        let mut own = format!(
-            "review_client_id = \"page\"\nreview_secret_file = {:?}\n",
-            file("secret")
-        );
+        let secret = file("secret");
+        let mut own = format!("review_client_id = \"page\"\nreview_secret_file = {secret:?}\n");
         if has_key {
             own = format!("{own}review_key_file = {:?}\n", file("key"));
         }
@@ -212,27 +215,49 @@ impl Place {
 
     /// Makes these times of the one sign-in earlier by as many seconds.
     fn shift(&self, names: &[&str], by: i64) {
-        let kept = std::fs::read_dir(self.agent.dir.path().join("sessions")).unwrap();
-        let kept = kept.last().unwrap().unwrap().path();
-        let text = std::fs::read_to_string(&kept).unwrap();
-        let mut record: Value = serde_json::from_str(&text).unwrap();
-        for name in names {
-            record[*name] = json!(record[*name].as_i64().unwrap() - by);
-        }
-        std::fs::write(&kept, record.to_string()).unwrap();
+        rewrite(&self.sign_ins()[0], |record| {
+            for name in names {
+                record[*name] = json!(record[*name].as_i64().unwrap() - by);
+            }
+        });
     }
 
     /// The documents of the sign-ins.
     fn sign_ins(&self) -> Vec<PathBuf> {
-        let kept = std::fs::read_dir(self.agent.dir.path().join("sessions")).unwrap();
+        let kept = fs::read_dir(self.agent.dir.path().join("sessions")).unwrap();
         kept.map(|one| one.unwrap().path()).collect()
     }
 
-    async fn proposal(&self) -> String {
+    /// The change that is proposed.
+    fn edit(&self) -> Value {
         let edit = json!({ "oldText": "old", "newText": "new" });
-        let edit = json!({ "id": id_of(&self.wiki, "docs/a"), "edits": [edit] });
-        let preview = self.agent.call(UPDATE, edit).await.unwrap();
+        json!({ "id": id_of(&self.wiki, "docs/a"), "edits": [edit] })
+    }
+
+    /// What the agent proposes.
+    async fn proposal(&self) -> String {
+        let preview = call_ok(&self.agent, UPDATE, self.edit()).await;
         preview["proposal"].as_str().unwrap().to_owned()
+    }
+
+    /// What a client of the writers proposes.
+    async fn proposal_of_writers(&self, hosted: &Hosted) -> String {
+        let client = self.tokens.issuer.caller(json!({ "groups": ["writers"] }));
+        let client = hosted.open(&client.with("host", NAME)).await;
+        let preview = hosted.ok(&client, UPDATE, self.edit()).await;
+        preview["proposal"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the issuer took the newest refresh token back.
+    async fn is_revoked(&self) {
+        let own = format!("refresh-{}", self.tokens.refresh.lock().unwrap());
+        let is_revoked = async {
+            while *self.tokens.revoked.lock() != [own.clone()] {
+                tokio::task::yield_now().await;
+            }
+        };
+        let limit = Duration::from_secs(20);
+        tokio::time::timeout(limit, is_revoked).await.unwrap();
     }
 
     fn text(&self) -> String {
@@ -242,11 +267,10 @@ impl Place {
     }
 
     async fn token(&self, arguments: &[&str]) -> String {
-        let command = Command::new(&[&["token"], arguments].concat());
-        let file = self.names.path();
-        let command = command
+        let (file, dir) = (self.names.path(), self.agent.dir.path());
+        let command = Command::new(&[&["token"], arguments].concat())
             .with("WIKI_SERVE_TOKENS_FILE", file.to_str().unwrap())
-            .with("WIKI_AUDIT_DIR", self.agent.dir.path().to_str().unwrap());
+            .with("WIKI_AUDIT_DIR", dir.to_str().unwrap());
         command.good().await.stdout
     }
 }
@@ -260,17 +284,27 @@ struct Person {
     host: Option<String>,
 }
 
+/// The members of a form, as a browser sends them.
+fn encoded(members: &[(&str, String)]) -> String {
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    form.extend_pairs(members).finish()
+}
+
+/// What the address says to which a browser is led.
+fn query_of(page: &Page) -> HashMap<String, String> {
+    let location = url::Url::parse(&page.leads_to()).unwrap();
+    location.query_pairs().into_owned().collect()
+}
+
 /// The issuer's answer to a browser, as its address has it.
 type Answered = Vec<(&'static str, String)>;
 
 impl Person {
     async fn send(&mut self, hosted: &Hosted, path: &str, form: Option<String>) -> Page {
         wikijs_gate::wiki::provide_tls();
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .unwrap();
+        let client = reqwest::Client::builder().no_proxy();
+        let client = client.redirect(reqwest::redirect::Policy::none());
+        let client = client.build().unwrap();
         let url = format!("http://{}{path}", hosted.address);
         let mut request = match form {
             Some(form) => client
@@ -280,9 +314,7 @@ impl Person {
             None => client.get(url),
         };
         let cookies = self.cookies.iter();
-        let cookies: Vec<String> = cookies
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let cookies = vec_of(cookies.map(|(name, value)| format!("{name}={value}")));
         request = request
             .header(HOST, self.host.as_deref().unwrap_or(NAME))
             .header(COOKIE, cookies.join("; "));
@@ -310,15 +342,12 @@ impl Person {
     async fn begin(&mut self, place: &Place, hosted: &Hosted, code: &str, then: &str) -> Answered {
         let path = format!("/review/sign-in/issuer?then={then}");
         let begun = self.open(hosted, &path).await;
-        assert_eq!(begun.status, StatusCode::SEE_OTHER, "{}", begun.text);
+        begun.is(StatusCode::SEE_OTHER, "");
         let cookie = begun.headers[SET_COOKIE].to_str().unwrap();
         begins(&cookie, "__Host-wikijs_sign_in=");
-        says(
-            cookie,
-            "; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=600",
-        );
-        let location = url::Url::parse(&begun.leads_to()).unwrap();
-        let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
+        let part = "; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=600";
+        says(cookie, part);
+        let query = query_of(&begun);
         for (name, value) in [
             ("tenant", "a"),
             ("response_type", "code"),
@@ -327,43 +356,29 @@ impl Person {
             ("code_challenge_method", "S256"),
             ("redirect_uri", "https://gate.example.com/review/signed-in"),
         ] {
-            assert_eq!(query[name], value, "{location}");
+            assert_eq!(query[name], value, "{query:?}");
         }
-        let given = ["nonce", "code_challenge", "redirect_uri"].map(|name| query[name].clone());
-        place.tokens.codes.lock().insert(code.to_owned(), given);
-        vec![
-            ("code", code.to_owned()),
-            ("state", query["state"].clone()),
-            ("iss", place.tokens.issuer.url.clone()),
-        ]
+        place.tokens.answers(&query, code)
     }
 
     async fn finish(&mut self, hosted: &Hosted, answer: &Answered) -> Page {
-        let query: String = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(answer)
-            .finish();
-        self.open(hosted, &format!("/review/signed-in?{query}"))
-            .await
+        let path = format!("/review/signed-in?{}", encoded(answer));
+        self.open(hosted, &path).await
     }
 
     async fn signed_in(place: &Place, hosted: &Hosted) -> Self {
         let mut person = Self::default();
         let answer = person.begin(place, hosted, "code", "").await;
         let done = person.finish(hosted, &answer).await;
-        assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+        done.is(StatusCode::OK, "");
         person
     }
 
     async fn decide(&mut self, hosted: &Hosted, set: &str, shown: &Page) -> Page {
-        let form = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs([
-                ("form_token", shown.hidden("form_token")),
-                ("digest", shown.hidden("digest")),
-                ("decision", "apply".to_owned()),
-            ])
-            .finish();
+        let given = ["form_token", "digest"].map(|name| (name, shown.hidden(name)));
+        let form = [&given[..], &[("decision", "apply".to_owned())]].concat();
         let path = format!("/review/sets/{set}");
-        self.send(hosted, &path, Some(form)).await
+        self.send(hosted, &path, Some(encoded(&form))).await
     }
 }
 
@@ -382,11 +397,9 @@ async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
     let mut ada = Person::default();
     let path = format!("/review/sets/{set}");
     let nobody = ada.open(&hosted, &path).await;
-    assert_eq!(nobody.status, StatusCode::UNAUTHORIZED);
-    says(
-        &nobody.text,
-        &format!("href=\"/review/sign-in/issuer?then={set}\">Sign in with 127.0.0.1"),
-    );
+    nobody.is(StatusCode::UNAUTHORIZED, "");
+    let part = format!("href=\"/review/sign-in/issuer?then={set}\">Sign in with 127.0.0.1");
+    says(&nobody.text, &part);
     lacks(&nobody.text, "docs/a");
     // Where there are several sites, a link names one, and so does what comes of it.
     let at_site = ada.open(&hosted, &format!("{path}?site=docs")).await;
@@ -394,32 +407,23 @@ async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
     let answer = ada.begin(&place, &hosted, "code", &set).await;
     let done = ada.finish(&hosted, &answer).await;
     // On a redirect from elsewhere a browser sends no strict cookie; a page of ours goes on.
-    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    done.is(StatusCode::OK, "");
     says(&done.text, &format!("content=\"0; url={path}\""));
     let cookies: Vec<_> = done.headers.get_all(SET_COOKIE).iter().collect();
-    assert_eq!(
-        cookies[0],
-        "__Host-wikijs_sign_in=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
-    );
-    says(
-        cookies[1].to_str().unwrap(),
-        "; Path=/; HttpOnly; SameSite=Strict; Secure",
-    );
+    let expected = "__Host-wikijs_sign_in=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0";
+    assert_eq!(cookies[0], expected);
+    let part = "; Path=/; HttpOnly; SameSite=Strict; Secure";
+    says(cookies[1].to_str().unwrap(), part);
     let shown = ada.open(&hosted, &path).await;
     says(&shown.text, "ada@127.0.0.1");
     let decided = ada.decide(&hosted, &set, &shown).await;
-    assert_eq!(decided.status, StatusCode::SEE_OTHER, "{}", decided.text);
+    decided.is(StatusCode::SEE_OTHER, "");
     assert_eq!(place.text(), "The new word.\n");
     let records = place.agent.records();
-    let outcome = records
-        .iter()
-        .rev()
-        .find(|it| it.event == AuditEvent::Outcome);
-    let outcome = outcome.unwrap();
-    begins(
-        &outcome.actor.clone().unwrap().as_str(),
-        "reviewer:ada@127.0.0.1/client:",
-    );
+    let mut latest = records.iter().rev();
+    let outcome = latest.find(|it| it.event == AuditEvent::Outcome).unwrap();
+    let part = "reviewer:ada@127.0.0.1/client:";
+    begins(&outcome.actor.clone().unwrap().as_str(), part);
     let person = outcome.client.as_ref().unwrap().person.clone().unwrap();
     assert_eq!(*person.issuer, *place.tokens.issuer.url);
     assert_eq!(&*person.subject, "s-ada");
@@ -428,23 +432,22 @@ async fn a_person_signs_in_decides_and_comes_back_after_a_restart() {
     hosted.ended.await.unwrap();
     let restarted = place.host().await;
     let back = ada.open(&restarted, "/review/record").await;
-    assert_eq!(back.status, StatusCode::OK, "{}", back.text);
+    back.is(StatusCode::OK, "");
     assert_eq!(*place.tokens.asked.lock(), 1);
     // What is kept opens nothing: neither the cookie nor the refresh token is in it.
     let cookie = ada.cookies["__Host-wikijs_review"].clone();
-    let kept = std::fs::read_dir(place.agent.dir.path().join("sessions")).unwrap();
-    let kept: Vec<String> = kept
-        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect();
-    assert_eq!(kept.len(), 1);
-    lacks(&kept[0], &cookie);
-    lacks(&kept[0], "refresh-");
+    let [kept] = &place.sign_ins()[..] else {
+        panic!("one sign-in");
+    };
+    let kept = fs::read_to_string(kept).unwrap();
+    lacks(&kept, &cookie);
+    lacks(&kept, "refresh-");
     restarted.stop.cancel();
     restarted.ended.await.unwrap();
     // Without its key it counts for nothing.
     let without = place.host_within(LIMITS(), false).await;
     let over = ada.open(&without, "/review").await;
-    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    over.is(StatusCode::UNAUTHORIZED, "");
     says(&over.text, "Your session has ended");
 }
 
@@ -455,33 +458,31 @@ async fn whoever_loses_the_group_or_the_issuers_word_loses_the_page() {
     let mut ada = Person::signed_in(&place, &hosted).await;
     for _ in 0..3 {
         let queue = ada.open(&hosted, "/review").await;
-        assert_eq!(queue.status, StatusCode::OK, "{}", queue.text);
+        queue.is(StatusCode::OK, "");
         lacks(&queue.text, "does not answer");
     }
     assert_eq!(*place.tokens.asked.lock(), 4);
     // The issuer is away: that is said, and the session goes on for a while.
     *place.tokens.is_away.lock() = true;
     let queue = ada.open(&hosted, "/review").await;
-    assert_eq!(queue.status, StatusCode::OK);
-    says(
-        &queue.text,
-        "The issuer does not answer. You stay signed in until ",
-    );
+    queue.is(StatusCode::OK, "");
+    let part = "The issuer does not answer. You stay signed in until ";
+    says(&queue.text, part);
     *place.tokens.is_away.lock() = false;
     lacks(&ada.open(&hosted, "/review").await.text, "does not answer");
     // Out of the group, and so off the page.
     *place.tokens.says.lock() = json!({ "groups": ["others"] });
     let out = ada.open(&hosted, "/review").await;
-    assert_eq!(out.status, StatusCode::FORBIDDEN);
+    out.is(StatusCode::FORBIDDEN, "");
     says(&out.text, "no grant of this server is for this account");
     *place.tokens.says.lock() = json!({ "groups": ["reviewers"] });
     let over = ada.open(&hosted, "/review").await;
-    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    over.is(StatusCode::UNAUTHORIZED, "");
     // A token that the issuer does not know any more.
     let mut ada = Person::signed_in(&place, &hosted).await;
     *place.tokens.refresh.lock() = Some(99);
     let out = ada.open(&hosted, "/review").await;
-    assert_eq!(out.status, StatusCode::FORBIDDEN);
+    out.is(StatusCode::FORBIDDEN, "");
     says(&out.text, "does not vouch for this session any more");
     // Another person's claims.
     *place.tokens.refresh.lock() = Some(0);
@@ -508,7 +509,6 @@ async fn many_requests_at_once_ask_the_issuer_once_and_lose_no_token() {
     assert_eq!(*place.tokens.asked.lock(), 2);
 }
 
-#[expect(clippy::too_many_lines, reason = "one table of answers")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
     let place = Place::new(REVIEWERS).await;
@@ -527,78 +527,57 @@ async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
         answer
     };
     let own = "This sign-in was not begun in this browser";
-    let mut cases: Vec<(&str, Person, Answered, &str)> = Vec::new();
+    let elsewhere = "comes from another issuer";
     let (ada, of_ada) = begun("c1").await;
     let (eve, of_eve) = begun("c2").await;
-    cases.push(("state of another browser", ada.clone(), of_eve.clone(), own));
-    cases.push(("no cookie", Person::default(), of_ada.clone(), own));
     let mut forged = ada.clone();
     for cookie in forged.cookies.values_mut() {
         let at = cookie.len() / 2;
-        let other = if cookie.as_bytes()[at] == b'A' {
-            "B"
-        } else {
-            "A"
-        };
-        cookie.replace_range(at..=at, other);
+        let is_a = cookie.as_bytes()[at] == b'A';
+        cookie.replace_range(at..=at, if is_a { "B" } else { "A" });
     }
-    cases.push(("a forged cookie", forged, of_ada.clone(), own));
-    cases.push((
-        "no state",
-        ada.clone(),
-        with(of_ada.clone(), "state", ""),
-        own,
-    ));
-    let other = with(of_ada.clone(), "iss", "https://evil.example");
-    cases.push((
-        "another issuer",
-        ada.clone(),
-        other,
-        "comes from another issuer",
-    ));
-    let none = with(of_ada.clone(), "iss", "");
-    cases.push(("no issuer", ada.clone(), none, "comes from another issuer"));
-    let denied = with(with(of_ada.clone(), "code", ""), "error", "access_denied");
+    let but = |name, value| with(of_ada.clone(), name, value);
+    let denied = with(but("code", ""), "error", "access_denied");
     let denied = with(denied, "error_description", hostile);
-    cases.push((
-        "denied",
-        ada.clone(),
-        denied,
-        "You did not agree at the issuer",
-    ));
-    let error = with(of_ada.clone(), "error", hostile);
-    cases.push((
-        "a hostile error",
-        ada.clone(),
-        error,
-        "The issuer did not sign you in.",
-    ));
-    let unknown = with(of_ada.clone(), "code", "made-up");
-    cases.push(("a code that is none", ada.clone(), unknown, "used before"));
-    for (name, mut person, answer, why) in cases {
+    let other = but("iss", "https://evil.example");
+    for (name, person, answer, why) in [
+        ("state of another browser", &ada, of_eve.clone(), own),
+        ("no cookie", &Person::default(), of_ada.clone(), own),
+        ("a forged cookie", &forged, of_ada.clone(), own),
+        ("no state", &ada, but("state", ""), own),
+        ("another issuer", &ada, other, elsewhere),
+        ("no issuer", &ada, but("iss", ""), elsewhere),
+        ("denied", &ada, denied, "You did not agree at the issuer"),
+        (
+            "a hostile error",
+            &ada,
+            but("error", hostile),
+            "did not sign you in.",
+        ),
+        (
+            "a code that is none",
+            &ada,
+            but("code", "made-up"),
+            "used before",
+        ),
+    ] {
+        let mut person = person.clone();
         let refused = person.finish(&hosted, &answer).await;
-        assert_eq!(
-            refused.status,
-            StatusCode::FORBIDDEN,
-            "{name}: {}",
-            refused.text
-        );
+        refused.is(StatusCode::FORBIDDEN, name);
         says(&refused.text, why);
         lacks(&refused.text, "alert(1)");
-        assert!(
-            !person.cookies.contains_key("__Host-wikijs_review"),
-            "{name}"
-        );
+        let is_in = person.cookies.contains_key("__Host-wikijs_review");
+        assert!(!is_in, "{name}");
         let queue = person.open(&hosted, "/review").await;
-        assert_eq!(queue.status, StatusCode::UNAUTHORIZED, "{name}");
+        queue.is(StatusCode::UNAUTHORIZED, name);
     }
     // A code counts once, whoever brings it again.
     let mut again = eve.clone();
     let done = eve.clone().finish(&hosted, &of_eve).await;
-    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    done.is(StatusCode::OK, "");
     let asked = *place.tokens.asked.lock();
     let refused = again.finish(&hosted, &of_eve).await;
-    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    refused.is(StatusCode::FORBIDDEN, "");
     says(&refused.text, "was ended already");
     assert_eq!(*place.tokens.asked.lock(), asked);
     // Nor does anybody come in from within a frame.
@@ -611,12 +590,8 @@ async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
         assert_eq!(refused.headers["x-frame-options"], "DENY");
     }
     // Where a sign-in leads is a page of ours.
-    for then in [
-        "https://evil.example",
-        "//evil.example",
-        "/%2fevil.example",
-        "javascript:x",
-    ] {
+    let thens = "https://evil.example //evil.example /%2fevil.example javascript:x";
+    for then in thens.split(' ') {
         let mut person = Person::default();
         let answer = person.begin(&place, &hosted, "open", then).await;
         let done = person.finish(&hosted, &answer).await;
@@ -632,42 +607,21 @@ async fn an_id_token_that_does_not_count_lets_nobody_in() {
     let place = Place::new(&format!("{REVIEWERS}{domain}")).await;
     let hosted = place.host().await;
     let past = time::OffsetDateTime::now_utc().unix_timestamp() - 600;
-    for (name, claims, why) in [
-        (
-            "nonce",
-            json!({ "nonce": "another" }),
-            "belongs to another sign-in",
-        ),
-        ("audience", json!({ "aud": "another" }), "another audience"),
-        ("party", json!({ "azp": "another" }), "another audience"),
-        (
-            "issuer",
-            json!({ "iss": "https://evil.example" }),
-            "does not vouch",
-        ),
-        ("end", json!({ "exp": past }), "has expired"),
-        ("subject", json!({ "sub": null }), "names no subject"),
-        (
-            "no group",
-            json!({ "groups": [] }),
-            "no grant of this server",
-        ),
-        (
-            "an agent",
-            json!({ "groups": ["agents"] }),
-            "opens no review page",
-        ),
-        (
-            "e-mail",
-            json!({ "groups": [], "email": "ada@example.com", "email_verified": false }),
-            "e-mail address is verified",
-        ),
-        (
-            "overage",
-            json!({ "groups": null, "_claim_names": { "groups": "src1" } }),
-            "left this account's groups out",
-        ),
+    let nobody = json!({ "groups": [], "email": "ada@example.com", "email_verified": false });
+    let too_many = json!({ "groups": null, "_claim_names": { "groups": "src1" } });
+    for (claims, why) in [
+        (json!({ "nonce": "another" }), "belongs to another sign-in"),
+        (json!({ "aud": "another" }), "another audience"),
+        (json!({ "azp": "another" }), "another audience"),
+        (json!({ "iss": "https://evil.example" }), "does not vouch"),
+        (json!({ "exp": past }), "has expired"),
+        (json!({ "sub": null }), "names no subject"),
+        (json!({ "groups": [] }), "no grant of this server"),
+        (json!({ "groups": ["agents"] }), "opens no review page"),
+        (nobody, "e-mail address is verified"),
+        (too_many, "left this account's groups out"),
     ] {
+        let name = claims.to_string();
         let mut said = json!({ "groups": ["reviewers"] });
         for (claim, value) in claims.as_object().unwrap() {
             said[claim] = value.clone();
@@ -676,12 +630,7 @@ async fn an_id_token_that_does_not_count_lets_nobody_in() {
         let mut person = Person::default();
         let answer = person.begin(&place, &hosted, "code", "").await;
         let refused = person.finish(&hosted, &answer).await;
-        assert_eq!(
-            refused.status,
-            StatusCode::FORBIDDEN,
-            "{name}: {}",
-            refused.text
-        );
+        refused.is(StatusCode::FORBIDDEN, &name);
         says(&refused.text, why);
         assert_eq!(person.cookies.len(), 0, "{name}");
     }
@@ -691,7 +640,7 @@ async fn an_id_token_that_does_not_count_lets_nobody_in() {
     let mut person = Person::default();
     let answer = person.begin(&place, &hosted, "code", "").await;
     let refused = person.finish(&hosted, &answer).await;
-    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    refused.is(StatusCode::SERVICE_UNAVAILABLE, "");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -701,22 +650,16 @@ async fn nobody_decides_on_a_set_of_their_own_client_unless_the_grant_says_so() 
         let grants = format!("{REVIEWERS}decides_own = {decides_own}\n{agents}");
         let place = Place::new(&grants).await;
         let hosted = place.host().await;
-        let client = place.tokens.issuer.caller(json!({ "groups": ["writers"] }));
-        let client = client.with("host", NAME);
-        let client = hosted.open(&client).await;
-        let edit = json!({ "oldText": "old", "newText": "new" });
-        let edit = json!({ "id": id_of(&place.wiki, "docs/a"), "edits": [edit] });
-        let preview = hosted.call(&client, UPDATE, edit).await.unwrap();
-        let set = preview["proposal"].as_str().unwrap().to_owned();
+        let set = place.proposal_of_writers(&hosted).await;
         let others = place.proposal().await;
         let mut ada = Person::signed_in(&place, &hosted).await;
         let shown = ada.open(&hosted, &format!("/review/sets/{set}")).await;
-        assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
+        shown.is(StatusCode::OK, "");
         let why = "It is of your own client, or of a delegate of it: somebody else decides.";
         if decides_own {
             lacks(&shown.text, why);
             let done = ada.decide(&hosted, &set, &shown).await;
-            assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+            done.is(StatusCode::SEE_OTHER, "");
             assert_eq!(place.text(), "The new word.\n");
             continue;
         }
@@ -726,7 +669,7 @@ async fn nobody_decides_on_a_set_of_their_own_client_unless_the_grant_says_so() 
         let other = ada.open(&hosted, &format!("/review/sets/{others}")).await;
         lacks(&other.text, why);
         let refused = ada.decide(&hosted, &set, &other).await;
-        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+        refused.is(StatusCode::FORBIDDEN, "");
         assert_eq!(place.text(), "The old word.\n");
     }
 }
@@ -736,12 +679,7 @@ async fn nobody_takes_back_alone_what_their_own_client_proposed() {
     let agents = "[[oauth.grants]]\ngroups = [\"writers\"]\nrole = \"agent\"\nwrite = true\n";
     let place = Place::new(&format!("{REVIEWERS}{agents}")).await;
     let hosted = place.host().await;
-    let client = place.tokens.issuer.caller(json!({ "groups": ["writers"] }));
-    let client = hosted.open(&client.with("host", NAME)).await;
-    let edit = json!({ "oldText": "old", "newText": "new" });
-    let edit = json!({ "id": id_of(&place.wiki, "docs/a"), "edits": [edit] });
-    let preview = hosted.call(&client, UPDATE, edit).await.unwrap();
-    let set = preview["proposal"].as_str().unwrap().to_owned();
+    let set = place.proposal_of_writers(&hosted).await;
     let mut ada = Person::signed_in(&place, &hosted).await;
     let ben = json!({ "groups": ["reviewers"], "sub": "s-ben", "preferred_username": "ben" });
     *place.tokens.says.lock() = ben;
@@ -749,7 +687,7 @@ async fn nobody_takes_back_alone_what_their_own_client_proposed() {
     let path = format!("/review/sets/{set}");
     let shown = ben.open(&hosted, &path).await;
     let done = ben.decide(&hosted, &set, &shown).await;
-    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    done.is(StatusCode::SEE_OTHER, "");
     assert_eq!(place.text(), "The new word.\n");
     let undo = format!("{path}/undo");
     let why = "It is of your own client, or of a delegate of it: somebody else decides.";
@@ -758,23 +696,21 @@ async fn nobody_takes_back_alone_what_their_own_client_proposed() {
     says(&own.text, why);
     let asked = ben.open(&hosted, &undo).await;
     let form = |asked: &Page, form_token: String| {
-        url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("form_token", &form_token)
-            .extend_pairs(["shown", "undoes"].map(|name| (name, asked.hidden(name))))
-            .finish()
+        let given = ["shown", "undoes"].map(|name| (name, asked.hidden(name)));
+        encoded(&[&given[..], &[("form_token", form_token)]].concat())
     };
     let of_queue = ada.open(&hosted, "/review").await.hidden("form_token");
     let made_up = form(&asked, of_queue);
     for form in [None, Some(made_up)] {
         let refused = ada.send(&hosted, &undo, form).await;
-        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+        refused.is(StatusCode::FORBIDDEN, "");
         says(&refused.text, why);
     }
     assert_eq!(place.text(), "The new word.\n");
     says(&ben.open(&hosted, &path).await.text, &undo);
     let own = form(&asked, asked.hidden("form_token"));
     let undone = ben.send(&hosted, &undo, Some(own)).await;
-    assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
+    undone.is(StatusCode::SEE_OTHER, "");
     assert_eq!(place.text(), "The old word.\n");
 }
 
@@ -809,20 +745,13 @@ async fn sessions_are_listed_and_ended_by_operators_and_by_signing_out() {
     let form = format!("form_token={}", queue.hidden("form_token"));
     let cookies = third.cookies.clone();
     let out = third.send(&hosted, "/review/sign-out", Some(form)).await;
-    assert_eq!(out.status, StatusCode::OK, "{}", out.text);
+    out.is(StatusCode::OK, "");
     says(&out.text, "/logout?client_id=page\"");
     // Its token counts no more there.
-    let own = format!("refresh-{}", place.tokens.refresh.lock().unwrap());
-    let is_revoked = async {
-        while *place.tokens.revoked.lock() != [own.clone()] {
-            tokio::task::yield_now().await;
-        }
-    };
-    let limit = Duration::from_secs(20);
-    tokio::time::timeout(limit, is_revoked).await.unwrap();
+    place.is_revoked().await;
     third.cookies = cookies;
     let over = third.open(&hosted, "/review").await;
-    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    over.is(StatusCode::UNAUTHORIZED, "");
     let listed: Value = serde_json::from_str(&place.token(&["list", "--json"]).await).unwrap();
     assert_eq!(listed["sessions"], json!([]));
 }
@@ -840,7 +769,7 @@ async fn whoever_is_signed_out_while_the_issuer_is_asked_stays_out() {
         }
         // Signing out waits ten seconds for a turn, and does this then.
         for one in place.sign_ins() {
-            std::fs::remove_file(one).unwrap();
+            fs::remove_file(one).unwrap();
         }
         drop(held);
     };
@@ -848,14 +777,7 @@ async fn whoever_is_signed_out_while_the_issuer_is_asked_stays_out() {
     assert_eq!(over.status, StatusCode::UNAUTHORIZED);
     assert!(place.sign_ins().is_empty(), "it was kept again");
     // The token that the issuer gave meanwhile counts no more there.
-    let own = format!("refresh-{}", place.tokens.refresh.lock().unwrap());
-    let is_revoked = async {
-        while *place.tokens.revoked.lock() != [own.clone()] {
-            tokio::task::yield_now().await;
-        }
-    };
-    let limit = Duration::from_secs(20);
-    tokio::time::timeout(limit, is_revoked).await.unwrap();
+    place.is_revoked().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -872,18 +794,17 @@ async fn sign_ins_begin_at_a_rate_of_their_own() {
     let mut ada = Person::default();
     for _ in 0..30 {
         let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
-        assert_eq!(begun.status, StatusCode::SEE_OTHER, "{}", begun.text);
+        begun.is(StatusCode::SEE_OTHER, "");
     }
     // A bucket fills again while a slow machine asks.
-    let mut limited = None;
-    for _ in 0..30 {
+    let mut tries = 0..30;
+    let limited = loop {
+        tries.next().expect("a sign-in that is refused");
         let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
         if begun.status == StatusCode::TOO_MANY_REQUESTS {
-            limited = Some(begun);
-            break;
+            break begun;
         }
-    }
-    let limited = limited.expect("no sign-in was refused");
+    };
     assert!(limited.headers.contains_key("retry-after"));
     // Whoever is signed in, or signs in by a link, is not held up.
     let page = ada.open(&hosted, "/review/sign-in").await;
@@ -902,7 +823,7 @@ async fn without_a_refresh_token_a_session_lasts_an_hour() {
     assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
     place.shift(&ALL_TIMES, 2 * 60);
     let over = ada.open(&hosted, "/review").await;
-    assert_eq!(over.status, StatusCode::UNAUTHORIZED);
+    over.is(StatusCode::UNAUTHORIZED, "");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -915,19 +836,21 @@ async fn with_the_issuer_away_a_session_counts_an_hour_and_with_it_seven_days() 
     *place.tokens.is_away.lock() = true;
     // Eleven hours ago the issuer was asked last.
     let away = ada.open(&hosted, "/review").await;
-    assert_eq!(away.status, StatusCode::FORBIDDEN);
+    away.is(StatusCode::FORBIDDEN, "");
     says(&away.text, "could not be asked about you for an hour");
     *place.tokens.is_away.lock() = false;
     assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
     place.shift(&["opened"], 6 * 24 * hour);
     assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
     place.shift(&["used", "asked"], 12 * hour);
-    let status = ada.open(&hosted, "/review").await.status;
-    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    ada.open(&hosted, "/review")
+        .await
+        .is(StatusCode::UNAUTHORIZED, "");
     place.shift(&["used", "asked"], -12 * hour);
     place.shift(&["opened"], 24 * hour);
-    let status = ada.open(&hosted, "/review").await.status;
-    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    ada.open(&hosted, "/review")
+        .await
+        .is(StatusCode::UNAUTHORIZED, "");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -936,38 +859,30 @@ async fn a_file_of_the_page_that_others_read_or_that_is_too_short_stops_the_star
     let config = place.files.path().join("config.toml");
     let key = place.files.path().join("key");
     let tokens = place.names.path();
+    let page = "review_client_id = \"page\"\nreview_key_file = \"key\"\n";
     let own = format!(
         "base_url = {:?}\napi_token = {:?}\naudit_dir = {:?}\nserve_tokens_file = {tokens:?}\n{}",
         place.wiki.address(),
         place.wiki.keys().scripter,
         place.agent.dir.path(),
-        place.tokens.issuer.table(&format!(
-            "review_client_id = \"page\"\nreview_key_file = \"key\"\n{REVIEWERS}"
-        )),
+        place.tokens.issuer.table(&format!("{page}{REVIEWERS}")),
     );
-    std::fs::write(&config, own).unwrap();
+    fs::write(&config, own).unwrap();
     let may = |mode| {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        std::fs::set_permissions(&key, mode).unwrap();
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
     };
     let start = async || {
         let command = Command::new(&["serve", "--http", "127.0.0.1:0"]);
         let command = command.with("WIKI_CONFIG", config.to_str().unwrap());
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
-        assert_eq!(ended.code, 2, "{}", ended.told);
-        ended.stderr
+        command.end().await.exits(2).stderr
     };
     may(0o644);
-    says(
-        &start().await,
-        "review_key_file names a file that may be read by others",
-    );
-    std::fs::write(&key, "short").unwrap();
+    let part = "review_key_file names a file that may be read by others";
+    says(&start().await, part);
+    fs::write(&key, "short").unwrap();
     may(0o600);
-    says(
-        &start().await,
-        "review_key_file names a file that must hold at least 32",
-    );
+    let part = "review_key_file names a file that must hold at least 32";
+    says(&start().await, part);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -977,39 +892,26 @@ async fn on_loopback_the_issuer_leads_to_localhost_and_on_to_the_pages_own_name(
     let port = hosted.address.port();
     let mut ada = Person::default().but(|person| person.host = Some(format!("127.0.0.1:{port}")));
     let led = ada.open(&hosted, "/review").await;
-    assert_eq!(led.status, StatusCode::TEMPORARY_REDIRECT);
-    let own = led.leads_to();
-    let own = own
-        .trim_start_matches("http://")
-        .trim_end_matches("/review");
+    led.is(StatusCode::TEMPORARY_REDIRECT, "");
+    let own = led.leads_to().replace("/review", "");
+    let own = own.trim_start_matches("http://");
     ada.host = Some(own.to_owned());
     let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
     let cookie = begun.headers[SET_COOKIE].to_str().unwrap();
-    says(
-        cookie,
-        "; Path=/review/signed-in; HttpOnly; SameSite=Lax; Max-Age=600",
-    );
+    let part = "; Path=/review/signed-in; HttpOnly; SameSite=Lax; Max-Age=600";
+    says(cookie, part);
     begins(&cookie, "wikijs_sign_in=");
-    let location = url::Url::parse(&begun.leads_to()).unwrap();
-    let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
+    let query = query_of(&begun);
     let back = format!("http://localhost:{port}/review/signed-in");
     assert_eq!(query["redirect_uri"], back);
-    let given = ["nonce", "code_challenge", "redirect_uri"].map(|name| query[name].clone());
-    place.tokens.codes.lock().insert("code".to_owned(), given);
-    let answer = vec![
-        ("code", "code".to_owned()),
-        ("state", query["state"].clone()),
-        ("iss", place.tokens.issuer.url.clone()),
-    ];
+    let answer = place.tokens.answers(&query, "code");
     ada.host = Some(format!("localhost:{port}"));
     let led = ada.finish(&hosted, &answer).await;
-    assert_eq!(led.status, StatusCode::TEMPORARY_REDIRECT);
-    begins(
-        &led.leads_to(),
-        &format!("http://{own}/review/signed-in?code=code&"),
-    );
+    led.is(StatusCode::TEMPORARY_REDIRECT, "");
+    let part = format!("http://{own}/review/signed-in?code=code&");
+    begins(&led.leads_to(), &part);
     ada.host = Some(own.to_owned());
     let done = ada.finish(&hosted, &answer).await;
-    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    done.is(StatusCode::OK, "");
     assert_eq!(ada.open(&hosted, "/review").await.status, StatusCode::OK);
 }
