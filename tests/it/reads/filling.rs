@@ -1,18 +1,12 @@
 //! How the content index is filled: many pages a request, and so that the wiki has time for others.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use secrecy::SecretString;
-use serde_json::{Value, json};
-use wikijs_gate::demo::{ContentRead, DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::demo::ContentRead;
 use wikijs_gate::index::{IndexLoad, Pace};
 use wikijs_gate::wiki::ApiKey;
 
-use crate::harness::{self, EAGER, Served, Setup, id_of, members, page};
-use crate::http::hosted::Caller;
-use crate::testkit::{BY_ID, CREATE, DELETE, LIST, SEARCH, Shows as _, TAGS, begins, lacks, says};
-use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::harness;
+use crate::prelude::*;
 
 /// A wiki of so many pages that say the same.
 async fn wiki_of(count: usize, content: &str) -> DemoWiki {

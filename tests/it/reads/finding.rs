@@ -1,10 +1,6 @@
 //! What could not be asked: links, texts to the letter, properties, branches of tags.
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoWiki, Keys, PageRow};
-
-use crate::harness::{Served, Setup, WithPage as _, id_of, members, page, sample_wiki, wiki_of};
-use crate::testkit::{BY_PATH, LIST, SEARCH, Shows as _, TAGS, begins, call_err, fails, says};
+use crate::prelude::*;
 
 async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
     Setup::of(wiki, key).indexed().serve().await
@@ -20,6 +16,11 @@ async fn listed(served: &Served, arguments: Value) -> Value {
 
 async fn searched(served: &Served, arguments: Value) -> Value {
     call(served, SEARCH, arguments).await
+}
+
+/// A page with these tags.
+fn tagged(path: &str, tags: &[&str]) -> PageRow {
+    page(path, "text").but(|row| row.tags = vec_of(tags.iter().map(|tag| (*tag).to_owned())))
 }
 
 fn paths(answer: &Value) -> Vec<&str> {
@@ -59,27 +60,16 @@ async fn pages_that_nobody_links_to_are_listed() {
 async fn links_that_lead_nowhere_are_listed_with_their_page_and_line() {
     let wiki = wiki_of(LINKED).await;
     let served = served(&wiki, |keys| &keys.readonly).await;
-    let answer = listed(
-        &served,
-        json!({ "links": "BROKEN", "fields": ["path"], "orderBy": "PATH" }),
-    )
-    .await;
+    let arguments = json!({ "links": "BROKEN", "fields": ["path"], "orderBy": "PATH" });
+    let answer = listed(&served, arguments).await;
     let id = |path| id_of(&wiki, path);
-    assert_eq!(
-        answer,
-        json!({ "pages": [
-            {
-                "id": id("docs/a"),
-                "path": "docs/a",
-                "brokenLinks": [{ "to": "/en/docs/none", "line": 5, "link": "./none.md" }],
-            },
-            {
-                "id": id("home"),
-                "path": "home",
-                "brokenLinks": [{ "to": "/en/docs/gone", "line": 1, "link": "/docs/gone" }],
-            },
-        ] })
-    );
+    let none = json!([{ "to": "/en/docs/none", "line": 5, "link": "./none.md" }]);
+    let gone = json!([{ "to": "/en/docs/gone", "line": 1, "link": "/docs/gone" }]);
+    let expected = json!({ "pages": [
+        { "id": id("docs/a"), "path": "docs/a", "brokenLinks": none },
+        { "id": id("home"), "path": "home", "brokenLinks": gone },
+    ] });
+    assert_eq!(answer, expected);
     let below = listed(&served, json!({ "links": "BROKEN", "path": "docs" })).await;
     assert_eq!(paths(&below), ["docs/a"]);
     // A page at the place mends the link.
@@ -91,20 +81,15 @@ async fn links_that_lead_nowhere_are_listed_with_their_page_and_line() {
 #[tokio::test]
 async fn a_link_with_the_wikis_whole_address_is_one_of_its_own() {
     let wiki = wiki_of(&[]).await;
-    let content = format!(
-        "See {0}/en/docs/x, [y]({0}/docs/y) and [z](http://elsewhere.example.org/en/z).",
-        wiki.address()
-    );
-    wiki.with_store(|store| {
-        store.add(page("a/b", &content));
-        store.add(page("docs/x", "x"))
-    });
+    let at = wiki.address();
+    let content =
+        format!("See {at}/en/docs/x, [y]({at}/docs/y) and [z](http://elsewhere.example.org/en/z).");
+    wiki.with_page(page("a/b", &content));
+    wiki.with_page(page("docs/x", "x"));
     let served = served(&wiki, |keys| &keys.readonly).await;
     let answer = listed(&served, json!({ "links": "BROKEN" })).await;
-    assert_eq!(
-        answer["pages"][0]["brokenLinks"],
-        json!([{ "to": "/en/docs/y", "line": 1, "link": format!("{}/docs/y", wiki.address()) }])
-    );
+    let y = json!({ "to": "/en/docs/y", "line": 1, "link": format!("{at}/docs/y") });
+    assert_eq!(answer["pages"][0]["brokenLinks"], json!([y]));
     let orphans = listed(&served, json!({ "links": "ORPHANS" })).await;
     assert_eq!(paths(&orphans), ["a/b"]);
 }
@@ -113,27 +98,14 @@ async fn a_link_with_the_wikis_whole_address_is_one_of_its_own() {
 #[tokio::test]
 async fn links_of_a_page_in_another_locale_lead_where_its_readers_get() {
     let wiki = wiki_of(&[("docs/a", "[b](/docs/b)\n"), ("docs/c", "x\n")]).await;
-    let german = |path: &str, content: &str| PageRow {
-        locale: "de".to_owned(),
-        ..page(path, content)
+    let german = |path: &str, content: &str| {
+        wiki.with_page(page(path, content).but(|row| row.locale = "de".to_owned()))
     };
-    let links = [
-        "[b](/docs/b)",
-        "[b](./b.md)",
-        "[none](/docs/none)",
-        "[none](/docs/none.md)",
-        "[none](./none)",
-        "[none](none)",
-        "[none](/en/docs/none)",
-        "[c](/docs/c.md)",
-        "[c](/docs/c)",
-    ];
-    let (of_a, id) = wiki.with_store(|store| {
-        store.add(german("docs/b", "x"));
-        let of_a = links.join("\n\n");
-        let id = store.add(german("docs/a", &of_a));
-        (of_a, id)
-    });
+    let links = "[b](/docs/b) [b](./b.md) [none](/docs/none) [none](/docs/none.md) [none](./none) \
+        [none](none) [none](/en/docs/none) [c](/docs/c.md) [c](/docs/c)";
+    let of_a = links.replace(' ', "\n\n");
+    german("docs/b", "x");
+    let id = german("docs/a", &of_a);
     let line = |of: &str| 1 + of_a.lines().position(|line| line == of).unwrap();
     let served = served(&wiki, |keys| &keys.readonly).await;
     let all = |links: &str| json!({ "links": links, "locale": "*" });
@@ -144,22 +116,18 @@ async fn links_of_a_page_in_another_locale_lead_where_its_readers_get() {
         let page = pages.find(|page| page["id"] == id).unwrap();
         page["brokenLinks"].clone()
     };
-    assert_eq!(
-        of_page(id),
-        json!([
-            broken("/docs/none", "/de/docs/none"),
-            broken("/docs/none.md", "/en/docs/none"),
-            broken("./none", "/de/docs/none"),
-            broken("none", "/de/docs/a/none"),
-            { "to": "/en/docs/none", "line": line("[none](/en/docs/none)") },
-            { "to": "/de/docs/c", "line": line("[c](/docs/c)"), "link": "/docs/c" },
-        ])
-    );
+    let expected = json!([
+        broken("/docs/none", "/de/docs/none"),
+        broken("/docs/none.md", "/en/docs/none"),
+        broken("./none", "/de/docs/none"),
+        broken("none", "/de/docs/a/none"),
+        { "to": "/en/docs/none", "line": line("[none](/en/docs/none)") },
+        { "to": "/de/docs/c", "line": line("[c](/docs/c)"), "link": "/docs/c" },
+    ]);
+    assert_eq!(of_page(id), expected);
     // The page of the other locale is no page for this one.
-    assert_eq!(
-        of_page(id_of(&wiki, "docs/a")),
-        json!([{ "to": "/en/docs/b", "line": 1, "link": "/docs/b" }])
-    );
+    let expected = json!([{ "to": "/en/docs/b", "line": 1, "link": "/docs/b" }]);
+    assert_eq!(of_page(id_of(&wiki, "docs/a")), expected);
     assert_eq!(answer["pages"].as_array().unwrap().len(), 2);
     let orphans = listed(&served, all("ORPHANS")).await;
     assert_eq!(paths(&orphans), ["docs/a", "docs/a"]);
@@ -172,10 +140,8 @@ async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
     let off = Setup::readonly(&wiki).serve().await;
     let answer = listed(&off, json!({ "links": "BROKEN" })).await;
     assert_eq!(paths(&answer), ["home"]);
-    assert_eq!(
-        answer["pages"][0]["brokenLinks"],
-        json!([{ "to": "/en/docs/gone" }])
-    );
+    let expected = json!([{ "to": "/en/docs/gone" }]);
+    assert_eq!(answer["pages"][0]["brokenLinks"], expected);
     let said = answer["index"].to_string();
     says(&said, "\"complete\":false");
     says(&said, "WIKI_INDEX");
@@ -183,8 +149,7 @@ async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
     let reader = served(&wiki, |keys| &keys.reader).await;
     let answer = listed(&reader, json!({ "links": "BROKEN" })).await;
     assert_eq!(paths(&answer), ["home"]);
-    let said = answer["index"].to_string();
-    assert!(said.contains("read:source"), "{said}");
+    says(&answer["index"].to_string(), "read:source");
     let orphans = listed(&reader, json!({ "links": "ORPHANS" })).await;
     assert_eq!(paths(&orphans), ["docs/b", "docs/alone", "lone"]);
     assert!(orphans["index"].to_string().contains("read:source"));
@@ -193,10 +158,7 @@ async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
 #[tokio::test]
 async fn many_broken_links_of_a_page_are_counted_and_fewer_pages_show_more() {
     let wiki = wiki_of(&[]).await;
-    let links = |count: usize| {
-        let links: Vec<String> = (0..count).map(|n| format!("[x](/none/{n})\n\n")).collect();
-        links.concat()
-    };
+    let links = |count| vec_of((0..count).map(|n| format!("[x](/none/{n})\n\n"))).concat();
     wiki.with_store(|store| {
         for n in 0..60 {
             // Two with many; of all of them there are more than are told.
@@ -210,10 +172,8 @@ async fn many_broken_links_of_a_page_are_counted_and_fewer_pages_show_more() {
     assert_eq!(first["brokenLinks"].as_array().unwrap().len(), 10);
     assert_eq!(first["brokenLinksLeft"], 590);
     let one = listed(&served, json!({ "links": "BROKEN", "path": "many/p3" })).await;
-    assert_eq!(
-        one["pages"][0]["brokenLinks"].as_array().unwrap().len(),
-        500
-    );
+    let links = one["pages"][0]["brokenLinks"].as_array().unwrap();
+    assert_eq!(links.len(), 500);
     // Part by part it is one list, as every other.
     let mut arguments = json!({ "links": "BROKEN", "limit": 40 });
     let part = listed(&served, arguments.clone()).await;
@@ -236,47 +196,25 @@ async fn a_text_to_the_letter_is_found_with_its_lines() {
     .await;
     let served = served(&wiki, |keys| &keys.readonly).await;
     let answer = searched(&served, json!({ "query": "db.timeout=", "match": "EXACT" })).await;
-    let mut found: Vec<(String, Value)> = answer["hits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|hit| {
-            (
-                hit["path"].as_str().unwrap().to_owned(),
-                hit["lines"].clone(),
-            )
-        })
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    assert_eq!(
-        found,
-        [
-            ("ops/a".to_owned(), json!(["3: set db.timeout=5"])),
-            (
-                "ops/b".to_owned(),
-                json!(["1: db.timeout=", "3: db.timeout=7"])
-            ),
-        ]
-    );
+    let mut hits = answer["hits"].as_array().unwrap().clone();
+    hits.sort_by_key(|hit| hit["path"].to_string());
+    assert_eq!(hits.len(), 2);
+    hits[0].shows(json!({ "path": "ops/a", "lines": ["3: set db.timeout=5"] }));
+    hits[1].shows(json!({ "path": "ops/b", "lines": ["1: db.timeout=", "3: db.timeout=7"] }));
     assert_eq!(answer["searchedIn"], json!(["content"]));
     // The filters hold here, too, and a section can be read.
     let narrowed = json!({ "query": "db.timeout=", "match": "EXACT", "path": "ops/a" });
     let answer = searched(&served, narrowed).await;
     assert_eq!(members(&answer, "hits", "path"), ["ops/a"]);
     let section = answer["hits"][0]["section"].clone();
-    let part = call(
-        &served,
-        BY_PATH,
-        json!({ "path": "ops/a", "section": section }),
-    )
-    .await;
-    assert!(part["content"].as_str().unwrap().contains("db.timeout=5"));
+    let arguments = json!({ "path": "ops/a", "section": section });
+    let part = call(&served, BY_PATH, arguments).await;
+    says(&part["content"], "db.timeout=5");
 }
 
 #[tokio::test]
 async fn an_expression_is_found_line_by_line_and_what_is_left_is_counted() {
-    let many: Vec<String> = (0..200).map(|n| format!("port {n}\n")).collect();
-    let many = many.concat();
+    let many = vec_of((0..200).map(|n| format!("port {n}\n"))).concat();
     let wiki = wiki_of(&[
         ("a/many", many.as_str()),
         ("a/one", "Port 7\nport: 8\n"),
@@ -284,11 +222,8 @@ async fn an_expression_is_found_line_by_line_and_what_is_left_is_counted() {
     ])
     .await;
     let served = served(&wiki, |keys| &keys.readonly).await;
-    let answer = searched(
-        &served,
-        json!({ "query": "(?i)^port \\d+$", "match": "REGEX" }),
-    )
-    .await;
+    let arguments = json!({ "query": "(?i)^port \\d+$", "match": "REGEX" });
+    let answer = searched(&served, arguments).await;
     let mut hits = answer["hits"].as_array().unwrap().clone();
     hits.sort_by_key(|hit| hit["path"].to_string());
     assert_eq!(hits.len(), 2);
@@ -297,13 +232,8 @@ async fn an_expression_is_found_line_by_line_and_what_is_left_is_counted() {
     assert_eq!(hits[1]["lines"], json!(["1: Port 7"]));
     let one = json!({ "query": "port", "match": "EXACT", "limit": 1 });
     let answer = searched(&served, one).await;
-    assert_eq!(
-        (
-            answer["hits"].as_array().unwrap().len(),
-            &answer["hitsLeft"]
-        ),
-        (1, &json!(2))
-    );
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["hitsLeft"], 2);
     let alone = json!({ "query": "port", "match": "EXACT", "limit": 1, "path": "a/many" });
     let answer = searched(&served, alone).await;
     assert_eq!(answer["hits"][0]["lines"].as_array().unwrap().len(), 100);
@@ -313,34 +243,39 @@ async fn an_expression_is_found_line_by_line_and_what_is_left_is_counted() {
 async fn what_cannot_be_matched_says_why() {
     let wiki = wiki_of(&[("a/b", "x")]).await;
     let served = served(&wiki, |keys| &keys.readonly).await;
+    for (query, how, message) in [
+        (
+            "(x",
+            "REGEX",
+            "query is no regular expression: unclosed group.",
+        ),
+        (
+            "x*",
+            "REGEX",
+            "query matches nothing at all, which every line has.",
+        ),
+        (
+            "x{999}{999}",
+            "REGEX",
+            "query is too large when compiled; repeat less, or write [0-9] for \\d.",
+        ),
+        ("x", "FUZZY", "match must be one of WORDS, EXACT, REGEX."),
+    ] {
+        let arguments = json!({ "query": query, "match": how });
+        let error = fails(&served, SEARCH, arguments, "INVALID_INPUT").await;
+        assert_eq!(error["message"], format!("The argument {message}"));
+    }
+    let in_wiki = json!({ "query": "x", "match": "EXACT", "in": "wiki" });
+    let related = json!({ "relatedTo": 1, "match": "EXACT" });
     for (arguments, message) in [
         (
-            json!({ "query": "(x", "match": "REGEX" }),
-            "The argument query is no regular expression: unclosed group.",
+            in_wiki,
+            "cannot go with in: wiki, whose engine finds words alone.",
         ),
-        (
-            json!({ "query": "x*", "match": "REGEX" }),
-            "The argument query matches nothing at all, which every line has.",
-        ),
-        (
-            json!({ "query": "x{999}{999}", "match": "REGEX" }),
-            "The argument query is too large when compiled; repeat less, or write [0-9] for \\d.",
-        ),
-        (
-            json!({ "query": "x", "match": "EXACT", "in": "wiki" }),
-            "The argument match cannot go with in: wiki, whose engine finds words alone.",
-        ),
-        (
-            json!({ "relatedTo": 1, "match": "EXACT" }),
-            "The argument match goes with query alone.",
-        ),
-        (
-            json!({ "query": "x", "match": "FUZZY" }),
-            "The argument match must be one of WORDS, EXACT, REGEX.",
-        ),
+        (related, "goes with query alone."),
     ] {
-        let error = served.call(SEARCH, arguments).await.unwrap_err();
-        error.shows(json!({ "code": "INVALID_INPUT", "message": message }));
+        let error = fails(&served, SEARCH, arguments, "INVALID_INPUT").await;
+        assert_eq!(error["message"], format!("The argument match {message}"));
     }
     let off = Setup::readonly(&wiki).serve().await;
     for (tool, arguments) in [
@@ -354,23 +289,16 @@ async fn what_cannot_be_matched_says_why() {
 
 #[tokio::test]
 async fn half_an_index_is_said_before_what_it_found() {
-    let pages: Vec<(String, &str)> = (0..10)
-        .map(|n| (format!("a/p{n}"), "needle [x](/none)"))
-        .collect();
-    let pages: Vec<(&str, &str)> = pages
-        .iter()
-        .map(|(path, text)| (path.as_str(), *text))
-        .collect();
-    let wiki = wiki_of(&pages).await;
+    let wiki = wiki_of(&[]).await;
+    for n in 0..10 {
+        wiki.with_page(page(&format!("a/p{n}"), "needle [x](/none)"));
+    }
     let mut setup = Setup::readonly(&wiki).indexed();
     setup.most = Some(4);
     let served = setup.serve().await;
+    let needle = json!({ "query": "needle", "match": "EXACT" });
     for (tool, list, arguments) in [
-        (
-            SEARCH,
-            "hits",
-            json!({ "query": "needle", "match": "EXACT" }),
-        ),
+        (SEARCH, "hits", needle),
         (LIST, "pages", json!({ "property": "status" })),
         (LIST, "pages", json!({ "links": "BROKEN" })),
     ] {
@@ -395,22 +323,17 @@ async fn pages_are_listed_by_a_property_of_their_leading_block() {
     ])
     .await;
     let served = served(&wiki, |keys| &keys.readonly).await;
-    for (arguments, wanted) in [
-        (json!({ "property": "status=review" }), &["a/one"][..]),
-        (json!({ "property": "status" }), &["a/one", "a/two"]),
-        (
-            json!({ "property": " teams = data " }),
-            &["a/one", "b/three"],
-        ),
-        (
-            json!({ "property": "teams=data", "path": "b" }),
-            &["b/three"],
-        ),
-        (json!({ "property": "status=none" }), &[]),
+    for (property, wanted) in [
+        ("status=review", &["a/one"][..]),
+        ("status", &["a/one", "a/two"]),
+        (" teams = data ", &["a/one", "b/three"]),
+        ("status=none", &[]),
     ] {
-        let answer = listed(&served, arguments.clone()).await;
-        assert_eq!(paths(&answer), wanted, "{arguments}");
+        let answer = listed(&served, json!({ "property": property })).await;
+        assert_eq!(paths(&answer), wanted, "{property}");
     }
+    let below = json!({ "property": "teams=data", "path": "b" });
+    assert_eq!(paths(&listed(&served, below).await), ["b/three"]);
     fails(&served, LIST, json!({ "property": "=x" }), "INVALID_INPUT").await;
 }
 
@@ -430,10 +353,8 @@ async fn the_metadata_of_a_page_has_its_words_links_and_properties() {
     let answer = call(&served, BY_PATH, arguments.clone()).await;
     let told = |name: &str| answer[name].clone();
     assert_eq!(told("words"), 15);
-    assert_eq!(
-        told("properties"),
-        json!({ "status": "review", "teams": ["ops", "data"] })
-    );
+    let expected = json!({ "status": "review", "teams": ["ops", "data"] });
+    assert_eq!(told("properties"), expected);
     assert_eq!(told("links"), json!(["/en/docs/b", "/en/docs/c"]));
     assert_eq!(told("linkedFrom"), json!(["/en/docs/b", "/en/docs/c"]));
     assert!(answer.get("content").is_none());
@@ -453,29 +374,17 @@ async fn the_metadata_of_a_page_has_its_words_links_and_properties() {
     let reader = self::served(&wiki, |keys| &keys.reader).await;
     let answer = call(&reader, BY_PATH, arguments).await;
     assert!(answer.get("words").is_none() && answer.get("properties").is_none());
-    assert!(
-        answer["unavailable"]["words"].is_string()
-            && answer["unavailable"]["properties"].is_string()
-    );
+    let unavailable = &answer["unavailable"];
+    assert!(unavailable["words"].is_string() && unavailable["properties"].is_string());
     assert_eq!(answer["links"], json!(["/en/docs/c"]));
 }
 
 #[tokio::test]
 async fn tags_are_chosen_by_patterns_and_told_as_branches() {
     let wiki = wiki_of(&[]).await;
-    wiki.with_store(|store| {
-        for (path, tags) in [
-            ("a/one", &["proj/alpha", "proj/beta"][..]),
-            ("a/two", &["proj/alpha/x", "done"]),
-            ("a/three", &["project"]),
-        ] {
-            let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-            store.add(PageRow {
-                tags,
-                ..page(path, "x")
-            });
-        }
-    });
+    wiki.with_page(tagged("a/one", &["proj/alpha", "proj/beta"]));
+    wiki.with_page(tagged("a/two", &["proj/alpha/x", "done"]));
+    wiki.with_page(tagged("a/three", &["project"]));
     let served = served(&wiki, |keys| &keys.reader).await;
     for (tags, wanted) in [
         (json!(["proj/*"]), &["a/one", "a/two"][..]),
@@ -487,29 +396,24 @@ async fn tags_are_chosen_by_patterns_and_told_as_branches() {
         assert_eq!(paths(&answer), wanted, "{tags}");
     }
     let answer = listed(&served, json!({ "tags": ["proj/*"], "fields": ["tags"] })).await;
-    assert_eq!(
-        answer["pages"][0]["tags"],
-        json!(["proj/alpha", "proj/beta"])
-    );
+    let expected = json!(["proj/alpha", "proj/beta"]);
+    assert_eq!(answer["pages"][0]["tags"], expected);
     let found = searched(&served, json!({ "query": "page", "tags": ["proj/*"] })).await;
     assert_eq!(found["hits"].as_array().unwrap().len(), 2);
     let answer = call(&served, TAGS, json!({})).await;
-    assert_eq!(
-        answer["tags"],
-        json!([
-            { "tag": "done", "pages": 1 },
-            { "tag": "proj/alpha", "pages": 1, "branch": 2, "parent": "proj" },
-            { "tag": "proj/alpha/x", "pages": 1, "parent": "proj/alpha" },
-            { "tag": "proj/beta", "pages": 1, "parent": "proj" },
-            { "tag": "project", "pages": 1 },
-        ])
-    );
+    let expected = json!([
+        { "tag": "done", "pages": 1 },
+        { "tag": "proj/alpha", "pages": 1, "branch": 2, "parent": "proj" },
+        { "tag": "proj/alpha/x", "pages": 1, "parent": "proj/alpha" },
+        { "tag": "proj/beta", "pages": 1, "parent": "proj" },
+        { "tag": "project", "pages": 1 },
+    ]);
+    assert_eq!(answer["tags"], expected);
 }
 
 #[tokio::test]
 async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
-    let code: Vec<String> = (0..30).map(|n| format!("```\ncode {n}\n```\n\n")).collect();
-    let code = code.concat();
+    let code = vec_of((0..30).map(|n| format!("```\ncode {n}\n```\n\n"))).concat();
     let content = format!("Lead\n\n# One\n\n## Two\n\ntext\n\n{code}## Three\n\n> quote\n");
     let wiki = wiki_of(&[("docs/a", &content)]).await;
     let served = served(&wiki, |keys| &keys.readonly).await;
@@ -520,10 +424,8 @@ async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
     };
     let answer = read(json!({ "section": "h2" })).await;
     assert_eq!(answer["part"]["section"], "heading:h2");
-    assert_eq!(
-        answer["part"]["parts"],
-        json!(["h2[0] Two (62 words)", "h2[1] Three (2 words)"])
-    );
+    let expected = json!(["h2[0] Two (62 words)", "h2[1] Three (2 words)"]);
+    assert_eq!(answer["part"]["parts"], expected);
     assert!(answer.get("content").is_none());
     // Blocks beyond the first 20 are named by the outline, and listed with their lines.
     let outline = read(json!({ "view": "outline" })).await;
@@ -542,30 +444,20 @@ async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
     let (next, left) = (&some["part"]["nextOffset"], &some["part"]["partsLeft"]);
     assert_eq!(next.as_i64().unwrap() + left.as_i64().unwrap(), 30);
     let more = read(json!({ "section": "Two/block:code", "offset": next })).await;
-    assert_eq!(
-        more["part"]["parts"].as_array().unwrap().len(),
-        usize::try_from(left.as_i64().unwrap()).unwrap()
-    );
-    for none in ["heading:h5", "block:table", "heading:h2[0]/section"] {
-        let error = served
-            .call(BY_PATH, json!({ "path": "docs/a", "section": none }))
-            .await;
-        let listed = error.as_ref().map(|answer| answer["part"]["parts"].clone());
-        if none == "heading:h2[0]/section" {
-            assert_eq!(listed.unwrap().as_array().unwrap().len(), 1, "{none}");
-        } else {
-            assert_eq!(error.unwrap_err()["code"], "SECTION_NOT_FOUND", "{none}");
-        }
+    let more = more["part"]["parts"].as_array().unwrap();
+    assert_eq!(json!(more.len()), *left);
+    for none in ["heading:h5", "block:table"] {
+        let none = json!({ "path": "docs/a", "section": none });
+        fails(&served, BY_PATH, none, "SECTION_NOT_FOUND").await;
     }
+    let one = read(json!({ "section": "heading:h2[0]/section" })).await;
+    assert_eq!(one["part"]["parts"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_double_colon_gets_the_hint_of_what_works() {
-    let wiki = wiki_of(&[(
-        "docs/install",
-        "# Install\n\n## Linux\n\napt\n\n## Mac\n\nbrew\n",
-    )])
-    .await;
+    let text = "# Install\n\n## Linux\n\napt\n\n## Mac\n\nbrew\n";
+    let wiki = wiki_of(&[("docs/install", text)]).await;
     let served = served(&wiki, |keys| &keys.readonly).await;
     let error = call_err(&served, BY_PATH, json!({ "path": "docs/install::Linux" })).await;
     let hint = error["hint"].as_str().unwrap();
@@ -613,56 +505,34 @@ async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
 #[tokio::test]
 async fn pages_with_some_tags_are_left_out_of_a_list() {
     let wiki = wiki_of(&[]).await;
-    wiki.with_store(|store| {
-        for (path, tags) in [
-            ("a/none", &[][..]),
-            ("a/ann", &["owner:ann", "ops"]),
-            ("a/bo", &["owner:bo"]),
-            ("a/ops", &["ops", "!odd"]),
-        ] {
-            store.add(PageRow {
-                tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-                ..page(path, "text")
-            });
-        }
-        store.add(PageRow {
-            locale: "de".to_owned(),
-            ..page("a/de", "text")
-        });
-    });
+    wiki.with_page(tagged("a/none", &[]));
+    wiki.with_page(tagged("a/ann", &["owner:ann", "ops"]));
+    wiki.with_page(tagged("a/bo", &["owner:bo"]));
+    wiki.with_page(tagged("a/ops", &["ops", "!odd"]));
+    wiki.with_page(tagged("a/de", &[]).but(|row| row.locale = "de".to_owned()));
     let served = served(&wiki, |keys| &keys.readonly).await;
-    for (arguments, wanted) in [
-        (
-            json!({ "withoutTags": ["owner:*"] }),
-            &["a/none", "a/ops"][..],
-        ),
-        (
-            json!({ "withoutTags": ["OWNER:ann", "#ops"] }),
-            &["a/none", "a/bo"],
-        ),
-        (
-            json!({ "withoutTags": ["owner:*"], "tags": ["ops"] }),
-            &["a/ops"],
-        ),
-        (json!({ "withoutTags": ["*"], "path": "a" }), &["a/none"]),
-        (json!({ "withoutTags": ["ops"], "tags": ["ops"] }), &[]),
-        (
-            json!({ "withoutTags": [] , "tags": ["ops"] }),
-            &["a/ann", "a/ops"],
-        ),
+    for (without, with, wanted) in [
+        (&["owner:*"][..], &[][..], &["a/none", "a/ops"][..]),
+        (&["OWNER:ann", "#ops"], &[], &["a/none", "a/bo"]),
+        (&["owner:*"], &["ops"], &["a/ops"]),
+        (&["*"], &[], &["a/none"]),
+        (&["ops"], &["ops"], &[]),
+        (&[], &["ops"], &["a/ann", "a/ops"]),
         // A tag that really begins with the sign is a tag.
-        (json!({ "tags": ["!odd"] }), &["a/ops"]),
-        (json!({ "withoutTags": ["!odd", "owner:*"] }), &["a/none"]),
+        (&[], &["!odd"], &["a/ops"]),
+        (&["!odd", "owner:*"], &[], &["a/none"]),
     ] {
+        let mut arguments = json!({ "withoutTags": without });
+        if !with.is_empty() {
+            arguments["tags"] = json!(with);
+        }
         let answer = listed(&served, arguments.clone()).await;
         assert_eq!(paths(&answer), wanted, "{arguments}");
     }
     // Each part of the list goes on where the one before ended, and belongs to these arguments.
     let first = listed(&served, json!({ "withoutTags": ["owner:*"], "limit": 1 })).await;
-    assert_eq!(
-        (paths(&first), &first["otherLocales"]),
-        (vec!["a/none"], &json!(1))
-    );
+    assert_eq!(paths(&first), ["a/none"]);
+    assert_eq!(first["otherLocales"], 1);
     let next = json!({ "withoutTags": ["owner:*"], "limit": 1, "cursor": first["nextCursor"] });
     assert_eq!(paths(&listed(&served, next).await), ["a/ops"]);
     let other = json!({ "withoutTags": ["ops"], "cursor": first["nextCursor"] });
@@ -673,54 +543,39 @@ async fn pages_with_some_tags_are_left_out_of_a_list() {
 async fn filters_of_a_form_that_matches_nothing_are_refused_with_the_right_one() {
     let text = "---\nstatus: review\nmeta:\n  state: done\na.b: x\n---\n\nText.\n";
     let wiki = wiki_of(&[("a/page", text)]).await;
-    wiki.with_store(|store| {
-        let id = store.page_at("en", "a/page").unwrap().id;
-        store.rewrite(id, |page| page.tags = vec!["ops".to_owned()]);
-    });
+    let id = id_of(&wiki, "a/page");
+    wiki.with_store(|store| store.rewrite(id, |page| page.tags = vec!["ops".to_owned()]));
     let served = served(&wiki, |keys| &keys.readonly).await;
+    let without_ops = r#"{"withoutTags":["ops"]}"#;
     for (tool, arguments, right) in [
+        (LIST, json!({ "tags": ["!ops"] }), without_ops),
+        (LIST, json!({ "withoutTags": ["!ops"] }), without_ops),
         (
-            LIST,
-            json!({ "tags": ["!ops"] }),
-            r#"{"withoutTags":["ops"]}"#,
+            SEARCH,
+            json!({ "query": "a", "tags": ["!ops"] }),
+            without_ops,
         ),
         (
             LIST,
             json!({ "tags": ["a", "-proj/*"] }),
             r#"{"tags":["a"],"withoutTags":["proj/*"]}"#,
         ),
-        (
-            LIST,
-            json!({ "withoutTags": ["!ops"] }),
-            r#"{"withoutTags":["ops"]}"#,
-        ),
-        (
-            SEARCH,
-            json!({ "query": "text", "tags": ["!ops"] }),
-            r#"{"withoutTags":["ops"]}"#,
-        ),
-        (LIST, json!({ "property": "meta.state=done" }), "take meta,"),
-        (LIST, json!({ "property": "meta[state]" }), "take meta,"),
-        (
-            LIST,
-            json!({ "property": "status: review" }),
-            "take status=review",
-        ),
-        (
-            LIST,
-            json!({ "property": "status==review" }),
-            "take status=review",
-        ),
-        (
-            LIST,
-            json!({ "property": "status=re*" }),
-            "take status for any",
-        ),
-        (LIST, json!({ "property": "!status" }), "not listed"),
-        (LIST, json!({ "property": "status!=review" }), "not listed"),
     ] {
-        let error = fails(&served, tool, arguments.clone(), "INVALID_INPUT").await;
-        says(error["message"].as_str().unwrap(), right);
+        let error = fails(&served, tool, arguments, "INVALID_INPUT").await;
+        says(&error["message"], right);
+    }
+    for (property, right) in [
+        ("meta.state=done", "take meta,"),
+        ("meta[state]", "take meta,"),
+        ("status: review", "take status=review"),
+        ("status==review", "take status=review"),
+        ("status=re*", "take status for any"),
+        ("!status", "not listed"),
+        ("status!=review", "not listed"),
+    ] {
+        let arguments = json!({ "property": property });
+        let error = fails(&served, LIST, arguments, "INVALID_INPUT").await;
+        says(&error["message"], right);
     }
     for (property, wanted) in [
         ("a.b=x", &["a/page"][..]),
@@ -740,11 +595,7 @@ async fn the_metadata_of_a_page_names_its_translations_that_may_be_read() {
         ("fr", "docs/a", "secret"),
         ("de", "docs/c", "open"),
     ] {
-        wiki.with_page(PageRow {
-            locale: locale.to_owned(),
-            tags: vec![tag.to_owned()],
-            ..page(path, "A\n")
-        });
+        wiki.with_page(tagged(path, &[tag]).but(|row| row.locale = locale.to_owned()));
     }
     let setup = || Setup::of(&wiki, |keys| &keys.readonly).indexed();
     let asked = json!({ "paths": ["docs/a", "docs/b", "/de/docs/a"], "view": "metadata" });
@@ -795,20 +646,11 @@ async fn anchors_and_pictures_that_are_not_there_are_broken_links_of_their_kind(
         ("docs/secret", "Nothing.\n"),
     ])
     .await;
-    wiki.with_page(PageRow {
-        editor: "code".to_owned(),
-        ..page("docs/api", "<p id=here>x</p>")
-    });
+    wiki.with_page(page("docs/api", "<p id=here>x</p>").but(|row| row.editor = "code".to_owned()));
     wiki.with_store(|store| store.add_asset("img/there.png", "image/png", b"x"));
-    let broken = |answer: &Value| -> Vec<(String, Value)> {
+    let broken = |answer: &Value| {
         let pages = answer["pages"].as_array().unwrap().iter();
-        let of_page = |page: &Value| {
-            (
-                page["path"].as_str().unwrap().to_owned(),
-                page["brokenLinks"].clone(),
-            )
-        };
-        pages.map(of_page).collect()
+        vec_of(pages.map(|page| [page["path"].clone(), page["brokenLinks"].clone()]))
     };
     let of_a = json!([
         { "to": "/en/docs/b#gone", "line": 3, "link": "/docs/b#gone", "missing": "anchor" },
@@ -820,23 +662,16 @@ async fn anchors_and_pictures_that_are_not_there_are_broken_links_of_their_kind(
     let all = json!({ "links": "BROKEN", "fields": ["path"], "orderBy": "PATH" });
     let served = self::served(&wiki, |keys| &keys.admin).await;
     let answer = listed(&served, all.clone()).await;
-    let wanted = [
-        ("docs/a".to_owned(), of_a.clone()),
-        ("docs/html".to_owned(), of_html),
-    ];
+    let wanted = [[json!("docs/a"), of_a], [json!("docs/html"), of_html]];
     assert_eq!(broken(&answer), wanted);
     assert!(answer.get("index").is_none(), "{answer}");
     // Nothing is told of a page that may not be read, but that it is not there.
-    let bounded = Setup::of(&wiki, |keys| &keys.admin)
-        .indexed()
-        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/secret")
-        .serve()
-        .await;
+    let bounded = Setup::admin(&wiki).indexed();
+    let bounded = bounded.with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/secret");
+    let bounded = bounded.serve().await;
     let answer = listed(&bounded, all.clone()).await;
-    assert_eq!(
-        broken(&answer)[1].1,
-        json!([{ "to": "/en/docs/secret", "line": 1, "link": "/docs/secret#any" }])
-    );
+    let expected = json!([{ "to": "/en/docs/secret", "line": 1, "link": "/docs/secret#any" }]);
+    assert_eq!(broken(&answer)[1][1], expected);
     // Where sources cannot be read, no anchor is known to be missing.
     let reader = self::served(&wiki, |keys| &keys.reader).await;
     let answer = listed(&reader, all).await;
@@ -859,7 +694,7 @@ async fn of_many_pictures_some_are_looked_for_and_the_others_are_counted() {
     let answer = listed(&served, json!({ "links": "BROKEN" })).await;
     let broken = answer["pages"][0]["brokenLinks"].as_array().unwrap().len();
     let note = answer["index"].to_string();
-    let (left, _) = note
+    let (left, _) = { &note }
         .split_once(" pictures could not be looked for")
         .unwrap();
     let (_, left) = left.rsplit_once(|c: char| !c.is_ascii_digit()).unwrap();

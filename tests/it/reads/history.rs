@@ -140,10 +140,8 @@ async fn what_our_record_kept_is_told_to_no_key_that_cannot_read_it_now() {
     let served = Setup::readonly(&wiki).in_dir_of(&writing).serve().await;
     let compared = history(&served, json!({ "id": id, "compare": { "from": from } })).await;
     let compared = &compared["comparison"];
-    assert_eq!(
-        compared["changes"]["tags"],
-        json!({ "before": ["t1"], "after": ["t2"] })
-    );
+    let expected = json!({ "before": ["t1"], "after": ["t2"] });
+    assert_eq!(compared["changes"]["tags"], expected);
     assert!(!compared.to_string().contains("alert"), "{compared}");
     let unknown = compared["notComparable"].as_array().unwrap();
     assert!(unknown.contains(&json!("scriptJs")), "{compared}");
@@ -195,11 +193,8 @@ async fn a_large_difference_is_cut_and_says_so() {
         store.rewrite(id, |page| page.content = "new line\n".repeat(5_000));
         id
     });
-    let compared = history(
-        &served,
-        json!({ "id": id, "compare": { "from": "2090-01-01" } }),
-    )
-    .await;
+    let arguments = json!({ "id": id, "compare": { "from": "2090-01-01" } });
+    let compared = history(&served, arguments).await;
     assert_eq!(compared["comparison"].get("diff"), None);
     let entries = history(&served, json!({ "id": id })).await;
     let from = entries["entries"][0]["versionId"].to_string();

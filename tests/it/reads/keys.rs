@@ -1,10 +1,6 @@
 //! Every read tool, view and form of reference against every kind of key: what is answered, what
 //! is named as missing, what is refused and with which right. The table is in the docs.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-
-use crate::house::docs::generated;
 use crate::prelude::*;
 
 /// What an answer or an error comes to, in a cell.
@@ -79,16 +75,10 @@ fn calls(id: i64, version: &Value, address: &str) -> Vec<(String, &'static str, 
         let arguments = json!({ "id": id, "view": view });
         add(view, BY_ID, arguments);
     }
-    add(
-        "section",
-        BY_ID,
-        json!({ "id": id, "section": "heading:h2[0]" }),
-    );
-    add(
-        "lines",
-        BY_ID,
-        json!({ "id": id, "lines": { "from": 1, "to": 3 } }),
-    );
+    let asked = json!({ "id": id, "section": "heading:h2[0]" });
+    add("section", BY_ID, asked);
+    let asked = json!({ "id": id, "lines": { "from": 1, "to": 3 } });
+    add("lines", BY_ID, asked);
     add("several", BY_ID, json!({ "ids": [id, id] }));
     for (name, reference) in [
         ("path", "docs/configuration".to_owned()),
@@ -108,11 +98,8 @@ fn calls(id: i64, version: &Value, address: &str) -> Vec<(String, &'static str, 
         add(place, SEARCH, arguments);
     }
     add("relatedTo", SEARCH, json!({ "relatedTo": id }));
-    add(
-        "newest",
-        LIST,
-        json!({ "orderBy": "UPDATED", "direction": "DESC" }),
-    );
+    let arguments = json!({ "orderBy": "UPDATED", "direction": "DESC" });
+    add("newest", LIST, arguments);
     add("linksTo", LIST, json!({ "linksTo": id }));
     add("depth 3", TREE, json!({ "depth": 3 }));
     add("entries", HISTORY, json!({ "id": id }));

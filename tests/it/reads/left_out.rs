@@ -1,8 +1,6 @@
 //! What an answer leaves out or cuts is said, and the call that it names gives it: each of the ten
 //! tools.
 
-use std::collections::BTreeSet;
-
 use crate::prelude::*;
 
 /// More lines than an answer shows.
@@ -162,12 +160,8 @@ async fn a_history_says_how_many_entries_there_are_and_offset_reaches_them() {
     let rest = call(&served, HISTORY, json!({ "id": id, "offset": 1 })).await;
     assert_eq!(rest["entries"].as_array().unwrap().len(), 2);
     // Of the whole wiki.
-    let changes = call(
-        &served,
-        HISTORY,
-        json!({ "since": "2000-01-01", "path": "many" }),
-    )
-    .await;
+    let arguments = json!({ "since": "2000-01-01", "path": "many" });
+    let changes = call(&served, HISTORY, arguments).await;
     let changes = &changes["changes"];
     assert_eq!(changes["pages"].as_array().unwrap().len(), 20);
     assert_eq!(changes["more"], 40);

@@ -44,11 +44,8 @@ async fn what_changed_since_a_time_comes_newest_first_and_costs_one_limited_requ
     let wiki = ten_days().await;
     let served = as_reader(&wiki).await;
     wiki.clear_requests();
-    let answer = listed(
-        &served,
-        json!({ "updatedSince": "2026-03-17T12:00:00Z", "locale": "en" }),
-    )
-    .await;
+    let asked = json!({ "updatedSince": "2026-03-17T12:00:00Z", "locale": "en" });
+    let answer = listed(&served, asked).await;
     assert_eq!(paths(&answer), ["day/p19", "day/p18", "day/p17"]);
     assert!(answer.get("nextCursor").is_none());
     let seen = wiki.requests();
@@ -120,11 +117,9 @@ async fn drafts_alone_and_published_pages_alone_are_all_pages() {
     let wiki = sample_wiki().await;
     let served = as_reader(&wiki).await;
     for wanted in [true, false] {
-        let answer = listed(
-            &served,
-            json!({ "isPublished": wanted, "orderBy": "PATH", "locale": "*", "limit": 100 }),
-        )
-        .await;
+        let arguments =
+            json!({ "isPublished": wanted, "orderBy": "PATH", "locale": "*", "limit": 100 });
+        let answer = listed(&served, arguments).await;
         let mut model: Vec<String> = wiki.with_store(|store| {
             let pages = store.pages().filter(|page| page.is_published == wanted);
             pages.map(|page| page.path.clone()).collect()
@@ -270,11 +265,7 @@ async fn tags_are_counted_ordered_and_bounded() {
     };
     wiki.clear_requests();
     let all = tags(&served, json!({})).await;
-    let asked: Vec<_> = wiki
-        .requests()
-        .into_iter()
-        .flat_map(|seen| seen.fields)
-        .collect();
+    let asked = vec_of(wiki.requests().into_iter().flat_map(|seen| seen.fields));
     assert_eq!(asked, ["pages.tags", "pages.list"]);
     assert_eq!(all.0, ["alpha 2", "rare 1", "usual 3"]);
     assert_eq!(all.1, None);

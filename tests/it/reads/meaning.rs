@@ -1,20 +1,13 @@
 //! Search by meaning: what goes to the embeddings endpoint, what comes of it, and what holds where it is of no use.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use parking_lot::Mutex;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
-use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::page::{Prefix, ReadRule};
 
-use crate::harness::{Served, Setup, WithPage as _, id_of, members, page, wiki_of};
-use crate::testkit::{SEARCH, Shows as _, lacks, says};
+use crate::prelude::*;
 
 /// Words that mean the same, a line for each direction of the vectors.
 const MEANINGS: [&[&str]; 4] = [
@@ -89,9 +82,7 @@ impl Endpoint {
             .iter()
             .filter(|(asked, _)| asked["model"] == model);
         let texts = asked.flat_map(|(asked, _)| asked["input"].as_array().unwrap());
-        texts
-            .map(|text| text.as_str().unwrap().to_owned())
-            .collect()
+        vec_of(texts.map(|text| text.as_str().unwrap().to_owned()))
     }
 }
 
@@ -286,10 +277,8 @@ async fn an_endpoint_that_is_of_no_use_leaves_the_words_and_the_answer_says_so()
 }
 
 fn begins_alone(answer: &Value) {
-    says(
-        &answer["meaning"],
-        "Searched by words alone: the embeddings endpoint",
-    );
+    let part = "Searched by words alone: the embeddings endpoint";
+    says(&answer["meaning"], part);
     lacks(&answer["meaning"], "sesame");
     lacks(&answer["meaning"], "127.0.0.1");
 }
@@ -325,11 +314,8 @@ async fn each_model_has_vectors_of_its_own_which_a_restart_keeps() {
     let server = |model| on_disk(&endpoint, &wiki, &dir).with("WIKI_EMBEDDINGS_MODEL", model);
     let first = server("m").serve().await;
     settled(&first, "holiday").await;
-    let sections = endpoint
-        .texts("m")
-        .iter()
-        .filter(|text| *text != "holiday")
-        .count();
+    let sections = endpoint.texts("m");
+    let sections = sections.iter().filter(|text| *text != "holiday").count();
     assert_eq!(sections, 5);
     // Another model has other numbers, and both servers go on beside each other.
     endpoint.set(Way::Good(5));
@@ -381,16 +367,9 @@ async fn a_narrower_client_finds_by_meaning_only_what_it_may_read() {
     let hr = vec![Prefix::parse("hr").unwrap()];
     let narrower = served.app.within(&ReadRule::new(Some(hr), Vec::new(), &[]));
     narrower.index.ready(|_, _| {}).await.unwrap();
-    let near = narrower
-        .index
-        .near("holiday", |_, _| true, 10)
-        .await
-        .unwrap();
-    let found: Vec<&str> = near
-        .pages
-        .iter()
-        .map(|near| near.page.path.as_str())
-        .collect();
+    let near = narrower.index.near("holiday", |_, _| true, 10).await;
+    let near = near.unwrap();
+    let found = vec_of(near.pages.iter().map(|near| near.page.path.as_str()));
     assert_eq!(found, ["hr/time-off"]);
     // The sections were sent once.
     assert_eq!(endpoint.texts("m").len(), asked + 1);
@@ -400,10 +379,6 @@ async fn a_narrower_client_finds_by_meaning_only_what_it_may_read() {
     ));
     let other = other.unwrap();
     other.index.ready(|_, _| {}).await.unwrap();
-    let told = other
-        .index
-        .near("holiday", |_, _| true, 10)
-        .await
-        .unwrap_err();
-    assert!(told.contains("the server's own key alone"), "{told}");
+    let told = other.index.near("holiday", |_, _| true, 10).await;
+    says(&told.unwrap_err(), "the server's own key alone");
 }

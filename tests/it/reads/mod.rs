@@ -17,15 +17,11 @@ mod references;
 mod search;
 mod tasks;
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq};
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::prelude::*;
 use crate::session::tool_definitions::conforms;
-use crate::wiki::wiki_client::WikiClient;
 
 /// Calls a read tool; its answer is held against the schema that clients were told.
 pub(crate) async fn read(
@@ -50,18 +46,12 @@ fn row(path: &str) -> PageRow {
 
 fn ids(pages: &Value) -> Vec<i64> {
     let pages = pages.as_array().unwrap();
-    pages
-        .iter()
-        .map(|page| page["id"].as_i64().unwrap())
-        .collect()
+    vec_of(pages.iter().map(|page| page["id"].as_i64().unwrap()))
 }
 
 fn paths(items: &Value) -> Vec<&str> {
     let items = items.as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item["path"].as_str().unwrap())
-        .collect()
+    vec_of(items.iter().map(|item| item["path"].as_str().unwrap()))
 }
 
 /// An answer in a line: an error with its code and what its details say, or the names of all
@@ -294,12 +284,8 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
         "content": stored.content,
     });
     assert_eq!(page, expected);
-    for path in [
-        "releases/2-4",
-        "/releases/2-4",
-        "releases/2-4/",
-        "//releases/2-4//",
-    ] {
+    let paths = "releases/2-4 /releases/2-4 releases/2-4/ //releases/2-4//";
+    for path in paths.split(' ') {
         let by_path = read(&served, BY_PATH, json!({ "path": path })).await;
         assert_eq!(by_path.as_ref(), Ok(&page), "{path}");
     }
@@ -311,10 +297,8 @@ async fn a_page_of_another_locale_is_read_by_its_path_and_locale() {
     let arguments = json!({ "path": "home", "locale": "de" });
     let page = read(&served, BY_PATH, arguments).await.unwrap();
     assert_eq!(page["title"], "Handbuch");
-    let german = Setup::readonly(&wiki)
-        .with("WIKI_DEFAULT_LOCALE", "de")
-        .serve()
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_DEFAULT_LOCALE", "de");
+    let german = setup.serve().await;
     let page = read(&german, BY_PATH, json!({ "path": "home" }))
         .await
         .unwrap();
@@ -832,12 +816,8 @@ fn below(
 async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
     let wiki = sample_wiki().await;
     wiki.with_store(|store| {
-        for path in [
-            "docs/install",
-            "x1/x2/x3/x4/x5/x6",
-            "x1/x2/x3",
-            "docs-old/install",
-        ] {
+        let all = "docs/install x1/x2/x3/x4/x5/x6 x1/x2/x3 docs-old/install";
+        for path in all.split(' ') {
             store.add(row(path));
         }
         store.add(row("docs/nur-hier").but(|it| it.locale = "de".to_owned()));
@@ -1024,10 +1004,7 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
     let served = Setup::admin(&wiki).serve().await;
     let found = async |arguments: Value| {
         let answer = read(&served, SEARCH, arguments).await.unwrap();
-        let paths: Vec<String> = paths(&answer["hits"])
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let paths = vec_of(paths(&answer["hits"]).into_iter().map(str::to_owned));
         paths
     };
     for path in ["docs", "/docs/", "docs/install/linux"] {
@@ -1049,11 +1026,7 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
     assert_eq!(found(three).await.len(), 3);
     // One search, and the ids of all hits in one request: of the next one too, which tells that
     // there are more.
-    let asked: Vec<Vec<String>> = wiki
-        .requests()
-        .into_iter()
-        .map(|seen| seen.fields)
-        .collect();
+    let asked = vec_of(wiki.requests().into_iter().map(|seen| seen.fields));
     let named = |field: &str| {
         asked
             .iter()
@@ -1153,10 +1126,8 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
     says(&hint, "view metadata of wikijs_get_page_by_id");
     let arguments = json!({ "id": id, "view": "metadata" });
     let page = read(&served, BY_ID, arguments).await.unwrap();
-    assert_eq!(
-        page["lastAuthor"],
-        "Administrator (account 1: that person, or any API key)"
-    );
+    let expected = "Administrator (account 1: that person, or any API key)";
+    assert_eq!(page["lastAuthor"], expected);
 }
 
 // --- tags ---

@@ -57,11 +57,8 @@ async fn several_queries_give_one_list_with_each_page_once() {
         let again = search(&served, json!({ "queries": queries, "in": "content" })).await;
         assert_eq!(again, answer);
     }
-    let cut = search(
-        &served,
-        json!({ "queries": queries, "in": "content", "limit": 2 }),
-    )
-    .await;
+    let arguments = json!({ "queries": queries, "in": "content", "limit": 2 });
+    let cut = search(&served, arguments).await;
     assert_eq!(members(&cut, "hits", "path"), first);
     says(cut["hint"].as_str().unwrap(), "More pages match");
 }
@@ -113,17 +110,12 @@ async fn a_hit_shows_as_much_around_it_as_was_asked_for() {
         assert!(shown.len() + 30 > 2 * bytes, "{bytes}: {shown}");
     }
     let shown = snippet(&search(&served, json!({ "query": "needle", "context": 40 })).await);
-    says(
-        &shown,
-        "| a | b |\n|---|---|\n| «needle» | \\u{202e}x |\n\n<b>ö",
-    );
+    let part = "| a | b |\n|---|---|\n| «needle» | \\u{202e}x |\n\n<b>ö";
+    says(&shown, part);
     // Hits of titles fill the limit, and the content is searched all the same.
     wiki.with_page(page("b/needle", "nothing else"));
-    let one = search(
-        &served,
-        json!({ "query": "needle", "context": 9, "limit": 1 }),
-    )
-    .await;
+    let arguments = json!({ "query": "needle", "context": 9, "limit": 1 });
+    let one = search(&served, arguments).await;
     assert_eq!(one["searchedIn"], json!(["wiki", "content"]));
 }
 

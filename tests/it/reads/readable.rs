@@ -1,9 +1,6 @@
 //! What may not be read is as if it were not there, at every exit: each answer of a server that
 //! may not read some pages is, to the letter, that of a server whose wiki never had them.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use rmcp::model::{
     ArgumentInfo, CompleteRequestParams, GetPromptRequestParams, ReadResourceRequestParams,
     Reference,
@@ -167,14 +164,9 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
             all.push((DELETE_ASSET, json!({ "path": path })));
         }
     }
-    for path in [
-        "docs/vault",
-        "docs/VAULT/below/deep",
-        "vault/plan",
-        "runbooks/veiled",
-        "en/docs/vault",
-        "docs/vault-open",
-    ] {
+    let paths = "docs/vault docs/VAULT/below/deep vault/plan runbooks/veiled en/docs/vault \
+        docs/vault-open";
+    for path in paths.split(' ') {
         all.push((BY_PATH, json!({ "path": path })));
         let page = json!({ "path": path, "title": "New", "content": "x" });
         let is_by_tag = path == "runbooks/veiled" || path == "docs/vault-open";
@@ -221,13 +213,8 @@ fn plain(mut told: Value, address: &str) -> String {
     fn walk(value: &mut Value) {
         match value {
             Value::Object(members) => {
-                for name in [
-                    "callId",
-                    "previewId",
-                    "confirm",
-                    "expiresAt",
-                    "confirmExpiresAt",
-                ] {
+                let names = "callId previewId confirm expiresAt confirmExpiresAt";
+                for name in names.split(' ') {
                     if members.contains_key(name) {
                         members.insert(name.to_owned(), Value::Null);
                     }
@@ -290,13 +277,9 @@ async fn beside_the_tools(served: &Served) -> Vec<(String, Value)> {
         "resources".to_owned(),
         serde_json::to_value(listed).unwrap(),
     ));
-    for uri in [
-        "wikijs://status",
-        "wikijs://en/docs/vault",
-        "wikijs://en/runbooks/veiled",
-        "wikijs://de/docs/vault",
-        "wikijs://en/vault/plan",
-    ] {
+    let uris = "wikijs://status wikijs://en/docs/vault wikijs://en/runbooks/veiled \
+        wikijs://de/docs/vault wikijs://en/vault/plan";
+    for uri in uris.split(' ') {
         told.push((uri.to_owned(), resource(served, uri).await));
         if uri != "wikijs://status" {
             told.push((
@@ -333,10 +316,8 @@ async fn beside_the_tools(served: &Served) -> Vec<(String, Value)> {
             ("about", "x"),
             ("id", "0123456789abcdef"),
         ];
-        let arguments: Map<String, Value> = arguments
-            .map(|(name, value)| (name.to_owned(), value.into()))
-            .into_iter()
-            .collect();
+        let arguments = arguments.map(|(name, value)| (name.to_owned(), value.into()));
+        let arguments: Map<String, Value> = arguments.into_iter().collect();
         let request = GetPromptRequestParams::new(&prompt.name).with_arguments(arguments);
         if let Ok(got) = served.client.get_prompt(request).await {
             told.push((prompt.name.clone(), serde_json::to_value(got).unwrap()));
@@ -463,15 +444,9 @@ async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
         assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
         server.call(&wide, BY_ID, read).await.unwrap();
     }
-    let pages = server
-        .call(&narrow, LIST, json!({ "limit": 100 }))
-        .await
-        .unwrap();
-    let paths = pages["pages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|page| page["path"].as_str().unwrap());
+    let pages = server.ok(&narrow, LIST, json!({ "limit": 100 })).await;
+    let paths = pages["pages"].as_array().unwrap().iter();
+    let paths = paths.map(|page| page["path"].as_str().unwrap());
     assert!(paths.clone().count() > 3);
     for path in paths {
         assert!(path.starts_with("docs") && !path.contains("ault"), "{path}");
@@ -485,8 +460,7 @@ async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
     assert_eq!(counted.status, 403);
     // The server's own bounds hold for all.
     let team = json!({ "path": "team/onboarding" });
-    let told = server.call(&wide, BY_PATH, team).await;
-    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    server.fails(&wide, BY_PATH, team, "PAGE_NOT_FOUND").await;
 }
 
 #[tokio::test]
@@ -678,10 +652,8 @@ fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
             found.insert(name.to_owned());
         }
     }
-    let known: BTreeSet<String> = ASKS_FOR_NO_PAGE
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
+    let known = ASKS_FOR_NO_PAGE.iter().map(|(name, _)| (*name).to_owned());
+    let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }
 
@@ -713,18 +685,15 @@ const READS_WITHOUT_BOUNDS: [(&str, &str); 7] = [
 
 #[test]
 fn only_the_writer_reads_without_bounds() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeSet::new();
     let mut dirs = vec![root.clone()];
     while let Some(dir) = dirs.pop() {
-        for entry in std::fs::read_dir(dir).unwrap() {
+        for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 dirs.push(path);
-            } else if std::fs::read_to_string(&path)
-                .unwrap()
-                .contains("unbounded()")
-            {
+            } else if fs::read_to_string(&path).unwrap().contains("unbounded()") {
                 let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
                 found.insert(name.to_owned());
             }

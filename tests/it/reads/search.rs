@@ -1,15 +1,6 @@
 //! Search that finds: the wiki's engine and the content index, with every filter and key.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
-
-use crate::harness::{EAGER, Served, Setup, WithPage as _, id_of, members, page, sample, wiki_of};
-use crate::testkit::{CREATE, SEARCH, Shows as _, TAGS, UPDATE, fails, lacks, says};
+use crate::prelude::*;
 
 /// A server with an index and a key of its own.
 fn with_key(wiki: &DemoWiki, key: &str) -> Setup {
@@ -22,13 +13,22 @@ async fn search(served: &Served, arguments: Value) -> Result<Value, Value> {
 
 /// The paths that a search of the content finds.
 async fn found(served: &Served, query: &str) -> Vec<String> {
-    let arguments = json!({ "query": query, "in": "content" });
-    paths(&search(served, arguments).await.unwrap())
+    paths(&search(served, in_content(query)).await.unwrap())
 }
 
 fn paths(answer: &Value) -> Vec<String> {
     let paths = members(answer, "hits", "path").into_iter();
     paths.map(str::to_owned).collect()
+}
+
+/// A search of the content.
+fn in_content(query: &str) -> Value {
+    json!({ "query": query, "in": "content" })
+}
+
+/// The error of a search that fails with this code.
+async fn refused(served: &Served, arguments: Value, code: &str) -> Value {
+    fails(served, SEARCH, arguments, code).await
 }
 
 fn sorted(mut paths: Vec<String>) -> Vec<String> {
@@ -38,49 +38,33 @@ fn sorted(mut paths: Vec<String>) -> Vec<String> {
 
 #[tokio::test]
 async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_nothing() {
-    let wiki = wiki_of(&[(
-        "ops/pump",
-        "# Pump\n\nIntro.\n\n## Care\n\nGrease the left bearing weekly.\n\n## Storage\n\nDry.\n",
-    )])
-    .await;
+    let text =
+        "# Pump\n\nIntro.\n\n## Care\n\nGrease the left bearing weekly.\n\n## Storage\n\nDry.\n";
+    let wiki = wiki_of(&[("ops/pump", text)]).await;
     let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "bearing" }))
         .await
         .unwrap();
-    let id = id_of(&wiki, "ops/pump");
+    let hit = json!({
+        "id": id_of(&wiki, "ops/pump"), "locale": "en", "path": "ops/pump", "title": "Page ops pump",
+        "snippet": "# Pump Intro. ## Care Grease the left «bearing» weekly. ## Storage Dry.",
+        "section": "heading:h2[0]", "score": 1000, "foundIn": ["content"],
+    });
     assert_eq!(
         answer,
-        json!({
-            "hits": [{
-                "id": id,
-                "locale": "en",
-                "path": "ops/pump",
-                "title": "Page ops pump",
-                "snippet": "# Pump Intro. ## Care Grease the left «bearing» weekly. ## Storage Dry.",
-                "section": "heading:h2[0]",
-                "score": 1000,
-                "foundIn": ["content"],
-            }],
-            "searchedIn": ["wiki", "content"],
-        })
+        json!({ "hits": [hit], "searchedIn": ["wiki", "content"] })
     );
 }
 
 #[tokio::test]
 async fn the_section_of_a_hit_can_be_named_in_an_edit() {
-    let wiki = wiki_of(&[(
-        "a/b",
-        "Before.\n\n# One\n\ntext\n\n## Two\n\nneedle\n\n## Three\n\nmore\n",
-    )])
-    .await;
+    let text = "Before.\n\n# One\n\ntext\n\n## Two\n\nneedle\n\n## Three\n\nmore\n";
+    let wiki = wiki_of(&[("a/b", text)]).await;
     let served = Setup::editor(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "needle" })).await.unwrap();
-    let edit = json!({
-        "id": id_of(&wiki, "a/b"),
-        "section": answer["hits"][0]["section"],
-        "sectionMode": "replace",
-        "sectionContent": "found\n",
-    });
+    let (id, section) = (id_of(&wiki, "a/b"), &answer["hits"][0]["section"]);
+    let mut edit = json!({ "id": id, "section": section, "sectionMode": "replace" });
+    edit["sectionContent"] = json!("found\n");
     served.confirmed(UPDATE, edit).await.unwrap();
     let content = wiki.with_store(|store| store.page_at("en", "a/b").unwrap().content.clone());
     says(&content, "\n\nfound\n\n## Three");
@@ -110,10 +94,8 @@ async fn words_are_found_without_accents_and_case_and_by_their_beginnings() {
         assert_eq!(found(&served, query).await, wanted, "{query}");
     }
     // A page with all words comes before one with some.
-    assert_eq!(
-        found(&served, "timeout gateway").await,
-        ["a/config", "a/other"]
-    );
+    let expected = ["a/config", "a/other"];
+    assert_eq!(found(&served, "timeout gateway").await, expected);
 }
 
 #[tokio::test]
@@ -127,10 +109,7 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
         ("ko/minutes", "주간회의록입니다"),
     ])
     .await;
-    wiki.with_page(PageRow {
-        title: "会议".to_owned(),
-        ..page("zh/title", "empty")
-    });
+    wiki.with_page(titled("zh/title", "会议", "empty"));
     let served = Setup::admin(&wiki).indexed().serve().await;
     for (query, wanted) in [
         // A title weighs more.
@@ -147,9 +126,7 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
     // A single character, at the beginning of a run, within, and at its end.
     assert_eq!(sorted(found(&served, "京").await), ["ja/jd", "ja/tokyo"]);
     assert_eq!(found(&served, "阅").await, ["zh/minutes"]);
-    let answer = search(&served, json!({ "query": "会议记录", "in": "content" }))
-        .await
-        .unwrap();
+    let answer = search(&served, in_content("会议记录")).await.unwrap();
     assert_eq!(answer["hits"][0]["snippet"], "每周«会议记录»，请查阅。");
 }
 
@@ -164,10 +141,8 @@ async fn a_page_that_breaks_the_parser_of_headings_is_found_and_keeps_no_other_o
 #[tokio::test]
 async fn what_is_hidden_in_a_snippet_or_title_is_shown_escaped() {
     let wiki = wiki_of(&[("a/b", "lamp \u{202e}turned")]).await;
-    wiki.with_store(|store| {
-        let id = store.page_at("en", "a/b").unwrap().id;
-        store.page_mut(id).unwrap().title = "A\u{200b}B".to_owned();
-    });
+    let id = id_of(&wiki, "a/b");
+    wiki.with_store(|store| store.page_mut(id).unwrap().title = "A\u{200b}B".to_owned());
     let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
     answer["hits"][0].shows(json!({ "snippet": r"«lamp» \u{202e}turned", "title": r"A\u{200b}B" }));
@@ -176,13 +151,8 @@ async fn what_is_hidden_in_a_snippet_or_title_is_shown_escaped() {
 #[tokio::test]
 async fn an_html_page_has_sections_too() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    wiki.with_page(PageRow {
-        editor: "ckeditor".to_owned(),
-        ..page(
-            "a/b",
-            "<h1>One</h1>\n<p>x</p>\n<h2>Two</h2>\n<p>a lamp</p>\n",
-        )
-    });
+    let html = "<h1>One</h1>\n<p>x</p>\n<h2>Two</h2>\n<p>a lamp</p>\n";
+    wiki.with_page(page("a/b", html).but(|row| row.editor = "ckeditor".to_owned()));
     let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
     assert_eq!(answer["hits"][0]["section"], "heading:h2[0]");
@@ -195,20 +165,9 @@ async fn titles_headings_tags_and_paths_weigh_more_than_content() {
         ("a/head", "# Zebra\n\ntext"),
     ])
     .await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            title: "Else".to_owned(),
-            ..page("zebra/x", "text")
-        });
-        store.add(PageRow {
-            title: "Zebra".to_owned(),
-            ..page("a/title", "text")
-        });
-        store.add(PageRow {
-            tags: vec!["zebra".to_owned()],
-            ..page("a/tag", "text")
-        });
-    });
+    wiki.with_page(titled("zebra/x", "Else", "text"));
+    wiki.with_page(titled("a/title", "Zebra", "text"));
+    wiki.with_page(page("a/tag", "text").but(|row| row.tags = vec!["zebra".to_owned()]));
     let served = Setup::admin(&wiki).indexed().serve().await;
     let found = found(&served, "zebra").await;
     assert_eq!(found.first().map(String::as_str), Some("a/title"));
@@ -219,71 +178,34 @@ async fn titles_headings_tags_and_paths_weigh_more_than_content() {
 #[tokio::test]
 async fn every_filter_holds_on_both_engines() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let target = wiki.with_store(|store| {
-        let target = store.add(page("target", "x"));
-        let rows = [
-            (
-                "docs/one",
-                "en",
-                &["red", "blue"][..],
-                "2026-01-01T00:00:00.000Z",
-                "lamp",
-            ),
-            (
-                "docs/two",
-                "en",
-                &["red"],
-                "2026-03-01T00:00:00.000Z",
-                "lamp [t](/en/target)",
-            ),
-            (
-                "docs-old/three",
-                "en",
-                &[],
-                "2026-02-01T00:00:00.000Z",
-                "lamp",
-            ),
-            (
-                "docs/four",
-                "de",
-                &["blue"],
-                "2026-04-01T00:00:00.000Z",
-                "lamp [t](/en/target)",
-            ),
-        ];
-        for (path, locale, tags, updated, content) in rows {
-            store.add(PageRow {
-                locale: locale.to_owned(),
-                title: "Lamp".to_owned(),
-                tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-                updated_at: updated.to_owned(),
-                ..page(path, content)
-            });
-        }
-        target
-    });
+    let target = wiki.with_page(page("target", "x"));
+    let linking = "lamp [t](/en/target)";
+    for (path, locale, tags, month, content) in [
+        ("docs/one", "en", &["red", "blue"][..], 1, "lamp"),
+        ("docs/two", "en", &["red"], 3, linking),
+        ("docs-old/three", "en", &[], 2, "lamp"),
+        ("docs/four", "de", &["blue"], 4, linking),
+    ] {
+        wiki.with_page(PageRow {
+            locale: locale.to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            updated_at: format!("2026-0{month}-01T00:00:00.000Z"),
+            ..titled(path, "Lamp", content)
+        });
+    }
     let served = Setup::readonly(&wiki).indexed().serve().await;
+    let all = ["docs-old/three", "docs/four", "docs/one", "docs/two"];
+    let since = [all[0], all[1], all[3]];
     for place in ["wiki", "content", "auto"] {
+        let only_red = json!({ "tags": ["red"], "withoutTags": ["BL*"] });
         for (filter, wanted) in [
-            (
-                json!({}),
-                &["docs-old/three", "docs/four", "docs/one", "docs/two"][..],
-            ),
-            (
-                json!({ "path": "docs" }),
-                &["docs/four", "docs/one", "docs/two"],
-            ),
+            (json!({}), &all[..]),
+            (json!({ "path": "docs" }), &all[1..]),
             (json!({ "locale": "de" }), &["docs/four"]),
             (json!({ "tags": ["red"] }), &["docs/one", "docs/two"]),
             (json!({ "tags": ["RED", "blue"] }), &["docs/one"]),
-            (
-                json!({ "tags": ["red"], "withoutTags": ["BL*"] }),
-                &["docs/two"],
-            ),
-            (
-                json!({ "updatedSince": "2026-02-01" }),
-                &["docs-old/three", "docs/four", "docs/two"],
-            ),
+            (only_red, &all[3..]),
+            (json!({ "updatedSince": "2026-02-01" }), &since),
             (json!({ "linksTo": target }), &["docs/four", "docs/two"]),
             (json!({ "linksTo": target, "locale": "en" }), &["docs/two"]),
             (json!({ "linksTo": target, "tags": ["red", "blue"] }), &[]),
@@ -299,25 +221,21 @@ async fn every_filter_holds_on_both_engines() {
         }
     }
     let missing = json!({ "query": "lamp", "linksTo": 4_711 });
-    let error = search(&served, missing).await.unwrap_err();
-    assert_eq!(error["code"], "PAGE_NOT_FOUND");
+    refused(&served, missing, "PAGE_NOT_FOUND").await;
 }
 
 #[tokio::test]
 async fn one_of_query_and_related_to_is_needed() {
     let (_wiki, served) = sample(|wiki| Setup::readonly(wiki).indexed()).await;
+    let soon = json!({ "query": "a", "updatedSince": "soon" });
     for (arguments, field) in [
         (json!({}), "query"),
         (json!({ "tags": ["docs"] }), "query"),
         (json!({ "query": "a", "relatedTo": 1 }), "relatedTo"),
         (json!({ "query": "a", "in": "everywhere" }), "in"),
-        (
-            json!({ "query": "a", "updatedSince": "soon" }),
-            "updatedSince",
-        ),
+        (soon, "updatedSince"),
     ] {
-        let error = search(&served, arguments.clone()).await.unwrap_err();
-        assert_eq!(error["code"], "INVALID_INPUT", "{arguments}");
+        let error = refused(&served, arguments, "INVALID_INPUT").await;
         assert_eq!(error["details"]["fields"][0]["path"], field, "{error}");
     }
 }
@@ -327,10 +245,7 @@ async fn a_page_that_both_find_is_one_hit() {
     let (_wiki, served) = sample(|wiki| Setup::readonly(wiki).indexed()).await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     let hits = answer["hits"].as_array().unwrap();
-    let mut places: Vec<(&Value, &Value)> = hits
-        .iter()
-        .map(|hit| (&hit["locale"], &hit["path"]))
-        .collect();
+    let mut places = vec_of(hits.iter().map(|hit| (&hit["locale"], &hit["path"])));
     places.dedup();
     assert_eq!(places.len(), hits.len());
     assert_eq!(hits[0]["foundIn"], json!(["wiki", "content"]));
@@ -355,9 +270,7 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
         &keys.readonly,
     ] {
         let served = with_key(&wiki, key).serve().await;
-        let answer = search(&served, json!({ "query": "needle", "in": "content" }))
-            .await
-            .unwrap();
+        let answer = search(&served, in_content("needle")).await.unwrap();
         assert_eq!(sorted(paths(&answer)), ["a/b", "c/needles"]);
         // Of a complete index nothing is said.
         assert_eq!(answer.get("index"), None);
@@ -374,9 +287,7 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
     wiki.set_reader_view_blocked(true);
     for key in [&keys.reader, &forged] {
         let served = with_key(&wiki, key).serve().await;
-        let answer = search(&served, json!({ "query": "needle", "in": "content" }))
-            .await
-            .unwrap();
+        let answer = search(&served, in_content("needle")).await.unwrap();
         assert_eq!(paths(&answer), ["c/needles"]);
         let notes = answer["index"]["notes"].as_array().unwrap();
         says(&notes[0], "read:source");
@@ -386,13 +297,11 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
         (wiki.expired_key(), "KEY_REJECTED"),
     ] {
         let served = with_key(&wiki, &key).serve().await;
-        let error = search(&served, json!({ "query": "needle", "in": "content" })).await;
-        assert_eq!(error.unwrap_err()["code"], code);
+        refused(&served, in_content("needle"), code).await;
     }
     wiki.set_api_disabled(true);
     let served = Setup::admin(&wiki).indexed().serve().await;
-    let error = search(&served, json!({ "query": "needle", "in": "content" })).await;
-    assert_eq!(error.unwrap_err()["code"], "API_DISABLED");
+    refused(&served, in_content("needle"), "API_DISABLED").await;
 }
 
 #[tokio::test]
@@ -410,39 +319,29 @@ async fn keys_that_see_different_pages_never_see_each_others() {
     let wiki = wiki_of(&[("red/a", "the needle"), ("blue/b", "the needle")]).await;
     let dir = Arc::new(TempDir::new().unwrap());
     let rights = ["read:pages", "read:source"];
-    let (red, blue) = (
-        wiki.key_with(&rights, "red"),
-        wiki.key_with(&rights, "blue"),
-    );
+    let [red, blue] = ["red", "blue"].map(|path| wiki.key_with(&rights, path));
     for mode in ["memory", "disk"] {
         for (key, wanted) in [(&red, "red/a"), (&blue, "blue/b"), (&red, "red/a")] {
-            let served = with_key(&wiki, key)
-                .with("WIKI_INDEX", mode)
-                .with("WIKI_INDEX_DIR", dir.path().to_str().unwrap())
-                .serve()
-                .await;
+            let setup = with_key(&wiki, key).with("WIKI_INDEX", mode);
+            let setup = setup.with("WIKI_INDEX_DIR", dir.path().to_str().unwrap());
+            let served = setup.serve().await;
             assert_eq!(found(&served, "needle").await, [wanted]);
         }
     }
-    let files = std::fs::read_dir(dir.path()).unwrap();
+    let files = fs::read_dir(dir.path()).unwrap();
     for file in files {
         let name = file.unwrap().file_name().into_string().unwrap();
-        assert!(
-            !red.contains(&name) && !name.contains(&red) && !name.contains("eyJ"),
-            "{name}"
-        );
+        assert!(!red.contains(&name), "{name}");
+        lacks(&name, &red);
+        lacks(&name, "eyJ");
     }
 }
 
 #[tokio::test]
 async fn drafts_are_found_and_told_as_such() {
     let (_wiki, served) = sample(|wiki| Setup::editor(wiki).indexed()).await;
-    let answer = search(
-        &served,
-        json!({ "query": "archiving", "in": "content", "limit": 1 }),
-    )
-    .await
-    .unwrap();
+    let arguments = json!({ "query": "archiving", "in": "content", "limit": 1 });
+    let answer = search(&served, arguments).await.unwrap();
     answer["hits"][0].shows(json!({ "path": "drafts/archiving", "isPublished": false }));
 }
 
@@ -470,17 +369,11 @@ async fn only_what_changed_is_read_again() {
     let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple"), ("a/three", "apple")]).await;
     let served = Setup::admin(&wiki).indexed().serve().await;
     assert_eq!(found(&served, "apple").await.len(), 3);
-    wiki.with_store(|store| {
-        let id = store.page_at("en", "a/two").unwrap().id;
-        store.rewrite(id, |page| page.content = "apple pie".to_owned());
-    });
+    let two = id_of(&wiki, "a/two");
+    wiki.with_store(|store| store.rewrite(two, |page| page.content = "apple pie".to_owned()));
     wiki.clear_requests();
     assert_eq!(found(&served, "pie").await, ["a/two"]);
-    let asked: Vec<String> = wiki
-        .requests()
-        .into_iter()
-        .flat_map(|seen| seen.fields)
-        .collect();
+    let asked = vec_of(wiki.requests().into_iter().flat_map(|seen| seen.fields));
     assert_eq!(asked, ["pages.list", "pages.single"]);
 }
 
@@ -505,9 +398,7 @@ async fn above_its_bound_the_index_says_so() {
     let mut setup = Setup::admin(&wiki).indexed();
     setup.most = Some(2);
     let served = setup.serve().await;
-    let answer = search(&served, json!({ "query": "apple", "in": "content" }))
-        .await
-        .unwrap();
+    let answer = search(&served, in_content("apple")).await.unwrap();
     // Those that changed last.
     assert_eq!(sorted(paths(&answer)), ["a/2", "a/3"]);
     let index = &answer["index"];
@@ -520,11 +411,8 @@ async fn without_an_index_the_wiki_alone_is_searched() {
     let (_wiki, served) = sample(Setup::admin).await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["wiki"]));
-    let error = search(&served, json!({ "query": "linux", "in": "content" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "INVALID_INPUT");
-    assert!(error["message"].as_str().unwrap().contains("WIKI_INDEX"));
+    let error = refused(&served, in_content("linux"), "INVALID_INPUT").await;
+    says(&error["message"], "WIKI_INDEX");
 }
 
 fn on_disk(wiki: &DemoWiki, dir: &TempDir) -> Setup {
@@ -534,12 +422,9 @@ fn on_disk(wiki: &DemoWiki, dir: &TempDir) -> Setup {
         .with("WIKI_INDEX_DIR", dir.path().join("index").to_str().unwrap())
 }
 
-fn files(dir: &TempDir) -> Vec<std::path::PathBuf> {
-    std::fs::read_dir(dir.path().join("index"))
-        .into_iter()
-        .flatten()
-        .map(|entry| entry.unwrap().path())
-        .collect()
+fn files(dir: &TempDir) -> Vec<PathBuf> {
+    let files = fs::read_dir(dir.path().join("index")).into_iter().flatten();
+    files.map(|entry| entry.unwrap().path()).collect()
 }
 
 #[tokio::test]
@@ -548,8 +433,7 @@ async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
     let dir = TempDir::new().unwrap();
     let served = on_disk(&wiki, &dir).serve().await;
     assert_eq!(found(&served, "apple").await.len(), 2);
-    let mode =
-        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&dir.path().join("index")), 0o700);
     assert!(!files(&dir).is_empty());
     for file in files(&dir) {
@@ -560,18 +444,9 @@ async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
     wiki.clear_requests();
     assert_eq!(found(&served, "apple").await.len(), 2);
     // One operation tells all about locales.
-    let asked: Vec<Vec<String>> = wiki
-        .requests()
-        .into_iter()
-        .map(|seen| seen.fields)
-        .collect();
-    assert_eq!(
-        asked,
-        [
-            vec!["localization.config", "localization.locales"],
-            vec!["pages.list"]
-        ]
-    );
+    let asked = vec_of(wiki.requests().into_iter().map(|seen| seen.fields));
+    let locales = vec!["localization.config", "localization.locales"];
+    assert_eq!(asked, [locales, vec!["pages.list"]]);
 }
 
 #[tokio::test]
@@ -581,13 +456,11 @@ async fn the_index_of_a_key_is_removed_by_a_command() {
     let served = on_disk(&wiki, &dir).serve().await;
     assert_eq!(found(&served, "apple").await, ["a/1"]);
     let clear = |key: &str| index_command(&wiki, &dir, key, &["clear"]);
-    assert_eq!(
-        clear(&wiki.keys().editor),
-        "there was no index of this wiki and key\n"
-    );
+    let expected = "there was no index of this wiki and key\n";
+    assert_eq!(clear(&wiki.keys().editor), expected);
     assert!(!files(&dir).is_empty());
     assert_eq!(clear(&wiki.keys().admin), "the index was removed\n");
-    assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
+    assert_eq!(files(&dir), Vec::<PathBuf>::new());
 }
 
 /// What `index` says on stdout with a key of the wiki.
@@ -627,7 +500,7 @@ async fn the_indexes_of_all_keys_are_shown_and_removed_and_nothing_else() {
         assert_eq!(found(&served.await, "apple").await, ["a/1"]);
     }
     let foreign = dir.path().join("index").join("notes.db");
-    std::fs::write(&foreign, "mine").unwrap();
+    fs::write(&foreign, "mine").unwrap();
     let status: Value = serde_json::from_str(&command(&["status", "--json"])).unwrap();
     let indexes = status["indexes"].as_array().unwrap();
     let of = |key: &str| -> Vec<&Value> { indexes.iter().map(|index| &index[key]).collect() };
@@ -644,13 +517,11 @@ async fn the_indexes_of_all_keys_are_shown_and_removed_and_nothing_else() {
     }
     // One that a server is filling stays.
     let lock = format!("{}.lock", indexes[0]["file"].as_str().unwrap());
-    let lock = std::fs::File::options().append(true).open(lock).unwrap();
+    let lock = fs::File::options().append(true).open(lock).unwrap();
     lock.lock().unwrap();
     let end = index_ended(&wiki, &dir, &admin, &["clear", "--all"]);
-    assert_eq!(
-        (end.status.code(), &*end.stdout),
-        (Some(1), &b"1 index was removed\n"[..])
-    );
+    assert_eq!(end.status.code(), Some(1));
+    assert_eq!(&*end.stdout, b"1 index was removed\n");
     drop(lock);
     assert_eq!(command(&["clear", "--all"]), "1 index was removed\n");
     assert_eq!(files(&dir), [foreign]);
@@ -665,7 +536,7 @@ async fn a_damaged_index_is_made_anew() {
     assert_eq!(found(&served, "apple").await, ["a/1"]);
     drop(served);
     for file in files(&dir) {
-        std::fs::write(&file, "no database ".repeat(1_000)).unwrap();
+        fs::write(&file, "no database ".repeat(1_000)).unwrap();
     }
     let served = on_disk(&wiki, &dir).serve().await;
     assert_eq!(found(&served, "apple").await, ["a/1"]);
@@ -680,102 +551,63 @@ async fn a_rejected_key_loses_its_index_whatever_tool_is_told_so() {
     assert!(!files(&dir).is_empty());
     wiki.revoke(&wiki.keys().admin);
     fails(&served, TAGS, json!({}), "KEY_REJECTED").await;
-    assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
-    let error = search(&served, json!({ "query": "apple", "in": "content" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "KEY_REJECTED");
-    assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
+    assert_eq!(files(&dir), Vec::<PathBuf>::new());
+    refused(&served, in_content("apple"), "KEY_REJECTED").await;
+    assert_eq!(files(&dir), Vec::<PathBuf>::new());
 }
 
 #[tokio::test]
 async fn an_index_that_is_there_answers_while_the_wiki_does_not() {
     let wiki = wiki_of(&[("a/1", "apple")]).await;
-    let mut setup = Setup::admin(&wiki)
-        .indexed()
-        .with("WIKI_HTTP_MAX_RETRIES", "0");
-    setup.pace = EAGER;
-    let served = setup.serve().await;
+    let setup = Setup::admin(&wiki).indexed();
+    let served = setup.with("WIKI_HTTP_MAX_RETRIES", "0").serve().await;
     assert_eq!(found(&served, "apple").await, ["a/1"]);
     wiki.shutdown().await;
-    let answer = search(&served, json!({ "query": "apple", "in": "content" }))
-        .await
-        .unwrap();
+    let answer = search(&served, in_content("apple")).await.unwrap();
     assert_eq!(paths(&answer), ["a/1"]);
     assert_eq!(answer["index"]["complete"], false);
-    let hint = answer["index"]["hint"].as_str().unwrap();
-    assert!(hint.starts_with("The wiki did not say"), "{hint}");
+    begins(&answer["index"]["hint"], "The wiki did not say");
 }
 
 #[tokio::test]
 async fn related_pages_come_with_their_reasons() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let id = wiki.with_store(|store| {
-        let id = store.add(PageRow {
-            tags: vec!["pumps".to_owned()],
-            ..page(
-                "a/main",
-                "See [b](/en/a/to). The flanged gasket of the impeller.",
-            )
-        });
-        store.add(page("a/to", "nothing"));
-        store.add(page("a/linking", "[m](/en/a/main)"));
-        store.add(PageRow {
-            tags: vec!["pumps".to_owned()],
-            ..page("a/tagged", "else")
-        });
-        store.add(page("b/alike", "Order a flanged gasket here."));
-        store.add(page("b/stranger", "something different altogether"));
-        id
-    });
-    let reasons = |answer: &Value| -> Vec<(String, Value)> {
-        let hits = answer["hits"].as_array().unwrap();
-        let mut told: Vec<(String, Value)> = hits
-            .iter()
-            .map(|hit| {
-                (
-                    hit["path"].as_str().unwrap().to_owned(),
-                    hit["reasons"].clone(),
-                )
-            })
-            .collect();
-        told.sort_by(|a, b| a.0.cmp(&b.0));
+    let pumps = |row: &mut PageRow| row.tags = vec!["pumps".to_owned()];
+    let text = "See [b](/en/a/to). The flanged gasket of the impeller.";
+    let id = wiki.with_page(page("a/main", text).but(pumps));
+    wiki.with_page(page("a/to", "nothing"));
+    wiki.with_page(page("a/linking", "[m](/en/a/main)"));
+    wiki.with_page(page("a/tagged", "else").but(pumps));
+    wiki.with_page(page("b/alike", "Order a flanged gasket here."));
+    wiki.with_page(page("b/stranger", "something different altogether"));
+    let reasons = |answer: &Value| {
+        let hits = answer["hits"].as_array().unwrap().iter();
+        let mut told = vec_of(hits.map(|hit| format!("{}: {}", hit["path"], hit["reasons"])));
+        told.sort();
         told
     };
+    let reason = |path: &str, reason: &str| format!("{}: {}", json!(path), json!([reason]));
     let links = [
-        ("a/linking".to_owned(), json!(["links to it"])),
-        ("a/tagged".to_owned(), json!(["shares tags: pumps"])),
-        ("a/to".to_owned(), json!(["is linked from it"])),
+        reason("a/linking", "links to it"),
+        reason("a/tagged", "shares tags: pumps"),
+        reason("a/to", "is linked from it"),
     ];
-    let alike = (
-        "b/alike".to_owned(),
-        json!(["has rare words in common: flanged, gasket"]),
-    );
+    let alike = reason("b/alike", "has rare words in common: flanged, gasket");
     for (mode, wanted) in [
         ("memory", [&links[..], &[alike]].concat()),
         ("off", links.to_vec()),
     ] {
-        let served = Setup::readonly(&wiki)
-            .indexed()
-            .with("WIKI_INDEX", mode)
-            .serve()
-            .await;
+        let setup = Setup::readonly(&wiki).indexed().with("WIKI_INDEX", mode);
+        let served = setup.serve().await;
         let answer = search(&served, json!({ "relatedTo": id })).await.unwrap();
         assert_eq!(reasons(&answer), wanted, "{mode}");
-        let scores: Vec<i64> = answer["hits"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|hit| hit["score"].as_i64().unwrap())
-            .collect();
+        let scores = answer["hits"].as_array().unwrap().iter();
+        let scores: Vec<i64> = scores.map(|hit| hit["score"].as_i64().unwrap()).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
         let below = json!({ "relatedTo": id, "path": "a", "tags": ["pumps"] });
         let answer = search(&served, below).await.unwrap();
         assert_eq!(paths(&answer), ["a/tagged"]);
     }
     let served = Setup::reader(&wiki).indexed().serve().await;
-    let error = search(&served, json!({ "relatedTo": 4_711 }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PAGE_NOT_FOUND");
+    refused(&served, json!({ "relatedTo": 4_711 }), "PAGE_NOT_FOUND").await;
 }

@@ -2,11 +2,6 @@
 //! tools were before parts, references, content search and comparisons; with these; and with
 //! answers in one line that leave out what goes without saying.
 
-use std::fmt::Write as _;
-
-use rmcp::model::CallToolRequestParams;
-
-use crate::house::docs::generated;
 use crate::prelude::*;
 
 /// What a way to do a task costs: calls, and bytes of arguments and of the text of answers.
@@ -196,11 +191,8 @@ impl Tasks<'_> {
         let mut before = Counted::new(self.served);
         before.whole(self.page).await;
         let mut now = Counted::new(self.served);
-        now.call(
-            BY_ID,
-            json!({ "id": self.page, "lines": { "from": 1, "to": 12 } }),
-        )
-        .await;
+        let arguments = json!({ "id": self.page, "lines": { "from": 1, "to": 12 } });
+        now.call(BY_ID, arguments).await;
         self.note(
             "the first lines of a large page",
             Some(before.cost),
