@@ -90,15 +90,10 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
 
     // Both are shown, and found by.
     let rows = listed(&wiki, &served, &["--client", &user]).await;
-    let tools: Vec<&str> = rows
-        .iter()
-        .filter(|row| row["outcome"] != "preview")
-        .map(|row| row["tool"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        tools,
-        [UPDATE, "undo", "proposals reject", "proposals apply"]
-    );
+    let tools = rows.iter().filter(|row| row["outcome"] != "preview");
+    let tools: Vec<&str> = tools.map(|row| row["tool"].as_str().unwrap()).collect();
+    let expected = [UPDATE, "undo", "proposals reject", "proposals apply"];
+    assert_eq!(tools, expected);
     let of_agent = listed(&wiki, &served, &["--client", &agent]).await;
     let decided = of_agent.iter().filter(|row| row["actor"].is_string());
     assert_eq!(decided.count(), 3);
@@ -155,11 +150,8 @@ async fn a_refused_undo_names_the_call_and_its_page() {
     let applied = served.confirmed(UPDATE, edit).await.unwrap();
     let call = applied["callId"].as_str().unwrap();
     wiki.with_store(|store| store.rewrite(home, |page| page.title = "Theirs".to_owned()));
-    let disabled = setup(&wiki)
-        .with("WIKI_MUTATIONS_ENABLED", "false")
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_MUTATIONS_ENABLED", "false");
+    let disabled = setup.in_dir_of(&served).serve().await;
     for meant in [call, call.split_at(6).0, "last"] {
         let undo = json!({ "callId": meant });
         fails(&served, UNDO, undo.clone(), "EDIT_CONFLICT").await;

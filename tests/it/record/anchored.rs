@@ -1,17 +1,8 @@
 //! Numbers of runs, anchors and their signatures: who rewrites the record is found out, and what
 //! cannot be known is said.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use wikijs_gate::audit::{AuditEntry, AuditLog, CallId, Keep, LineHash};
 
-use crate::house::docs::generated;
 use crate::prelude::*;
 use crate::script::{ADDRESS, place};
 
@@ -66,10 +57,7 @@ async fn servers_that_begin_at_once_get_numbers_one_by_one() {
     for one in begun.collect::<Vec<_>>() {
         one.await.unwrap();
     }
-    let mut numbers: Vec<u64> = runs(&place(dir.path()))
-        .iter()
-        .map(|it| number(it))
-        .collect();
+    let mut numbers = vec_of(runs(&place(dir.path())).iter().map(|it| number(it)));
     numbers.sort_unstable();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8]);
     let told = verify(ADDRESS, dir.path(), &[]);
@@ -127,7 +115,7 @@ async fn purged_one(log: &AuditLog, keep: Keep) {
             tokio::task::yield_now().await;
         }
     };
-    let patience = std::time::Duration::from_secs(30);
+    let patience = Duration::from_secs(30);
     tokio::time::timeout(patience, purging).await.unwrap();
 }
 
@@ -150,10 +138,7 @@ async fn a_number_that_was_purged_is_not_missed_whoever_is_purged_later() {
     let fourth = log(&dir);
     refusal(&fourth).await;
     purged_one(&fourth, all).await;
-    let numbers: Vec<u64> = runs(&place(dir.path()))
-        .iter()
-        .map(|it| number(it))
-        .collect();
+    let numbers = vec_of(runs(&place(dir.path())).iter().map(|it| number(it)));
     assert_eq!(numbers, [1, 4]);
     let told = verify(ADDRESS, dir.path(), &[]);
     assert_eq!(told.code, 0, "{}", told.told);
@@ -538,10 +523,8 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     let elsewhere = TempDir::new().unwrap();
     let (file, public) = key(elsewhere.path(), "audit.key");
     let anchors = elsewhere.path().join("anchors.jsonl");
-    let served = Setup::editor(&wiki)
-        .with_tables(&anchored(&anchors, Some(&file)))
-        .serve()
-        .await;
+    let setup = Setup::editor(&wiki).with_tables(&anchored(&anchors, Some(&file)));
+    let served = setup.serve().await;
     let id = id_of(&wiki, "docs");
     let update = json!({ "id": id, "title": "Other" });
     served.confirmed(UPDATE, update).await.unwrap();
@@ -569,10 +552,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     served.call(UPDATE, unknown).await.unwrap_err();
     let told = verify(&wiki.address(), served.dir.path(), &given).stdout;
     assert!(told.contains("all records before 20"), "{told}");
-    assert!(
-        told.contains("after the last anchor could have been"),
-        "{told}"
-    );
+    says(&told, "after the last anchor could have been");
 
     let other = verify(&wiki.address(), served.dir.path(), &given[..2]).stdout;
     says(&other, "no signature of the anchors was checked");
@@ -586,10 +566,8 @@ async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
     let elsewhere = TempDir::new().unwrap();
     let out = elsewhere.path().join("out");
     let command = json!(["sh", "-c", "cat >> \"$0\"", out]);
-    let served = Setup::editor(&wiki)
-        .with_tables(&format!("audit_anchors = {command}"))
-        .serve()
-        .await;
+    let served = Setup::editor(&wiki).with_tables(&format!("audit_anchors = {command}"));
+    let served = served.serve().await;
     let id = id_of(&wiki, "docs");
     let update = json!({ "id": id, "title": "Other" });
     served.confirmed(UPDATE, update).await.unwrap();
@@ -600,11 +578,8 @@ async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
     says(&told.stdout, "all records are anchored");
 
     let command = json!(["sh", "-c", "echo secret >&2; exit 3"]);
-    let failing = Setup::editor(&wiki)
-        .with_tables(&format!("audit_anchors = {command}"))
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let failing = Setup::editor(&wiki).with_tables(&format!("audit_anchors = {command}"));
+    let failing = failing.in_dir_of(&served).serve().await;
     let update = json!({ "id": id, "title": "Third" });
     failing.confirmed(UPDATE, update).await.unwrap();
     failing.app.writer.finish().await;

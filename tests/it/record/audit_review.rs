@@ -1,15 +1,12 @@
 //! The audit log as an auditor reads it: every command with its complete output, every kind of
 //! tampering.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use insta::assert_snapshot;
 use wikijs_gate::audit::FileHead;
 
-use crate::house::docs::generated;
 use crate::prelude::*;
 use crate::script::{ADDRESS, Script, keep, page, place};
 
@@ -29,10 +26,8 @@ pub(crate) fn log() -> Log {
     let dir = TempDir::new().unwrap();
     let at = dir.path();
     let before = keep(at, &page("docs/setup", "Setup", "# Setup\n\nOne.\nTwo.\n"));
-    let after = keep(
-        at,
-        &page("docs/setup", "Set up", "# Setup\n\nOne.\n2.\n3.\n"),
-    );
+    let after = page("docs/setup", "Set up", "# Setup\n\nOne.\n2.\n3.\n");
+    let after = keep(at, &after);
     let old = keep(at, &page("docs/old", "Old", "Gone.\n"));
     let claude = json!({ "name": "claude-code", "version": "2.1" });
     let update = json!({
@@ -43,9 +38,8 @@ pub(crate) fn log() -> Log {
     });
     let with = |base: &Value, more: Value| {
         let mut all = base.clone();
-        all.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        let more = more.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(more);
         all
     };
 
@@ -54,25 +48,22 @@ pub(crate) fn log() -> Log {
     let applied = json!({ "event": "outcome", "outcome": "applied", "ms": 34 });
     first.add("2030-01-02T09:00:01", &with(&update, attempt.clone()));
     first.add("2030-01-02T09:00:02", &with(&update, applied.clone()));
-    first.add(
-        "2030-01-02T09:00:03",
-        &json!({
-            "call": "2222222222222222", "event": "refusal",
-            "client": { "name": "evil\u{1b}[2J\u{202e}", "version": "0", "subject": "mallory", "address": "192.0.2.1" },
-            "tool": CREATE, "operation": "create", "locale": "de", "path": "intern/plan",
-            "gate": "paths", "decision": "refused", "code": "PATH_NOT_ALLOWED",
-            "reason": "The page lies outside the allowed prefixes.",
-        }),
-    );
-    first.add(
-        "2030-01-02T09:00:04",
-        &json!({
-            "call": "3333333333333333", "event": "preview", "client": claude,
-            "tool": UPDATE, "operation": "move", "id": 7, "locale": "en",
-            "path": "docs/setup", "newPath": "docs/start", "gate": "dry_run", "decision": "dry_run",
-            "fields": ["path"],
-        }),
-    );
+    let evil = json!({
+        "name": "evil\u{1b}[2J\u{202e}", "version": "0", "subject": "mallory", "address": "192.0.2.1",
+    });
+    let refusal = json!({
+        "call": "2222222222222222", "event": "refusal", "client": evil,
+        "tool": CREATE, "operation": "create", "locale": "de", "path": "intern/plan",
+        "gate": "paths", "decision": "refused", "code": "PATH_NOT_ALLOWED",
+        "reason": "The page lies outside the allowed prefixes.",
+    });
+    first.add("2030-01-02T09:00:03", &refusal);
+    let preview = json!({
+        "call": "3333333333333333", "event": "preview", "client": claude,
+        "tool": UPDATE, "operation": "move", "id": 7, "locale": "en", "path": "docs/setup",
+        "newPath": "docs/start", "gate": "dry_run", "decision": "dry_run", "fields": ["path"],
+    });
+    first.add("2030-01-02T09:00:04", &preview);
     let mut heads = vec![first.close("2030-01-02T09:00:05")];
 
     let delete = json!({
@@ -86,14 +77,12 @@ pub(crate) fn log() -> Log {
 
     let mut third = Script::begin(at, "2030-01-04T09:00:00", "00000000000000cc", &heads);
     third.add("2030-01-04T09:00:01", &with(&delete, applied.clone()));
-    let undo = with(
-        &update,
-        json!({
-            "call": "5555555555555555", "client": { "name": "wikijs-gate", "version": "0" },
-            "actor": "user:alice", "tool": "undo", "before": after, "after": before, "undoes": "1111111111111111",
-            "linesAdded": 1, "linesRemoved": 2,
-        }),
-    );
+    let undo = json!({
+        "call": "5555555555555555", "client": { "name": "wikijs-gate", "version": "0" },
+        "actor": "user:alice", "tool": "undo", "before": after, "after": before,
+        "undoes": "1111111111111111", "linesAdded": 1, "linesRemoved": 2,
+    });
+    let undo = with(&update, undo);
     let operator = json!({ "event": "attempt", "gate": "operator", "decision": "token" });
     third.add("2030-01-04T09:00:02", &with(&undo, operator));
     third.add("2030-01-04T09:00:03", &with(&undo, applied));
@@ -129,13 +118,9 @@ impl Log {
 
     /// A file with the heads as they were.
     fn kept_heads(&self) -> PathBuf {
-        let text: String = self
-            .heads
-            .iter()
-            .map(|head| format!("{} {} {}", head.file, head.length, head.hash.unwrap()))
-            .collect::<Vec<_>>()
-            .join("\n")
-            + "\n";
+        let line =
+            |head: &FileHead| format!("{} {} {}\n", head.file, head.length, head.hash.unwrap());
+        let text: String = self.heads.iter().map(line).collect();
         let path = self.dir.path().join("heads.txt");
         fs::write(&path, text).unwrap();
         path
@@ -143,17 +128,32 @@ impl Log {
 
     /// What `verify` says is wrong.
     fn wrong(&self, arguments: &[&str]) -> String {
-        let ended = self.audit(&[&["verify"][..], arguments].concat());
-        assert_eq!(ended.code, 5, "{}", ended.told);
-        let lines = ended.stdout.lines();
-        lines
-            .filter(|line| line.starts_with("wrong "))
-            .flat_map(|line| [line, "\n"])
-            .collect()
+        let ended = self.audit(&[&["verify"][..], arguments].concat()).exits(5);
+        let lines = ended.stdout.split_inclusive('\n');
+        lines.filter(|line| line.starts_with("wrong ")).collect()
+    }
+
+    /// A run that begins on this day of the month, beside the others, which saw these heads.
+    fn begin(&self, day: u8, heads: &[FileHead]) -> Script {
+        let id = match day {
+            2 => "00000000000000aa",
+            5 => "00000000000000dd",
+            _ => "00000000000000ee",
+        };
+        let time = format!("2030-01-0{day}T09:00:00");
+        Script::begin(self.dir.path(), &time, id, heads)
+    }
+
+    /// The file that has the state of a page from before, for a purge.
+    fn before_head(&self) -> FileHead {
+        FileHead {
+            file: format!("{}.json.gz", self.before),
+            length: 9,
+            hash: None,
+        }
     }
 }
 
-/// Compares with a golden file.
 /// A command of `audit`, without a key.
 fn command(dir: &Path, arguments: &[&str]) -> Command {
     Command::new(&[&["audit"][..], arguments].concat()).log_of(ADDRESS, dir)
@@ -200,12 +200,7 @@ fn an_open_call_of_a_server_that_ended_is_not_under_way() {
     let shown = || audit(dir.path(), &["show", "1111"]).stdout;
     let first = "call 1111111111111111 open: its server ended without an outcome; the next one";
     assert!(shown().starts_with(first), "{}", shown());
-    let run = fs::File::open(
-        place(dir.path())
-            .join("runs")
-            .join("20300102T090000Z-00000000000000aa.jsonl"),
-    );
-    let run = run.unwrap();
+    let run = fs::File::open(place(dir.path()).join("runs").join(FIRST)).unwrap();
     run.lock().unwrap();
     let first = "call 1111111111111111 open: it is under way\n";
     assert!(shown().starts_with(first), "{}", shown());
@@ -219,18 +214,16 @@ fn the_list_is_newest_first_and_nothing_in_it_steers_the_terminal() {
 #[test]
 fn each_filter_takes_what_it_names() {
     let log = log();
+    let between = [
+        "--since",
+        "2030-01-02T09:00:03Z",
+        "--until",
+        "2030-01-03T09:00:01Z",
+    ];
     for (arguments, calls) in [
         (&["--since", "2030-01-03"][..], &["5", "4"][..]),
         (&["--until", "2030-01-02"], &["3", "2", "1"]),
-        (
-            &[
-                "--since",
-                "2030-01-02T09:00:03Z",
-                "--until",
-                "2030-01-03T09:00:01Z",
-            ],
-            &["3", "2"],
-        ),
+        (&between, &["3", "2"]),
         (&["--since", "7d"], &["5", "4", "3", "2", "1"]),
         (&["--until", "24h"], &[]),
         (&["--tool", DELETE], &["4"]),
@@ -255,12 +248,8 @@ fn each_filter_takes_what_it_names() {
         (&["--limit", "2", "--before", "2222"], &["1"]),
     ] {
         let answer = json_of(&log.audit(&[&["list", "--json"][..], arguments].concat()));
-        let found: Vec<&str> = answer["calls"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|call| call["call"].as_str().unwrap().split_at(1).0)
-            .collect();
+        let found = members(&answer, "calls", "call").into_iter();
+        let found = vec_of(found.map(|call| call.split_at(1).0));
         assert_eq!(found, calls, "{arguments:?}");
     }
 }
@@ -300,22 +289,15 @@ fn cells(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
     let log = log();
-    let mut run = Script::begin(
-        log.dir.path(),
-        "2030-01-05T09:00:00",
-        "00000000000000dd",
-        &log.heads,
-    );
-    run.add(
-        "2030-01-05T09:00:00",
-        &json!({
-            "event": "refusal", "call": "6666666666666666",
-            "client": { "name": "=cmd|' /C calc'!A0", "version": "1,2" },
-            "tool": CREATE, "operation": "create", "locale": "en",
-            "path": "-1+\"1\"", "gate": "paths", "decision": "refused", "fields": ["title", "content"],
-            "note": "@SUM(A1)\r\nline", "reason": "He said \"no, never\".",
-        }),
-    );
+    let mut run = log.begin(5, &log.heads);
+    let refusal = json!({
+        "event": "refusal", "call": "6666666666666666",
+        "client": { "name": "=cmd|' /C calc'!A0", "version": "1,2" },
+        "tool": CREATE, "operation": "create", "locale": "en",
+        "path": "-1+\"1\"", "gate": "paths", "decision": "refused", "fields": ["title", "content"],
+        "note": "@SUM(A1)\r\nline", "reason": "He said \"no, never\".",
+    });
+    run.add("2030-01-05T09:00:00", &refusal);
     run.close("2030-01-05T09:00:01");
     let ended = log.audit(&["list", "--csv"]);
     assert_eq!((ended.code, &*ended.stderr), (0, ""));
@@ -330,36 +312,23 @@ fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
     };
     let times: Vec<String> = calls.iter().map(|row| of(row, "time")).collect();
     assert_eq!((times.len(), &*times[0]), (6, "2030-01-05T09:00:00.000Z"));
-    let hostile = [
-        "client",
-        "client_version",
-        "path",
-        "note",
-        "reason",
-        "fields",
-    ];
-    let expected = [
-        "'=cmd|' /C calc'!A0",
-        "1,2",
-        "'-1+\"1\"",
-        "'@SUM(A1)\\u{d}\\u{a}line",
-        "He said \"no, never\".",
-        "title content",
-    ];
-    assert_eq!(hostile.map(|name| of(&calls[0], name)), expected);
-    let undo = [
-        "client",
-        "actor",
-        "tool",
-        "undoes",
-        "outcome",
-        "lines_added",
-    ];
-    assert_eq!(
-        undo.map(|name| of(&calls[1], name)),
-        ["", "user:alice", "undo", "1111111111111111", "applied", "1"]
-    );
-    assert_eq!(of(&calls[5], "undone_by"), "5555555555555555");
+    for (call, column, expected) in [
+        (0, "client", "'=cmd|' /C calc'!A0"),
+        (0, "client_version", "1,2"),
+        (0, "path", "'-1+\"1\""),
+        (0, "note", "'@SUM(A1)\\u{d}\\u{a}line"),
+        (0, "reason", "He said \"no, never\"."),
+        (0, "fields", "title content"),
+        (1, "client", ""),
+        (1, "actor", "user:alice"),
+        (1, "tool", "undo"),
+        (1, "undoes", "1111111111111111"),
+        (1, "outcome", "applied"),
+        (1, "lines_added", "1"),
+        (5, "undone_by", "5555555555555555"),
+    ] {
+        assert_eq!(of(&calls[call], column), expected, "{call} {column}");
+    }
 
     let page = log.audit(&["list", "--csv", "--limit", "2"]);
     assert_eq!(cells(&page.stdout).len(), 3);
@@ -386,30 +355,17 @@ fn a_flag_that_means_nothing_is_wrong_usage() {
         assert_eq!((ended.code, &*ended.stdout), (2, ""), "{arguments:?}");
         ended.stderr.lines().next().unwrap().to_owned()
     };
-    let told = [
-        wrong(&["list", "--since", "soon"]),
-        wrong(&["list", "--outcome", "good"]),
-        wrong(&["list", "--operation", "read"]),
-        wrong(&["list", "--gate", "path"]),
-        wrong(&["list", "--gate", "foo"]),
-        wrong(&["list", "--tool", "wikijs_update_pag"]),
-        wrong(&["list", "--tool", "nope"]),
-        wrong(&["list", "--path", "/"]),
-        wrong(&["list", "--limit", "0"]),
-        wrong(&["list", "--before", "x"]),
-        wrong(&["show", "xyz"]),
-        wrong(&["verify", "--head", "/no/such/file"]),
-    ];
-    golden("audit_usage", &told.join("\n"));
+    let all = "list --since soon|list --outcome good|list --operation read|list --gate path|\
+        list --gate foo|list --tool wikijs_update_pag|list --tool nope|list --path /|\
+        list --limit 0|list --before x|show xyz|verify --head /no/such/file";
+    let told = { all.split('|') }.map(|line| wrong(&vec_of(line.split(' '))));
+    golden("audit_usage", &vec_of(told).join("\n"));
 }
 
 #[test]
 fn the_address_is_needed_and_a_key_is_not() {
-    let ended = Command::new(&["audit", "list"])
-        .with("WIKI_AUDIT_DIR", "/x")
-        .run();
-    assert_eq!(ended.code, 2);
-    says(&ended.stderr, "WIKI_BASE_URL is missing");
+    let ended = Command::new(&["audit", "list"]).with("WIKI_AUDIT_DIR", "/x");
+    ended.run().exits(2).warns("WIKI_BASE_URL is missing");
     let dir = TempDir::new().unwrap();
     fs::create_dir_all(place(dir.path())).unwrap();
     assert_snapshot!(audit(dir.path(), &["list"]).told, @r"
@@ -437,19 +393,15 @@ fn a_log_that_is_not_there_does_not_pass_for_one_in_which_all_is_well() {
         &["tail"],
         &["head"],
     ] {
-        let mistyped = command(log.dir.path(), arguments)
-            .with("WIKI_BASE_URL", "https://wikki.example.com")
-            .run();
-        let at = log.dir.path().to_str().unwrap();
-        assert_eq!(mistyped.code, 2, "{arguments:?}");
-        assert_eq!(
-            mistyped.stderr,
-            format!(
-                "error: there is no log of wikki.example.com at {at}; there are logs of \
-                     wiki.example.com: look at WIKI_BASE_URL and WIKI_AUDIT_DIR\n"
-            ),
-            "{arguments:?}"
+        let mistyped = command(log.dir.path(), arguments);
+        let mistyped = mistyped.with("WIKI_BASE_URL", "https://wikki.example.com");
+        let mistyped = mistyped.run().exits(2);
+        let at = log.dir.path().display();
+        let expected = format!(
+            "error: there is no log of wikki.example.com at {at}; there are logs of \
+             wiki.example.com: look at WIKI_BASE_URL and WIKI_AUDIT_DIR\n"
         );
+        assert_eq!(mistyped.stderr, expected, "{arguments:?}");
         let empty = audit(elsewhere.path(), arguments);
         if arguments == ["list"] {
             continue;
@@ -473,19 +425,15 @@ fn a_client_without_a_name_is_said_to_have_none() {
     let dir = TempDir::new().unwrap();
     let mut run = Script::begin(dir.path(), "2030-01-02T09:00:00", "00000000000000aa", &[]);
     let client = json!({ "name": "", "version": "", "subject": "alice", "address": "192.0.2.1" });
-    run.add(
-        "2030-01-02T09:00:01",
-        &json!({
-            "call": "1111111111111111", "event": "refusal", "client": client,
-            "tool": CREATE, "gate": "enabled", "decision": "refused",
-        }),
-    );
+    let refusal = json!({
+        "call": "1111111111111111", "event": "refusal", "client": client,
+        "tool": CREATE, "gate": "enabled", "decision": "refused",
+    });
+    run.add("2030-01-02T09:00:01", &refusal);
     run.close("2030-01-02T09:00:02");
     let shown = audit(dir.path(), &["show", "1111"]).stdout;
-    says(
-        &shown,
-        "  client        an unnamed client as alice, from 192.0.2.1\n",
-    );
+    let part = "  client        an unnamed client as alice, from 192.0.2.1\n";
+    says(&shown, part);
 }
 
 #[test]
@@ -493,10 +441,8 @@ fn a_call_is_shown_to_programs_with_its_records_as_they_stand_in_the_log() {
     let log = log();
     let answer = json_of(&log.audit(&["show", "1111", "--json"]));
     assert_eq!(answer["undoneBy"], "5555555555555555");
-    assert_eq!(
-        answer["changes"]["title"],
-        json!({ "before": "Setup", "after": "Set up" })
-    );
+    let expected = json!({ "before": "Setup", "after": "Set up" });
+    assert_eq!(answer["changes"]["title"], expected);
     says(&answer["diff"], "-Two.\n+2.\n+3.\n");
     let first = fs::read_to_string(log.run(FIRST)).unwrap();
     let line: Value = serde_json::from_str(first.lines().nth(1).unwrap()).unwrap();
@@ -513,16 +459,9 @@ fn a_call_that_is_not_there_is_an_error() {
     error: no such call is on record
     exit 1
     ");
-    let mut run = Script::begin(
-        log.dir.path(),
-        "2030-01-05T09:00:00",
-        "00000000000000dd",
-        &log.heads,
-    );
-    run.add(
-        "2030-01-05T09:00:00",
-        &json!({ "event": "refusal", "call": "1111222222222222" }),
-    );
+    let mut run = log.begin(5, &log.heads);
+    let refusal = json!({ "event": "refusal", "call": "1111222222222222" });
+    run.add("2030-01-05T09:00:00", &refusal);
     run.kill();
     assert_snapshot!(log.audit(&["show", "1111"]).told, @r"
     $ wikijs-gate audit show 1111
@@ -536,45 +475,24 @@ fn a_state_that_was_purged_is_told_from_one_that_is_missing_or_damaged() {
     let log = log();
     let told = |log: &Log| {
         let answer = json_of(&log.audit(&["show", "1111", "--json"]));
-        answer["notes"][0]
-            .as_str()
-            .unwrap()
-            .replace(&log.before, "STATE")
+        let note = answer["notes"][0].as_str().unwrap();
+        note.replace(&log.before, "STATE")
     };
     fs::write(log.page(&log.before), "no state").unwrap();
     assert_eq!(told(&log), "the kept state STATE is not what its name says");
     fs::remove_file(log.page(&log.before)).unwrap();
-    assert_eq!(
-        told(&log),
-        "the kept state STATE is missing, and no purge on record took it"
-    );
-    purge(
-        &log,
-        &[FileHead {
-            file: format!("{}.json.gz", log.before),
-            length: 9,
-            hash: None,
-        }],
-    );
-    assert_eq!(
-        told(&log),
-        "the kept state STATE was purged, so what changed is no longer known"
-    );
+    let expected = "the kept state STATE is missing, and no purge on record took it";
+    assert_eq!(told(&log), expected);
+    purge(&log, &[log.before_head()]);
+    let expected = "the kept state STATE was purged, so what changed is no longer known";
+    assert_eq!(told(&log), expected);
 }
 
 /// A later run that removed files, and said so before.
 fn purge(log: &Log, removed: &[FileHead]) {
-    let seen: Vec<FileHead> = log.heads.clone();
-    let mut run = Script::begin(
-        log.dir.path(),
-        "2030-01-06T09:00:00",
-        "00000000000000ee",
-        &seen,
-    );
-    run.add(
-        "2030-01-06T09:00:00",
-        &json!({ "event": "purge", "call": "6666666666666666", "removed": removed }),
-    );
+    let mut run = log.begin(6, &log.heads);
+    let purge = json!({ "event": "purge", "call": "6666666666666666", "removed": removed });
+    run.add("2030-01-06T09:00:00", &purge);
     run.close("2030-01-06T09:00:01");
 }
 
@@ -584,12 +502,8 @@ fn a_log_that_holds_is_said_to_and_its_open_ends_too() {
     golden("audit_verify", &log.audit(&["verify"]).told);
     let answer = json_of(&log.audit(&["verify", "--json"]));
     assert_eq!(answer["holds"], true);
-    let ends: Vec<&str> = answer["runs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|run| run["end"].as_str().unwrap())
-        .collect();
+    let ends = answer["runs"].as_array().unwrap().iter();
+    let ends: Vec<&str> = ends.map(|run| run["end"].as_str().unwrap()).collect();
     assert_eq!(ends, ["closed", "open", "closed"]);
 }
 
@@ -606,10 +520,8 @@ fn heads_are_printed_as_they_are_compared() {
     fs::write(kept, in_json.stdout).unwrap();
     assert_eq!(log.audit(&["verify", "--head", kept]).code, 0);
     fs::write(kept, "hello\n").unwrap();
-    let ended = log
-        .audit(&["verify", "--head", kept])
-        .told
-        .replace(kept, "FILE");
+    let ended = log.audit(&["verify", "--head", kept]);
+    let ended = ended.told.replace(kept, "FILE");
     assert_snapshot!(ended, @r"
     $ wikijs-gate audit verify --head FILE
     error: --head: line 1 is not a name, a length and a hash, as `audit head` prints them
@@ -659,96 +571,58 @@ fn lines_cut_off_where_nobody_looked_since_show_against_heads_kept_elsewhere() {
     let log = log();
     let heads = log.kept_heads();
     log.lines(THIRD, |lines| lines.truncate(2));
-    let ended = log.audit(&["verify"]);
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = log.audit(&["verify"]).good();
     says(&ended.stdout, &format!("open end {THIRD} was not closed"));
     let told = log.wrong(&["--head", heads.to_str().unwrap()]);
-    assert!(told.starts_with(&format!(
-        "wrong {THIRD} is shorter than the list of heads saw it"
-    )));
+    let part = format!("wrong {THIRD} is shorter than the list of heads saw it");
+    begins(&told, &part);
 }
 
 #[test]
 fn a_run_that_was_rewritten_hashes_and_all_shows_in_what_later_runs_saw() {
     let log = log();
     fs::remove_file(log.run(FIRST)).unwrap();
-    let run = Script::begin(
-        log.dir.path(),
-        "2030-01-02T09:00:00",
-        "00000000000000aa",
-        &[],
-    );
+    let run = log.begin(2, &[]);
     let forged = run.close("2030-01-02T09:00:01");
     assert!(forged.length < log.heads[0].length);
     let told = log.wrong(&[]);
-    begins(
-        &told,
-        &format!("wrong {FIRST} is shorter than {SECOND} saw it"),
-    );
+    let part = format!("wrong {FIRST} is shorter than {SECOND} saw it");
+    begins(&told, &part);
 
     // As long as before, to the byte.
     fs::remove_file(log.run(FIRST)).unwrap();
-    let mut run = Script::begin(
-        log.dir.path(),
-        "2030-01-02T09:00:00",
-        "00000000000000aa",
-        &[],
-    );
-    run.add(
-        "2030-01-02T09:00:01",
-        &json!({ "event": "refusal", "reason": "" }),
-    );
+    let mut run = log.begin(2, &[]);
+    let refusal = |reason: &str| json!({ "event": "refusal", "reason": reason });
+    run.add("2030-01-02T09:00:01", &refusal(""));
     let missing = log.heads[0].length - run.head().length;
     fs::remove_file(log.run(FIRST)).unwrap();
-    let mut run = Script::begin(
-        log.dir.path(),
-        "2030-01-02T09:00:00",
-        "00000000000000aa",
-        &[],
-    );
+    let mut run = log.begin(2, &[]);
     let reason = "x".repeat(usize::try_from(missing).unwrap());
-    run.add(
-        "2030-01-02T09:00:01",
-        &json!({ "event": "refusal", "reason": reason }),
-    );
-    assert_eq!(run.kill().length, log.heads[0].length);
-    assert_eq!(
-        log.wrong(&[]),
-        format!(
-            "wrong {FIRST} was rewritten: {SECOND} saw another line end at byte {}\n",
-            log.heads[0].length
-        )
-    );
+    run.add("2030-01-02T09:00:01", &refusal(&reason));
+    let length = log.heads[0].length;
+    assert_eq!(run.kill().length, length);
+    let expected =
+        format!("wrong {FIRST} was rewritten: {SECOND} saw another line end at byte {length}\n");
+    assert_eq!(log.wrong(&[]), expected);
 }
 
 #[test]
 fn a_missing_run_is_wrong_unless_a_purge_names_it_as_it_was() {
     let gone = log();
     fs::remove_file(gone.run(FIRST)).unwrap();
-    assert_eq!(
-        gone.wrong(&[]),
-        format!("wrong {FIRST} is missing: {SECOND} saw it, and no purge names it\n")
-    );
+    let expected = format!("wrong {FIRST} is missing: {SECOND} saw it, and no purge names it\n");
+    assert_eq!(gone.wrong(&[]), expected);
     purge(&gone, &gone.heads[..1]);
-    let ended = gone.audit(&["verify"]);
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = gone.audit(&["verify"]).good();
     assert!(ended.stdout.contains("1 file purged"), "{}", ended.told);
 
     // It had been cut before it was purged.
     let cut = log();
     fs::remove_file(cut.run(FIRST)).unwrap();
-    purge(
-        &cut,
-        &[FileHead {
-            length: 5,
-            ..cut.heads[0].clone()
-        }],
-    );
+    purge(&cut, &[cut.heads[0].clone().but(|head| head.length = 5)]);
     let told = cut.wrong(&[]);
-    begins(
-        &told,
-        &format!("wrong {FIRST} is shorter than {SECOND} saw it: 5 of "),
-    );
+    let part = format!("wrong {FIRST} is shorter than {SECOND} saw it: 5 of ");
+    begins(&told, &part);
 }
 
 #[test]
@@ -756,10 +630,9 @@ fn a_copy_of_a_run_under_another_name_is_named() {
     let log = log();
     let copy = "20300102T090000Z-00000000000000cc.jsonl";
     fs::copy(log.run(FIRST), log.run(copy)).unwrap();
-    assert_eq!(
-        log.wrong(&[]),
-        format!("wrong {copy} is not the file of the run in its first line: a copy, or renamed\n")
-    );
+    let expected =
+        format!("wrong {copy} is not the file of the run in its first line: a copy, or renamed\n");
+    assert_eq!(log.wrong(&[]), expected);
 }
 
 #[test]
@@ -768,10 +641,9 @@ fn a_run_that_nobody_saw_later_is_missed_by_heads_kept_elsewhere_alone() {
     let heads = log.kept_heads();
     fs::remove_file(log.run(THIRD)).unwrap();
     assert_eq!(log.audit(&["verify"]).code, 0);
-    assert_eq!(
-        log.wrong(&["--head", heads.to_str().unwrap()]),
-        format!("wrong {THIRD} is missing: the list of heads saw it, and no purge names it\n")
-    );
+    let expected =
+        format!("wrong {THIRD} is missing: the list of heads saw it, and no purge names it\n");
+    assert_eq!(log.wrong(&["--head", heads.to_str().unwrap()]), expected);
 }
 
 #[test]
@@ -788,29 +660,13 @@ fn a_kept_page_that_was_changed_or_is_missing_shows() {
     let log = log();
     let other = fs::read(log.page(&log.after)).unwrap();
     fs::write(log.page(&log.before), other).unwrap();
-    assert_eq!(
-        log.wrong(&[]),
-        format!(
-            "wrong the kept page {} was changed: its content does not match its name\n",
-            log.before
-        )
-    );
+    let wrong = |what: &str| format!("wrong the kept page {} {what}\n", log.before);
+    let changed = wrong("was changed: its content does not match its name");
+    assert_eq!(log.wrong(&[]), changed);
     fs::remove_file(log.page(&log.before)).unwrap();
-    assert_eq!(
-        log.wrong(&[]),
-        format!(
-            "wrong the kept page {} is missing: a record names it, and no purge does\n",
-            log.before
-        )
-    );
-    purge(
-        &log,
-        &[FileHead {
-            file: format!("{}.json.gz", log.before),
-            length: 9,
-            hash: None,
-        }],
-    );
+    let missing = wrong("is missing: a record names it, and no purge does");
+    assert_eq!(log.wrong(&[]), missing);
+    purge(&log, &[log.before_head()]);
     assert_eq!(log.audit(&["verify"]).code, 0);
 }
 
@@ -901,12 +757,10 @@ fn a_proposal_whose_file_is_not_as_on_record_is_named_with_what_differs() {
         ("after", json!(log.before)),
     ] {
         put(&log, PROPOSAL, &with(&file, name, value));
-        assert_eq!(
-            log.wrong(&[]),
-            format!(
-                "wrong the proposal {PROPOSAL} was changed: its file is not as on record in {name}\n"
-            )
+        let expected = format!(
+            "wrong the proposal {PROPOSAL} was changed: its file is not as on record in {name}\n"
         );
+        assert_eq!(log.wrong(&[]), expected);
     }
     // Nobody decided.
     let decided = "2030-01-06T09:00:00.000Z";
@@ -942,10 +796,9 @@ fn a_proposal_that_cannot_be_read_or_is_not_on_record_is_named() {
     put(&log, PROPOSAL, &file);
     let copy = "0123456789abcdef";
     put(&log, copy, &with(&file, "id", json!(copy)));
-    assert_eq!(
-        log.wrong(&[]),
-        format!("wrong the proposal {copy} is not on record: no record tells of its making\n")
-    );
+    let expected =
+        format!("wrong the proposal {copy} is not on record: no record tells of its making\n");
+    assert_eq!(log.wrong(&[]), expected);
     // What bears no proposal's name is none of ours.
     fs::remove_file(proposal_file(&log, copy)).unwrap();
     fs::write(proposal_file(&log, "notes"), "{}").unwrap();
@@ -961,18 +814,12 @@ fn a_proposal_that_is_open_on_record_has_a_file_unless_a_purge_names_it() {
         log
     };
     let open = gone(&[], true);
-    assert_eq!(
-        open.wrong(&[]),
-        format!(
-            "wrong the file of the proposal {PROPOSAL} is missing: on record it is open, and no purge names it\n"
-        )
+    let expected = format!(
+        "wrong the file of the proposal {PROPOSAL} is missing: on record it is open, and no purge names it\n"
     );
-    let removed = FileHead {
-        file: format!("{PROPOSAL}.json"),
-        length: 9,
-        hash: None,
-    };
-    purge(&open, &[removed]);
+    assert_eq!(open.wrong(&[]), expected);
+    let file = format!("{PROPOSAL}.json");
+    purge(&open, &[open.before_head().but(|head| head.file = file)]);
     assert_eq!(open.audit(&["verify"]).code, 0);
     // It was there before the record, also of a server that was killed right behind it.
     assert_eq!(gone(&[], false).audit(&["verify"]).code, 5);
@@ -990,19 +837,15 @@ fn a_half_written_last_line_is_no_tampering_and_another_is() {
     half.lines(SECOND, |lines| {
         lines.push("{\"v\":1,\"seq\":3,\"time\":\"2030".to_owned());
     });
-    let ended = half.audit(&["verify"]);
-    assert_eq!(ended.code, 0, "{}", ended.told);
-    assert!(ended.stdout.contains(&format!(
-        "open end {SECOND} ends in a half-written record: a power cut"
-    )));
+    let ended = half.audit(&["verify"]).good();
+    let part = format!("open end {SECOND} ends in a half-written record: a power cut");
+    says(&ended.stdout, &part);
     let tampered = log();
     tampered.lines(SECOND, |lines| {
         lines.push("{\"v\":1,\"seq\":9,\"time\":\"2030".to_owned());
     });
-    assert_eq!(
-        tampered.wrong(&[]),
-        format!("wrong {SECOND}, line 3: was changed: it does not have its hash\n")
-    );
+    let expected = format!("wrong {SECOND}, line 3: was changed: it does not have its hash\n");
+    assert_eq!(tampered.wrong(&[]), expected);
 }
 
 #[test]
@@ -1010,10 +853,9 @@ fn what_cannot_be_read_is_said_beside_what_can() {
     let log = log();
     log.lines(FIRST, |lines| lines[3] = "hello\n".to_owned());
     for arguments in [&["list"][..], &["stats"]] {
-        assert_eq!(
-            log.audit(arguments).stderr,
-            "1 lines of the log cannot be read; `wikijs-gate audit verify` says more of them\n"
-        );
+        let expected =
+            "1 lines of the log cannot be read; `wikijs-gate audit verify` says more of them\n";
+        assert_eq!(log.audit(arguments).stderr, expected);
     }
 }
 
@@ -1061,23 +903,15 @@ async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted()
     let id = id_of(&wiki, "docs");
     let write = json!({ "id": id, "title": "Other" });
     served.confirmed(UPDATE, write).await.unwrap();
-    let outcome = lines
-        .find(|line| line.as_ref().unwrap().contains("outcome update"))
-        .unwrap()
-        .unwrap();
-    assert!(
-        outcome.ends_with("wikijs_update_page  update  en:docs  applied"),
-        "{outcome}"
-    );
+    let outcome = lines.find(|line| line.as_ref().unwrap().contains("outcome update"));
+    let outcome = outcome.unwrap().unwrap();
+    ends(&outcome, "wikijs_update_page  update  en:docs  applied");
 
     let pid = tail.id().to_string();
-    assert!(
-        std::process::Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
+    assert!(killed.unwrap().success());
     assert_eq!(tail.wait().unwrap().code(), Some(130));
 
     // All of it can be read while the server lives, and holds.
@@ -1086,9 +920,7 @@ async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted()
             .log_of(&wiki.address(), served.dir.path())
             .run()
     };
-    let verified = audit(&["verify"]);
-    assert_eq!(verified.code, 0, "{}", verified.told);
-    says(&verified.stdout, "is being written");
+    audit(&["verify"]).good().prints("is being written");
     let shown = json_of(&audit(&["show", "last", "--json"]));
     assert_eq!(shown["changes"]["title"]["after"], "Other");
     assert_eq!(shown["outcome"], "applied");
@@ -1123,8 +955,8 @@ fn a_list_where_nothing_was_ever_on_record_is_empty_and_says_so() {
     assert_eq!(&*listed.stdout, "no calls\n", "{}", listed.told);
     says(&listed.stderr, "nothing is on record yet");
     let json = audit(fresh.path(), &["list", "--json"]);
-    let answer: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!((json.code, &answer["calls"]), (0, &serde_json::json!([])));
+    let answer: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((json.code, &answer["calls"]), (0, &json!([])));
 }
 
 #[test]
@@ -1137,12 +969,11 @@ fn a_member_of_the_record_that_is_shown_is_shown_at_every_door() {
     });
     let of_json = |name: &str| {
         let words = name.split('_').enumerate();
-        words
-            .map(|(at, word)| match (at, word.split_at(1)) {
-                (0, _) => word.to_owned(),
-                (_, (first, rest)) => first.to_uppercase() + rest,
-            })
-            .collect::<String>()
+        let words = words.map(|(at, word)| match (at, word.split_at(1)) {
+            (0, _) => word.to_owned(),
+            (_, (first, rest)) => first.to_uppercase() + rest,
+        });
+        words.collect::<String>()
     };
     assert!(Record::SHOWN.len() >= 2);
     let text_of = |name: &str| match name {
@@ -1176,9 +1007,7 @@ fn a_member_of_the_record_that_is_shown_is_shown_at_every_door() {
         let (head, row) = csv.split_once('\n').unwrap();
         assert_eq!(at(head, member.name).unwrap(), at(row, &text).unwrap());
         says(&html, &text);
-        says(
-            &columns,
-            &format!("| `{}` | {} |", member.name, member.meaning),
-        );
+        let part = format!("| `{}` | {} |", member.name, member.meaning);
+        says(&columns, &part);
     }
 }

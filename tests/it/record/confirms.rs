@@ -1,8 +1,6 @@
 //! What the record says of the approval that a write spent, and what a call may ask of a set that was
 //! left to people.
 
-use std::time::Duration;
-
 use wikijs_gate::audit::CallId;
 
 use crate::prelude::*;
@@ -11,22 +9,22 @@ use crate::session::person::{Generation, answered, serve, setup as asking};
 const TOKEN: &str = "open sesame, please";
 
 /// A command of the operator.
-fn command(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Command {
+fn command(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
     Command::operator(wiki, dir, arguments)
 }
 
 /// Runs a command as the operator.
-async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
+async fn operator(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Ended {
     let command = command(wiki, dir, arguments);
     command.end().await
 }
 
-async fn told(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> String {
+async fn told(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> String {
     let ended = operator(wiki, dir, arguments).await.good();
     ended.stdout
 }
 
-async fn shown(wiki: &DemoWiki, dir: &std::path::Path, call: &str) -> (String, Value) {
+async fn shown(wiki: &DemoWiki, dir: &Path, call: &str) -> (String, Value) {
     let text = told(wiki, dir, &["audit", "show", call]).await;
     let json = told(wiki, dir, &["audit", "show", call, "--json"]).await;
     (text, serde_json::from_str(&json).unwrap())
@@ -161,11 +159,8 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
     let (text, _) = shown(&wiki, served.dir.path(), &call).await;
     says(&text, &format!("by the decision on the proposal {id}\n"));
 
-    let direct = Setup::admin(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let setup = Setup::admin(&wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN);
+    let direct = setup.in_dir_of(&served).serve().await;
     let write = json!({ "id": home, "title": "Direct", "confirm": TOKEN });
     let done = direct.call(UPDATE, write).await.unwrap();
     let later = &served.records()[records.len()..];
@@ -178,8 +173,7 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
 /// A call with the id of a set that another call made.
 async fn refused(served: &Served, tool: &'static str, arguments: Value) -> Value {
     let before = served.records().len();
-    let error = served.call(tool, arguments.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "CONFIRM_MISMATCH", "{arguments}");
+    let error = fails(&served, tool, arguments.clone(), "CONFIRM_MISMATCH").await;
     let records = served.records();
     let last = records.last().unwrap();
     assert_eq!(records.len(), before + 1);

@@ -1,8 +1,6 @@
 //! Nobody sees more than their key: what was kept of a page is shown to the key that made the
 //! write, and to one that may read the page's place.
 
-use std::sync::Arc;
-
 use crate::prelude::*;
 use crate::writes::key_rights::page_key;
 
@@ -36,12 +34,8 @@ async fn with_key(wiki: &DemoWiki, dir: &Arc<TempDir>, key: &str) -> Served {
 }
 
 async fn operator(wiki: &DemoWiki, dir: &Arc<TempDir>, key: &str, arguments: &[&str]) -> Ended {
-    Command::new(arguments)
-        .at(&wiki.address(), key, dir.path())
-        .writing()
-        .quiet()
-        .end()
-        .await
+    let command = Command::new(arguments).at(&wiki.address(), key, dir.path());
+    command.writing().quiet().end().await
 }
 
 /// The page deleted with one key: the call, and where it is on record.
@@ -214,8 +208,7 @@ async fn a_proposal_shows_the_page_to_the_key_that_made_it_and_to_those_that_may
         }
     }
     let apply = ["proposals", "apply", proposal, created, "--yes"];
-    let refused = operator(&wiki, &served.dir, &docs, &apply).await;
-    assert_eq!(refused.code, 1, "{}", refused.told);
+    let refused = operator(&wiki, &served.dir, &docs, &apply).await.exits(1);
     says(&refused.told, "PERMISSION_DENIED");
     assert!(!refused.told.contains(SECRET), "{}", refused.told);
     operator(&wiki, &served.dir, &wiki.keys().scripter, &apply)
@@ -228,7 +221,7 @@ async fn every_record_of_a_call_names_the_key_by_its_digest_alone() {
     let wiki = sample_wiki().await;
     let key = key_of(&wiki, "");
     let (_, dir) = deleted(&wiki, &key).await;
-    let records = crate::harness::records(dir.path());
+    let records = records(dir.path());
     let digests: Vec<_> = records
         .iter()
         .filter(|record| record.call.is_some())
@@ -236,10 +229,8 @@ async fn every_record_of_a_call_names_the_key_by_its_digest_alone() {
         .collect();
     assert!(digests.len() >= 3 && digests.iter().all(|digest| *digest == digests[0]));
     assert_eq!(digests[0].len(), 32);
-    let other = setup(&wiki, &wiki.keys().scripter)
-        .in_dir(&dir)
-        .serve()
-        .await;
+    let setup = setup(&wiki, &wiki.keys().scripter).in_dir(&dir);
+    let other = setup.serve().await;
     other.call(UNDO, json!({ "callId": "last" })).await.unwrap();
     let last = other.records().pop().unwrap();
     assert_ne!(last.key.unwrap().to_string(), digests[0]);

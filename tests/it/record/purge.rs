@@ -1,9 +1,7 @@
 //! What is kept is bounded, and what goes is on record before it does.
 
-use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::fs::File;
+use std::time::SystemTime;
 
 use time::OffsetDateTime;
 use wikijs_gate::audit::{CallId, LineHash};
@@ -76,10 +74,8 @@ fn removed(served: &Served) -> Vec<String> {
     let purges = records
         .iter()
         .filter(|record| record.event == AuditEvent::Purge);
-    let mut removed: Vec<String> = purges
-        .flat_map(|purge| purge.removed.iter().flatten())
-        .map(|head| head.file.clone())
-        .collect();
+    let removed = purges.flat_map(|purge| purge.removed.iter().flatten());
+    let mut removed: Vec<String> = removed.map(|head| head.file.clone()).collect();
     removed.sort();
     removed
 }
@@ -119,11 +115,8 @@ async fn what_is_too_old_is_purged_after_the_first_write_and_the_rest_stays() {
     // A server that only reads purges nothing, and leaves no run.
     let young_files = runs(dir);
 
-    let served = setup(&wiki)
-        .with("WIKI_AUDIT_KEEP_DAYS", "36500")
-        .in_dir_of(&old)
-        .serve()
-        .await;
+    let served = setup(&wiki).with("WIKI_AUDIT_KEEP_DAYS", "36500");
+    let served = served.in_dir_of(&old).serve().await;
     served.call(TAGS, json!({})).await.unwrap();
     served.app.writer.finish().await;
     assert_eq!(runs(dir).len(), young_files.len());
@@ -162,11 +155,8 @@ async fn what_is_too_much_is_purged_the_oldest_first() {
         .map(|state| format!("{state}.json.gz"))
         .collect();
     kept.dedup();
-    let served = setup(&wiki)
-        .with("WIKI_AUDIT_KEEP_MB", "1")
-        .in_dir_of(&old)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_AUDIT_KEEP_MB", "1").in_dir_of(&old);
+    let served = setup.serve().await;
     let size = |paths: &[PathBuf]| -> u64 {
         let length = |path: &PathBuf| path.metadata().unwrap().len();
         paths.iter().map(length).sum()

@@ -1,8 +1,5 @@
 //! The report as a file; in a browser it is used by `tests/browser/report.mjs`.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
 use crate::prelude::*;
@@ -363,7 +360,7 @@ fn a_report_in_a_browser_is_used_as_a_person_does() {
 #[test]
 fn a_report_follows_no_link_and_leaves_no_right_to_others() {
     let log = log();
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let (file, link) = (dir.path().join("file.html"), dir.path().join("link.html"));
     let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o777;
     let write = |path: &Path| {

@@ -1,9 +1,7 @@
 //! What an operator does with all that is kept: check it, back it up, bring it back.
 
-use std::fs::{self, File};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::fs::File;
+use std::time::SystemTime;
 
 use crate::prelude::*;
 
@@ -287,7 +285,7 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
     let (wiki, served, id) = with_a_record().await;
     let dir = served.dir.path();
     let home = id_of(&wiki, "home");
-    let elsewhere = tempfile::TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
     let to = elsewhere.path().join("backup");
     let (is_done, done) = tokio::sync::oneshot::channel();
     let backup = async {
@@ -332,7 +330,7 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
 async fn an_export_of_files_is_those_files() {
     let (wiki, served, _) = with_a_record().await;
     let dir = served.dir.path();
-    let elsewhere = tempfile::TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
     let to = elsewhere.path().join("export");
     let export = ["audit", "export", to.to_str().unwrap(), "--json"];
     let ended = Command::operator(&wiki, dir, &export).good().await;
@@ -341,12 +339,12 @@ async fn an_export_of_files_is_those_files() {
     let mut compared = 0;
     for of in ["runs", "pages", "proposals", "."] {
         let there = wiki_dir(&to).join(of);
-        for entry in std::fs::read_dir(&there).unwrap().flatten() {
+        for entry in fs::read_dir(&there).unwrap().flatten() {
             // The check of the copy took leases there.
             let is_lock = entry.path().extension().is_some_and(|it| it == "lock");
             if entry.file_type().unwrap().is_file() && !is_lock {
                 let ours = wiki_dir(dir).join(of).join(entry.file_name());
-                let same = std::fs::read(ours).unwrap() == std::fs::read(entry.path()).unwrap();
+                let same = fs::read(ours).unwrap() == fs::read(entry.path()).unwrap();
                 assert!(same, "{}", entry.path().display());
                 compared += 1;
             }
@@ -362,7 +360,7 @@ async fn an_export_of_files_is_those_files() {
 
 #[tokio::test]
 async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let own = dir.path().join("hammer");
     let hammer = |more: &[&str]| {
         let usual = ["store", "hammer", "--dir", own.to_str().unwrap(), "--json"];
@@ -392,8 +390,7 @@ async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
     for held in [&own, &dir.path().to_owned()] {
         let more = ["--dir", held.to_str().unwrap(), "--events", "1"];
         let arguments = [&["store", "hammer"], &more[..]].concat();
-        let refused = Command::new(&arguments).end().await;
-        assert_eq!(refused.code, 2, "{}", refused.told);
+        let refused = Command::new(&arguments).end().await.exits(2);
         says(&refused.stderr, "holds something");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -442,7 +439,7 @@ fn killed_while_writing(wiki: &DemoWiki, dir: &Path, ids: &[i64], after: Duratio
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_killed_at_any_moment_leaves_a_store_that_is_whole() {
     let wiki = Arc::new(sample_wiki().await);
-    let dir = Arc::new(tempfile::TempDir::new().unwrap());
+    let dir = Arc::new(TempDir::new().unwrap());
     let ids: Vec<i64> = ["home", "docs/configuration", "glossary"]
         .map(|path| id_of(&wiki, path))
         .to_vec();
