@@ -1,7 +1,5 @@
 //! Drafts: changes that are gathered without being sent, looked at, and written as one set.
 
-use std::collections::BTreeMap;
-
 use crate::prelude::*;
 
 async fn wiki() -> DemoWiki {
@@ -53,12 +51,8 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     let id = |path: &str| id_of(&wiki, path);
     let (a, b, c, d) = (id("docs/a"), id("docs/b"), id("docs/c"), id("docs/d"));
     joins(&served, DELETE, json!({ "id": d })).await;
-    joins(
-        &served,
-        CREATE,
-        json!({ "path": "docs/new", "title": "New", "content": "new\n" }),
-    )
-    .await;
+    let asked = json!({ "path": "docs/new", "title": "New", "content": "new\n" });
+    joins(&served, CREATE, asked).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
     joins(&served, UPDATE, json!({ "id": a, "path": "docs/first" })).await;
     let mut both = edit(c, "Third", "3rd");
@@ -110,8 +104,8 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     let second = joins(&served, UPDATE, edit(a, "One", "Uno")).await;
     // The preview is of all that the draft does to the page.
-    let diff = second["diff"].as_str().unwrap();
-    assert!(diff.contains("-First.") && diff.contains("+Uno."), "{diff}");
+    says(&second["diff"], "-First.");
+    says(&second["diff"], "+Uno.");
     assert_eq!(second["draft"]["pages"], 1);
     let read = |draft: Option<&str>| {
         let mut arguments = json!({ "id": a });
@@ -126,13 +120,8 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
     // Back to what it was, the change is no more.
     let back = joins(&served, UPDATE, edit(a, "Uno", "First")).await;
     assert_eq!(back["draft"]["pages"], 0);
-    fails(
-        &served,
-        SUBMIT,
-        json!({ "draft": "rework" }),
-        "INVALID_INPUT",
-    )
-    .await;
+    let arguments = json!({ "draft": "rework" });
+    fails(&served, SUBMIT, arguments, "INVALID_INPUT").await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
@@ -218,12 +207,8 @@ async fn links_are_mended_for_what_a_draft_moves() {
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     let plain = json!({ "id": a, "title": "A", "updateLinks": true, "draft": "rework" });
     fails(&served, UPDATE, plain, "INVALID_INPUT").await;
-    joins(
-        &served,
-        UPDATE,
-        json!({ "id": a, "path": "docs/first", "updateLinks": true }),
-    )
-    .await;
+    let arguments = json!({ "id": a, "path": "docs/first", "updateLinks": true });
+    joins(&served, UPDATE, arguments).await;
     // The page that links to it is itself in the draft.
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
     // A place that a delete frees is free with mended links, too.
@@ -335,11 +320,8 @@ async fn another_run_of_the_same_client_takes_a_draft_up_and_another_client_does
     let by_id = call_ok(&second, CHANGE_SET, json!({ "id": joined["draft"]["id"] })).await;
     assert_eq!(by_id["draft"], "rework");
     // Another key reads other pages: the draft of the one is none of the other's.
-    let other = Setup::editor(&wiki)
-        .toolsets("pages,drafts")
-        .in_dir_of(&first)
-        .serve()
-        .await;
+    let setup = Setup::editor(&wiki).toolsets("pages,drafts");
+    let other = setup.in_dir_of(&first).serve().await;
     for name in [json!("rework"), joined["draft"]["id"].clone()] {
         for (tool, argument) in [(CHANGE_SET, "id"), (SUBMIT, "draft"), (DISCARD, "draft")] {
             let mut arguments = json!({});
@@ -357,8 +339,7 @@ async fn names_and_drafts_that_there_are_not_are_told_apart() {
     let a = id_of(&wiki, "docs/a");
     for name in ["", "a b", "../x", &"x".repeat(61), "é"] {
         let named = json!({ "id": a, "title": "T", "draft": name });
-        let refused = served.call(UPDATE, named).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{name}");
+        let refused = fails(&served, UPDATE, named, "INVALID_INPUT").await;
         let path = &refused["details"]["fields"][0]["path"];
         assert_eq!(path, "draft", "{refused}");
     }
@@ -393,10 +374,8 @@ async fn gates_and_rules_hold_for_what_joins_a_draft() {
     let served = setup(&wiki).with_tables(rules).serve().await;
     fails(&served, UPDATE, joining, "RULE_DENIED").await;
     let told = joins(&served, UPDATE, json!({ "id": a, "addTags": ["x"] })).await;
-    says(
-        &told["warnings"].to_string(),
-        "asks for review when the draft is submitted",
-    );
+    let part = "asks for review when the draft is submitted";
+    says(&told["warnings"].to_string(), part);
     let open = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(mutations(&wiki).len(), 0);
@@ -463,11 +442,8 @@ async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_th
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
-    let bounded = setup(&wiki)
-        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/a")
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/a");
+    let bounded = setup.in_dir_of(&served).serve().await;
     assert_eq!(
         bounded.call(CHANGE_SET, json!({})).await.unwrap()["drafts"],
         json!([])
@@ -529,18 +505,12 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
         new("docs/n", "[a](/docs/a#x) [c](/docs/c)\n"),
     )
     .await;
-    joins(
-        &served,
-        UPDATE,
-        json!({ "id": a, "path": "docs/deep/first", "updateLinks": true }),
-    )
-    .await;
+    let arguments = json!({ "id": a, "path": "docs/deep/first", "updateLinks": true });
+    joins(&served, UPDATE, arguments).await;
     let submit = json!({ "draft": "rework" });
     is_applied(&served, SUBMIT, submit.clone()).await;
-    assert_eq!(
-        texts(&wiki)["docs/n"],
-        "[a](/docs/deep/first#x) [c](/docs/c)\n"
-    );
+    let expected = "[a](/docs/deep/first#x) [c](/docs/c)\n";
+    assert_eq!(texts(&wiki)["docs/n"], expected);
     // A place that a new page takes is that page's: what new pages say of it stays.
     let first = json!({ "id": a, "path": "docs/a", "updateLinks": true });
     joins(&served, UPDATE, first).await;

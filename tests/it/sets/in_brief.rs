@@ -110,10 +110,8 @@ async fn a_proposal_of_fifty_changes_takes_eight_kilobytes_and_a_list_only_names
     let (_wiki, served) = with_server(wiki().await, |wiki| setup(wiki).dry()).await;
     let shown = call_ok(&served, BULK, rename()).await;
     assert!(shown.to_string().len() <= MOST, "{shown}");
-    says(
-        &shown["verdict"],
-        "Nothing was sent; the operator can apply it with",
-    );
+    let part = "Nothing was sent; the operator can apply it with";
+    says(&shown["verdict"], part);
     let id = json!({ "id": shown["proposal"] });
     let (brief, all) = told(&served, GET_PROPOSAL, id).await;
     weighs(&brief, &all);
@@ -135,10 +133,8 @@ async fn a_set_that_a_rule_leaves_to_people_begins_with_the_rule_and_its_limit()
         verdict.starts_with("The rule large-sets (with more than 20 pages asked for; "),
         "{verdict}"
     );
-    says(
-        verdict,
-        ") leaves this to a person: nothing was sent, and confirm makes it a proposal.",
-    );
+    let part = ") leaves this to a person: nothing was sent, and confirm makes it a proposal.";
+    says(verdict, part);
     assert_eq!(shown.get("proposal"), None);
 }
 
@@ -156,10 +152,8 @@ async fn a_submit_says_by_digest_that_it_is_what_joining_showed() {
     let submit = json!({ "draft": "rename" });
     let (brief, all) = told(&served, SUBMIT, submit.clone()).await;
     weighs(&brief, &all);
-    says(
-        &brief["verdict"],
-        &format!("what joining the draft showed last (digest {digest})"),
-    );
+    let part = format!("what joining the draft showed last (digest {digest})");
+    says(&brief["verdict"], &part);
     let (brief, all) = told(&served, CHANGE_SET, json!({ "id": "rename" })).await;
     weighs(&brief, &all);
     // One page is as drafted by now.
@@ -169,10 +163,8 @@ async fn a_submit_says_by_digest_that_it_is_what_joining_showed() {
     });
     let less = call_ok(&served, SUBMIT, submit).await;
     assert_eq!(less["pages"], 49);
-    says(
-        &less["verdict"],
-        "differs from what joining the draft showed last",
-    );
+    let part = "differs from what joining the draft showed last";
+    says(&less["verdict"], part);
     // Another change is another digest.
     let edit = json!({ "id": id_of(&wiki, &place(1)), "title": "Other", "draft": "rename" });
     let joined = call_ok(&served, UPDATE, edit).await;
@@ -207,10 +199,8 @@ async fn what_the_caller_has_just_sent_is_not_sent_back() {
     assert_eq!((brief.get("outline"), brief.get("hint")), (None, None));
     // A copy was not sent by the caller: it is shown, as far as it goes.
     let copy = json!({ "path": "copy", "title": "Copy", "fromPage": id });
-    says(
-        &call_ok(&served, CREATE, copy).await["diff"],
-        "+The old name",
-    );
+    let part = "+The old name";
+    says(&call_ok(&served, CREATE, copy).await["diff"], part);
 }
 
 #[tokio::test]

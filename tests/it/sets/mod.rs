@@ -9,20 +9,21 @@ mod set_review;
 mod sets_together;
 mod swaps;
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use wikijs_gate::write::Timeouts;
-
 use crate::prelude::*;
+
+/// The ids of the pages that are so, in order.
+fn ids(wiki: &DemoWiki, is_it: impl Fn(&PageRow) -> bool) -> Vec<i64> {
+    let mut ids = wiki.with_store(|store| {
+        let pages = store.pages().filter(|page| is_it(page));
+        vec_of(pages.map(|page| page.id))
+    });
+    ids.sort_unstable();
+    ids
+}
 
 /// The ids of the first pages of the sample, in order.
 fn some(wiki: &DemoWiki, count: usize) -> Vec<i64> {
-    let mut ids: Vec<i64> = wiki.with_store(|store| {
-        let pages = store.pages().filter(|page| page.editor == "markdown");
-        pages.map(|page| page.id).collect()
-    });
-    ids.sort_unstable();
+    let mut ids = ids(wiki, |page| page.editor == "markdown");
     ids.truncate(count);
     assert_eq!(ids.len(), count);
     ids
@@ -36,11 +37,7 @@ fn all(wiki: &DemoWiki) -> Vec<PageRow> {
 }
 
 fn tagged(wiki: &DemoWiki, tag: &str) -> Vec<i64> {
-    let has = |page: &&PageRow| page.tags.iter().any(|own| own == tag);
-    let mut ids: Vec<i64> =
-        wiki.with_store(|store| store.pages().filter(has).map(|page| page.id).collect());
-    ids.sort_unstable();
-    ids
+    ids(wiki, |page| page.tags.iter().any(|own| own == tag))
 }
 
 async fn served(address: &str, wiki: &DemoWiki) -> Served {
@@ -80,16 +77,11 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
     let done = served.call(BULK, arguments.clone()).await.unwrap();
     done.shows(json!({ "outcome": "applied", "applied": 5 }));
     assert_eq!(tagged(&wiki, "set"), ids);
-    let mut expected = before;
+    let (mut now, mut expected) = (all(&wiki), before);
     for page in expected.iter_mut().filter(|page| ids.contains(&page.id)) {
         page.tags.push("set".to_owned());
-        page.tags.sort();
     }
-    let mut now = all(&wiki);
-    for page in &mut now {
-        page.tags.sort();
-    }
-    for page in &mut expected {
+    for page in now.iter_mut().chain(&mut expected) {
         page.tags.sort();
     }
     assert_eq!(now, expected);
@@ -128,8 +120,7 @@ async fn another_number_of_pages_than_expected_sends_nothing() {
         json!({ "ids": ids }),
         json!({ "ids": ids, "path": "docs", "addTags": ["set"] }),
     ] {
-        let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{arguments}: {refused}");
+        fails(&served, BULK, arguments.clone(), "INVALID_INPUT").await;
     }
     let unknown = json!({ "ids": [999_999], "addTags": ["set"] });
     fails(&served, BULK, unknown, "PAGE_NOT_FOUND").await;
@@ -147,10 +138,7 @@ async fn two_hundred_pages_can_be_named_by_their_ids_and_no_more() {
             store.add(page(&format!("many/p{number}"), "Text.\n"));
         }
     });
-    let mut ids: Vec<i64> = wiki.with_store(|store| {
-        let pages = store.pages().filter(|page| page.path.starts_with("many/"));
-        pages.map(|page| page.id).collect()
-    });
+    let mut ids = ids(&wiki, |page| page.path.starts_with("many/"));
     let served = served(&wiki.address(), &wiki).await;
     fails(&served, BULK, tag(&ids), "INVALID_INPUT").await;
     ids.pop();
@@ -183,9 +171,7 @@ async fn a_token_counts_for_no_other_edit_and_no_other_pages() {
         json!({ "ids": &ids[..2], "addTags": ["set"], "expectPages": 2, "confirm": token }),
         json!({ "ids": ids, "addTags": ["set"], "onFailure": "keep", "confirm": token }),
     ] {
-        let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
-        let code = &refused["code"];
-        assert_eq!(code, "CONFIRM_MISMATCH", "{arguments}: {refused}");
+        fails(&served, BULK, arguments, "CONFIRM_MISMATCH").await;
     }
     let single = json!({ "id": ids[0], "confirm": token });
     fails(&served, UPDATE, single, "CONFIRM_MISMATCH").await;
@@ -233,10 +219,7 @@ fn refusal() -> Fault {
 
 fn outcomes(failed: &Value) -> Vec<&str> {
     let changes = failed["details"]["changes"].as_array().unwrap();
-    changes
-        .iter()
-        .map(|one| one["outcome"].as_str().unwrap())
-        .collect()
+    vec_of(changes.iter().map(|one| one["outcome"].as_str().unwrap()))
 }
 
 #[tokio::test]
@@ -245,10 +228,8 @@ async fn the_first_change_that_fails_stops_the_set_and_what_was_applied_is_taken
     let (wiki, faulty, served, failed) = third_meets(refusal(), json!({})).await;
     assert_eq!(failed["code"], "NOT_APPLIED", "{failed}");
     assert_eq!(failed["details"]["outcome"], "not_applied");
-    assert_eq!(
-        outcomes(&failed),
-        ["taken_back", "taken_back", "not_applied", "not_sent"]
-    );
+    let expected = ["taken_back", "taken_back", "not_applied", "not_sent"];
+    assert_eq!(outcomes(&failed), expected);
     let created = |pages: Vec<PageRow>| -> Vec<PageRow> {
         let plain = |page: PageRow| page.but(|row| row.created_at = String::new());
         pages.into_iter().map(plain).collect()
@@ -311,8 +292,7 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     assert_eq!(of(&records, AuditEvent::Attempt).len(), sent);
     assert_eq!(of(&records, AuditEvent::Outcome).len(), sent);
     // Another server tells what became of it, from the record.
-    let setup = Setup::at(&wiki.address(), &wiki.keys().admin);
-    let setup = setup.toolsets("pages,drafts");
+    let setup = Setup::admin(&wiki).toolsets("pages,drafts");
     let other = setup.in_dir(&served.dir).serve().await;
     let which = json!({ "id": answer["callId"] });
     let told = other.call(CHANGE_SET, which).await;
@@ -326,22 +306,21 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     }
 }
 
+/// Applies a proposal as the operator; what became of it is told as JSON.
+async fn apply(at: &str, wiki: &DemoWiki, served: &Served, id: &str) -> Ended {
+    let arguments = ["proposals", "apply", id, "--yes", "--json"];
+    operator(at, wiki, served, &arguments).await
+}
+
 /// Runs a command as the operator.
 async fn operator(at: &str, wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    Command::new(arguments)
-        .at(at, &wiki.keys().admin, served.dir.path())
-        .writing()
-        .quiet()
-        .end()
-        .await
+    let command = Command::new(arguments).at(at, &wiki.keys().admin, served.dir.path());
+    command.writing().quiet().end().await
 }
 
 async fn dry(at: &str, wiki: &DemoWiki) -> Served {
-    Setup::at(at, &wiki.keys().admin)
-        .toolsets("pages,drafts,proposals,undo")
-        .dry()
-        .serve()
-        .await
+    let setup = Setup::at(at, &wiki.keys().admin).toolsets("pages,drafts,proposals,undo");
+    setup.dry().serve().await
 }
 
 #[tokio::test]
@@ -365,37 +344,29 @@ async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
     assert!(looked.stdout.contains("3. update"), "{}", looked.told);
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let applied = operator(
-        &wiki.address(),
-        &wiki,
-        &served,
-        &["proposals", "apply", id, "--yes", "--json"],
-    )
-    .await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    let applied = apply(&at, &wiki, &served, id).await.good();
     assert_eq!(tagged(&wiki, "set"), ids);
     assert_eq!(mutations(&wiki).len(), 3);
     let done = told().await.unwrap();
     assert_eq!(done["state"], "applied", "{done}");
     // What was decided is decided; the log holds, and the set's call takes all of it back.
-    let again = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
+    let again = apply(&at, &wiki, &served, id).await;
     assert_ne!(again.code, 0, "{}", again.told);
     assert_eq!(mutations(&wiki).len(), 3);
-    operator(&at, &wiki, &served, &["audit", "verify"])
-        .await
-        .good();
+    let verified = operator(&at, &wiki, &served, &["audit", "verify"]).await;
+    verified.good();
     let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
     let call = applied["results"][0]["callId"].as_str().unwrap();
-    operator(&at, &wiki, &served, &["undo", call, "--yes"])
-        .await
-        .good();
+    let undone = operator(&at, &wiki, &served, &["undo", call, "--yes"]).await;
+    undone.good();
     assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
 }
 
 #[tokio::test]
 async fn a_proposed_set_of_which_a_page_changed_since_is_outdated_and_names_it() {
     let wiki = sample_wiki().await;
-    let served = dry(&wiki.address(), &wiki).await;
+    let at = wiki.address();
+    let served = dry(&at, &wiki).await;
     let ids = some(&wiki, 3);
     let shown = served.call(BULK, tag(&ids)).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
@@ -408,13 +379,7 @@ async fn a_proposed_set_of_which_a_page_changed_since_is_outdated_and_names_it()
     let told = told.await.unwrap();
     assert_eq!(told["state"], "outdated");
     assert_eq!(told["since"]["path"], path, "{told}");
-    let applied = operator(
-        &wiki.address(),
-        &wiki,
-        &served,
-        &["proposals", "apply", id, "--yes", "--json"],
-    )
-    .await;
+    let applied = apply(&at, &wiki, &served, id).await;
     assert_ne!(applied.code, 0);
     assert!(applied.stdout.contains(&path), "{}", applied.told);
     assert_eq!(mutations(&wiki).len(), 0);
@@ -423,11 +388,12 @@ async fn a_proposed_set_of_which_a_page_changed_since_is_outdated_and_names_it()
 #[tokio::test]
 async fn whoever_changes_the_file_of_a_proposed_set_changes_nothing_that_is_applied() {
     let wiki = sample_wiki().await;
-    let served = dry(&wiki.address(), &wiki).await;
+    let at = wiki.address();
+    let served = dry(&at, &wiki).await;
     let shown = served.call(BULK, tag(&some(&wiki, 3))).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
     let file = proposal_file(served.dir.path(), id);
-    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let whole: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     let mut swapped = whole.clone();
     swapped["others"][0]["after"] = swapped["others"][1]["after"].clone();
     let mut shorter = whole.clone();
@@ -436,26 +402,13 @@ async fn whoever_changes_the_file_of_a_proposed_set_changes_nothing_that_is_appl
     single["isList"] = json!(false);
     single["others"] = json!([]);
     for changed in [swapped, shorter, single] {
-        std::fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
-        let applied = operator(
-            &wiki.address(),
-            &wiki,
-            &served,
-            &["proposals", "apply", id, "--yes"],
-        )
-        .await;
+        fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
+        let applied = apply(&at, &wiki, &served, id).await;
         assert!(applied.told.contains("on record"), "{}", applied.told);
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    std::fs::write(&file, serde_json::to_vec(&whole).unwrap()).unwrap();
-    let applied = operator(
-        &wiki.address(),
-        &wiki,
-        &served,
-        &["proposals", "apply", id, "--yes"],
-    )
-    .await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    fs::write(&file, serde_json::to_vec(&whole).unwrap()).unwrap();
+    apply(&at, &wiki, &served, id).await.good();
 }
 
 #[tokio::test]
@@ -469,19 +422,12 @@ async fn applying_a_proposed_set_again_makes_what_is_left_of_it() {
     // The second change is refused, and so is taking the first one back.
     faulty.on_mutations_after(1, refusal());
     let at = faulty.address();
-    let stopped = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
+    let stopped = apply(&at, &wiki, &served, id).await;
     assert_ne!(stopped.code, 0, "{}", stopped.told);
     assert_eq!(tagged(&wiki, "set"), ids[..1], "{}", stopped.told);
     let sent = faulty.mutations().len();
     faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
-    let applied = operator(
-        &at,
-        &wiki,
-        &served,
-        &["proposals", "apply", id, "--yes", "--json"],
-    )
-    .await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    apply(&at, &wiki, &served, id).await.good();
     assert_eq!(tagged(&wiki, "set"), ids);
     // What was applied was not written again.
     assert_eq!(faulty.mutations().len(), sent + 3);
@@ -494,11 +440,9 @@ async fn a_place_that_is_denied_refuses_the_whole_set() {
     let wiki = sample_wiki().await;
     let ids = some(&wiki, 3);
     let path = wiki.with_store(|store| store.page(ids[1]).unwrap().path.clone());
-    let served = Setup::admin(&wiki)
-        .toolsets("pages,drafts")
-        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", &path)
-        .serve()
-        .await;
+    let setup = Setup::admin(&wiki).toolsets("pages,drafts");
+    let setup = setup.with("WIKI_DENIED_MUTATION_PATH_PREFIXES", &path);
+    let served = setup.serve().await;
     let refused = fails(&served, BULK, tag(&ids), "PATH_DENIED").await;
     assert_eq!(refused["details"]["path"], path);
 }
@@ -567,12 +511,9 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     let faulty = FaultyWiki::before(&wiki).await;
     let dir = Arc::new(TempDir::new().unwrap());
     let (ids, before) = (some(&wiki, 4), all(&wiki));
-    let mut program = Program::writing(
-        &faulty.address(),
-        &wiki.keys().admin,
-        dir.path(),
-        &[("WIKI_TOOLSETS", "pages,drafts")],
-    );
+    let (at, key) = (faulty.address(), &wiki.keys().admin);
+    let toolsets = ("WIKI_TOOLSETS", "pages,drafts");
+    let mut program = Program::writing(&at, key, dir.path(), &[toolsets]);
     let shown = program.call(BULK, &tag(&ids));
     let mut arguments = tag(&ids);
     arguments["confirm"] = shown["confirm"].clone();
@@ -583,22 +524,19 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     program.kill();
     faulty.on_mutations_after(usize::MAX, silent());
 
-    let setup = Setup::at(&faulty.address(), &wiki.keys().admin);
-    let setup = setup.toolsets("pages,undo,drafts");
+    let setup = Setup::at(&at, key).toolsets("pages,undo,drafts");
     let served = setup.in_dir(&dir).serve().await;
     served.app.desk.recovered().await;
     assert_eq!(faulty.mutations().len(), 3);
     assert_eq!(tagged(&wiki, "set"), ids[..3]);
     let records = served.records();
-    let outcomes: Vec<_> = of(&records, AuditEvent::Outcome)
-        .into_iter()
-        .map(|record| record.outcome.unwrap())
-        .collect();
-    assert_eq!(outcomes, [Outcome::Applied; 3]);
-    let set = of(&records, AuditEvent::Attempt)[0]
-        .set
-        .unwrap()
-        .to_string();
+    let outcomes = of(&records, AuditEvent::Outcome);
+    assert_eq!(outcomes.len(), 3);
+    let set = of(&records, AuditEvent::Attempt)[0].set;
+    for record in outcomes {
+        assert_eq!((record.outcome, record.set), (Some(Outcome::Applied), set));
+    }
+    let set = set.unwrap().to_string();
     // The end of the set is on record, too, and told to whoever asks by its id.
     let is_end = |one: &&Record| one.event == AuditEvent::Outcome && one.set == one.call;
     let ends: Vec<&Record> = records.iter().filter(is_end).collect();
@@ -608,11 +546,6 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     let told = served.call(CHANGE_SET, json!({ "id": set }));
     let told = told.await.unwrap();
     told.shows(json!({ "outcome": "interrupted", "applied": 3 }));
-    assert!(
-        of(&records, AuditEvent::Outcome)
-            .iter()
-            .all(|one| one.set.unwrap().to_string() == set)
-    );
     let undo = json!({ "callId": set });
     let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["pages"], 3, "{undone}");
@@ -637,19 +570,17 @@ async fn the_undo_of_a_set_that_cannot_be_whole_names_the_pages_and_goes_on_with
     let undo = json!({ "callId": call });
     let refused = served.call(UNDO, undo).await.unwrap_err();
     let failed = refused["details"]["failed"].as_array().unwrap();
-    let told: Vec<(i64, &str)> = failed
-        .iter()
-        .map(|one| {
-            assert!(one["path"].is_string(), "{one}");
-            assert!(one["message"].is_string(), "{one}");
-            (one["id"].as_i64().unwrap(), one["code"].as_str().unwrap())
-        })
-        .collect();
-    assert_eq!(
-        told,
-        [(ids[1], "PAGE_NOT_FOUND"), (ids[0], "EDIT_CONFLICT")],
-        "{refused}"
-    );
+    assert_eq!(failed.len(), 2, "{refused}");
+    for (one, id, code) in [
+        (&failed[0], ids[1], "PAGE_NOT_FOUND"),
+        (&failed[1], ids[0], "EDIT_CONFLICT"),
+    ] {
+        one.shows(json!({ "id": id, "code": code }));
+        assert!(
+            one["path"].is_string() && one["message"].is_string(),
+            "{one}"
+        );
+    }
     says(&refused["hint"], "skip");
     assert_eq!(tagged(&wiki, "set"), [ids[2]]);
 
@@ -657,10 +588,8 @@ async fn the_undo_of_a_set_that_cannot_be_whole_names_the_pages_and_goes_on_with
     let shown = served.call(UNDO, skip.clone()).await.unwrap();
     let left = shown["leftOut"].as_array().unwrap();
     assert_eq!(left.len(), 2, "{shown}");
-    assert!(
-        left.iter()
-            .all(|one| one["why"].as_str().unwrap().len() > 10)
-    );
+    let is_told = |one: &Value| one["why"].as_str().unwrap().len() > 10;
+    assert!(left.iter().all(is_told), "{shown}");
     is_applied(&served, UNDO, skip).await;
     assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
     let theirs = wiki.with_store(|store| store.page(ids[0]).unwrap().tags.clone());
@@ -685,23 +614,19 @@ async fn an_operator_is_told_which_pages_of_a_set_stay_and_takes_the_others_back
 
 const THE_END: &str = "The end.";
 
-/// A set of three pages whose third change is refused; `act` is done to the store right before so
-/// many-th operation. The wiki, what stands before it, the server, the pages, the refusal, and the
-/// operations since.
-#[expect(
-    clippy::type_complexity,
-    reason = "the parts are named where they are taken"
-)]
-async fn refused_third(
-    act: Option<(usize, fn(&mut PageRow))>,
-) -> (
+type RefusedThird = (
     DemoWiki,
     FaultyWiki,
     Served,
     [i64; 3],
     Value,
     Vec<(bool, bool)>,
-) {
+);
+
+/// A set of three pages whose third change is refused; `act` is done to the store right before so
+/// many-th operation. The wiki, what stands before it, the server, the pages, the refusal, and the
+/// operations since.
+async fn refused_third(act: Option<(usize, fn(&mut PageRow))>) -> RefusedThird {
     let text = format!("One.\n\n{THE_END}\n");
     let paths = ["docs/a", "docs/b", "docs/c"];
     let wiki = wiki_of(&paths.map(|path| (path, text.as_str()))).await;
@@ -741,21 +666,14 @@ fn told_of_first(failed: &Value) -> &Value {
 #[tokio::test]
 async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_record() {
     let (.., seen) = refused_third(None).await;
-    let mutations = seen
-        .iter()
-        .enumerate()
-        .filter(|(_, (is_mutation, _))| *is_mutation);
-    let mutations: Vec<usize> = mutations.map(|(at, _)| at).collect();
+    let mutations = vec_of((0..seen.len()).filter(|at| seen[*at].0));
     // Two are applied, then the second and the first go back.
     assert_eq!(mutations.len(), 4, "{seen:?}");
-    let before = seen[..mutations[3]]
-        .iter()
-        .rposition(|(_, reads)| *reads)
-        .unwrap();
-    let before = seen[..before]
-        .iter()
-        .rposition(|(_, reads)| *reads)
-        .unwrap();
+    let reading_before = |at: usize| {
+        let mut before = seen[..at].iter();
+        before.rposition(|(_, reads)| *reads).unwrap()
+    };
+    let before = reading_before(reading_before(mutations[3]));
     let act = |page: &mut PageRow| page.content = page.content.replace("Our", "Their");
     let (wiki, faulty, served, ids, failed, _) = refused_third(Some((before, act))).await;
     assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
@@ -772,11 +690,8 @@ async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_re
             && one.undoes.map(|call| call.to_string()).as_deref() == first["callId"].as_str()
     });
     assert_eq!(refusal.unwrap().code.as_deref(), Some("EDIT_CONFLICT"));
-    let later = Setup::at(&faulty.address(), &wiki.keys().admin)
-        .toolsets("pages,drafts")
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let setup = Setup::at(&faulty.address(), &wiki.keys().admin).toolsets("pages,drafts");
+    let later = setup.in_dir_of(&served).serve().await;
     let told = json!({ "id": failed["details"]["callId"] });
     // To look at a set succeeds, whatever became of the set.
     let told = later.call(CHANGE_SET, told).await.unwrap();

@@ -1,10 +1,6 @@
 //! Agents propose, people apply: dry runs that are kept, reviewed, applied, rejected.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
-use rmcp::service::ClientLifecycleMode;
 
 use crate::prelude::*;
 use crate::record::purge::{written_in, years_ago};
@@ -37,19 +33,16 @@ async fn with(
     setting: (&str, &str),
     arguments: &[&str],
 ) -> Ended {
-    let arguments = [&["proposals"], arguments].concat();
-    Command::new(&arguments)
-        .at(&wiki.address(), &wiki.keys().scripter, served.dir.path())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .quiet()
-        .with(setting.0, setting.1)
-        .end()
-        .await
+    let command = Command::new(&[&["proposals"], arguments].concat());
+    let command = command.at(&wiki.address(), &wiki.keys().scripter, served.dir.path());
+    let command = command.with("WIKI_MUTATIONS_ENABLED", "true").quiet();
+    command.with(setting.0, setting.1).end().await
 }
 
 /// Runs `audit …`.
 async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    Command::new(&[&["audit"], arguments].concat())
+    let command = Command::new(&[&["audit"], arguments].concat());
+    command
         .log_of(&wiki.address(), served.dir.path())
         .end()
         .await
@@ -57,6 +50,16 @@ async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
 
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
     with(wiki, served, ("WIKI_LOG", "off"), arguments).await
+}
+
+/// Applies a proposal as the operator.
+async fn apply(wiki: &DemoWiki, served: &Served, id: &str) -> Ended {
+    operator(wiki, served, &["apply", id, "--yes"]).await
+}
+
+/// Changes a page as somebody else.
+fn theirs(wiki: &DemoWiki, id: i64, change: impl FnOnce(&mut PageRow)) {
+    wiki.with_store(|store| store.rewrite(id, change));
 }
 
 fn read(ended: &Ended) -> Value {
@@ -84,15 +87,13 @@ async fn an_agent_proposes_and_a_person_applies() {
     says(&warnings, &format!("proposals apply {id}"));
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let shown = operator(&wiki, &served, &["show", id.get(..6).unwrap()])
-        .await
-        .good();
-    assert!(shown.stdout.contains("\"Ours\""), "{}", shown.told);
-    assert!(!shown.stdout.contains('\u{1b}'), "{}", shown.told);
+    let show = ["show", id.get(..6).unwrap()];
+    let shown = operator(&wiki, &served, &show).await.good();
+    says(&shown.stdout, "\"Ours\"");
+    lacks(&shown.stdout, "\u{1b}");
 
-    let applied = operator(&wiki, &served, &["apply", id, "--yes", "--json"])
-        .await
-        .good();
+    let apply_it = ["apply", id, "--yes", "--json"];
+    let applied = operator(&wiki, &served, &apply_it).await.good();
     let result = &read(&applied)["results"][0];
     result.shows(json!({ "outcome": "applied", "proposal": id }));
     let after = page(&wiki, home).unwrap();
@@ -102,17 +103,13 @@ async fn an_agent_proposes_and_a_person_applies() {
 
     let told_agent = became(&served, id).await;
     told_agent.shows(json!({ "state": "applied", "appliedBy": result["callId"] }));
-    let again = operator(&wiki, &served, &["apply", id, "--yes"]).await;
-    assert_eq!(again.code, 3);
-    assert!(again.stderr.contains("PROPOSAL_OUTDATED"), "{}", again.told);
+    let again = apply(&wiki, &served, id).await.exits(3);
+    again.warns("PROPOSAL_OUTDATED");
     assert_eq!(mutations(&wiki).len(), 1);
 
     // An undo of it works as of any write.
-    let undo = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "false");
+    let undo = setup.in_dir_of(&served).serve().await;
     let call = json!({ "callId": result["callId"] });
     undo.confirmed(UNDO, call).await.unwrap();
     assert_eq!(page(&wiki, home).unwrap().title, before.title);
@@ -124,46 +121,33 @@ async fn what_became_of_a_proposal_is_on_record_and_names_the_operator() {
     let first = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     let second = edit(&served, id_of(&wiki, "home"), json!({ "title": "2" })).await;
     let third = propose(&served, CREATE, new_page("docs/x")).await;
-    operator(&wiki, &served, &["apply", &second, "--yes"]).await;
+    apply(&wiki, &served, &second).await;
     operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
     let records = served.records();
     let of = |id: &str| -> Vec<String> {
-        let own = records
-            .iter()
-            .filter(|record| record.proposal.as_deref() == Some(id));
-        own.map(|record| {
+        let own = { records.iter() }.filter(|record| record.proposal.as_deref() == Some(id));
+        vec_of(own.map(|record| {
             let event = serde_json::to_value(record.event).unwrap();
             let gate = record.gate.as_deref().unwrap_or("-");
             let decision = record.decision.as_deref().unwrap_or("-");
             format!("{} {gate} {decision}", event.as_str().unwrap())
-        })
-        .collect()
+        }))
     };
-    let expected = [
-        "preview dry_run dry_run",
-        "proposal - made",
-        "proposal - replaced",
-    ];
-    assert_eq!(of(&first), expected);
-    let expected = [
-        "preview dry_run dry_run",
-        "proposal - made",
-        "preview confirm to_be_confirmed",
-        "attempt operator yes",
-        "outcome - -",
-        "proposal operator applied",
-    ];
-    assert_eq!(of(&second), expected);
-    let expected = [
-        "preview dry_run dry_run",
-        "proposal - made",
-        "proposal operator rejected",
-    ];
-    assert_eq!(of(&third), expected);
-    let made = records
-        .iter()
-        .find(|record| record.decision.as_deref() == Some("made"))
-        .unwrap();
+    for (id, expected) in [
+        (&first, "proposal - replaced"),
+        (
+            &second,
+            "preview confirm to_be_confirmed, attempt operator yes, outcome - -, \
+             proposal operator applied",
+        ),
+        (&third, "proposal operator rejected"),
+    ] {
+        let expected = format!("preview dry_run dry_run, proposal - made, {expected}");
+        assert_eq!(of(id).join(", "), expected);
+    }
+    let mut made = records.iter();
+    let made = made.find(|record| record.decision.as_deref() == Some("made"));
+    let made = made.unwrap();
     assert!(made.before.is_some() && made.after.is_some());
     assert_eq!(became(&served, &first).await["replacedBy"], second.as_str());
     assert_eq!(became(&served, &third).await["reason"], "no");
@@ -174,25 +158,14 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
     let (wiki, served) = sample(setup).await;
     let (moved, gone) = (id_of(&wiki, "releases/2-4"), id_of(&wiki, "glossary"));
     propose(&served, CREATE, new_page("docs/made")).await;
-    edit(
-        &served,
-        moved,
-        json!({ "path": "docs/moved", "content": "Moved.\n" }),
-    )
-    .await;
+    let arguments = json!({ "path": "docs/moved", "content": "Moved.\n" });
+    edit(&served, moved, arguments).await;
     propose(&served, DELETE, json!({ "id": gone })).await;
     let listed = operator(&wiki, &served, &["list", "--json"]).await;
     assert_eq!(read(&listed)["proposals"].as_array().unwrap().len(), 3);
-    let applied = operator(&wiki, &served, &["apply", "--all", "--yes"])
-        .await
-        .good();
-    assert_eq!(
-        applied
-            .stdout
-            .matches("to take it back: wikijs-gate undo")
-            .count(),
-        3
-    );
+    let applied = apply(&wiki, &served, "--all").await.good();
+    let back = applied.stdout.matches("to take it back: wikijs-gate undo");
+    assert_eq!(back.count(), 3);
     let made = id_of(&wiki, "docs/made");
     assert_eq!(page(&wiki, made).unwrap().title, "New");
     assert_eq!(page(&wiki, moved).unwrap().path, "docs/moved");
@@ -208,18 +181,13 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
 #[tokio::test]
 async fn an_undo_is_proposed_and_applied_too() {
     let (wiki, dry) = sample(setup).await;
-    let live = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .in_dir_of(&dry)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "false");
+    let live = setup.in_dir_of(&dry).serve().await;
     let id = id_of(&wiki, "glossary");
     let deleted = live.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let call = json!({ "callId": deleted["callId"] });
     let proposal = propose(&dry, UNDO, call.clone()).await;
-    operator(&wiki, &dry, &["apply", &proposal, "--yes"])
-        .await
-        .good();
+    apply(&wiki, &dry, &proposal).await.good();
     assert!(page(&wiki, id_of(&wiki, "glossary")).is_some());
     // It counts as the undo of that write.
     fails(&live, UNDO, call, "NOTHING_TO_UNDO").await;
@@ -227,8 +195,9 @@ async fn an_undo_is_proposed_and_applied_too() {
 
 /// An operator's undo that asks nobody, at level review.
 async fn undo_by_operator(wiki: &DemoWiki, served: &Served, call: &str) -> Ended {
-    Command::new(&["undo", call, "--force", "--yes"])
-        .at(&wiki.address(), &wiki.keys().scripter, served.dir.path())
+    let command = Command::new(&["undo", call, "--force", "--yes"]);
+    let command = command.at(&wiki.address(), &wiki.keys().scripter, served.dir.path());
+    command
         .writing()
         .with("WIKI_CONFIRM", "review")
         .quiet()
@@ -242,25 +211,20 @@ async fn an_undo_that_waits_is_not_proposed_again_and_is_told_for_what_it_is() {
     let live = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "false");
     let live = live.serve().await;
     let id = id_of(&wiki, "glossary");
-    let title = |title: &str| {
-        wiki.with_store(|store| store.rewrite(id, |page| title.clone_into(&mut page.title)));
-    };
+    let title = |title: &str| theirs(&wiki, id, |page| title.clone_into(&mut page.title));
     let done = json!({ "id": id, "title": "Ours" });
     let done = live.confirmed(UPDATE, done).await.unwrap();
     let call = done["callId"].as_str().unwrap();
     title("Theirs");
     let proposed = |ended: &Ended| {
-        let (_, id) = ended
-            .stderr
+        let (_, id) = { &ended.stderr }
             .split_once("`wikijs-gate proposals apply ")
             .unwrap();
         id.split_once('`').unwrap().0.to_owned()
     };
-    let first = undo_by_operator(&wiki, &live, call).await;
-    assert_eq!(first.code, 3, "{}", first.told);
+    let first = undo_by_operator(&wiki, &live, call).await.exits(3);
     let waiting = proposed(&first);
-    let again = undo_by_operator(&wiki, &live, call).await;
-    assert_eq!(again.code, 3, "{}", again.told);
+    let again = undo_by_operator(&wiki, &live, call).await.exits(3);
     let waits = format!("this undo already waits as the proposal {waiting}");
     assert!(again.stderr.contains(&waits), "{}", again.told);
     assert_eq!(proposed(&again), waiting);
@@ -298,23 +262,20 @@ async fn an_undo_that_waits_is_not_proposed_again_and_is_told_for_what_it_is() {
 async fn enabled_paths_and_record_hold_for_the_operator() {
     let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "x" })).await;
-    for (name, value, code) in [
-        ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
+    let only = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
+    for (setting, code) in [
+        (("WIKI_MUTATIONS_ENABLED", "false"), "MUTATIONS_DISABLED"),
+        ((only, "docs"), "PATH_NOT_ALLOWED"),
         (
-            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
-            "docs",
-            "PATH_NOT_ALLOWED",
+            ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home"),
+            "PATH_DENIED",
         ),
-        ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home", "PATH_DENIED"),
     ] {
-        let setting = (name, value);
         let refused = with(&wiki, &served, setting, &["apply", &id, "--yes"]).await;
-        assert_eq!(refused.code, 3, "{}", refused.told);
-        assert!(refused.stderr.contains(code), "{}", refused.told);
+        refused.exits(3).warns(code);
     }
     let asked = operator(&wiki, &served, &["apply", &id]).await;
-    assert_eq!(asked.code, 2);
-    assert!(asked.stderr.contains("pass --yes"), "{}", asked.told);
+    asked.exits(2).warns("pass --yes");
     assert_eq!(mutations(&wiki).len(), 0);
     assert_eq!(became(&served, &id).await["state"], "open");
 }
@@ -324,29 +285,26 @@ async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
     let lines = |first: &str, last: &str| format!("{first}\n\nmiddle\n\n{last}\n");
-    wiki.with_store(|store| store.rewrite(id, |page| page.content = lines("a", "b")));
+    theirs(&wiki, id, |page| page.content = lines("a", "b"));
     let edited = json!({ "content": lines("ours", "b"), "title": "Ours" });
     let proposal = edit(&served, id, edited).await;
-    wiki.with_store(|store| {
-        store.rewrite(id, |page| {
-            page.content = lines("a", "theirs");
-            page.description = Some("Theirs".to_owned());
-        });
+    theirs(&wiki, id, |page| {
+        page.content = lines("a", "theirs");
+        page.description = Some("Theirs".to_owned());
     });
     let told_agent = became(&served, &proposal).await;
     assert_eq!(told_agent["state"], "outdated");
     says(&told_agent["since"]["diff"], "+theirs");
-    let refused = operator(&wiki, &served, &["apply", &proposal, "--yes"]).await;
+    let refused = apply(&wiki, &served, &proposal).await;
     assert_eq!(refused.code, 3, "{}", refused.told);
     assert!(refused.stdout.contains("+theirs"), "{}", refused.told);
     assert!(refused.stdout.contains("+ours"), "{}", refused.told);
     says(&refused.stderr, "PROPOSAL_OUTDATED");
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let merged = operator(&wiki, &served, &["apply", &proposal, "--yes", "--merge"])
-        .await
-        .good();
-    assert!(!merged.told.contains("OUTDATED"), "{}", merged.told);
+    let merge = ["apply", &proposal, "--yes", "--merge"];
+    let merged = operator(&wiki, &served, &merge).await.good();
+    lacks(&merged.told, "OUTDATED");
     for line in ["\n  +theirs", "\n  +ours"] {
         let count = merged.stdout.matches(line).count();
         assert_eq!(count, 1, "{}", merged.told);
@@ -361,47 +319,28 @@ async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_
 #[tokio::test]
 async fn what_cannot_be_merged_stays_outdated() {
     let (wiki, served) = sample(setup).await;
-    let (same, gone, taken) = (
-        id_of(&wiki, "home"),
-        id_of(&wiki, "glossary"),
-        id_of(&wiki, "releases/2-4"),
-    );
+    let [same, gone, taken, docs] =
+        ["home", "glossary", "releases/2-4", "docs"].map(|path| id_of(&wiki, path));
     let ids = [
         edit(&served, same, json!({ "title": "Ours" })).await,
         edit(&served, gone, json!({ "title": "Ours" })).await,
         edit(&served, taken, json!({ "path": "docs/taken" })).await,
         propose(&served, CREATE, new_page("docs/new")).await,
-        propose(&served, DELETE, json!({ "id": id_of(&wiki, "docs") })).await,
+        propose(&served, DELETE, json!({ "id": docs })).await,
     ];
-    let docs = id_of(&wiki, "docs");
     wiki.with_store(|store| {
         store.rewrite(same, |page| "Theirs".clone_into(&mut page.title));
         store.rewrite(docs, |page| "Theirs".clone_into(&mut page.content));
         drop(store.remove(gone));
         for path in ["docs/taken", "docs/new"] {
-            store.add(PageRow {
-                locale: "en".to_owned(),
-                path: path.to_owned(),
-                title: "Theirs".to_owned(),
-                content: "x".to_owned(),
-                is_published: true,
-                ..PageRow::default()
-            });
+            store.add(titled(path, "Theirs", "x"));
         }
     });
     for id in &ids {
         assert_eq!(became(&served, id).await["state"], "outdated", "{id}");
     }
-    let all = [
-        "apply",
-        "--all",
-        "--yes",
-        "--merge",
-        "--keep-going",
-        "--json",
-    ];
-    let refused = operator(&wiki, &served, &all).await;
-    assert_eq!(refused.code, 3, "{}", refused.told);
+    let all = vec_of("apply --all --yes --merge --keep-going --json".split(' '));
+    let refused = operator(&wiki, &served, &all).await.exits(3);
     let results = read(&refused)["results"].clone();
     for result in results.as_array().unwrap() {
         assert_eq!(result["error"]["code"], "PROPOSAL_OUTDATED", "{result}");
@@ -420,18 +359,11 @@ async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated(
         store.rewrite(touched, |_| {});
         store.rewrite(done, |page| "Ours".clone_into(&mut page.title));
     });
-    let applied = operator(
-        &wiki,
-        &served,
-        &["apply", &first, &second, "--yes", "--json"],
-    )
-    .await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    let both = ["apply", &first, &second, "--yes", "--json"];
+    let applied = operator(&wiki, &served, &both).await.good();
     let results = read(&applied)["results"].clone();
-    assert_eq!(
-        [&results[0]["outcome"], &results[1]["outcome"]],
-        [&json!("applied"), &json!("unchanged")]
-    );
+    let expected = [&json!("applied"), &json!("unchanged")];
+    assert_eq!([&results[0]["outcome"], &results[1]["outcome"]], expected);
     assert_eq!(mutations(&wiki).len(), 1);
     assert_eq!(became(&served, &second).await["state"], "applied");
     for (id, told, not) in [
@@ -446,17 +378,12 @@ async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated(
 #[tokio::test]
 async fn it_stops_at_the_first_that_is_not_applied_unless_told_to_go_on() {
     let (wiki, served) = sample(setup).await;
-    let (a, b, c) = (
-        id_of(&wiki, "home"),
-        id_of(&wiki, "glossary"),
-        id_of(&wiki, "docs"),
-    );
+    let [a, b, c] = ["home", "glossary", "docs"].map(|path| id_of(&wiki, path));
     for id in [a, b, c] {
         edit(&served, id, json!({ "title": "Ours" })).await;
     }
-    wiki.with_store(|store| store.rewrite(b, |page| "Theirs".clone_into(&mut page.title)));
-    let stopped = operator(&wiki, &served, &["apply", "--all", "--yes"]).await;
-    assert_eq!(stopped.code, 3, "{}", stopped.told);
+    theirs(&wiki, b, |page| "Theirs".clone_into(&mut page.title));
+    let stopped = apply(&wiki, &served, "--all").await.exits(3);
     assert_eq!(page(&wiki, a).unwrap().title, "Ours");
     assert_ne!(page(&wiki, c).unwrap().title, "Ours");
     assert!(stopped.stdout.contains("left: "), "{}", stopped.told);
@@ -486,16 +413,10 @@ async fn a_later_proposal_of_the_session_replaces_the_earlier_and_no_other() {
     }
     let mine = json!({ "mine": true, "state": "open" });
     let mine = ours.call(LIST_PROPOSALS, mine).await.unwrap();
-    let ids: Vec<&str> = mine["proposals"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|proposal| proposal["id"].as_str().unwrap())
-        .collect();
-    assert_eq!(ids, [again.as_str(), second.as_str()]);
+    assert_eq!(members(&mine, "proposals", "id"), [&again, &second]);
     // Nor does a file that is open again, or still is, bring it back.
     forge(&ours, &first, "state", json!("open"));
-    let refused = operator(&wiki, &ours, &["apply", &first, "--yes"]).await;
+    let refused = apply(&wiki, &ours, &first).await;
     assert_eq!(refused.code, 3, "{}", refused.told);
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -506,17 +427,15 @@ async fn a_file_that_was_changed_is_not_applied() {
     let home = id_of(&wiki, "home");
     let id = edit(&served, home, json!({ "title": "Ours" })).await;
     let other = edit(&served, id_of(&wiki, "docs"), json!({ "title": "Other" })).await;
-    let read_file = |id: &str| std::fs::read_to_string(file(&served, id)).unwrap();
+    let read_file = |id: &str| fs::read_to_string(file(&served, id)).unwrap();
     let state = |text: &str, name: &str| -> String {
         let value: Value = serde_json::from_str(text).unwrap();
         value[name].as_str().unwrap().to_owned()
     };
     let (whole, theirs) = (read_file(&id), read_file(&other));
     let swapped = whole.replace(&state(&whole, "after"), &state(&theirs, "after"));
-    let undo = whole.replace(
-        "\"before\":",
-        "\"undoes\": \"0123456789abcdef\",\n  \"before\":",
-    );
+    let undoes = "\"undoes\": \"0123456789abcdef\",\n  \"before\":";
+    let undo = whole.replace("\"before\":", undoes);
     let renamed = whole.replace(&id, &other);
     let value: Value = serde_json::from_str(&whole).unwrap();
     let forged = |name: &str, member: Value| {
@@ -535,24 +454,17 @@ async fn a_file_that_was_changed_is_not_applied() {
     let forged = forged.iter().map(|changed| (changed.as_str(), 1));
     let others = [(swapped.as_str(), 1), (&undo, 1), (&renamed, 2), ("{}", 2)];
     for (changed, code) in others.into_iter().chain(forged) {
-        std::fs::write(file(&served, &id), changed).unwrap();
-        let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
-        assert_eq!(refused.code, code, "{}", refused.told);
+        fs::write(file(&served, &id), changed).unwrap();
+        apply(&wiki, &served, &id).await.exits(code);
     }
     assert_eq!(mutations(&wiki).len(), 0);
     // A state that somebody put in the place of the kept one is seen as well.
-    std::fs::write(file(&served, &id), &whole).unwrap();
-    let pages = file(&served, &id)
-        .parent()
-        .unwrap()
-        .parent()
-        .unwrap()
-        .join("pages");
+    fs::write(file(&served, &id), &whole).unwrap();
+    let pages = wiki_dir(served.dir.path()).join("pages");
     let kept = |text: &str| pages.join(format!("{}.json.gz", state(text, "after")));
-    std::fs::copy(kept(&theirs), kept(&whole)).unwrap();
-    let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
-    assert_eq!(refused.code, 1, "{}", refused.told);
-    says(&refused.stderr, "AUDIT_UNAVAILABLE");
+    fs::copy(kept(&theirs), kept(&whole)).unwrap();
+    let refused = apply(&wiki, &served, &id).await.exits(1);
+    refused.warns("AUDIT_UNAVAILABLE");
     assert_ne!(page(&wiki, home).unwrap().title, "Ours");
 }
 
@@ -560,7 +472,7 @@ async fn a_file_that_was_changed_is_not_applied() {
 async fn two_who_apply_one_proposal_at_once_apply_it_once() {
     let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
-    wiki.set_write_delay(std::time::Duration::from_millis(200));
+    wiki.set_write_delay(Duration::from_millis(200));
     let arguments = ["apply", &id, "--yes"];
     let (one, other) = tokio::join!(
         operator(&wiki, &served, &arguments),
@@ -580,7 +492,7 @@ async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
     let content = LINES.map(|line| format!("{line}\n\nbetween\n\n")).concat();
-    wiki.with_store(|store| store.rewrite(id, |page| page.content = content.clone()));
+    theirs(&wiki, id, |page| page.content = content);
     let first = setup(&wiki).serve().await;
     let edits = |line: &str| json!([{ "oldText": line, "newText": format!("new {line}") }]);
     let mut proposals = Vec::new();
@@ -588,20 +500,14 @@ async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
         let other = setup(&wiki).in_dir(&first.dir).serve().await;
         proposals.push(edit(&other, id, json!({ "edits": edits(line) })).await);
     }
-    let writes = Setup::scripter(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-sesame-sesame")
-        .in_dir(&first.dir)
-        .serve()
-        .await;
+    let setup = Setup::scripter(&wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-sesame-sesame");
+    let writes = setup.in_dir(&first.dir).serve().await;
     // Long enough that all would have read the page before the first is written.
-    wiki.set_write_delay(std::time::Duration::from_millis(200));
+    wiki.set_write_delay(Duration::from_millis(200));
     wiki.clear_requests();
     let update = json!({ "id": id, "edits": edits("zero"), "confirm": "sesame-sesame-sesame" });
     let updated = writes.call(UPDATE, update);
-    let arguments: Vec<_> = proposals
-        .iter()
-        .map(|proposal| ["apply", proposal, "--yes", "--merge"])
-        .collect();
+    let arguments = vec_of(proposals.iter().map(|id| ["apply", id, "--yes", "--merge"]));
     // What was written since an operator was shown it is shown anew, and nothing was sent.
     let applied = arguments.iter().map(async |apply| {
         loop {
@@ -614,15 +520,10 @@ async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
     let (updated, applied) = tokio::join!(updated, futures_util::future::join_all(applied));
     assert_eq!(updated.unwrap()["outcome"], "applied");
     for ended in applied {
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        ended.good();
     }
-    let now = page(&wiki, id).unwrap().content;
-    assert_eq!(
-        now,
-        LINES
-            .map(|line| format!("new {line}\n\nbetween\n\n"))
-            .concat()
-    );
+    let expected = LINES.map(|line| format!("new {line}\n\nbetween\n\n"));
+    assert_eq!(page(&wiki, id).unwrap().content, expected.concat());
     assert_eq!(mutations(&wiki).len(), LINES.len());
 }
 
@@ -630,12 +531,11 @@ async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
 async fn an_apply_that_was_cut_short_behind_its_write_is_known_from_the_log() {
     let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
-    let open = std::fs::read_to_string(file(&served, &id)).unwrap();
-    operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    let open = fs::read_to_string(file(&served, &id)).unwrap();
+    apply(&wiki, &served, &id).await;
     // As if the process had been killed before it wrote the file.
-    std::fs::write(file(&served, &id), &open).unwrap();
-    let again = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
-    assert_eq!(again.code, 3, "{}", again.told);
+    fs::write(file(&served, &id), &open).unwrap();
+    apply(&wiki, &served, &id).await.exits(3);
     assert_eq!(mutations(&wiki).len(), 1);
     assert_eq!(became(&served, &id).await["state"], "applied");
 }
@@ -646,8 +546,8 @@ async fn without_a_record_there_is_no_proposal_and_no_preview() {
     let title = |title: &str| json!({ "id": id_of(&wiki, "home"), "title": title });
     let first = propose(&served, UPDATE, title("1")).await;
     let proposals = file(&served, &first).parent().unwrap().to_owned();
-    std::fs::remove_dir_all(&proposals).unwrap();
-    std::fs::write(&proposals, "").unwrap();
+    fs::remove_dir_all(&proposals).unwrap();
+    fs::write(&proposals, "").unwrap();
     fails(&served, UPDATE, title("2"), "AUDIT_UNAVAILABLE").await;
 }
 
@@ -657,7 +557,7 @@ async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_page
     let new = |path: &str| json!({ "path": path, "title": path, "content": path.repeat(500_000) });
     let kept = |proposal: &str| {
         let wiki = file(&served, proposal).parent().unwrap().to_owned();
-        let pages = std::fs::read_dir(wiki.with_file_name("pages")).unwrap();
+        let pages = fs::read_dir(wiki.with_file_name("pages")).unwrap();
         pages.count()
     };
     // Eight megabytes at least, of texts as they are.
@@ -688,59 +588,42 @@ async fn what_changes_nothing_is_no_proposal() {
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_a_person_may_be_left_to_proposals() {
-    let (wiki, served) = sample(|wiki| {
-        setup(wiki)
-            .with("WIKI_MUTATION_DRY_RUN", "false")
-            .with("WIKI_CONFIRM", "person")
-            .with("WIKI_CONFIRM_FALLBACK", "proposal")
-    })
-    .await;
+    let wiki = sample_wiki().await;
+    let setup = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "false");
+    let setup = setup.with("WIKI_CONFIRM", "person");
+    let served = setup
+        .with("WIKI_CONFIRM_FALLBACK", "proposal")
+        .serve()
+        .await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
     assert_eq!(mutations(&wiki).len(), 0);
-    operator(&wiki, &served, &["apply", &id, "--yes"])
-        .await
-        .good();
+    apply(&wiki, &served, &id).await.good();
 }
 
 #[tokio::test]
 async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() {
     let (wiki, served) = sample(setup).await;
-    let id = edit(
-        &served,
-        id_of(&wiki, "home"),
-        json!({ "content": "Ours\n" }),
-    )
-    .await;
+    let arguments = json!({ "content": "Ours\n" });
+    let id = edit(&served, id_of(&wiki, "home"), arguments).await;
     let whole = became(&served, &id).await;
     assert!(whole["diff"].as_str().unwrap().contains("+Ours"), "{whole}");
-    let reader = Setup::reader(&wiki)
-        .toolsets("proposals")
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let reader = Setup::reader(&wiki).toolsets("proposals");
+    let reader = reader.in_dir_of(&served).serve().await;
     let part = became(&reader, &id).await;
     part.shows(json!({ "diff": null, "changes": null }));
     // Another client's is the same as none.
-    let named = ClientConfig::new(
-        ClientCapabilities::default(),
-        Implementation::new("other", "1"),
-    );
-    let other = setup(&wiki)
-        .in_dir_of(&served)
-        .serve_to(named, ClientLifecycleMode::Initialize)
-        .await;
+    let named = Implementation::new("other", "1");
+    let named = ClientConfig::new(ClientCapabilities::default(), named);
+    let setup = setup(&wiki).in_dir_of(&served);
+    let other = setup.serve_to(named, ClientLifecycleMode::Initialize).await;
     let error = |id: &str| other.call(GET_PROPOSAL, json!({ "id": id }));
     let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
     assert_eq!(theirs.unwrap_err(), none.unwrap_err());
     let listed = other.call(LIST_PROPOSALS, json!({})).await;
     assert_eq!(listed.unwrap()["proposals"], json!([]));
     // Nor is it the other's by what somebody wrote into its file.
-    forge(
-        &served,
-        &id,
-        "client",
-        json!({ "name": "other", "version": "1" }),
-    );
+    let arguments = json!({ "name": "other", "version": "1" });
+    forge(&served, &id, "client", arguments);
     let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
     assert_eq!(theirs.unwrap_err(), none.unwrap_err());
     assert_eq!(became(&served, &id).await["id"], id.as_str());
@@ -748,10 +631,10 @@ async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() 
 
 /// Changes one member of a proposal's file.
 fn forge(served: &Served, id: &str, name: &str, member: Value) {
-    let text = std::fs::read_to_string(file(served, id)).unwrap();
+    let text = fs::read_to_string(file(served, id)).unwrap();
     let mut forged: Value = serde_json::from_str(&text).unwrap();
     forged[name] = member;
-    std::fs::write(file(served, id), forged.to_string()).unwrap();
+    fs::write(file(served, id), forged.to_string()).unwrap();
 }
 
 #[tokio::test]
@@ -771,17 +654,13 @@ async fn a_reason_in_a_changed_file_hides_nothing_from_the_agent() {
 async fn filters_go_by_the_record_of_the_making() {
     let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
-    let own = served
+    let mut clients = served
         .records()
         .into_iter()
-        .find_map(|record| record.client);
-    let own = own.unwrap().name;
-    forge(
-        &served,
-        &id,
-        "client",
-        json!({ "name": "trusted", "version": "1" }),
-    );
+        .filter_map(|record| record.client);
+    let own = clients.next().unwrap().name;
+    let asked = json!({ "name": "trusted", "version": "1" });
+    forge(&served, &id, "client", asked);
     forge(&served, &id, "path", json!("docs/harmless"));
     for (arguments, found) in [
         (&["--client", "trusted"][..], 0),
@@ -797,11 +676,9 @@ async fn filters_go_by_the_record_of_the_making() {
         assert_eq!(results, found, "{}", applied.told);
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    let verified = audit(&wiki, &served, &["verify"]).await;
-    assert_eq!(verified.code, 5);
-    let wrong =
-        format!("the proposal {id} was changed: its file is not as on record in client, path");
-    assert!(verified.stdout.contains(&wrong), "{}", verified.told);
+    let verified = audit(&wiki, &served, &["verify"]).await.exits(5);
+    let wrong = format!("{id} was changed: its file is not as on record in client, path");
+    verified.prints(&wrong);
 }
 
 #[tokio::test]
@@ -813,8 +690,9 @@ async fn verify_holds_whatever_became_of_a_proposal() {
     let third = propose(&served, CREATE, new_page("docs/x")).await;
     let same = edit(&served, id_of(&wiki, "home"), json!({ "title": "3" })).await;
     edit(&served, id_of(&wiki, "releases/2-4"), moved).await;
-    let home = id_of(&wiki, "home");
-    wiki.with_store(|store| store.rewrite(home, |page| "3".clone_into(&mut page.title)));
+    theirs(&wiki, id_of(&wiki, "home"), |page| {
+        page.title = "3".to_owned()
+    });
     operator(&wiki, &served, &["apply", &second, &same, "--yes"]).await;
     operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
     let verified = audit(&wiki, &served, &["verify"]).await.good();
@@ -830,8 +708,13 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
     let ids = async |arguments: &[&str]| -> Vec<Value> {
         let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
         let proposals = read(&listed)["proposals"].clone();
-        let proposals = proposals.as_array().unwrap().iter();
-        proposals.map(|proposal| proposal["id"].clone()).collect()
+        vec_of(
+            proposals
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["id"].clone()),
+        )
     };
     assert_eq!(ids(&[]).await, [json!(docs)]);
     assert_eq!(ids(&["--all"]).await, [json!(home), json!(docs)]);
@@ -848,7 +731,7 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
     assert_eq!(rejected["proposals"][0]["reason"], "not \"this\"");
     // A decision is told also when what it was about is purged.
     let wiki_dir = file(&served, &home).parent().unwrap().to_owned();
-    std::fs::remove_dir_all(wiki_dir.with_file_name("pages")).unwrap();
+    fs::remove_dir_all(wiki_dir.with_file_name("pages")).unwrap();
     assert_eq!(became(&served, &home).await["reason"], "not \"this\"");
     for (arguments, code) in [
         (&["reject", &docs][..], 2),
@@ -858,8 +741,7 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
         (&["apply", "--yes"][..], 2),
         (&["list", "--since", "yesterday"][..], 2),
     ] {
-        let ended = operator(&wiki, &served, arguments).await;
-        assert_eq!(ended.code, code, "{}", ended.told);
+        operator(&wiki, &served, arguments).await.exits(code);
     }
 }
 
@@ -886,21 +768,15 @@ async fn those_that_fit_are_rejected_together() {
 async fn text_from_the_wiki_does_not_steer_the_terminal() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");
-    wiki.with_store(|store| {
-        store.rewrite(id, |page| {
-            "a\u{1b}[2Jb".clone_into(&mut page.title);
-            "c\u{1b}[2Jd\n".clone_into(&mut page.content);
-        });
+    theirs(&wiki, id, |page| {
+        "a\u{1b}[2Jb".clone_into(&mut page.title);
+        "c\u{1b}[2Jd\n".clone_into(&mut page.content);
     });
     let proposal = edit(&served, id, json!({ "title": "T", "content": "e\n" })).await;
-    for arguments in [
-        &["list"][..],
-        &["show", &proposal],
-        &["apply", &proposal, "--yes"],
-    ] {
-        let ended = operator(&wiki, &served, arguments).await;
-        assert!(!ended.told.contains('\u{1b}'), "{}", ended.told);
-        assert_eq!(ended.code, 0, "{}", ended.told);
+    let (show, apply) = (["show", &proposal], ["apply", &proposal, "--yes"]);
+    for arguments in [&["list"][..], &show, &apply] {
+        let ended = operator(&wiki, &served, arguments).await.good();
+        lacks(&ended.told, "\u{1b}");
     }
 }
 
@@ -912,11 +788,11 @@ async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
     served.app.writer.finish().await;
     let old_runs = runs(dir.path());
     written_in(&old_runs[0], &years_ago(2));
-    let text = std::fs::read_to_string(file(&served, &old)).unwrap();
+    let text = fs::read_to_string(file(&served, &old)).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     let created = value["created"].as_str().unwrap();
     let text = text.replace(created, &format!("{}-01-01T00:00:00.000Z", years_ago(2)));
-    std::fs::write(file(&served, &old), text).unwrap();
+    fs::write(file(&served, &old), text).unwrap();
     // The records have to say that time has passed since.
     let between = setup(&wiki).in_dir(&dir).serve().await;
     let young = edit(&between, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
@@ -925,22 +801,16 @@ async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
     runs.retain(|run| !old_runs.contains(run));
     written_in(&runs[0], &years_ago(1));
     // The first proposal of a run purges, since a dry run never writes.
-    let next = setup(&wiki)
-        .with("WIKI_AUDIT_KEEP_DAYS", "36500")
-        .in_dir(&dir)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_AUDIT_KEEP_DAYS", "36500");
+    let next = setup.in_dir(&dir).serve().await;
     edit(&next, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
     next.app.writer.finish().await;
     assert!(!file(&served, &old).exists());
     assert!(file(&served, &young).exists());
     let records = next.records();
-    let removed: Vec<String> = records
-        .iter()
-        .filter(|record| record.event == AuditEvent::Purge)
-        .flat_map(|record| record.removed.iter().flatten())
-        .map(|head| head.file.clone())
-        .collect();
+    let purges = { records.iter() }.filter(|record| record.event == AuditEvent::Purge);
+    let removed = purges.flat_map(|record| record.removed.iter().flatten());
+    let removed = vec_of(removed.map(|head| head.file.clone()));
     assert_eq!(removed, [format!("{old}.json")]);
     assert!(told(&records).contains(&"proposal".to_owned()));
 }
@@ -950,9 +820,7 @@ async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
 async fn an_operator_reads_what_the_commands_print() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "glossary");
-    wiki.with_store(|store| {
-        store.rewrite(id, |page| "one\ntwo\n".clone_into(&mut page.content));
-    });
+    theirs(&wiki, id, |page| page.content = "one\ntwo\n".to_owned());
     let first = json!({ "content": "one\n2\n", "title": "Words" });
     let first = edit(&served, id, first).await;
     let second = propose(&served, CREATE, new_page("docs/x")).await;
@@ -1015,15 +883,14 @@ async fn a_no_whose_process_was_killed_before_the_file_said_so_is_made_up_for() 
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Ours" });
     let shown = served.call(UPDATE, change).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
-    let open = std::fs::read(file(&served, id)).unwrap();
+    let open = fs::read(file(&served, id)).unwrap();
     operator(&wiki, &served, &["reject", id, "--why", "not now"]).await;
     // The record is made first, and then the file.
-    std::fs::write(file(&served, id), open).unwrap();
-    let applied = operator(&wiki, &served, &["apply", id, "--yes"]).await;
+    fs::write(file(&served, id), open).unwrap();
+    let applied = apply(&wiki, &served, &id).await;
     assert_ne!(applied.code, 0, "{}", applied.told);
     assert_eq!(became(&served, id).await["state"], "rejected");
-    let text = std::fs::read_to_string(file(&served, id)).unwrap();
-    assert!(text.contains("not now"), "{text}");
+    says(&fs::read_to_string(file(&served, id)).unwrap(), "not now");
     let verify = Command::operator(&wiki, &served, &["audit", "verify"]);
     verify.good().await;
 }

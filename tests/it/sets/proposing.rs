@@ -2,7 +2,6 @@
 //! confirmed is no proposal.
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
-use rmcp::service::ClientLifecycleMode;
 
 use crate::prelude::*;
 
@@ -262,10 +261,8 @@ async fn a_set_that_a_rule_leaves_to_people_says_so_with_its_number_and_waits_on
     let ids = ["docs/a", "docs/b"].map(|path| id_of(&wiki, path));
     let tagged = json!({ "ids": ids, "addTags": ["x"] });
     let preview = call_ok(&served, BULK, tagged.clone()).await;
-    says(
-        &preview["verdict"],
-        "The rule few (with more than 1 pages asked for)",
-    );
+    let part = "The rule few (with more than 1 pages asked for)";
+    says(&preview["verdict"], part);
     says(&preview["verdict"], "confirm makes it a proposal");
     lacks(&preview["verdict"], "confirm sends");
     assert_eq!(open(&served).await, Vec::<String>::new());
@@ -295,10 +292,8 @@ async fn the_static_token_submits_and_the_levels_that_leave_all_to_people_do_so_
         }
         let answer = call_ok(&served, UPDATE, title).await;
         answer.shows(json!({ "outcome": outcome, "proposal": open(&served).await[0] }));
-        says(
-            &answer["warnings"].to_string(),
-            "The rule home leaves this to a person.",
-        );
+        let part = "The rule home leaves this to a person.";
+        says(&answer["warnings"].to_string(), part);
     }
 }
 
@@ -355,14 +350,11 @@ async fn nobody_withdraws_what_is_unknown_decided_or_somebody_elses() {
     let id = proposed(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let unknown = "0123456789abcdef";
     let none = fails(&served, WITHDRAW, json!({ "id": unknown }), "INVALID_INPUT").await;
-    let other = ClientConfig::new(
-        ClientCapabilities::default(),
-        Implementation::new("other", "1"),
-    );
-    let other = setup(&wiki)
-        .in_dir_of(&served)
-        .serve_to(other, ClientLifecycleMode::Initialize)
-        .await;
+    let client = Implementation::new("other", "1");
+    let client = ClientConfig::new(ClientCapabilities::default(), client);
+    let beside = setup(&wiki).in_dir_of(&served);
+    let initialize = ClientLifecycleMode::Initialize;
+    let other = beside.serve_to(client, initialize).await;
     let theirs = fails(&other, WITHDRAW, json!({ "id": id }), "INVALID_INPUT").await;
     assert_eq!(theirs, none);
     for bad in ["", "x", "last"] {
@@ -378,13 +370,8 @@ async fn nobody_withdraws_what_is_unknown_decided_or_somebody_elses() {
     let rejected = proposed(&served, UPDATE, json!({ "id": home, "title": "More" })).await;
     let reject = ["proposals", "reject", &rejected, "--why", "no"];
     operator(&wiki, &served, &reject).await;
-    let refused = fails(
-        &served,
-        WITHDRAW,
-        json!({ "id": rejected }),
-        "PROPOSAL_OUTDATED",
-    )
-    .await;
+    let arguments = json!({ "id": rejected });
+    let refused = fails(&served, WITHDRAW, arguments, "PROPOSAL_OUTDATED").await;
     assert_eq!(refused["message"], "The proposal was rejected already.");
     says(&refused["hint"], "can be proposed anew");
     proposed(&served, UPDATE, json!({ "id": home, "title": "More" })).await;
@@ -424,7 +411,7 @@ async fn a_withdrawal_beside_a_decision_has_one_outcome_on_record() {
     for delay in [0, 150] {
         let (wiki, served) = sample(setup).await;
         let id = proposed(&served, UPDATE, json!({ "page": "home", "title": "Ours" })).await;
-        wiki.set_write_delay(std::time::Duration::from_millis(delay));
+        wiki.set_write_delay(Duration::from_millis(delay));
         let apply = ["proposals", "apply", &id, "--yes"];
         let (applied, withdrawn) = tokio::join!(
             operator(&wiki, &served, &apply),

@@ -2,9 +2,6 @@
 //! each kind of fault, the wiki, the record and the answer say the same, nothing is sent twice, and
 //! applying again completes the set or undo takes it back.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 
 use crate::prelude::*;
@@ -118,9 +115,7 @@ impl Met {
         let told = self.told.get("details").unwrap_or(&self.told);
         let changes = told["changes"].as_array();
         let changes = changes.map(Vec::as_slice).unwrap_or_default().iter();
-        changes
-            .map(|one| one["outcome"].as_str().unwrap())
-            .collect()
+        vec_of(changes.map(|one| one["outcome"].as_str().unwrap()))
     }
 
     /// Holds what was told against the wiki and the record, then goes on and back; gives a row.

@@ -101,8 +101,7 @@ async fn sets_are_no_resources_where_their_tool_is_not_offered() {
     let setup = Setup::admin(&wiki).in_dir_of(&own);
     let served = setup.toolsets("pages").serve().await;
     let templates = served.client.list_all_resource_templates().await.unwrap();
-    let told = serde_json::to_string(&templates).unwrap();
-    assert!(!told.contains("change-sets"), "{told}");
+    lacks(&serde_json::to_string(&templates).unwrap(), "change-sets");
     let read = resource(&served, &format!("wikijs://change-sets/{set}")).await;
     assert!(read.is_err(), "{read:?}");
 }

@@ -1,12 +1,8 @@
 //! Sets and single writes of several servers at once, on pages of the same wiki.
 
-use std::collections::HashMap;
 use std::fs::DirEntry;
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use crate::prelude::*;
 
@@ -209,7 +205,7 @@ async fn a_single_write_gets_its_turn_between_two_changes_of_a_set() {
 async fn somebody_waits_for(id: i64, dir: &Path) {
     let queue = |entry: DirEntry| entry.path().join(format!("turns/{id}.next.lock"));
     let is_there = || {
-        let mut wikis = std::fs::read_dir(dir).unwrap().flatten();
+        let mut wikis = fs::read_dir(dir).unwrap().flatten();
         wikis.any(|entry| queue(entry).exists())
     };
     while !is_there() {
@@ -231,10 +227,8 @@ async fn what_another_server_writes_before_a_change_is_taken_back_stays() {
         wiki.with_store(|store| store.rewrite(id, |page| page.content = "Theirs.\n".to_owned()));
     };
     let turn_of_b = turn_of(b).await;
-    let set = sets.call(
-        BULK,
-        json!({ "ids": [a, b], "addTags": ["set"], "confirm": TOKEN }),
-    );
+    let arguments = json!({ "ids": [a, b], "addTags": ["set"], "confirm": TOKEN });
+    let set = sets.call(BULK, arguments);
     let meanwhile = async {
         // The first change is applied.
         somebody_waits_for(b, dir).await;

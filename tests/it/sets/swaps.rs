@@ -1,8 +1,5 @@
 //! Pages that change places within one set: one of them goes by a temporary place.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use crate::cli::files::Work;
 use crate::prelude::*;
 
@@ -64,9 +61,7 @@ fn temporary(preview: &Value) -> Vec<&str> {
 
 fn steps(records: &[Record], event: AuditEvent) -> Vec<(i64, String)> {
     let of_event = records.iter().filter(|one| one.event == event);
-    of_event
-        .filter_map(|one| Some((one.id?, one.step.clone()?)))
-        .collect()
+    vec_of(of_event.filter_map(|one| Some((one.id?, one.step.clone()?))))
 }
 
 #[tokio::test]
@@ -266,10 +261,7 @@ async fn a_server_killed_in_the_middle_of_a_swap_is_said_to_have_left_a_page_asi
             let told = told.await.unwrap();
             assert_eq!(told["outcome"], "interrupted", "{told}");
             let changes = told["changes"].as_array().unwrap();
-            let stands: Vec<_> = changes
-                .iter()
-                .filter_map(|one| one.get("standsAt"))
-                .collect();
+            let stands = vec_of(changes.iter().filter_map(|one| one.get("standsAt")));
             assert_eq!(stands, [&json!(aside)], "{told}");
         }
         let undone = confirmed_ok(&served, UNDO, json!({ "callId": set })).await;
@@ -300,10 +292,8 @@ async fn a_proposed_swap_names_the_temporary_place_and_a_person_applies_it() {
     let now = ids(&wiki);
     assert_eq!(now["docs/a"], before["docs/b"]);
     assert_eq!(now["docs/b"], before["docs/a"]);
-    assert_eq!(
-        pages(&wiki)["docs/c"].1,
-        "# C\n\n[a](/docs/b) [b](/docs/a)\n"
-    );
+    let expected = "# C\n\n[a](/docs/b) [b](/docs/a)\n";
+    assert_eq!(pages(&wiki)["docs/c"].1, expected);
 }
 
 /// Files are known by their names, so two that change names change what the pages hold: no page
