@@ -1,24 +1,17 @@
 //! Sites as tools, and several sites for one client over standard input and output.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
-
 use rmcp::ServiceExt as _;
 use rmcp::model::{
     CallToolRequestParams, GetPromptRequestParams, PaginatedRequestParams,
     ReadResourceRequestParams,
 };
-use rmcp::serve_server;
-use rmcp::service::{RoleClient, RunningService};
+use rmcp::service::RunningService;
 use tokio::sync::mpsc::{self, UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
-use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::{App, ManySites, Reload, Site, Sites, check_sites};
-use wikijs_gate::write::Timeouts;
 
 use super::{Hearing, Many, config, put, site, three};
-use crate::house::docs::generated;
 use crate::prelude::*;
 
 const LIST_SITES: &str = "wikijs_list_sites";
@@ -41,10 +34,7 @@ async fn a_caller_is_listed_its_own_sites_and_reads_the_status_of_each() {
     let many = Many::start(&text).await;
     let listed = many.call("/c", &two, LIST_SITES, json!({})).await;
     let rows = listed["sites"].as_array().unwrap();
-    let told: Vec<_> = rows
-        .iter()
-        .map(|row| row["name"].as_str().unwrap())
-        .collect();
+    let told = vec_of(rows.iter().map(|row| row["name"].as_str().unwrap()));
     assert_eq!(told, ["c", "a"], "{listed}");
     rows[0].shows(json!({ "answers": true, "openSets": 0, "rights": "reads, writes, deletes" }));
     assert_eq!(
@@ -145,10 +135,7 @@ impl OfSites {
 
     async fn names(&self) -> Vec<String> {
         let tools = self.client.list_all_tools().await.unwrap();
-        tools
-            .into_iter()
-            .map(|tool| tool.name.into_owned())
-            .collect()
+        vec_of(tools.into_iter().map(|tool| tool.name.into_owned()))
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
@@ -181,13 +168,8 @@ async fn each_tool_is_there_once_a_site_and_acts_on_that_site_alone() {
     let tools = serde_json::to_string(&server.client.list_all_tools().await.unwrap()).unwrap();
     lacks(&tools, "wikijs_");
     says(&tools, "docs_get_page_by_path");
-    let instructions = server
-        .client
-        .peer_info()
-        .unwrap()
-        .instructions
-        .clone()
-        .unwrap();
+    let instructions = server.client.peer_info().unwrap();
+    let instructions = instructions.instructions.clone().unwrap();
     says(&instructions, "Site docs (");
     says(&instructions, "Site hand-book (");
     for (tool, title) in [
@@ -266,10 +248,8 @@ async fn resources_and_prompts_say_which_site_they_are_of() {
         let read = server.client.read_resource(read).await.unwrap();
         let read = serde_json::to_value(&read).unwrap();
         assert_eq!(read["contents"][0]["uri"], uri);
-        says(
-            read["contents"][0]["text"].as_str().unwrap(),
-            &format!("\"site\":\"{site}\""),
-        );
+        let part = format!("\"site\":\"{site}\"");
+        says(read["contents"][0]["text"].as_str().unwrap(), &part);
         let page = ReadResourceRequestParams::new(format!("wikijs://{site}/en/home"));
         let page =
             serde_json::to_string(&server.client.read_resource(page).await.unwrap()).unwrap();
@@ -336,7 +316,7 @@ async fn names_that_clients_do_not_take_stop_the_start() {
     let [docs, ..] = three().await;
     let dir = TempDir::new().unwrap();
     let tools = dir.path().join("tools");
-    std::fs::create_dir(&tools).unwrap();
+    fs::create_dir(&tools).unwrap();
     let recipe = format!(
         "name = \"custom_{}\"\ndescription = \"x\"\ntool = \"wikijs_list_tags\"\n[values]\nquery = \"a\"\n",
         "x".repeat(55)
@@ -367,11 +347,8 @@ async fn names_that_clients_do_not_take_stop_the_start() {
     ] {
         put(&dir, text);
         let command = Command::new(&["serve", "--sites", sites]);
-        let ended = command
-            .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
-            .end()
-            .await;
-        assert_eq!(ended.code, 2, "{}", ended.told);
+        let ended = command.with("WIKI_CONFIG", config(&dir).to_str().unwrap());
+        let ended = ended.end().await.exits(2);
         says(&ended.told, fault);
     }
 }

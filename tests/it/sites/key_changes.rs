@@ -1,11 +1,8 @@
 //! A new key of the wiki is taken without a restart, and nothing that the old one taught outlives
 //! it.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::prelude::*;
 
@@ -83,9 +80,7 @@ async fn a_read_that_a_revoked_key_is_refused_is_answered_with_the_new_one() {
     wiki.revoke(&keys.editor);
     file.put(&keys.admin);
     let update = json!({ "id": id, "title": "New title" });
-    let error = served.call(UPDATE, update.clone()).await;
-    let error = error.unwrap_err();
-    assert_eq!(error["code"], "KEY_REJECTED");
+    let error = fails(&served, UPDATE, update.clone(), "KEY_REJECTED").await;
     says(&error["hint"], "Call again");
     served.confirmed(UPDATE, update).await.unwrap();
 }
@@ -180,7 +175,7 @@ async fn a_write_under_way_goes_on_with_the_key_that_it_began_with() {
     let preview = served.call(UPDATE, update.clone()).await;
     update["confirm"] = preview.unwrap()["confirm"].clone();
     wiki.set_write_delay(Duration::from_millis(300));
-    let app = std::sync::Arc::clone(&served.app);
+    let app = Arc::clone(&served.app);
     let write = tokio::spawn(async move { served.call(UPDATE, update).await });
     // While the first of its two steps is under way, a key comes that may do neither.
     between.mutations_arrive(1).await;

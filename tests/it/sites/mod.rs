@@ -5,31 +5,22 @@ mod key_changes;
 mod peers;
 mod site_commands;
 
-use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use regex::{Captures, Regex};
 use rmcp::ServiceExt as _;
 use rmcp::handler::client::ClientHandler;
-use rmcp::model::{CallToolRequestParams, ServerNotification, SubscriptionFilter};
-use rmcp::serve_server;
-use rmcp::service::{ClientServiceExt as _, NotificationContext, RoleClient, RunningService};
+use rmcp::model::{ServerNotification, SubscriptionFilter};
+use rmcp::service::{ClientServiceExt as _, NotificationContext, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
-use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::http::HttpServer;
 use wikijs_gate::server::{App, Handler, Reload, Site, Sites};
-use wikijs_gate::write::Timeouts;
 
-use crate::house::docs::generated;
 use crate::http::hosted::{Answer, call, initialize, speaking};
 use crate::prelude::*;
 use crate::review::{Browser, reviewer};
@@ -50,10 +41,7 @@ fn config(dir: &TempDir) -> PathBuf {
 pub(crate) fn put(dir: &TempDir, text: &str) {
     let new = dir.path().join("new.toml");
     let audit = dir.path().join("audit");
-    let text = format!(
-        "audit_dir = {:?}\nindex = \"off\"\n{text}",
-        audit.to_str().unwrap()
-    );
+    let text = format!("audit_dir = {audit:?}\nindex = \"off\"\n{text}");
     fs::write(&new, text).unwrap();
     fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
     fs::rename(&new, config(dir)).unwrap();
@@ -108,10 +96,9 @@ impl Many {
     }
 
     pub(crate) async fn post(&self, place: &str, caller: &Caller, message: &Value) -> Answer {
-        let path = format!("/mcp{place}");
-        self.hosted
-            .send("POST", &path, &speaking(caller), &message.to_string())
-            .await
+        let (path, caller) = (format!("/mcp{place}"), speaking(caller));
+        let message = message.to_string();
+        self.hosted.send("POST", &path, &caller, &message).await
     }
 
     async fn open(&self, place: &str, caller: &Caller) -> Caller {
@@ -152,11 +139,19 @@ impl Many {
 }
 
 pub(crate) async fn three() -> [DemoWiki; 3] {
-    [
-        wiki_of(&[("home", "first")]).await,
-        wiki_of(&[("home", "second")]).await,
-        wiki_of(&[("home", "third")]).await,
-    ]
+    let of = async |text| wiki_of(&[("home", text)]).await;
+    [of("first").await, of("second").await, of("third").await]
+}
+
+/// A settings file of these wikis under the names `a`, `b`…, with these lines before them.
+fn sites_of(lines: &str, wikis: &[&DemoWiki]) -> String {
+    let sites = { wikis.iter().zip(["a", "b", "c"]) }.map(|(wiki, name)| site(name, wiki, ""));
+    format!("{lines}{}", vec_of(sites).concat())
+}
+
+/// The line of a settings file that names the file of clients.
+fn of_names(names: &Names) -> String {
+    format!("serve_tokens_file = {:?}\n", names.path())
 }
 
 /// The titles of a wiki's page, one after another.
@@ -198,9 +193,8 @@ const CLOSED: [&str; 10] = [
 /// The lines of a server that writes, with one gate closed.
 pub(crate) fn with_gate(closed: &str) -> String {
     let name = closed.split(" =").next().unwrap();
-    let lines = WRITES
-        .lines()
-        .filter(|line| name.is_empty() || !line.starts_with(name));
+    let is_kept = |line: &&str| name.is_empty() || !line.starts_with(name);
+    let lines = WRITES.lines().filter(is_kept);
     let lines = lines.chain([closed]).map(|line| format!("{line}\n"));
     lines.collect()
 }
@@ -258,9 +252,8 @@ async fn a_gate_closed_at_the_top_closes_the_one_site_of_a_client() {
                 let mut request = CallToolRequestParams::new(tool);
                 request.arguments = Some(arguments.as_object().unwrap().clone());
                 let answer = client.call_tool(request).await.ok();
-                answer
-                    .and_then(|answer| answer.structured_content)
-                    .unwrap_or_default()
+                let content = answer.and_then(|answer| answer.structured_content);
+                content.unwrap_or_default()
             });
             assert_eq!(found.await, expected, "{lines:?}");
         }
@@ -272,12 +265,7 @@ const WRITES: &str = "mutations_enabled = true\nmutation_dry_run = false\n";
 #[tokio::test]
 async fn each_site_is_another_wiki_and_no_session_reaches_two() {
     let [a, b, _] = three().await;
-    let text = format!(
-        "default_site = \"b\"\n{}{}",
-        site("a", &a, ""),
-        site("b", &b, "")
-    );
-    let many = Many::start(&text).await;
+    let many = Many::start(&sites_of("default_site = \"b\"\n", &[&a, &b])).await;
     let nobody = Caller::default();
     assert_eq!(many.home("/a", &nobody).await, "first");
     assert_eq!(many.home("/b", &nobody).await, "second");
@@ -299,21 +287,11 @@ async fn each_site_is_another_wiki_and_no_session_reaches_two() {
 async fn a_client_sees_its_sites_alone() {
     let [a, b, c] = three().await;
     let names = Names::new();
-    let of = |sites: &[&str]| {
-        Grant::default()
-            .but(|grant| grant.sites = Some(sites.iter().map(|name| (*name).to_owned()).collect()))
-    };
-    let one = names.add("one", of(&["a"]));
-    let two = names.add("two", of(&["a", "c"]));
+    let one = names.granted("one", |may| may.sites = some(["a"]));
+    let two = names.granted("two", |may| may.sites = some(["a", "c"]));
     let old = names.client("old");
-    let text = format!(
-        "serve_tokens_file = {:?}\ndefault_site = \"b\"\n{}{}{}",
-        names.path().to_str().unwrap(),
-        site("a", &a, ""),
-        site("b", &b, ""),
-        site("c", &c, "")
-    );
-    let many = Many::start(&text).await;
+    let lines = format!("{}default_site = \"b\"\n", of_names(&names));
+    let many = Many::start(&sites_of(&lines, &[&a, &b, &c])).await;
     let mut seen = Vec::new();
     for (name, caller) in [("one", &one), ("two", &two), ("old", &old)] {
         for place in ["", "/a", "/b", "/c"] {
@@ -347,13 +325,8 @@ async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
     let [a, b, _] = three().await;
     let names = Names::new();
     let maker = names.granted("ci", |grant| grant.sites = some(["a", "b"]));
-    let text = format!(
-        "serve_tokens_file = {:?}\ntoolsets = [\"pages\", \"delegate\"]\n{}{}",
-        names.path().to_str().unwrap(),
-        site("a", &a, ""),
-        site("b", &b, "")
-    );
-    let many = Many::start(&text).await;
+    let lines = format!("{}toolsets = [\"pages\", \"delegate\"]\n", of_names(&names));
+    let many = Many::start(&sites_of(&lines, &[&a, &b])).await;
     let wanted = json!({ "task": "look around" });
     let made = many.call("/a", &maker, DELEGATE, wanted).await;
     let token = made["token"].as_str().unwrap_or_else(|| panic!("{made}"));
@@ -385,35 +358,26 @@ async fn a_gate_of_the_file_holds_from_then_on_and_its_previews_end() {
     let [a, b, _] = three().await;
     let with = |more: &str| format!("{WRITES}{}{}", site("a", &a, more), site("b", &b, ""));
     let many = Many::start(&with("")).await;
+    let nobody = Caller::default();
     let (of_a, of_b) = (
-        many.open("/a", &Caller::default()).await,
-        many.open("/b", &Caller::default()).await,
+        many.open("/a", &nobody).await,
+        many.open("/b", &nobody).await,
     );
     let update = |wiki: &DemoWiki| json!({ "id": id_of(wiki, "home"), "title": "New" });
     let mut tokens = Vec::new();
     for (place, caller, wiki) in [("/a", &of_a, &a), ("/b", &of_b, &b)] {
         many.home(place, caller).await;
         let shown = many.call(place, caller, UPDATE, update(wiki)).await;
-        tokens.push(
-            shown["confirm"]
-                .as_str()
-                .unwrap_or_else(|| panic!("{shown}"))
-                .to_owned(),
-        );
+        assert!(shown["confirm"].is_string(), "{shown}");
+        tokens.push(shown["confirm"].clone());
     }
-    assert_eq!(
-        many.change(&with("denied_mutation_path_prefixes = [\"hr\"]"))
-            .await,
-        None
-    );
+    let narrower = with("denied_mutation_path_prefixes = [\"hr\"]");
+    assert_eq!(many.change(&narrower).await, None);
     // The other site's preview still counts, and what was read stays known at both.
     let mut confirmed = Vec::new();
-    for ((place, caller, wiki), token) in [("/a", &of_a, &a), ("/b", &of_b, &b)]
-        .into_iter()
-        .zip(tokens)
-    {
-        let mut arguments = update(wiki);
-        arguments["confirm"] = token.into();
+    let calls = [("/a", &of_a, &a), ("/b", &of_b, &b)].into_iter();
+    for ((place, caller, wiki), token) in calls.zip(tokens) {
+        let arguments = update(wiki).but(|it| it["confirm"] = token);
         let told = many.call(place, caller, UPDATE, arguments).await;
         let outcome = told.get("outcome").or_else(|| told.get("code"));
         confirmed.push(format!("{place} {}", outcome.unwrap_or(&told)));
@@ -431,12 +395,12 @@ async fn a_gate_of_the_file_holds_from_then_on_and_its_previews_end() {
 #[tokio::test]
 async fn what_is_bad_leaves_the_old_in_force_and_is_said() {
     let [a, b, c] = three().await;
-    let good = format!("{}{}", site("a", &a, ""), site("b", &b, ""));
+    let good = sites_of("", &[&a, &b]);
     let many = Many::start(&good).await;
     let nobody = Caller::default();
     let mut told = Vec::new();
     let dir = many.dir.path().to_str().unwrap().to_owned();
-    let moved = format!("{}{}", site("a", &a, ""), site("b", &c, ""));
+    let moved = sites_of("", &[&a, &c]);
     for bad in [
         format!("mutations_enabled = \"maybe\"\n{good}"),
         format!("{good}[sites.c]\nbase_url = {:?}\n", c.address()),
@@ -475,14 +439,12 @@ async fn what_is_bad_leaves_the_old_in_force_and_is_said() {
 #[tokio::test]
 async fn a_site_comes_and_goes_while_others_are_used() {
     let [a, b, c] = three().await;
-    let first = format!("{}{}", site("a", &a, ""), site("b", &b, ""));
+    let first = sites_of("", &[&a, &b]);
     let many = Many::start(&first).await;
     let nobody = Caller::default();
     let session = many.open("/a", &nobody).await;
-    assert_eq!(
-        many.change(&format!("{first}{}", site("c", &c, ""))).await,
-        None
-    );
+    let all = sites_of("", &[&a, &b, &c]);
+    assert_eq!(many.change(&all).await, None);
     assert_eq!(many.home("/c", &nobody).await, "third");
     assert_eq!(many.home("/a", &session).await, "first");
     let metrics = many.hosted.get("/metrics").await.body;
@@ -490,10 +452,8 @@ async fn a_site_comes_and_goes_while_others_are_used() {
         let line = format!("wikijs_gate_calls_in_flight{{site=\"{name}\"}} 0");
         assert!(metrics.contains(&line), "{metrics}");
     }
-    let heads = metrics
-        .matches("# TYPE wikijs_gate_calls_in_flight gauge")
-        .count();
-    assert_eq!(heads, 1, "{metrics}");
+    let heads = metrics.matches("# TYPE wikijs_gate_calls_in_flight gauge");
+    assert_eq!(heads.count(), 1, "{metrics}");
     assert_eq!(many.change(&site("a", &a, "")).await, None);
     let gone = many.post("/c", &nobody, &initialize("2025-11-25")).await;
     assert_eq!(gone.status, 404);
@@ -530,12 +490,7 @@ async fn nothing_of_a_site_counts_at_a_later_one_of_its_name() {
 #[tokio::test]
 async fn a_dead_site_leaves_the_server_ready_and_is_named() {
     let [a, b, _] = three().await;
-    let text = format!(
-        "http_max_retries = 0\n{}{}",
-        site("a", &a, ""),
-        site("b", &b, "")
-    );
-    let many = Many::start(&text).await;
+    let many = Many::start(&sites_of("http_max_retries = 0\n", &[&a, &b])).await;
     drop(b);
     let answer = many.hosted.get("/readyz").await;
     let ready: Value = serde_json::from_str(&answer.body).unwrap();
@@ -551,14 +506,8 @@ async fn on_the_review_page_sites_are_told_apart() {
     let [a, b, c] = three().await;
     let names = Names::new();
     let agent = names.granted("agent", |grant| grant.sites = some(["a", "b", "c"]));
-    let text = format!(
-        "serve_tokens_file = {:?}\nmutations_enabled = true\nmutation_dry_run = false\nconfirm = \"review\"\nperson_timeout_s = 5\n{}{}{}",
-        names.path().to_str().unwrap(),
-        site("a", &a, ""),
-        site("b", &b, ""),
-        site("c", &c, "")
-    );
-    let many = Many::start(&text).await;
+    let lines = of_names(&names) + WRITES + "confirm = \"review\"\nperson_timeout_s = 5\n";
+    let many = Many::start(&sites_of(&lines, &[&a, &b, &c])).await;
     let propose = async |place: &str, wiki: &DemoWiki| {
         let caller = many.open(place, &agent).await;
         let (id, title) = (id_of(wiki, "home"), format!("New{place}"));
@@ -581,10 +530,8 @@ async fn on_the_review_page_sites_are_told_apart() {
     let queue = anna.open("/review?site=b").await;
     assert!(queue.text.contains(&of_b) && !queue.text.contains(&of_a));
     // Another site is as if it were not there, whatever the address says.
-    for hidden in [
-        format!("/review/sets/{of_c}?site=c"),
-        format!("/review/sets/{of_a}"),
-    ] {
+    for hidden in [format!("{of_c}?site=c"), of_a.clone()] {
+        let hidden = format!("/review/sets/{hidden}");
         assert_eq!(anna.open(&hidden).await.status, 404, "{hidden}");
     }
     // An address of a site shows its set, whichever was looked at before.
@@ -600,10 +547,9 @@ async fn on_the_review_page_sites_are_told_apart() {
     assert_eq!(title(&a), "Page home".to_owned());
     assert_eq!(title(&b), "New/b".to_owned());
     let of_site = |name: &str| {
-        let of_it = many.records().into_iter();
-        of_it
-            .filter(|record| record.site.as_deref() == Some(name))
-            .count()
+        let mut of_it = many.records();
+        of_it.retain(|record| record.site.as_deref() == Some(name));
+        of_it.len()
     };
     assert!(of_site("a") > 0 && of_site("b") > of_site("a"));
     let list = anna.open("/review/record?site=b").await;
@@ -616,9 +562,9 @@ async fn on_the_review_page_sites_are_told_apart() {
     let page = format!("/review/sets/{of_a}?site=a");
     let shown = anna.open(&page).await;
     anna.open("/review?site=b").await;
-    let (form_token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+    let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
     let form = [
-        ("form_token", &*form_token),
+        ("form_token", &*token),
         ("digest", &digest),
         ("decision", "apply"),
     ];
@@ -719,10 +665,8 @@ async fn exactly_the_sessions_whose_tools_changed_are_told() {
     assert_eq!(many.change(&with("toolsets = [\"pages\"]")).await, None);
     first_heard.recv().await.unwrap();
     let told = at_a.next().await.unwrap().unwrap();
-    assert!(
-        matches!(told, ServerNotification::ToolListChangedNotification(_)),
-        "{told:?}"
-    );
+    let is_it = matches!(told, ServerNotification::ToolListChangedNotification(_));
+    assert!(is_it, "{told:?}");
     assert!(count().await < before);
     assert_eq!(many.change(&with("")).await, None);
     first_heard.recv().await.unwrap();
@@ -740,19 +684,15 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let dir = TempDir::new().unwrap();
     put(&dir, "");
     let bare = |wiki: &DemoWiki| wiki.address().split_once("://").unwrap().1.to_owned();
+    let home = dir.path().to_str().unwrap().to_owned();
     let hidden = [
         (bare(&docs), "docs.lan"),
         (bare(&handbook), "handbook.lan"),
-        (
-            dir.path().to_str().unwrap().to_owned(),
-            "~/.config/wikijs-gate",
-        ),
+        (home, "~/.config/wikijs-gate"),
     ];
     let run = async |arguments: &[&str], stdin: &str| {
-        let mut command = Command::new(arguments)
-            .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
-            .with("WIKI_LOG", "off")
-            .stdin(stdin);
+        let command = Command::new(arguments).with("WIKI_CONFIG", config(&dir).to_str().unwrap());
+        let mut command = command.with("WIKI_LOG", "off").stdin(stdin);
         for (text, word) in &hidden {
             command = command.hide(text.clone(), word);
         }
@@ -783,17 +723,15 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let status = run(&["site", "status", "docs"], "").await;
     assert!(status.told.contains("docs.lan"), "{}", status.told);
     let missing = run(&["--site", "hr", "site", "status", "hr"], "").await;
-    assert_eq!(missing.code, 2, "{}", missing.told);
+    missing.exits(2);
     let good = fs::read_to_string(config(&dir)).unwrap();
     let wider = format!("{good}mutation_dry_run = false\n");
     fs::write(config(&dir), wider).unwrap();
-    let ended = run(&["config", "check"], "").await;
-    assert_eq!(ended.code, 2, "{}", ended.told);
+    let ended = run(&["config", "check"], "").await.exits(2);
     shown("wider", &ended.told);
     fs::write(config(&dir), &good).unwrap();
-    run(&["--site", "docs", "pause", "spring cleaning"], "")
-        .await
-        .good();
+    let pause = ["--site", "docs", "pause", "spring cleaning"];
+    run(&pause, "").await.good();
     let ended = run(&["site", "remove", "docs", "--yes"], "").await.good();
     shown("remove", &ended.told);
     let left = fs::read_to_string(config(&dir)).unwrap();
@@ -833,31 +771,19 @@ async fn what_is_no_wiki_or_there_already_is_not_added_and_the_file_stays() {
     };
     let add = async |name: &str, address: &str, key: &str| {
         let arguments = ["site", "add", name, "--base-url", address, "--key-stdin"];
-        let ended = Command::new(&arguments)
-            .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
-            .with("WIKI_HTTP_RETRY_TOTAL_MS", "5000")
-            .with("WIKI_LOG", "off")
-            .stdin(key)
-            .end()
-            .await;
+        let command = Command::new(&arguments).with("WIKI_HTTP_RETRY_TOTAL_MS", "5000");
+        let command = command.with("WIKI_CONFIG", config(&dir).to_str().unwrap());
+        let ended = command.quiet().stdin(key).end().await;
         (ended.code, ended.told)
     };
     let key = &b.keys().editor;
+    let unwritten = (1, "nothing was written");
+    let garbage = "garbage".to_owned();
     for (name, address, key, expected) in [
-        ("b", no_wiki(), key, (1, "nothing was written")),
-        ("b", closed, key, (1, "nothing was written")),
-        (
-            "b",
-            b.address(),
-            &"garbage".to_owned(),
-            (1, "nothing was written"),
-        ),
-        (
-            "b",
-            a.address(),
-            key,
-            (2, "the site a has this address already"),
-        ),
+        ("b", no_wiki(), key, unwritten),
+        ("b", closed, key, unwritten),
+        ("b", b.address(), &garbage, unwritten),
+        ("b", a.address(), key, (2, "has this address already")),
         ("a", b.address(), key, (2, "the settings file has a site a")),
         ("B", b.address(), key, (2, "a site's name is")),
         ("b", "ftp://b".to_owned(), key, (2, "must be an address")),
@@ -870,18 +796,11 @@ async fn what_is_no_wiki_or_there_already_is_not_added_and_the_file_stays() {
         assert_eq!(fs::read_to_string(config(&dir)).unwrap(), before);
     }
     // A list names what is wrong with each, beside what is good.
-    let broken = format!(
-        "{}{}",
-        site("a", &a, ""),
-        "[sites.c]\nbase_url = \"http://127.0.0.1:1\"\napi_token = \"k\"\n"
-    );
-    put(&dir, &broken);
-    let ended = Command::new(&["site", "list", "--json"])
-        .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
-        .with("WIKI_LOG", "off")
-        .end()
-        .await;
-    assert_eq!(ended.code, 1, "{}", ended.told);
+    let broken = "[sites.c]\nbase_url = \"http://127.0.0.1:1\"\napi_token = \"k\"\n";
+    put(&dir, &format!("{}{broken}", site("a", &a, "")));
+    let command = Command::new(&["site", "list", "--json"]).quiet();
+    let command = command.with("WIKI_CONFIG", config(&dir).to_str().unwrap());
+    let ended = command.end().await.exits(1);
     let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert!(listed["sites"][0].get("fault").is_none(), "{listed}");
     assert!(listed["sites"][1]["fault"].is_string(), "{listed}");

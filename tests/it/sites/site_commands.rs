@@ -1,9 +1,5 @@
 //! The commands about sites, as an operator runs them.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-
 use crate::prelude::*;
 
 /// A settings file in a directory of its own.
@@ -152,10 +148,7 @@ async fn a_site_is_taken_out_only_by_a_yes() {
     let (code, answer) = place.json(&["site", "remove", "a", "--yes"]).await;
     assert_eq!((code, &answer["removed"]), (0, &json!("a")), "{answer}");
     let left = place.text();
-    assert!(
-        left.ends_with(&format!("# of b\n{}", site("b", &b))),
-        "{left}"
-    );
+    ends(&left, &format!("# of b\n{}", site("b", &b)));
     begins(&left, "# mine\n");
     lacks(&left, "[sites.a]");
 }
@@ -218,8 +211,7 @@ async fn the_settings_of_a_site_are_checked_and_shown_with_their_origin() {
 async fn a_refresh_reads_what_changed_of_one_site_and_says_why_it_cannot() {
     let (a, b) = (wiki_of(&[("a/1", "apple")]).await, wiki_of(&[]).await);
     let place = Place::new(&format!("{}{}", site("a", &a), site("b", &b)));
-    let nameless = place.run(&["index", "refresh"], "").await;
-    assert_eq!(nameless.code, 2, "{}", nameless.told);
+    let nameless = place.run(&["index", "refresh"], "").await.exits(2);
     says(&nameless.stderr, "there are a, b");
     let refresh = ["index", "refresh", "--site", "a"];
     let whole = |pages: u64| json!({ "pages": pages, "of": pages, "isComplete": true });
@@ -240,8 +232,7 @@ async fn a_refresh_reads_what_changed_of_one_site_and_says_why_it_cannot() {
         (0, whole(0))
     );
     drop(a);
-    let dead = place.run(&refresh, "").await;
-    assert_eq!(dead.code, 1, "{}", dead.told);
+    let dead = place.run(&refresh, "").await.exits(1);
     lacks(&dead.stderr, "a server may be filling");
     let memory = [&refresh[..], &["--index", "memory"]].concat();
     place.run(&memory, "").await.exits(2);
