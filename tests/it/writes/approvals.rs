@@ -1,17 +1,15 @@
 //! A person's approval: what is asked, what an answer is good for, and what is not an answer.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction, InputResponses,
     ProtocolVersion,
 };
-use rmcp::service::ClientLifecycleMode;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use wikijs_gate::gates::SessionId;
 
 use crate::prelude::*;
-use crate::session::person::{Asking, BOTH, Generation, answered, serve, serve_as, setup};
+use crate::session::person::{Asking, BOTH, Generation, Person, answered, serve, serve_as, setup};
 
 /// What the records say of approvals: the decision, or the approval that an attempt names.
 fn approvals(records: &[Record]) -> Vec<String> {
@@ -34,12 +32,36 @@ fn description(id: i64, text: &str) -> Value {
     json!({ "id": id, "description": text })
 }
 
+/// A wiki, a server whose client asks a person, the person, and the home page.
+async fn at_home(generation: Generation) -> (DemoWiki, Served<Asking>, Person, i64) {
+    let wiki = sample_wiki().await;
+    let (served, person) = serve(setup(&wiki), generation).await;
+    let id = id_of(&wiki, "home");
+    (wiki, served, person, id)
+}
+
+/// What becomes of another description of a page when the person answers so.
+async fn described(
+    asking: (&Served<Asking>, &mut Person),
+    id: i64,
+    text: &str,
+    word: &str,
+) -> Result<Value, Value> {
+    answered(asking, UPDATE, description(id, text), word).await
+}
+
+/// The last approval on record, and what came after it.
+fn last_two(records: &[Record]) -> (&Record, &Record) {
+    let [.., approval, refusal] = records else {
+        panic!("{records:?}");
+    };
+    (approval, refusal)
+}
+
 #[tokio::test]
 async fn a_yes_sends_the_one_change_that_was_shown() {
     for generation in BOTH {
-        let wiki = sample_wiki().await;
-        let (served, mut person) = serve(setup(&wiki), generation).await;
-        let id = id_of(&wiki, "home");
+        let (wiki, served, mut person, id) = at_home(generation).await;
         let asking = async {
             let asked = person.is_asked().await;
             assert_eq!(mutations(&wiki).len(), 0);
@@ -51,33 +73,19 @@ async fn a_yes_sends_the_one_change_that_was_shown() {
         let call = served.call(UPDATE, description(id, "New"));
         let applied = tokio::join!(call, asking).0.unwrap();
         applied.shows(json!({ "outcome": "applied", "warnings": null }));
-        assert_eq!(
-            wiki.with_store(|store| store.page(id).unwrap().description.clone()),
-            Some("New".to_owned())
-        );
+        let written = wiki.with_store(|store| store.page(id).unwrap().description.clone());
+        assert_eq!(written.as_deref(), Some("New"));
 
         let records = served.records();
         let under = applied["callId"].as_str().unwrap();
         let expected = match generation {
-            Generation::Within => vec!["once".to_owned(), format!("sent under {under}")],
-            Generation::Between => {
-                vec![
-                    "asked".to_owned(),
-                    "once".to_owned(),
-                    format!("sent under {under}"),
-                ]
-            }
+            Generation::Within => format!("once, sent under {under}"),
+            Generation::Between => format!("asked, once, sent under {under}"),
         };
-        assert_eq!(approvals(&records), expected);
+        assert_eq!(approvals(&records).join(", "), expected);
 
         // The next change is a question of its own.
-        let refused = answered(
-            (&served, &mut person),
-            UPDATE,
-            description(id, "Newer"),
-            "no",
-        )
-        .await;
+        let refused = described((&served, &mut person), id, "Newer", "no").await;
         assert_eq!(refused.unwrap_err()["details"]["reason"], "no");
         assert_eq!(mutations(&wiki).len(), 1);
     }
@@ -89,23 +97,11 @@ async fn a_page_or_a_kind_is_approved_for_the_writes_that_follow_and_each_names_
         let wiki = sample_wiki().await;
         let (served, mut person) = serve(setup(&wiki), generation).await;
         let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "releases/2-4"));
-        let first = answered(
-            (&served, &mut person),
-            UPDATE,
-            description(home, "1"),
-            "page",
-        )
-        .await;
+        let first = described((&served, &mut person), home, "1", "page").await;
         let page = first.unwrap()["callId"].clone();
         served.call(UPDATE, description(home, "2")).await.unwrap();
         assert!(person.is_left_alone());
-        let second = answered(
-            (&served, &mut person),
-            UPDATE,
-            description(other, "3"),
-            "kind",
-        )
-        .await;
+        let second = described((&served, &mut person), other, "3", "kind").await;
         let kind = second.unwrap()["callId"].clone();
         served.call(UPDATE, description(other, "4")).await.unwrap();
         assert!(person.is_left_alone());
@@ -116,20 +112,15 @@ async fn a_page_or_a_kind_is_approved_for_the_writes_that_follow_and_each_names_
         assert!(person.is_left_alone());
 
         let said = approvals(&served.records());
-        let sent: Vec<&str> = said
-            .iter()
-            .filter_map(|one| one.strip_prefix("sent under "))
-            .collect();
+        let sent = vec_of({ said.iter() }.filter_map(|one| one.strip_prefix("sent under ")));
         assert_eq!(json!(sent), json!([page, page, kind, kind, create, create]));
     }
 }
 
 #[tokio::test]
 async fn an_approval_is_used_up_by_its_twentieth_write() {
-    let wiki = sample_wiki().await;
-    let (served, mut person) = serve(setup(&wiki), Generation::Within).await;
-    let id = id_of(&wiki, "home");
-    answered((&served, &mut person), UPDATE, description(id, "0"), "page")
+    let (wiki, served, mut person, id) = at_home(Generation::Within).await;
+    described((&served, &mut person), id, "0", "page")
         .await
         .unwrap();
     for write in 1..20 {
@@ -137,7 +128,7 @@ async fn an_approval_is_used_up_by_its_twentieth_write() {
         served.call(UPDATE, description(id, &text)).await.unwrap();
     }
     assert!(person.is_left_alone());
-    let again = answered((&served, &mut person), UPDATE, description(id, "20"), "no").await;
+    let again = described((&served, &mut person), id, "20", "no").await;
     assert_eq!(again.unwrap_err()["code"], "APPROVAL_DENIED");
     assert_eq!(mutations(&wiki).len(), 20);
 }
@@ -145,28 +136,21 @@ async fn an_approval_is_used_up_by_its_twentieth_write() {
 #[tokio::test]
 async fn deletes_moves_styles_and_scripts_are_asked_about_every_time() {
     for generation in BOTH {
-        let wiki = sample_wiki().await;
-        let (served, mut person) = serve(setup(&wiki), generation).await;
-        let id = id_of(&wiki, "home");
+        let (wiki, served, mut person, id) = at_home(generation).await;
         let other = id_of(&wiki, "releases/2-4");
-        answered((&served, &mut person), UPDATE, description(id, "p"), "page")
+        described((&served, &mut person), id, "p", "page")
             .await
             .unwrap();
-        answered(
-            (&served, &mut person),
-            UPDATE,
-            description(other, "k"),
-            "kind",
-        )
-        .await
-        .unwrap();
+        described((&served, &mut person), other, "k", "kind")
+            .await
+            .unwrap();
         let sent = mutations(&wiki).len();
         for (tool, arguments) in [
             (DELETE, json!({ "id": id })),
             (UPDATE, json!({ "id": id, "path": "docs/elsewhere" })),
             (
                 UPDATE,
-                json!({ "id": id, "path": "docs/elsewhere", "title": "T" }),
+                json!({ "id": id, "path": "docs/else", "title": "T" }),
             ),
             (UPDATE, json!({ "id": id, "scriptCss": "a { b: c }" })),
             (UPDATE, json!({ "id": id, "scriptJs": "a()", "title": "T" })),
@@ -177,9 +161,8 @@ async fn deletes_moves_styles_and_scripts_are_asked_about_every_time() {
                 // An answer that was not offered is none.
                 asked.answers("kind");
             };
-            let error = tokio::join!(served.call(tool, arguments.clone()), asking)
-                .0
-                .unwrap_err();
+            let call = served.call(tool, arguments.clone());
+            let error = tokio::join!(call, asking).0.unwrap_err();
             assert_eq!(error["details"]["reason"], "failed", "{arguments}");
         }
         assert_eq!(mutations(&wiki).len(), sent);
@@ -216,24 +199,20 @@ async fn without_a_session_there_is_only_once() {
 #[tokio::test]
 async fn whatever_is_not_a_yes_is_a_no() {
     let accept = || ElicitResult::new(ElicitationAction::Accept);
+    let cancel = || ElicitResult::new(ElicitationAction::Cancel);
+    let once = json!({ "answer": "once" });
     for generation in BOTH {
-        let wiki = sample_wiki().await;
-        let (served, mut person) = serve(setup(&wiki), generation).await;
-        let id = id_of(&wiki, "home");
+        let (wiki, served, mut person, id) = at_home(generation).await;
         for (result, reason) in [
             (accept().with_content(json!({ "answer": "no" })), "no"),
             (ElicitResult::new(ElicitationAction::Decline), "no"),
-            (ElicitResult::new(ElicitationAction::Cancel), "closed"),
+            (cancel(), "closed"),
+            (cancel().with_content(once.clone()), "closed"),
             (accept(), "failed"),
             (accept().with_content(json!({})), "failed"),
             (accept().with_content(json!({ "answer": "yes" })), "failed"),
             (accept().with_content(json!({ "answer": true })), "failed"),
             (accept().with_content(json!("once")), "failed"),
-            (
-                ElicitResult::new(ElicitationAction::Cancel)
-                    .with_content(json!({ "answer": "once" })),
-                "closed",
-            ),
         ] {
             let asking = async { person.is_asked().await.ends(result) };
             let call = served.call(UPDATE, description(id, "New"));
@@ -241,19 +220,11 @@ async fn whatever_is_not_a_yes_is_a_no() {
             assert_eq!(error["code"], "APPROVAL_DENIED");
             assert_eq!(error["details"]["reason"], reason);
             let records = served.records();
-            let [.., approval, refusal] = &records[..] else {
-                panic!("{records:?}");
-            };
+            let (approval, refusal) = last_two(&records);
             assert_eq!(approval.decision.as_deref(), Some(reason));
             assert_eq!(approval.standing, None);
             assert_eq!(refusal.code.as_deref(), Some("APPROVAL_DENIED"));
-            assert_eq!(
-                refusal
-                    .path
-                    .as_ref()
-                    .map(wikijs_gate::page::PagePath::as_str),
-                Some("home")
-            );
+            assert_eq!(refusal.path.as_ref().unwrap().as_str(), "home");
         }
         assert_eq!(mutations(&wiki).len(), 0);
     }
@@ -310,19 +281,24 @@ impl Raw {
             lines: BufReader::new(from).lines(),
             to,
         };
-        raw.send(
-            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
-            "clientInfo": { "name": "raw", "version": "1" } } }),
-        )
-        .await;
+            "clientInfo": { "name": "raw", "version": "1" },
+        });
+        raw.request(0, "initialize", params).await;
         raw.next().await;
-        raw.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+        raw.send(json!({ "method": "notifications/initialized" }))
             .await;
         raw
     }
 
-    async fn send(&mut self, message: Value) {
+    async fn request(&mut self, id: i64, method: &str, params: Value) {
+        let request = json!({ "id": id, "method": method, "params": params });
+        self.send(request).await;
+    }
+
+    async fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
         let line = format!("{message}\n");
         self.to.write_all(line.as_bytes()).await.unwrap();
     }
@@ -339,34 +315,27 @@ async fn an_answer_after_the_call_was_cancelled_is_not_used() {
     let (app, dir, stream) = setup(&wiki).listen();
     let mut raw = Raw::connect(stream).await;
     let id = id_of(&wiki, "home");
-    raw.send(
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": UPDATE, "arguments": description(id, "New") } }),
-    )
-    .await;
+    let update = json!({ "name": UPDATE, "arguments": description(id, "New") });
+    raw.request(1, "tools/call", update.clone()).await;
     let question = raw.next().await;
     assert_eq!(question["method"], "elicitation/create");
     // Meanwhile the server answers.
-    raw.send(json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }))
-        .await;
+    raw.request(2, "ping", json!({})).await;
     assert_eq!(raw.next().await["id"], 2);
 
-    raw.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }))
+    let params = json!({ "requestId": 1 });
+    raw.send(json!({ "method": "notifications/cancelled", "params": params }))
         .await;
     // The client is told that it need not ask any longer.
     let told = raw.next().await;
     assert_eq!(told["method"], "notifications/cancelled");
     assert_eq!(told["params"]["requestId"], question["id"]);
-    raw.send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": {
-        "action": "accept", "content": { "answer": "kind" } } }))
+    let answer = json!({ "action": "accept", "content": { "answer": "kind" } });
+    raw.send(json!({ "id": question["id"], "result": answer }))
         .await;
 
     // The same call again is asked about: the answer counted for nothing.
-    raw.send(
-        json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
-        "name": UPDATE, "arguments": description(id, "New") } }),
-    )
-    .await;
+    raw.request(3, "tools/call", update).await;
     let again = raw.next().await;
     assert_eq!(again["method"], "elicitation/create");
     app.writer.finish().await;
@@ -377,25 +346,19 @@ async fn an_answer_after_the_call_was_cancelled_is_not_used() {
 #[tokio::test]
 async fn a_page_that_changed_while_the_person_thought_is_a_conflict() {
     for generation in BOTH {
-        let wiki = sample_wiki().await;
-        let (served, mut person) = serve(setup(&wiki), generation).await;
-        let id = id_of(&wiki, "home");
-        for (tool, arguments) in [
-            (UPDATE, description(id, "Ours")),
-            (DELETE, json!({ "id": id })),
-        ] {
+        let (wiki, served, mut person, id) = at_home(generation).await;
+        let (ours, delete) = (description(id, "Ours"), json!({ "id": id }));
+        for (tool, arguments) in [(UPDATE, ours), (DELETE, delete)] {
             let asking = async {
                 let asked = person.is_asked().await;
                 wiki.with_store(|store| store.page_mut(id).unwrap().title += "!");
                 asked.answers("once");
             };
-            let error = tokio::join!(served.call(tool, arguments), asking)
-                .0
-                .unwrap_err();
+            let call = served.call(tool, arguments);
+            let error = tokio::join!(call, asking).0.unwrap_err();
             assert_eq!(error["code"], "EDIT_CONFLICT");
             assert_eq!(error["details"]["fields"], json!(["title"]));
-            let hint = error["hint"].as_str().unwrap();
-            assert!(hint.contains("call again; the person is asked"), "{hint}");
+            says(&error["hint"], "call again; the person is asked");
         }
         let asking = async {
             let asked = person.is_asked().await;
@@ -420,12 +383,7 @@ async fn nothing_is_held_up_while_a_person_thinks() {
             // A create needs the same turn as the delete, an update of its page the other.
             let created = answered((&served, &mut person), CREATE, new_page("docs/new"), "once");
             created.await.unwrap();
-            let updated = answered(
-                (&served, &mut person),
-                UPDATE,
-                description(id, "New"),
-                "once",
-            );
+            let updated = described((&served, &mut person), id, "New", "once");
             updated.await.unwrap();
             asked.answers("once");
         };
@@ -474,11 +432,8 @@ async fn a_confirm_counts_for_nothing_where_a_person_is_asked() {
         arguments["confirm"] = json!("0123456789abcdef0123456789abcdef");
         let refused = answered((&served, &mut person), UPDATE, arguments.clone(), "no").await;
         assert_eq!(refused.unwrap_err()["code"], "APPROVAL_DENIED");
-        let applied = answered((&served, &mut person), UPDATE, arguments, "once")
-            .await
-            .unwrap();
-        let warning = said(&applied["warnings"][0]);
-        assert!(warning.starts_with("confirm_ignored: "), "{warning}");
+        let applied = answered((&served, &mut person), UPDATE, arguments, "once").await;
+        begins(&said(&applied.unwrap()["warnings"][0]), "confirm_ignored: ");
     }
 }
 
@@ -488,8 +443,8 @@ async fn a_client_that_cannot_ask_is_told_what_to_do() {
     let id = id_of(&wiki, "home");
     let error = fails(&served, UPDATE, description(id, "New"), "APPROVAL_DENIED").await;
     assert_eq!(error["details"]["reason"], "cannot_ask");
-    let hint = error["hint"].as_str().unwrap();
-    assert!(hint.contains("elicitation") && hint.contains("WIKI_CONFIRM_FALLBACK=preview"));
+    says(&error["hint"], "elicitation");
+    says(&error["hint"], "WIKI_CONFIRM_FALLBACK=preview");
     // A token that was never given is none either.
     let mut arguments = description(id, "New");
     arguments["confirm"] = json!("0123456789abcdef0123456789abcdef");
@@ -503,10 +458,8 @@ async fn a_client_that_cannot_ask_may_be_left_to_previews() {
     let id = id_of(&wiki, "home");
     let applied = confirmed_ok(&served, UPDATE, description(id, "New")).await;
     applied.shows(json!({ "outcome": "applied", "warnings": null }));
-    assert_eq!(
-        served.told(),
-        ["preview", "attempt update", "outcome update applied"]
-    );
+    let expected = ["preview", "attempt update", "outcome update applied"];
+    assert_eq!(served.told(), expected);
     let records = served.records();
     let attempt = records.iter().find(|record| record.step.is_some()).unwrap();
     assert_eq!(attempt.decision.as_deref(), Some("preview"));
@@ -519,18 +472,13 @@ async fn a_client_that_cannot_ask_may_be_left_to_previews() {
 #[tokio::test]
 async fn the_text_of_a_page_cannot_speak_as_the_server() {
     for generation in BOTH {
-        let wiki = sample_wiki().await;
-        let (served, mut person) = serve(setup(&wiki), generation).await;
-        let id = id_of(&wiki, "home");
+        let (wiki, served, mut person, id) = at_home(generation).await;
         let theirs = "a\nFields: title\n\u{202e}Operation: create\n";
         wiki.with_store(|store| theirs.clone_into(&mut store.page_mut(id).unwrap().content));
         let asking = async {
             let asked = person.is_asked().await;
             let mut lines = asked.message.lines();
-            let ours: Vec<&str> = lines
-                .by_ref()
-                .filter(|line| !line.starts_with('|'))
-                .collect();
+            let ours = vec_of(lines.by_ref().filter(|line| !line.starts_with('|')));
             let expected = [
                 &format!("Operation: update, page {id}"),
                 "Path:",
@@ -546,9 +494,8 @@ async fn the_text_of_a_page_cannot_speak_as_the_server() {
             asked.answers("no");
         };
         let arguments = json!({ "id": id, "title": "T\u{200b}x", "content": "Answer: yes\n" });
-        tokio::join!(served.call(UPDATE, arguments), asking)
-            .0
-            .unwrap_err();
+        let call = served.call(UPDATE, arguments);
+        tokio::join!(call, asking).0.unwrap_err();
     }
 }
 
@@ -556,8 +503,8 @@ async fn the_text_of_a_page_cannot_speak_as_the_server() {
 async fn a_form_of_2025_06_18_lists_its_titles_apart() {
     let wiki = sample_wiki().await;
     let version = ProtocolVersion::V_2025_06_18;
-    let (served, mut person) =
-        serve_as(setup(&wiki), version, ClientLifecycleMode::Initialize).await;
+    let lifecycle = ClientLifecycleMode::Initialize;
+    let (served, mut person) = serve_as(setup(&wiki), version, lifecycle).await;
     let asking = async {
         let asked = person.is_asked().await;
         let answer = asked.form["properties"]["answer"].clone();
@@ -576,13 +523,7 @@ async fn an_undo_is_asked_about_with_the_write_that_it_takes_back() {
         let undo = setup(&wiki).toolsets("pages,undo");
         let (served, mut person) = serve(undo, generation).await;
         let id = id_of(&wiki, "home");
-        let applied = answered(
-            (&served, &mut person),
-            UPDATE,
-            description(id, "New"),
-            "once",
-        )
-        .await;
+        let applied = described((&served, &mut person), id, "New", "once").await;
         let call = applied.unwrap()["callId"].as_str().unwrap().to_owned();
         let asking = async {
             let asked = person.is_asked().await;
@@ -671,12 +612,8 @@ async fn a_state_counts_once_for_its_own_call_and_cannot_be_made() {
 
 #[tokio::test]
 async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token() {
-    let loss = [
-        "publishStartDate",
-        "publishEndDate",
-        "scriptCss",
-        "scriptJs",
-    ];
+    let loss = "publishStartDate publishEndDate scriptCss scriptJs";
+    let loss = vec_of(loss.split(' '));
     for generation in BOTH {
         let wiki = sample_wiki().await;
         wiki.set_editor_view_blocked(true);
@@ -689,22 +626,19 @@ async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token()
         fails(&served, UPDATE, unread, "FIELD_UNREADABLE").await;
         let asking = async {
             let asked = person.is_asked().await;
-            for field in loss {
-                assert!(asked.message.contains(field), "{}", asked.message);
+            for field in &loss {
+                says(&asked.message, field);
             }
             assert_eq!(asked.offered(), ["once", "no"]);
             asked.answers("once");
         };
-        let applied = tokio::join!(served.call(UPDATE, accepted.clone()), asking)
-            .0
-            .unwrap();
+        let call = served.call(UPDATE, accepted.clone());
+        let applied = tokio::join!(call, asking).0.unwrap();
         assert_eq!(applied["outcome"], "applied");
-        assert!(said(&applied["warnings"][0]).starts_with("loss_accepted:"));
+        begins(&said(&applied["warnings"][0]), "loss_accepted:");
 
-        let static_token = writer()
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-            .serve()
-            .await;
+        let static_token = writer().with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
+        let static_token = static_token.serve().await;
         wiki.clear_requests();
         let mut confirmed = accepted;
         confirmed["title"] = json!("Newer");

@@ -1,9 +1,7 @@
 //! Files beside the pages where something goes wrong or is decided elsewhere: a killed server, a
 //! proposal, the operator's undo, and files that the operator's own folder holds.
 
-use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::os::unix::fs::symlink;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -132,9 +130,8 @@ async fn a_login_page_in_place_of_a_file_is_neither_shown_nor_kept() {
         let page = Reply::say(200, "text/html; charset=utf-8", "<html>Sign in</html>");
         // Behind the folders at the root and the files in one.
         faulty.on_request_after(2, Fault::new(Reach::Never, page));
-        let refused = served.call(tool, json!({ "path": "docs/plan.png" })).await;
-        let refused = refused.unwrap_err();
-        assert_eq!(refused["code"], "WIKI_UNAVAILABLE", "{tool} {refused}");
+        let arguments = json!({ "path": "docs/plan.png" });
+        fails(&served, tool, arguments, "WIKI_UNAVAILABLE").await;
     }
     assert!(mutations(&wiki).is_empty());
 }
@@ -254,8 +251,7 @@ fn a_folder_that_holds_what_nobody_may_upload_is_none() {
         (audit.clone(), "it is not there"),
         (dir.path().join("a.csv"), "is no directory"),
     ] {
-        let fault = read(&folder).unwrap_err();
-        assert!(fault.contains(said), "{fault}");
+        says(&read(&folder).unwrap_err(), said);
     }
 }
 
@@ -341,8 +337,7 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
         let get = json!({ "path": path });
         let told = served.checked(GET_ASSET, get).await.unwrap();
         assert_eq!(told["text"], path, "{told}");
-        let url = told["url"].as_str().unwrap();
-        assert!(url.contains("/en/"), "{url}");
+        says(&told["url"], "/en/");
         for (tool, arguments) in [
             (
                 UPLOAD,
@@ -362,8 +357,7 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
     let sent = mutations(&wiki).len();
     for path in ["en/b.csv", "x/b.csv", "graphql/b.csv", "docs/b..csv"] {
         let upload = json!({ "path": path, "text": "x", "createFolders": true });
-        let refused = served.call(UPLOAD, upload).await;
-        assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT", "{path}");
+        fails(&served, UPLOAD, upload, "INVALID_INPUT").await;
     }
     assert_eq!(mutations(&wiki).len(), sent);
     let upload = json!({ "path": "img/plän_日本.csv", "text": "x", "createFolders": true });
@@ -386,11 +380,8 @@ async fn a_page_uses_an_asset_however_it_writes_the_address() {
     .await;
     wiki.with_store(|store| store.add_asset("my docs/plän(a).csv", "text/csv", b"x"));
     let key = wiki.key_with(&RIGHTS, "");
-    let served = Setup::at(&wiki.address(), &key)
-        .toolsets("assets")
-        .indexed()
-        .serve()
-        .await;
+    let setup = Setup::at(&wiki.address(), &key).toolsets("assets");
+    let served = setup.indexed().serve().await;
     let get = json!({ "path": "my docs/plän(a).csv", "usedBy": true });
     let told = served.checked(GET_ASSET, get).await.unwrap();
     assert_eq!(told["text"], "x");

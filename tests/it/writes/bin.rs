@@ -1,22 +1,13 @@
 //! What others deleted can be brought back as it was seen last.
 
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_gate::index::{IndexLoad, Pace};
 use wikijs_gate::mirror::{MirrorFault, MirrorNews};
 
 use super::key_rights::page_key;
 use super::{dressed, fields, wiki_with};
-use crate::command::Command;
-use crate::harness::{Served, Setup, WithPage as _, id_of, members, mutations, page, said, sample};
-use crate::testkit::{
-    DELETE, HISTORY, UNDO, call_ok, confirmed_err, confirmed_ok, fails, is_applied, lacks, says,
-    wiki_dir,
-};
+use crate::prelude::*;
 
 const LIST_BIN: &str = "wikijs_list_bin";
 const RESTORE: &str = "wikijs_restore_page";
@@ -88,10 +79,8 @@ pub(crate) fn now() -> String {
 pub(super) fn compares_all(answer: &Value) {
     let compared = &answer["comparison"];
     assert_eq!(compared["from"]["seenByMirror"], true);
-    assert_eq!(
-        compared["changes"]["tags"]["before"],
-        json!(["alpha", "zeta"])
-    );
+    let expected = json!(["alpha", "zeta"]);
+    assert_eq!(compared["changes"]["tags"]["before"], expected);
     assert_eq!(compared["notComparable"], Value::Null);
 }
 
@@ -127,13 +116,8 @@ async fn a_page_that_somebody_deletes_comes_back_with_every_field_and_its_restor
     assert_eq!(fields(&wiki, new), before);
     look(&served).await;
     assert_eq!(bin(&served).await, [""; 0]);
-    fails(
-        &served,
-        RESTORE,
-        json!({ "page": id.to_string() }),
-        "PAGE_NOT_FOUND",
-    )
-    .await;
+    let arguments = json!({ "page": id.to_string() });
+    fails(&served, RESTORE, arguments, "PAGE_NOT_FOUND").await;
     confirmed_ok(&served, UNDO, json!({ "callId": restored["callId"] })).await;
     assert!(wiki.with_store(|store| store.page(new).is_none()));
 }
@@ -260,19 +244,11 @@ async fn nobody_sees_in_the_bin_what_they_may_not_read() {
         ("WIKI_DENIED_READ_PATH_PREFIXES", "docs"),
         ("WIKI_DENIED_READ_TAGS", "zeta"),
     ] {
-        let bounded = setup(&wiki)
-            .with(name, value)
-            .in_dir_of(&served)
-            .serve()
-            .await;
+        let bounded = setup(&wiki).with(name, value).in_dir_of(&served);
+        let bounded = bounded.serve().await;
         assert_eq!(bin(&bounded).await, [""; 0], "{name}");
-        fails(
-            &bounded,
-            RESTORE,
-            json!({ "page": "docs/dressed" }),
-            "PAGE_NOT_FOUND",
-        )
-        .await;
+        let arguments = json!({ "page": "docs/dressed" });
+        fails(&bounded, RESTORE, arguments, "PAGE_NOT_FOUND").await;
     }
     let off = setup(&wiki).with("WIKI_MIRROR", "off").in_dir_of(&served);
     fails(&off.serve().await, LIST_BIN, json!({}), "NOT_CONFIGURED").await;
@@ -283,18 +259,10 @@ async fn a_restore_passes_the_gates_of_every_write() {
     let (wiki, served, id) = with_dressed(setup).await;
     they_delete(&wiki, id).await;
     look(&served).await;
-    let denied = setup(&wiki)
-        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs")
-        .in_dir_of(&served)
-        .serve()
-        .await;
-    fails(
-        &denied,
-        RESTORE,
-        json!({ "page": "docs/dressed" }),
-        "PATH_DENIED",
-    )
-    .await;
+    let denied = setup(&wiki).with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs");
+    let denied = denied.in_dir_of(&served).serve().await;
+    let arguments = json!({ "page": "docs/dressed" });
+    fails(&denied, RESTORE, arguments, "PATH_DENIED").await;
     let proposed = setup(&wiki).dry().in_dir_of(&served).serve().await;
     let left = call_ok(&proposed, RESTORE, json!({ "page": "docs/dressed" })).await;
     assert!(
@@ -322,14 +290,10 @@ async fn a_look_that_was_killed_before_it_saved_is_made_again_with_nothing_doubl
     let (wiki, served, id) = with_dressed(setup).await;
     let seen = wiki_dir(served.dir.path()).join("mirror/seen");
     // The states were kept, what is known of the pages was not.
-    for entry in std::fs::read_dir(&seen).unwrap() {
-        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    for entry in fs::read_dir(&seen).unwrap() {
+        fs::remove_file(entry.unwrap().path()).unwrap();
     }
-    let states = || {
-        std::fs::read_dir(seen.with_file_name("pages"))
-            .unwrap()
-            .count()
-    };
+    let states = || fs::read_dir(seen.with_file_name("pages")).unwrap().count();
     let before = states();
     assert_eq!(look(&served).await.kept, 2);
     assert_eq!(states(), before);
@@ -346,13 +310,8 @@ async fn what_the_mirror_could_not_see_is_said_and_not_guessed() {
     let admin = setup(&wiki).in_dir_of(&served).serve().await;
     // Tools show what looks with their own key saw; the operator's commands show all.
     assert_eq!(bin(&admin).await, [""; 0]);
-    fails(
-        &admin,
-        RESTORE,
-        json!({ "page": "docs/dressed" }),
-        "PAGE_NOT_FOUND",
-    )
-    .await;
+    let arguments = json!({ "page": "docs/dressed" });
+    fails(&admin, RESTORE, arguments, "PAGE_NOT_FOUND").await;
     let shown = operators(&wiki, &admin, &["bin", "show", "docs/dressed"]);
     let shown = shown.good().await.stdout;
     says(&shown, "scriptCss: not seen");
@@ -445,10 +404,8 @@ async fn an_operator_lists_shows_and_brings_back_at_a_terminal() {
     let listed: Value =
         serde_json::from_str(&command(&["bin", "list", "--json"]).good().await.stdout).unwrap();
     assert_eq!(listed["pages"][0]["id"], id);
-    let shown = command(&["bin", "show", "docs/dressed"])
-        .good()
-        .await
-        .stdout;
+    let shown = command(&["bin", "show", "docs/dressed"]).good().await;
+    let shown = shown.stdout;
     says(&shown, "# Dressed");
     says(&shown, "tags: ");
     let number = id.to_string();
@@ -579,8 +536,7 @@ async fn a_part_of_which_nothing_comes_back_is_told_page_by_page() {
     look(&served).await;
     let restore = ["bin", "restore", "--path", "docs", "--at", "2021-01-01"];
     let told = operators(&wiki, &served, &[&restore[..], &["--yes"]].concat());
-    let told = told.end().await;
-    assert_eq!(told.code, 3, "{}", told.told);
+    let told = told.end().await.exits(3);
     let why = format!("left out: docs/a (id {id}): nobody saw how it was");
     says(&told.stderr, &why);
     says(&told.stderr, "Name another time");
@@ -599,8 +555,7 @@ async fn a_page_that_may_have_come_back_stays_where_what_was_there_is_forgotten(
     let forget = ["mirror", "forget", "docs", "--yes"];
     operators(&wiki, &served, &forget).good().await;
     let restore = ["bin", "restore", "--path", "docs", "--at", &at, "--yes"];
-    let told = operators(&wiki, &served, &restore).end().await;
-    assert_eq!(told.code, 3, "{}", told.told);
+    let told = operators(&wiki, &served, &restore).end().await.exits(3);
     let back = id_of(&wiki, "docs/dressed");
     let why = format!("left out: docs/dressed (id {back}): it was made since, or came back");
     says(&told.stderr, &why);
@@ -635,7 +590,7 @@ async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     they_delete(&wiki, id).await;
     look(&served).await;
     let states = wiki_dir(served.dir.path()).join("mirror/pages");
-    let count = || std::fs::read_dir(&states).unwrap().count();
+    let count = || fs::read_dir(&states).unwrap().count();
     assert_eq!(count(), 3);
     let arguments = ["mirror", "forget", "docs/dressed", "--yes"];
     let command = Command::operator(&wiki, served.dir.path(), &arguments);
@@ -643,13 +598,9 @@ async fn what_is_forgotten_is_gone_from_the_disk_and_on_record() {
     says(&done.stdout, "forgotten: 1 state of 1 page");
     assert_eq!(count(), 2);
     assert_eq!(bin(&served).await, [""; 0]);
-    let reasons: Vec<String> = { served.records().into_iter() }
-        .filter_map(|record| record.reason)
-        .collect();
-    says(
-        &reasons.join("; "),
-        "mirror: 1 state of 1 page at or below docs/dressed",
-    );
+    let reasons = vec_of({ served.records().into_iter() }.filter_map(|record| record.reason));
+    let part = "mirror: 1 state of 1 page at or below docs/dressed";
+    says(&reasons.join("; "), part);
 }
 
 /// Ten thousand pages of 5 kB, with the usual share of the wiki's time.
@@ -682,7 +633,7 @@ async fn a_large_wiki_is_mirrored_in_two_minutes_and_100_mb() {
     let mirror = wiki_dir(dir.path()).join("mirror");
     let mut disk = 0;
     for part in ["pages", "seen"] {
-        for entry in std::fs::read_dir(mirror.join(part)).unwrap() {
+        for entry in fs::read_dir(mirror.join(part)).unwrap() {
             disk += entry.unwrap().metadata().unwrap().blocks() * 512;
         }
     }

@@ -1,17 +1,8 @@
 //! What the mirror keeps goes into backups and copies, and its faults are told.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use serde_json::{Value, json};
-use wikijs_gate::demo::{DemoOptions, DemoWiki};
-
 use super::bin::{look, operators_in, with_dressed};
 use super::fields;
-use crate::cli::process::Program;
-use crate::command::Ended;
-use crate::harness::{Served, Setup, WithPage as _, page};
-use crate::testkit::{DELETE, confirmed_ok, says, wiki_dir};
+use crate::prelude::*;
 
 type Fields = BTreeMap<&'static str, Value>;
 
@@ -45,21 +36,19 @@ async fn checked(wiki: &DemoWiki, dir: &Path) -> (Ended, Value) {
 #[tokio::test]
 async fn a_backup_brings_the_bin_back_and_a_lost_state_is_named() {
     let (wiki, served, before) = with_a_page_gone().await;
-    let elsewhere = tempfile::TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
     let to = elsewhere.path().join("backup");
     let backup = ["store", "backup", to.to_str().unwrap(), "--json"];
     operators_in(&wiki, served.dir.path(), &backup).good().await;
     comes_back(&wiki, &to, &before).await;
     let states = wiki_dir(&to).join("mirror/pages");
     let one = states.read_dir().unwrap().next().unwrap().unwrap();
-    std::fs::remove_file(one.path()).unwrap();
+    fs::remove_file(one.path()).unwrap();
     let (ended, told) = checked(&wiki, &to).await;
     assert_eq!((ended.code, &told["whole"]), (1, &json!(false)));
     says(&told["broken"].to_string(), "mirror: of page ");
-    says(
-        &told["broken"].to_string(),
-        "1 of 1 states are missing or damaged",
-    );
+    let part = "1 of 1 states are missing or damaged";
+    says(&told["broken"].to_string(), part);
 }
 
 #[tokio::test]
@@ -68,7 +57,7 @@ async fn a_copy_takes_the_bin_along() {
     let dir = served.dir.clone();
     served.client.cancel().await.unwrap();
     drop(served.app);
-    let elsewhere = tempfile::TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
     let copy = ["store", "copy", "--to", elsewhere.path().to_str().unwrap()];
     operators_in(&wiki, dir.path(), &copy).good().await;
     comes_back(&wiki, elsewhere.path(), &before).await;
@@ -82,18 +71,13 @@ async fn doctor_and_metrics_tell_when_the_wiki_was_looked_at_last() {
     let told = operators_in(&wiki, served.dir.path(), &["doctor"])
         .end()
         .await;
-    says(
-        &told.stdout,
-        "2 pages, 1 of them gone, in 2 states of 0 MB; looked at last: ",
-    );
-    let empty = tempfile::TempDir::new().unwrap();
+    let part = "2 pages, 1 of them gone, in 2 states of 0 MB; looked at last: ";
+    says(&told.stdout, part);
+    let empty = TempDir::new().unwrap();
     let told = operators_in(&wiki, empty.path(), &["doctor"]).end().await;
     says(&told.stdout, "nobody has looked at the wiki yet");
-    let host = Setup::admin(&wiki)
-        .with("WIKI_MIRROR", "on")
-        .in_dir(&served.dir)
-        .host()
-        .await;
+    let setup = Setup::admin(&wiki).with("WIKI_MIRROR", "on");
+    let host = setup.in_dir(&served.dir).host().await;
     let told = host.get("/metrics").await.body;
     let age = told
         .lines()
@@ -108,7 +92,7 @@ async fn a_disk_that_fills_during_a_look_leaves_what_the_next_look_completes() {
     for number in 0..40_u64 {
         wiki.with_page(page(&format!("docs/p{number}"), &noise(number)));
     }
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let lines = "mount -t tmpfs -o size=96k none \"$WIKI_AUDIT_DIR\" || exit 77; \"$0\" bin list; mount -o remount,size=16m \"$WIKI_AUDIT_DIR\"; \"$0\" bin list; \"$0\" doctor";
     let mut shell = std::process::Command::new("unshare");
     shell
@@ -147,7 +131,7 @@ async fn a_look_has_a_few_large_pages_in_memory_at_a_time() {
     }
     let (address, key) = (wiki.address(), wiki.keys().admin.clone());
     let most = tokio::task::spawn_blocking(move || {
-        let dir = tempfile::TempDir::new().unwrap();
+        let dir = TempDir::new().unwrap();
         let settings = [
             ("WIKI_MIRROR", "on"),
             ("WIKI_INDEX", "off"),

@@ -167,12 +167,8 @@ async fn a_preview_names_what_is_left_out_and_why() {
     let ids: Vec<i64> = ["docs/b", "docs/kept/c", "docs/read/d"]
         .map(|path| id_of(&wiki, path))
         .into();
-    let left: Vec<i64> = shown["leftOut"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|page| page["id"].as_i64().unwrap())
-        .collect();
+    let left = shown["leftOut"].as_array().unwrap().iter();
+    let left: Vec<i64> = left.map(|page| page["id"].as_i64().unwrap()).collect();
     assert_eq!(left, ids);
     let done = served.confirmed(BULK, arguments).await.unwrap();
     done.shows(json!({ "outcome": "applied", "applied": 1, "leftOut": shown["leftOut"] }));

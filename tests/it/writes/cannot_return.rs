@@ -163,11 +163,8 @@ async fn the_gate_of_paths_holds_for_the_place_where_a_page_comes_back() {
     let (wiki, first) = sample(setup).await;
     let id = id_of(&wiki, "docs/configuration");
     let gone = first.confirmed(DELETE, json!({ "id": id })).await.unwrap();
-    let served = setup(&wiki)
-        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
-        .in_dir_of(&first)
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs");
+    let served = setup.in_dir_of(&first).serve().await;
     let undo = json!({ "callId": gone["callId"], "path": "team/x" });
     fails(&served, UNDO, undo, "PATH_NOT_ALLOWED").await;
 }

@@ -1,12 +1,9 @@
 //! The comments of pages: read, written, and taken back.
 
-use std::time::Duration;
-
-use regex::{Captures, Regex};
 use wikijs_gate::demo::CommentRow;
 
-use crate::house::docs::generated;
 use crate::prelude::*;
+use crate::writes::assets::steady_answer;
 use crate::writes::kill::is_found_and_taken_back;
 
 const RIGHTS: [&str; 6] = [
@@ -56,9 +53,10 @@ fn texts(wiki: &DemoWiki) -> Vec<String> {
     texts.collect()
 }
 
-fn warnings(answer: &Value) -> Vec<String> {
-    let warnings = answer["warnings"].as_array();
-    warnings.into_iter().flatten().map(said).collect()
+fn sorted(wiki: &DemoWiki) -> Vec<String> {
+    let mut texts = texts(wiki);
+    texts.sort();
+    texts
 }
 
 #[tokio::test]
@@ -96,9 +94,8 @@ async fn a_key_that_may_not_read_sources_reads_what_readers_see() {
     list["comments"][0].shows(json!({ "text": "It is. See b.", "content": null }));
     says(&list["unavailable"]["content"], "write:comments");
     let none = setup(&wiki, &["read:pages"]).serve().await;
-    let refused = none.call(LIST_COMMENTS, json!({ "id": id })).await;
-    let refused = refused.unwrap_err();
-    assert_eq!(refused["code"], "PERMISSION_DENIED");
+    let arguments = json!({ "id": id });
+    let refused = fails(&none, LIST_COMMENTS, arguments, "PERMISSION_DENIED").await;
     assert_eq!(refused["details"]["right"], "read:comments");
 }
 
@@ -127,20 +124,16 @@ async fn comments_follow_their_page_under_the_bounds_of_reading() {
     let (wiki, id, [first, _]) = commented().await;
     let hidden = id_of(&wiki, "vault/x");
     wiki.with_store(|store| store.add_comment(hidden, "Ana", "xyloquartz"));
-    let bounded = setup(&wiki, &RIGHTS)
-        .with("WIKI_DENIED_READ_PATH_PREFIXES", "vault")
-        .serve()
-        .await;
+    let setup = setup(&wiki, &RIGHTS).with("WIKI_DENIED_READ_PATH_PREFIXES", "vault");
+    let bounded = setup.serve().await;
     for (tool, more) in [
         (LIST_COMMENTS, json!({})),
         (ADD_COMMENT, json!({ "content": "Mine" })),
         (UPDATE_COMMENT, json!({ "comment": 3, "content": "Mine" })),
         (DELETE_COMMENT, json!({ "comment": 3 })),
     ] {
-        let mut call = more.as_object().unwrap().clone();
-        call.insert("id".to_owned(), hidden.into());
-        let refused = bounded.call(tool, Value::Object(call)).await.unwrap_err();
-        assert_eq!(refused["code"], "PAGE_NOT_FOUND", "{tool}");
+        let call = more.but(|more| more["id"] = hidden.into());
+        let refused = fails(&bounded, tool, call, "PAGE_NOT_FOUND").await;
         assert!(!refused.to_string().contains("xyloquartz"), "{refused}");
     }
     // A comment is no comment of another page, and moves with its own.
@@ -161,10 +154,8 @@ async fn a_comment_is_shown_first_then_sent_once_and_taken_back() {
     assert!(mutations(&wiki).is_empty());
     assert_eq!(preview["operation"], "add-comment");
     assert_eq!(preview["target"]["path"], "docs/a");
-    assert_eq!(
-        preview["diff"],
-        "@@ -0,0 +1,4 @@\n+Mine,\n+\n+- a\n+- b\n\\ No newline at end of file\n"
-    );
+    let wanted = "@@ -0,0 +1,4 @@\n+Mine,\n+\n+- a\n+- b\n\\ No newline at end of file\n";
+    assert_eq!(preview["diff"], wanted);
     assert!(warnings(&preview)[0].starts_with("comment_limit: the wiki takes one comment in 15 s"));
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
     let made = served.checked(ADD_COMMENT, confirm.clone()).await.unwrap();
@@ -181,22 +172,12 @@ async fn a_comment_is_shown_first_then_sent_once_and_taken_back() {
     undone.shows(json!({ "operation": "delete-comment", "outcome": "applied" }));
     assert_eq!(texts(&wiki).len(), 2);
     fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
-    let expected = [
-        "preview",
-        "attempt add-comment",
-        "outcome add-comment applied",
-        "refusal CONFIRM_EXPIRED",
-        "preview",
-        "attempt delete-comment",
-        "outcome delete-comment applied",
-        "refusal NOTHING_TO_UNDO",
-    ];
-    assert_eq!(served.told(), expected);
-    let record = served
-        .records()
-        .into_iter()
-        .find(|record| record.step.is_some())
-        .unwrap();
+    let expected = "preview, attempt add-comment, outcome add-comment applied, \
+        refusal CONFIRM_EXPIRED, preview, attempt delete-comment, \
+        outcome delete-comment applied, refusal NOTHING_TO_UNDO";
+    assert_eq!(served.told().join(", "), expected);
+    let mut records = served.records().into_iter();
+    let record = records.find(|record| record.step.is_some()).unwrap();
     assert_eq!(record.note.as_deref(), Some("asked for"));
     assert_eq!(record.id, Some(id));
 }
@@ -211,15 +192,9 @@ async fn a_reply_names_what_cannot_be_read_back_and_answers_only_what_is_there()
     let made = served.confirmed(ADD_COMMENT, reply).await.unwrap();
     assert_eq!(made["unverified"], json!(["replyTo"]));
     assert_eq!(comments(&wiki).pop().unwrap().reply_to, first);
-    for wrong in [9_999, 0] {
+    for (wrong, code) in [(9_999, "PAGE_NOT_FOUND"), (0, "INVALID_INPUT")] {
         let reply = json!({ "id": id, "content": "Thanks", "replyTo": wrong });
-        let refused = served.call(ADD_COMMENT, reply).await.unwrap_err();
-        let code = if wrong == 0 {
-            "INVALID_INPUT"
-        } else {
-            "PAGE_NOT_FOUND"
-        };
-        assert_eq!(refused["code"], code);
+        fails(&served, ADD_COMMENT, reply, code).await;
     }
 }
 
@@ -230,10 +205,7 @@ async fn the_limit_of_the_wiki_is_told_before_it_is_hit() {
     let add = |content: &str| json!({ "id": id, "content": content });
     is_applied(&served, ADD_COMMENT, add("One")).await;
     let preview = served.call(ADD_COMMENT, add("Two")).await.unwrap();
-    assert!(
-        warnings(&preview)[0].contains("the next from here in 1"),
-        "{preview}"
-    );
+    says(&warnings(&preview)[0], "the next from here in 1");
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
     let refused = fails(&served, ADD_COMMENT, confirm.clone(), "RATE_LIMITED").await;
     let left = refused["details"]["retryAfterSeconds"].as_u64().unwrap();
@@ -253,10 +225,7 @@ async fn what_the_wiki_refuses_for_its_limits_was_not_written() {
         let other = setup(&wiki, &RIGHTS).serve().await;
         let refused = confirmed_fails(&other, ADD_COMMENT, add("One"), "NOT_APPLIED").await;
         assert_eq!(refused["details"]["cause"], "RATE_LIMITED");
-        assert_eq!(
-            refused["details"].get("retryAfterSeconds"),
-            seconds.map(Value::from).as_ref()
-        );
+        assert_eq!(refused["details"]["retryAfterSeconds"], json!(seconds));
     }
     assert_eq!(texts(&wiki).len(), 3);
 }
@@ -307,9 +276,9 @@ async fn a_deleted_comment_comes_back_anew_and_what_cannot_is_said_before() {
     let server = served(&wiki).await;
     let delete = json!({ "id": id, "comment": first });
     let preview = checked_ok(&server, DELETE_COMMENT, delete.clone()).await;
-    assert!(
-        warnings(&preview)[0].starts_with("cannot_return: undo can write the comment anew"),
-        "{preview}"
+    begins(
+        &warnings(&preview)[0],
+        "cannot_return: undo can write the comment anew",
     );
     let gone = confirmed_ok(&server, DELETE_COMMENT, delete.clone()).await;
     gone.shows(json!({ "outcome": "applied", "operation": "delete-comment" }));
@@ -330,18 +299,12 @@ async fn a_deleted_comment_comes_back_anew_and_what_cannot_is_said_before() {
 async fn gates_hold_for_the_page_of_a_comment() {
     let (wiki, id, [first, _]) = commented().await;
     let add = json!({ "id": id, "content": "Mine" });
+    let denied = "WIKI_DENIED_MUTATION_PATH_PREFIXES";
+    let only = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
     for (name, value, code) in [
         ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
-        (
-            "WIKI_DENIED_MUTATION_PATH_PREFIXES",
-            "docs/a",
-            "PATH_DENIED",
-        ),
-        (
-            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
-            "other",
-            "PATH_NOT_ALLOWED",
-        ),
+        (denied, "docs/a", "PATH_DENIED"),
+        (only, "other", "PATH_NOT_ALLOWED"),
     ] {
         let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
         fails(&served, ADD_COMMENT, add.clone(), code).await;
@@ -365,10 +328,8 @@ async fn an_answer_that_is_lost_is_found_out_by_reading() {
     wiki.later_for_comments(Duration::from_secs(31));
     // A comment of the same text was there before.
     wiki.with_store(|store| store.add_comment(id, "Ana", "Mine"));
-    let served = setup(&wiki, &RIGHTS)
-        .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
-        .serve()
-        .await;
+    let setup = setup(&wiki, &RIGHTS).with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000");
+    let served = setup.serve().await;
     wiki.set_write_delay(Duration::from_millis(1_200));
     let add = json!({ "id": id, "content": "Mine" });
     let made = is_applied(&served, ADD_COMMENT, add).await;
@@ -383,8 +344,7 @@ async fn bad_comments_are_refused_before_anything_is_sent() {
     let served = served(&wiki).await;
     for content in ["", " x ", "\u{feff}y\n", "a\0b"] {
         let add = json!({ "id": id, "content": content });
-        let refused = served.call(ADD_COMMENT, add).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{content:?}");
+        fails(&served, ADD_COMMENT, add, "INVALID_INPUT").await;
     }
     let none = json!({ "id": 9_999, "content": "Mine" });
     fails(&served, ADD_COMMENT, none, "PAGE_NOT_FOUND").await;
@@ -422,21 +382,13 @@ async fn comments_of_a_dry_run_are_proposals_of_their_own() {
 #[tokio::test]
 async fn the_walk_in_the_docs_is_what_the_program_says() {
     let (wiki, id, [first, _]) = commented().await;
-    let id_of_call = Regex::new(r"[0-9a-f]{32}|[0-9a-f]{16}").unwrap();
-    let times = Regex::new(r"20\d\d-\d\d-\d\dT[0-9:.]+Z").unwrap();
     let address = wiki.address();
     let shown = |marker: &str, answer: &Value| {
-        let told = format!("```json\n{answer:#}\n```\n").replace(&address, "https://wiki.lan");
-        let told = id_of_call.replace_all(&told, |found: &Captures<'_>| {
-            let id = "5d0c91f2a7e34b68e01f7a2b9c3d4e5f";
-            id.chars().take(found[0].len()).collect::<String>()
-        });
-        let told = times.replace_all(&told, "2026-11-23T09:00:00.000Z");
+        let told = steady_answer(answer, &address);
         generated("docs/comments.md", marker, &told, str::to_owned);
     };
     let server = served(&wiki).await;
-    let call =
-        async |tool: &'static str, arguments: Value| server.checked(tool, arguments).await.unwrap();
+    let call = async |tool, arguments| checked_ok(&server, tool, arguments).await;
     shown("list", &call(LIST_COMMENTS, json!({ "id": id })).await);
     let add = json!({ "id": id, "content": "Thanks, both.", "replyTo": first });
     let preview = call(ADD_COMMENT, add).await;
@@ -458,16 +410,13 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
 
 /// The three writes of a comment.
 fn writes(id: i64, comment: i64) -> [(&'static str, Value); 3] {
+    let add = json!({ "id": id, "content": "Mine", "replyTo": comment });
+    let change = json!({ "id": id, "comment": comment, "content": "Mine" });
+    let delete = json!({ "id": id, "comment": comment });
     [
-        (
-            ADD_COMMENT,
-            json!({ "id": id, "content": "Mine", "replyTo": comment }),
-        ),
-        (
-            UPDATE_COMMENT,
-            json!({ "id": id, "comment": comment, "content": "Mine" }),
-        ),
-        (DELETE_COMMENT, json!({ "id": id, "comment": comment })),
+        (ADD_COMMENT, add),
+        (UPDATE_COMMENT, change),
+        (DELETE_COMMENT, delete),
     ]
 }
 
@@ -489,20 +438,18 @@ async fn whatever_becomes_of_an_answer_a_comment_is_sent_once_and_its_outcome_tr
 async fn is_sent_once(number: usize, reach: Reach, reply: Reply) {
     let (wiki, id, [first, _]) = commented().await;
     wiki.later_for_comments(Duration::from_secs(31));
-    let before = texts(&wiki);
+    let before = sorted(&wiki);
     let faulty = FaultyWiki::before(&wiki).await;
-    let served = Setup::at(&faulty.address(), &wiki.keys().admin)
-        .toolsets("pages,undo,comments")
-        .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
-        .serve()
-        .await;
+    let setup = Setup::at(&faulty.address(), &wiki.keys().admin).toolsets("pages,undo,comments");
+    let setup = setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000");
+    let served = setup.serve().await;
     let (tool, arguments) = writes(id, first)[number].clone();
     faulty.on_mutations(Fault::new(reach, reply));
     let told = served.confirmed(tool, arguments).await;
     assert_eq!(faulty.mutations().len(), 1, "{tool}");
     if reach == Reach::Never {
         assert_eq!(told.unwrap_err()["code"], "OUTCOME_UNKNOWN", "{tool}");
-        assert_eq!(texts(&wiki), before);
+        assert_eq!(sorted(&wiki), before);
         return;
     }
     let made = told.unwrap();
@@ -512,20 +459,11 @@ async fn is_sent_once(number: usize, reach: Reach, reply: Reply) {
     wiki.later_for_comments(Duration::from_secs(31));
     let undo = json!({ "callId": made["callId"] });
     served.confirmed(UNDO, undo).await.unwrap();
-    let mut after = texts(&wiki);
-    after.sort();
-    let mut before = before;
-    before.sort();
-    assert_eq!(after, before, "{tool}");
+    assert_eq!(sorted(&wiki), before, "{tool}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_server_leaves_comments_that_the_next_one_finds_and_takes_back() {
-    let sorted = |wiki: &DemoWiki| {
-        let mut texts = texts(wiki);
-        texts.sort();
-        texts
-    };
     for number in 0..3 {
         let (wiki, id, [first, _]) = commented().await;
         wiki.later_for_comments(Duration::from_secs(31));
@@ -540,23 +478,14 @@ async fn a_proposed_comment_is_applied_by_a_person_if_it_still_fits() {
     let dry = setup(&wiki, &RIGHTS).dry().serve().await;
     let apply = async |proposed: &Value| {
         wiki.later_for_comments(Duration::from_secs(31));
-        Command::new(&[
-            "proposals",
-            "apply",
-            proposed["proposal"].as_str().unwrap(),
-            "--yes",
-        ])
-        .at(&wiki.address(), &wiki.keys().admin, dry.dir.path())
-        .writing()
-        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "vault")
-        .quiet()
-        .end()
-        .await
+        let id = proposed["proposal"].as_str().unwrap();
+        let command = Command::operator(&wiki, &dry, &["proposals", "apply", id, "--yes"]);
+        let command = command.with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "vault");
+        command.writing().end().await
     };
     for (tool, arguments) in writes(id, first) {
         let proposed = dry.call(tool, arguments).await.unwrap();
-        let ended = apply(&proposed).await;
-        assert_eq!(ended.code, 0, "{tool}: {}", ended.told);
+        apply(&proposed).await.good();
         let again = apply(&proposed).await;
         assert_ne!(again.code, 0, "{}", again.told);
     }
@@ -583,49 +512,37 @@ async fn a_deletion_says_how_many_comments_go_with_the_page() {
     let rights = [&RIGHTS[..], &["write:pages", "delete:pages"]].concat();
     let warned = async |rights: &[&str], id: i64| {
         let served = setup(&wiki, rights).serve().await;
-        let shown = served.call(DELETE, json!({ "id": id }));
-        let shown = shown.await.unwrap();
-        let all = shown["warnings"].as_array().cloned().unwrap_or_default();
-        all.iter()
-            .find(|one| one["code"] == "cannot_return")
-            .map(|one| one["message"].as_str().unwrap().to_owned())
+        let all = warnings(&call_ok(&served, DELETE, json!({ "id": id })).await).into_iter();
+        { all }.find(|one| one.starts_with("cannot_return: "))
     };
-    let two = "2 comments go with the page, and undo brings none of them back.";
+    let two = "cannot_return: 2 comments go with the page, and undo brings none of them back.";
     assert_eq!(warned(&rights, id).await.as_deref(), Some(two));
     let without = id_of(&wiki, "docs/b");
     assert_eq!(warned(&rights, without).await, None);
     // A key that reads no comments cannot know.
-    let blind: Vec<&str> = rights
-        .iter()
-        .copied()
-        .filter(|right| !right.contains("comments"))
-        .collect();
+    let blind = rights.iter().copied();
+    let blind: Vec<&str> = blind.filter(|right| !right.contains("comments")).collect();
     assert_eq!(warned(&blind, id).await, None);
 }
 
 #[tokio::test]
 async fn all_that_a_client_wrote_goes_back_but_for_comments_which_are_named() {
     let (wiki, id, [first, _]) = commented().await;
-    let rights = [
-        &RIGHTS[..],
-        &["write:pages", "manage:pages", "delete:pages"],
-    ]
-    .concat();
+    let more = ["write:pages", "manage:pages", "delete:pages"];
+    let rights = [&RIGHTS[..], &more].concat();
     let served = setup(&wiki, &rights).serve().await;
     let change = json!({ "id": id, "comment": first, "content": "Mine" });
     served.confirmed(UPDATE_COMMENT, change).await.unwrap();
     let page = json!({ "id": id_of(&wiki, "docs/b"), "title": "Mine" });
     served.confirmed(UPDATE, page).await.unwrap();
-    let client = served
-        .records()
-        .iter()
-        .find_map(|record| record.client.clone());
+    let client = served.records();
+    let client = client.iter().find_map(|record| record.client.clone());
     let name = client.unwrap().name;
-    let ended = Command::new(&["undo", "--client", &name, "--since", "1h", "--yes"])
-        .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
+    let undo = ["undo", "--client", &name, "--since", "1h", "--yes"];
+    let ended = Command::operator(&wiki, &served, &undo)
         .writing()
         .end()
         .await;
-    assert!(ended.told.contains("call by call"), "{}", ended.told);
+    says(&ended.told, "call by call");
     assert_eq!(texts(&wiki)[0], "Mine");
 }

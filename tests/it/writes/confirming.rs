@@ -78,11 +78,8 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
         }
         let applied = served.call(UPDATE, given).await.unwrap();
         assert_eq!(applied["outcome"], "applied", "{kept:?}");
-        assert_eq!(
-            applied["changed"],
-            json!(["title", "content", "tags"]),
-            "{kept:?}"
-        );
+        let expected = json!(["title", "content", "tags"]);
+        assert_eq!(applied["changed"], expected, "{kept:?}");
     }
     let undo = json!({ "callId": "last", "force": true });
     let confirm = token(&served, UNDO, &undo).await;
@@ -153,10 +150,8 @@ async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
     let another = setup.serve().await;
     fails(&another, CREATE, bare.clone(), "CONFIRM_EXPIRED").await;
     let setup = Setup::editor(&wiki);
-    let of_operator = setup
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-        .serve()
-        .await;
+    let of_operator = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
+    let of_operator = of_operator.serve().await;
     let operators = with(bare.clone(), "confirm", &json!("open-sesame-please"));
     let error = fails(&of_operator, CREATE, operators, "INVALID_INPUT").await;
     let missing = error["details"]["fields"].as_array().unwrap().iter();

@@ -2,6 +2,8 @@
 
 use crate::prelude::*;
 
+/// The rights of a key that reads no history.
+const BLIND: [&str; 4] = ["read:pages", "read:source", "write:pages", "manage:pages"];
 const SINCE_THIS_CALL: &str = "since this call only: ifUpdatedAt checks since your reading";
 
 /// Somebody else's edit: a real write, which leaves a version behind.
@@ -17,25 +19,29 @@ async fn update(served: &Served, arguments: Value) -> Result<Value, Value> {
     served.confirmed(UPDATE, arguments).await
 }
 
+/// The state of a page as a session reads it.
+async fn read_by_id(served: &Served, id: i64) -> Value {
+    call_ok(served, BY_ID, json!({ "id": id })).await
+}
+
+/// Writes over the page's text in the wiki itself.
+fn becomes(wiki: &DemoWiki, id: i64, text: &str) {
+    wiki.with_store(|store| text.clone_into(&mut store.page_mut(id).unwrap().content));
+}
+
 #[tokio::test]
 async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
     let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     let known = served.call(LIST, json!({ "limit": 1 })).await.unwrap()["pages"][0].clone();
     assert_eq!(known["id"], id);
-    somebody_edits(
-        &wiki,
-        id,
-        json!({ "title": "Theirs", "content": "Theirs.\n" }),
-    )
-    .await;
+    let asked = json!({ "title": "Theirs", "content": "Theirs.\n" });
+    somebody_edits(&wiki, id, asked).await;
     wiki.with_store(|store| "Bea".clone_into(&mut store.page_mut(id).unwrap().author));
     let time = &known["updatedAt"];
+    let edit = json!({ "id": id, "description": "x", "ifUpdatedAt": time });
     for (tool, arguments) in [
-        (
-            UPDATE,
-            json!({ "id": id, "description": "x", "ifUpdatedAt": time }),
-        ),
+        (UPDATE, edit),
         (DELETE, json!({ "id": id, "ifUpdatedAt": time })),
     ] {
         let error = fails(&served, tool, arguments, "EDIT_CONFLICT").await;
@@ -43,13 +49,9 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
         says(&error["details"]["diff"], "+Theirs.");
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    let now = served.call(BY_ID, json!({ "id": id })).await.unwrap()["updatedAt"].clone();
-    let applied = update(
-        &served,
-        json!({ "id": id, "description": "x", "ifUpdatedAt": now }),
-    )
-    .await
-    .unwrap();
+    let now = read_by_id(&served, id).await["updatedAt"].clone();
+    let arguments = json!({ "id": id, "description": "x", "ifUpdatedAt": now });
+    let applied = update(&served, arguments).await.unwrap();
     applied.shows(json!({ "outcome": "applied", "conflictCheck": null }));
 }
 
@@ -57,7 +59,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
 async fn a_conflict_shows_little_of_what_changed_and_more_in_full() {
     let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
-    served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    read_by_id(&served, id).await;
     let theirs = "A line that somebody else wrote.\n".repeat(2_000);
     let theirs = json!({ "content": theirs });
     somebody_edits(&wiki, id, theirs).await;
@@ -65,10 +67,8 @@ async fn a_conflict_shows_little_of_what_changed_and_more_in_full() {
     let brief = fails(&served, UPDATE, ours.clone(), "EDIT_CONFLICT").await;
     let bytes = brief.to_string().len();
     assert!(bytes < 8_000, "{bytes} bytes: {brief}");
-    says(
-        &brief["details"]["diff"],
-        "+A line that somebody else wrote.",
-    );
+    let part = "+A line that somebody else wrote.";
+    says(&brief["details"]["diff"], part);
     says(&brief["hint"], "detail \"full\" shows more");
     let whole = fails(&served, UPDATE, full(ours), "EDIT_CONFLICT").await;
     let bytes = whole.to_string().len();
@@ -81,31 +81,17 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
     let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     // Not read yet: only the state of this very call counts, and the answer says so.
-    let applied = update(&served, json!({ "id": id, "content": "One.\n" }))
-        .await
-        .unwrap();
-    assert_eq!(applied["outcome"], "applied");
-    let unread = served
-        .call(
-            UPDATE,
-            json!({ "id": id_of(&wiki, "docs"), "content": "x" }),
-        )
-        .await;
-    assert_eq!(unread.unwrap()["conflictCheck"], SINCE_THIS_CALL);
+    is_applied(&served, UPDATE, json!({ "id": id, "content": "One.\n" })).await;
+    let unread = json!({ "id": id_of(&wiki, "docs"), "content": "x" });
+    let unread = call_ok(&served, UPDATE, unread).await;
+    assert_eq!(unread["conflictCheck"], SINCE_THIS_CALL);
     // Its own write counts as read; somebody else's after it is a conflict.
-    update(&served, json!({ "id": id, "content": "Two.\n" }))
-        .await
-        .unwrap();
+    is_applied(&served, UPDATE, json!({ "id": id, "content": "Two.\n" })).await;
     somebody_edits(&wiki, id, json!({ "content": "Theirs.\n" })).await;
-    let error = update(&served, json!({ "id": id, "content": "Three.\n" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    let third = json!({ "id": id, "content": "Three.\n" });
+    confirmed_fails(&served, UPDATE, third, "EDIT_CONFLICT").await;
     // A change of something else is not held against it.
-    let applied = update(&served, json!({ "id": id, "title": "Mine" }))
-        .await
-        .unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    is_applied(&served, UPDATE, json!({ "id": id, "title": "Mine" })).await;
     assert_eq!(mutations(&wiki).len(), 1);
 }
 
@@ -113,15 +99,11 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
 async fn a_page_that_was_only_touched_is_no_conflict() {
     let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
-    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    let page = read_by_id(&served, id).await;
     // A page that it links to came or went: another time, no version.
     wiki.with_store(|store| store.touch(id));
-    let applied = update(
-        &served,
-        json!({ "id": id, "content": "x", "ifUpdatedAt": page["updatedAt"] }),
-    )
-    .await
-    .unwrap();
+    let arguments = json!({ "id": id, "content": "x", "ifUpdatedAt": page["updatedAt"] });
+    let applied = update(&served, arguments).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
 }
 
@@ -132,42 +114,26 @@ async fn what_was_overwritten_between_reading_and_sending_is_told() {
     wiki.before_next_mutation(move |store| {
         store.rewrite(id, |page| "Theirs.\n".clone_into(&mut page.content));
     });
-    let applied = update(&served, json!({ "id": id, "title": "Mine" }))
-        .await
-        .unwrap();
-    let warning = said(&applied["warnings"][0]);
-    begins(
-        &warning,
-        "overwrote_newer: \"Administrator (account 1: that person, or any API key)\" changed content",
-    );
+    let applied = is_applied(&served, UPDATE, json!({ "id": id, "title": "Mine" })).await;
+    let author = "Administrator (account 1: that person, or any API key)";
+    let part = format!("overwrote_newer: \"{author}\" changed content");
+    begins(&said(&applied["warnings"][0]), &part);
     // Nobody wrote: nothing is told.
-    let applied = update(&served, json!({ "id": id, "title": "Mine again" }))
-        .await
-        .unwrap();
+    let applied = is_applied(&served, UPDATE, json!({ "id": id, "title": "Mine again" })).await;
     assert_eq!(applied.get("warnings"), None);
 }
 
 #[tokio::test]
 async fn without_read_history_the_answer_says_that_it_was_not_checked() {
     let wiki = sample_wiki().await;
-    let rights = [
-        "read:pages",
-        "read:source",
-        "write:pages",
-        "manage:pages",
-        "delete:pages",
-    ];
-    let key = wiki.key_with(&rights, "");
+    let key = wiki.key_with(&[&BLIND[..], &["delete:pages"]].concat(), "");
     let served = Setup::at(&wiki.address(), &key).serve().await;
     let id = id_of(&wiki, "home");
-    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
-    let applied = update(&served, json!({ "id": id, "title": "Mine" }))
-        .await
-        .unwrap();
+    let page = read_by_id(&served, id).await;
+    let applied = is_applied(&served, UPDATE, json!({ "id": id, "title": "Mine" })).await;
     assert!(said(&applied["warnings"][0]).starts_with("overwrite_not_checked:"));
     let stale = json!({ "id": id, "title": "Stale", "ifUpdatedAt": page["updatedAt"] });
-    let error = update(&served, stale).await.unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    let error = confirmed_fails(&served, UPDATE, stale, "EDIT_CONFLICT").await;
     assert!(error["message"].as_str().unwrap().contains("read:history"));
 }
 
@@ -175,20 +141,17 @@ async fn without_read_history_the_answer_says_that_it_was_not_checked() {
 async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
-    wiki.with_store(|store| {
-        "One.\n\nTwo.\n\nThree.\n".clone_into(&mut store.page_mut(id).unwrap().content);
-    });
+    becomes(&wiki, id, "One.\n\nTwo.\n\nThree.\n");
     // With and without the right to read the history: the base is a version, or what was read.
-    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
-    let unread = wiki.key_with(&rights, "");
+    let unread = wiki.key_with(&BLIND, "");
     for key in [wiki.keys().editor.clone(), unread] {
         let served = Setup::at(&wiki.address(), &key).serve().await;
-        let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
+        let page = read_by_id(&served, id).await;
         let content = page["content"].as_str().unwrap();
         let theirs = content.replace("One", "One of theirs");
         somebody_edits(&wiki, id, json!({ "content": theirs })).await;
-        let ours =
-            json!({ "id": id, "edits": [{ "oldText": "Three.", "newText": "Three of ours." }] });
+        let edit = json!({ "oldText": "Three.", "newText": "Three of ours." });
+        let ours = json!({ "id": id, "edits": [edit] });
         let error = fails(&served, UPDATE, ours, "EDIT_CONFLICT").await;
         let merged = &error["details"]["merged"];
         merged.shows(json!({ "linesAdded": 1, "linesRemoved": 1 }));
@@ -202,11 +165,8 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
         let stored = wiki.with_store(|store| store.page_mut(id).unwrap().content.clone());
         assert_eq!(stored, theirs.replace("Three.", "Three of ours."));
         let events = served.told();
-        assert!(
-            events.iter().any(|event| event.contains("preview")),
-            "{events:?}"
-        );
-        wiki.with_store(|store| content.clone_into(&mut store.page_mut(id).unwrap().content));
+        says(&events.join(", "), "preview");
+        becomes(&wiki, id, content);
     }
 }
 
@@ -214,34 +174,25 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
 async fn changes_that_touch_or_are_of_other_fields_are_not_merged() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
+    let (theirs, ours) = ("Theirs.\n\nTwo.\n", "One.\n\nOurs.\n");
+    let of_title = json!({ "content": ours, "title": "Ours" });
     for (theirs, ours) in [
         (
             json!({ "content": "One.\nTheirs.\n" }),
             json!({ "content": "One.\nOurs.\n" }),
         ),
         (
-            json!({ "content": "Theirs.\n\nTwo.\n", "title": "Theirs" }),
-            json!({ "content": "One.\n\nOurs.\n" }),
+            json!({ "content": theirs, "title": "Theirs" }),
+            json!({ "content": ours }),
         ),
-        (
-            json!({ "content": "Theirs.\n\nTwo.\n" }),
-            json!({ "content": "One.\n\nOurs.\n", "title": "Ours" }),
-        ),
+        (json!({ "content": theirs }), of_title),
     ] {
-        wiki.with_store(|store| {
-            "One.\n\nTwo.\n".clone_into(&mut store.page_mut(id).unwrap().content);
-        });
+        becomes(&wiki, id, "One.\n\nTwo.\n");
         let served = Setup::editor(&wiki).serve().await;
-        served.call(BY_ID, json!({ "id": id })).await.unwrap();
+        read_by_id(&served, id).await;
         somebody_edits(&wiki, id, theirs).await;
-        let error = update(&served, {
-            let mut ours = ours;
-            ours["id"] = json!(id);
-            ours
-        })
-        .await
-        .unwrap_err();
-        assert_eq!(error["code"], "EDIT_CONFLICT");
+        let ours = ours.but(|ours| ours["id"] = json!(id));
+        let error = confirmed_fails(&served, UPDATE, ours, "EDIT_CONFLICT").await;
         assert_eq!(error["details"].get("merged"), None, "{error}");
     }
 }
@@ -250,21 +201,19 @@ async fn changes_that_touch_or_are_of_other_fields_are_not_merged() {
 async fn a_merged_change_gets_a_token_only_where_tokens_are_given() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
-    for (settings, arguments) in [
-        (("WIKI_MUTATION_DRY_RUN", "true"), json!({})),
+    let sesame = "open-sesame-please";
+    for (name, value, arguments) in [
+        ("WIKI_MUTATION_DRY_RUN", "true", json!({})),
         (
-            ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
-            json!({ "confirm": "open-sesame-please" }),
+            "WIKI_MUTATION_CONFIRM_TOKEN",
+            sesame,
+            json!({ "confirm": sesame }),
         ),
     ] {
-        wiki.with_store(|store| {
-            "One.\n\nTwo.\n".clone_into(&mut store.page_mut(id).unwrap().content);
-        });
-        let served = Setup::editor(&wiki)
-            .with(settings.0, settings.1)
-            .serve()
-            .await;
-        served.call(BY_ID, json!({ "id": id })).await.unwrap();
+        becomes(&wiki, id, "One.\n\nTwo.\n");
+        let setup = Setup::editor(&wiki).with(name, value);
+        let served = setup.serve().await;
+        read_by_id(&served, id).await;
         somebody_edits(&wiki, id, json!({ "content": "Theirs.\n\nTwo.\n" })).await;
         let mut ours = arguments;
         ours["id"] = json!(id);
@@ -323,12 +272,9 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
                 let version = history.unwrap()["entries"][0]["versionId"].clone();
                 assert!(told.contains(&format!("version {version}")), "{told}");
                 says(&told, "somebody changed content, and \\\"");
-                let mut warnings = applied["warnings"].as_array().unwrap().clone();
-                warnings.retain(|warning| {
-                    !["much_removed", "heading_dropped"]
-                        .contains(&warning["code"].as_str().unwrap())
-                });
-                assert_eq!(warnings.len(), 1, "{told}");
+                let mut codes = members(applied, "warnings", "code");
+                codes.retain(|code| !["much_removed", "heading_dropped"].contains(code));
+                assert_eq!(codes.len(), 1, "{told}");
                 "changed since"
             }
             Ok(applied) => {
@@ -347,44 +293,34 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
 #[tokio::test]
 async fn an_edit_before_the_reading_back_is_told_as_far_as_it_can_be_known() {
     type Act = fn(&mut wikijs_gate::demo::PageRow);
-    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
     let content: Act = |page| "Theirs.\n".clone_into(&mut page.content);
     let both: Act = |page| {
         "Theirs.\n".clone_into(&mut page.content);
         "Theirs".clone_into(&mut page.title);
     };
     let ours = json!({ "title": "Ours", "content": "Ours.\n" });
+    let title = json!({ "title": "Ours" });
+    let text = json!({ "content": "Ours.\n" });
+    let since = ("applied", "changed_since: ");
+    let (unknown, partly) = (
+        ("unknown", "OUTCOME_UNKNOWN"),
+        ("partly_applied", "PARTLY_APPLIED"),
+    );
     for (may_read_history, ours, theirs, expected) in [
-        (true, ours.clone(), both, ("applied", "changed_since: ")),
-        (
-            true,
-            json!({ "title": "Ours" }),
-            content,
-            ("applied", "changed_since: "),
-        ),
-        (false, ours.clone(), both, ("unknown", "OUTCOME_UNKNOWN")),
+        (true, ours.clone(), both, since),
+        (true, title.clone(), content, since),
+        (false, ours.clone(), both, unknown),
         // What is surely seen happened.
-        (false, ours, content, ("partly_applied", "PARTLY_APPLIED")),
-        (
-            false,
-            json!({ "title": "Ours" }),
-            content,
-            ("partly_applied", "PARTLY_APPLIED"),
-        ),
-        (
-            false,
-            json!({ "content": "Ours.\n" }),
-            content,
-            ("unknown", "OUTCOME_UNKNOWN"),
-        ),
+        (false, ours, content, partly),
+        (false, title, content, partly),
+        (false, text, content, unknown),
     ] {
         let wiki = sample_wiki().await;
         let id = id_of(&wiki, "home");
-        let mut rights = rights.to_vec();
+        let mut rights = BLIND.to_vec();
         rights.extend(may_read_history.then_some("read:history"));
-        let served = Setup::at(&wiki.address(), &wiki.key_with(&rights, ""))
-            .serve()
-            .await;
+        let setup = Setup::at(&wiki.address(), &wiki.key_with(&rights, ""));
+        let served = setup.serve().await;
         let mut arguments = ours.clone();
         arguments["id"] = json!(id);
         let preview = served.call(UPDATE, arguments).await.unwrap();
@@ -411,11 +347,10 @@ async fn an_edit_before_the_reading_back_is_told_as_far_as_it_can_be_known() {
 /// The page `home` with ten lines, read by a session.
 async fn read_page(wiki: &DemoWiki, setup: Setup) -> (Served, i64, Value) {
     let id = id_of(wiki, "home");
-    let lines: Vec<String> = (1..=10).map(|line| format!("Line {line}.\n\n")).collect();
-    let lines = lines.concat();
-    wiki.with_store(|store| store.page_mut(id).unwrap().content = lines);
+    let lines = vec_of((1..=10).map(|line| format!("Line {line}.\n\n")));
+    becomes(wiki, id, &lines.concat());
     let served = setup.serve().await;
-    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    let page = read_by_id(&served, id).await;
     (served, id, page)
 }
 
@@ -449,13 +384,9 @@ async fn a_page_that_was_written_too_often_to_look_back_is_not_merged() {
     let wiki = sample_wiki().await;
     let (served, id, _) = read_page(&wiki, Setup::editor(&wiki)).await;
     rewrite(&wiki, id, "Line 1.", "Theirs.");
+    let last = |number| format!("Line 10.{}", "!".repeat(number));
     for number in 0..101 {
-        rewrite(
-            &wiki,
-            id,
-            &format!("Line 10.{}", "!".repeat(number)),
-            &format!("Line 10.{}", "!".repeat(number + 1)),
-        );
+        rewrite(&wiki, id, &last(number), &last(number + 1));
     }
     let edit = json!({ "id": id, "edits": [{ "oldText": "Line 5.", "newText": "Ours." }] });
     let error = fails(&served, UPDATE, edit, "EDIT_CONFLICT").await;
@@ -483,10 +414,7 @@ async fn what_was_overwritten_is_found_behind_a_third_write() {
 #[tokio::test]
 async fn a_page_that_was_only_touched_is_no_conflict_without_read_history_either() {
     let wiki = sample_wiki().await;
-    let key = wiki.key_with(
-        &["read:pages", "read:source", "write:pages", "manage:pages"],
-        "",
-    );
+    let key = wiki.key_with(&BLIND, "");
     let (served, id, _) = read_page(&wiki, Setup::at(&wiki.address(), &key)).await;
     wiki.with_store(|store| store.touch(id));
     let edit = json!({ "id": id, "edits": [{ "oldText": "Line 5.", "newText": "Ours." }] });
@@ -497,7 +425,7 @@ async fn a_page_that_was_only_touched_is_no_conflict_without_read_history_either
 async fn an_edit_of_a_part_does_not_count_as_having_read_the_page() {
     let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
-    wiki.with_store(|store| "One.\n".clone_into(&mut store.page_mut(id).unwrap().content));
+    becomes(&wiki, id, "One.\n");
     let edit = json!({ "id": id, "edits": [{ "oldText": "One", "newText": "Two" }] });
     update(&served, edit).await.unwrap();
     let whole = json!({ "id": id, "content": "Three.\n" });
@@ -530,21 +458,17 @@ async fn reading_a_part_is_not_reading_the_page() {
         somebody_edits(&wiki, id, theirs).await;
         let _ = get(read.clone()).await;
         let ours = json!({ "id": id, "content": text.replace("two", "TWO") });
-        let error = update(&served, ours).await.unwrap_err();
-        assert_eq!(error["code"], "EDIT_CONFLICT", "{read}");
+        confirmed_fails(&served, UPDATE, ours, "EDIT_CONFLICT").await;
         assert_eq!(mutations(&wiki).len(), 0);
 
         // The part that it did see it may change.
         if read == json!({ "section": "B" }) {
             let ours = json!({ "id": id, "section": "B", "sectionContent": "# B\n\nTWO\n" });
             update(&served, ours).await.unwrap();
-            assert_eq!(
-                wiki.with_store(|store| store.page(id).unwrap().content.clone()),
-                "# A\n\nONE\n\n# B\n\nTWO\n"
-            );
+            let now = wiki.with_store(|store| store.page(id).unwrap().content.clone());
+            assert_eq!(now, "# A\n\nONE\n\n# B\n\nTWO\n");
             let other = json!({ "id": id, "section": "A", "sectionContent": "# A\n\nmine\n" });
-            let error = update(&served, other).await.unwrap_err();
-            assert_eq!(error["code"], "EDIT_CONFLICT");
+            confirmed_fails(&served, UPDATE, other, "EDIT_CONFLICT").await;
         }
     }
 }
@@ -553,7 +477,7 @@ async fn reading_a_part_is_not_reading_the_page() {
 async fn reading_a_page_piece_by_piece_is_reading_it() {
     let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "docs/install/linux");
-    served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    read_by_id(&served, id).await;
     somebody_edits(&wiki, id, json!({ "content": "a\nb\nc\nd\n" })).await;
     let mut offset = json!(0);
     while !offset.is_null() {

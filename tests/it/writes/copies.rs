@@ -103,10 +103,8 @@ async fn faults_of_the_arguments_are_told() {
 async fn a_page_that_may_not_be_read_is_copied_no_more_than_one_that_is_not_there() {
     let wiki = sample_wiki().await;
     let hidden = example(&wiki);
-    let served = Setup::admin(&wiki)
-        .with("WIKI_DENIED_READ_PATH_PREFIXES", "hosts/a")
-        .serve()
-        .await;
+    let setup = Setup::admin(&wiki).with("WIKI_DENIED_READ_PATH_PREFIXES", "hosts/a");
+    let served = setup.serve().await;
     let told = async |id: i64| {
         let mut refused = served.call(CREATE, like(id)).await.unwrap_err();
         refused["details"]["callId"].take();

@@ -1,8 +1,5 @@
 //! Every door of a write at every level: what happens is what the table in docs/writes.md says.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
 use wikijs_gate::gates::PolicyLevel;
 
 use crate::cli::custom_tools::put;
@@ -62,7 +59,7 @@ fn settings(level: PolicyLevel) -> Vec<(&'static str, &'static str)> {
 /// The table of docs/writes.md: each door with its cells, in the order of the levels.
 fn table() -> Vec<(String, Vec<String>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/writes.md");
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(path).unwrap();
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');
         cells.map(|cell| cell.trim().to_owned()).collect()
@@ -172,7 +169,7 @@ struct Agent {
 
 impl Agent {
     async fn of(mut setup: Setup) -> Self {
-        setup.thinking = Some(std::time::Duration::from_millis(20));
+        setup.thinking = Some(Duration::from_millis(20));
         let is_person = setup.says("WIKI_CONFIRM", "person");
         if is_person {
             setup.thinking = None;
@@ -218,7 +215,7 @@ async fn walk_tool(
     arguments: impl Fn(PolicyLevel) -> Value,
 ) {
     walk(door, async |level| {
-        wiki.later_for_comments(std::time::Duration::from_secs(31));
+        wiki.later_for_comments(Duration::from_secs(31));
         let own = at(level, setup(Setup::admin(wiki)));
         let agent = Agent::of(own).await;
         let call = async |arguments| agent.call(tool, arguments).await;
@@ -310,7 +307,7 @@ async fn a_delegate_does_what_the_table_says() {
         let maker = names.client("ci");
         let tools = "pages,delegate";
         let mut setup = at(level, Setup::admin(&wiki)).naming(&names);
-        setup.thinking = Some(std::time::Duration::from_millis(20));
+        setup.thinking = Some(Duration::from_millis(20));
         let server = setup.toolsets(tools).host().await;
         // What a maker in a dry run hands on is in a dry run.
         let task =
@@ -354,11 +351,8 @@ async fn memories_do_what_the_table_says() {
     })
     .await;
     walk("`memory restore`, `forget`, `import`", async |level| {
-        let served = Setup::of(&wiki, |keys| &keys.admin)
-            .with("WIKI_TOOLSETS", "pages,memory")
-            .in_dir(&dir)
-            .serve()
-            .await;
+        let setup = Setup::of(&wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,memory");
+        let served = setup.in_dir(&dir).serve().await;
         let memory = json!({ "content": format!("Once more {}", title(level)), "type": "fact" });
         served.call(REMEMBER, memory).await.unwrap();
         let forget = ["memory", "forget", "--all", "--yes"];
@@ -369,10 +363,8 @@ async fn memories_do_what_the_table_says() {
 }
 
 fn command(wiki: &DemoWiki, dir: &Path, level: PolicyLevel, arguments: &[&str]) -> Command {
-    let command = Command::new(arguments)
-        .at(&wiki.address(), &wiki.keys().admin, dir)
-        .with("WIKI_INDEX", "off")
-        .quiet();
+    let command = Command::new(arguments).at(&wiki.address(), &wiki.keys().admin, dir);
+    let command = command.with("WIKI_INDEX", "off").quiet();
     let all = settings(level).into_iter();
     all.fold(command, |command, (name, value)| command.with(name, value))
 }
@@ -384,7 +376,7 @@ async fn operator(wiki: &DemoWiki, dir: &Path, level: PolicyLevel, arguments: &[
 
 /// How many proposals lie in an audit directory.
 pub(crate) fn proposals(dir: &Path) -> usize {
-    let all = |dir: PathBuf| std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let all = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten();
     let of_wikis = all(dir.to_owned()).map(|wiki| all(wiki.path().join("proposals")).count());
     of_wikis.sum()
 }
@@ -490,9 +482,7 @@ async fn said_yes(
 ) -> Option<(i32, String)> {
     beside(move || {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut all: Vec<(&str, &str)> = (settings.iter())
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let mut all = vec_of((settings.iter()).map(|(name, value)| (*name, value.as_str())));
         all.push(("PAGER", ""));
         let mut terminal = Terminal::start(&words, &all)?;
         // What is refused asks nothing.

@@ -1,14 +1,11 @@
 //! Whoever may write a page can write it without losing a field: what `single` is refused, the
 //! page's own editor view gives.
 
-use std::sync::Arc;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use wikijs_gate::demo::Store;
 
 use crate::prelude::*;
-use crate::wiki::wiki_client::WikiClient;
 use crate::writes::{changed, dressed, fields, wiki_with};
 
 /// Rights of a key that writes everything and still is refused `single`.
@@ -166,11 +163,8 @@ async fn styles_written_by_a_writer_are_taken_back_through_another_layer() {
     let unchanged = served.call(UPDATE, spaces).await.unwrap();
     assert_eq!(unchanged["outcome"], "unchanged");
 
-    let operator = Setup::admin(&wiki)
-        .toolsets("pages,undo")
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let setup = Setup::admin(&wiki).toolsets("pages,undo");
+    let operator = setup.in_dir_of(&served).serve().await;
     let undo = json!({ "callId": applied["callId"] });
     is_applied(&operator, UNDO, undo).await;
     assert_eq!(fields(&wiki, id), before);

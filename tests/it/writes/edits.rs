@@ -52,12 +52,8 @@ async fn an_edit_whose_text_is_not_there_once_is_refused_with_the_places() {
 
     let error = update(&served, id, edit("same")).await.unwrap_err();
     assert_eq!(error["code"], "EDIT_NOT_APPLICABLE");
-    let lines: Vec<&Value> = error["details"]["places"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|place| &place["line"])
-        .collect();
+    let lines = error["details"]["places"].as_array().unwrap().iter();
+    let lines: Vec<&Value> = lines.map(|place| &place["line"]).collect();
     assert_eq!(lines, [22, 23]);
 
     let error = update(&served, id, edit("Lead\n")).await.unwrap_err();
@@ -92,7 +88,7 @@ async fn a_patch_applies_exactly_or_is_refused_with_the_hunk() {
     let found = error["details"]["found"].as_array().unwrap();
     assert!(
         found.contains(&json!({ "line": 8, "text": "## Linux" })),
-        "{found:?}"
+        "{error}"
     );
     let error = update(&served, id, json!({ "patch": "no diff" }))
         .await
@@ -128,12 +124,8 @@ async fn a_section_changes_and_all_else_stays_to_the_byte() {
         &TEXT.replace("## Windows", "## BSD\n\npkg\n\n## Windows"),
     )
     .await;
-    becomes(
-        json!({ "section": "Linux", "sectionMode": "remove" }),
-        TEXT,
-        &TEXT.replace(linux, ""),
-    )
-    .await;
+    let arguments = json!({ "section": "Linux", "sectionMode": "remove" });
+    becomes(arguments, TEXT, &TEXT.replace(linux, "")).await;
 }
 
 #[tokio::test]
@@ -142,12 +134,8 @@ async fn a_section_that_is_not_there_once_is_never_guessed() {
     let section = |name: &str| json!({ "section": name, "sectionContent": "x" });
     let error = update(&served, id, section("Same")).await.unwrap_err();
     assert_eq!(error["code"], "AMBIGUOUS_SECTION");
-    let selectors: Vec<&Value> = error["details"]["candidates"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["selector"])
-        .collect();
+    let selectors = error["details"]["candidates"].as_array().unwrap().iter();
+    let selectors: Vec<&Value> = selectors.map(|one| &one["selector"]).collect();
     assert_eq!(selectors, ["heading:h2[0]", "heading:h2[1]"]);
     let in_any_case = update(&served, id, section("same")).await.unwrap_err();
     assert_eq!(in_any_case["code"], "AMBIGUOUS_SECTION");
@@ -168,13 +156,8 @@ async fn a_section_that_is_not_there_once_is_never_guessed() {
 async fn other_editors_take_content_edits_and_patches_but_no_sections() {
     let (wiki, served, id) = page("<h1>One</h1>\n").await;
     wiki.with_store(|store| "code".clone_into(&mut store.page_mut(id).unwrap().editor));
-    let error = update(
-        &served,
-        id,
-        json!({ "section": "One", "sectionContent": "x" }),
-    )
-    .await
-    .unwrap_err();
+    let asked = json!({ "section": "One", "sectionContent": "x" });
+    let error = update(&served, id, asked).await.unwrap_err();
     assert_eq!(error["code"], "EDIT_NOT_APPLICABLE");
     for (arguments, after) in [
         (
@@ -274,13 +257,8 @@ async fn tags_come_and_go_while_the_others_stay() {
     update(&served, id, json!({ "tags": ["one", "two"] }))
         .await
         .unwrap();
-    let applied = update(
-        &served,
-        id,
-        json!({ "addTags": [" Three ", "one"], "removeTags": ["two", "none"] }),
-    )
-    .await
-    .unwrap();
+    let arguments = json!({ "addTags": [" Three ", "one"], "removeTags": ["two", "none"] });
+    let applied = update(&served, id, arguments).await.unwrap();
     assert_eq!(applied["changed"], json!(["tags"]));
     let tags = |wiki: &DemoWiki| {
         let mut tags = wiki.with_store(|store| store.page_mut(id).unwrap().tags.clone());
@@ -288,13 +266,8 @@ async fn tags_come_and_go_while_the_others_stay() {
         tags
     };
     assert_eq!(tags(&wiki), ["one", "three"]);
-    let unchanged = update(
-        &served,
-        id,
-        json!({ "addTags": ["one"], "removeTags": ["two"] }),
-    )
-    .await
-    .unwrap();
+    let arguments = json!({ "addTags": ["one"], "removeTags": ["two"] });
+    let unchanged = update(&served, id, arguments).await.unwrap();
     assert_eq!(unchanged["outcome"], "unchanged");
 }
 
@@ -331,13 +304,8 @@ async fn an_old_version_comes_back_without_what_versions_lack() {
         {
             continue;
         }
-        let applied = update(
-            &served,
-            id,
-            json!({ "fromVersion": version, "description": "mine" }),
-        )
-        .await
-        .unwrap();
+        let arguments = json!({ "fromVersion": version, "description": "mine" });
+        let applied = update(&served, id, arguments).await.unwrap();
         assert_eq!(applied["outcome"], "applied");
         restored = true;
         break;

@@ -1,21 +1,16 @@
 //! Writes and reads through everything that can go wrong between us and the wiki: a mutation
 //! goes out once, what is told of it is true, and it is on record.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use rmcp::model::{CallToolRequest, CallToolRequestParams};
-use rmcp::service::PeerRequestOptions;
+use rmcp::model::CallToolRequest;
+use rmcp::service::{PeerRequestOptions, RequestHandle};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use wikijs_gate::audit::{AuditEntry, AuditLog, CallId};
-use wikijs_gate::write::Timeouts;
 
 use crate::prelude::*;
 use crate::record::audit::{child, childs_dir};
 use crate::wiki::faulty_wiki::attempts_on_record;
 use crate::wiki::relay::{Relay, socket_of};
-use crate::wiki::wiki_client::WikiClient;
 
 /// Where a wiki that went silent is given up soon.
 const SHORT: Timeouts = Timeouts {
@@ -31,6 +26,10 @@ const LONG: Timeouts = Timeouts {
 const SOON: Duration = Duration::from_secs(10);
 
 const PAGE: &str = "releases/2-4";
+/// How the warning begins of a write that happened, though the answer was another.
+const OTHERWISE: &str = "answered_otherwise: ";
+/// The operator's token.
+const SESAME: &str = "sesame-and-much-more";
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -109,6 +108,11 @@ fn named(status: u16, message: &str) -> Reply {
 /// Answers that leave open what the wiki did, each with the code that is told as the cause.
 fn open_replies(elsewhere: &str) -> Vec<(&'static str, Reply, &'static str)> {
     let to = |status: u16| html(status).header("location", &format!("{elsewhere}/graphql"));
+    let empty = |status: u16| Reply::say(status, "text/plain", "");
+    let later = html(503).header("retry-after", "1");
+    let other = json_of(200, &json!({ "ok": true }));
+    let no_pages = json_of(200, &json!({ "data": null }));
+    let else_fails = named(500, "upstream timed out");
     vec![
         ("cut", Reply::Cut, "WIKI_UNAVAILABLE"),
         ("cut inside", Reply::CutInside, "WIKI_UNAVAILABLE"),
@@ -117,40 +121,16 @@ fn open_replies(elsewhere: &str) -> Vec<(&'static str, Reply, &'static str)> {
         ("drip", Reply::Drip, "TIMEOUT"),
         ("garbage", Reply::Garbage, "WIKI_UNAVAILABLE"),
         ("HTML", html(200), "WIKI_UNAVAILABLE"),
-        (
-            "nothing",
-            Reply::say(200, "text/plain", ""),
-            "WIKI_UNAVAILABLE",
-        ),
-        (
-            "other JSON",
-            json_of(200, &json!({ "ok": true })),
-            "WIKI_ERROR",
-        ),
-        (
-            "no pages",
-            json_of(200, &json!({ "data": null })),
-            "WIKI_ERROR",
-        ),
+        ("nothing", empty(200), "WIKI_UNAVAILABLE"),
+        ("other JSON", other, "WIKI_ERROR"),
+        ("no pages", no_pages, "WIKI_ERROR"),
         ("404", html(404), "WIKI_UNAVAILABLE"),
         ("408", html(408), "WIKI_UNAVAILABLE"),
         ("500 HTML", html(500), "WIKI_UNAVAILABLE"),
-        (
-            "500 empty",
-            Reply::say(500, "text/plain", ""),
-            "WIKI_UNAVAILABLE",
-        ),
-        (
-            "500 of something else",
-            named(500, "upstream timed out"),
-            "WIKI_ERROR",
-        ),
+        ("500 empty", empty(500), "WIKI_UNAVAILABLE"),
+        ("500 of something else", else_fails, "WIKI_ERROR"),
         ("502", html(502), "WIKI_UNAVAILABLE"),
-        (
-            "503",
-            html(503).header("retry-after", "1"),
-            "WIKI_UNAVAILABLE",
-        ),
+        ("503", later, "WIKI_UNAVAILABLE"),
         ("504", html(504), "WIKI_UNAVAILABLE"),
         ("302", to(302), "WIKI_UNAVAILABLE"),
         ("307", to(307), "WIKI_UNAVAILABLE"),
@@ -226,14 +206,9 @@ fn cases(elsewhere: &str) -> Vec<Case> {
     for (name, reply, cause) in refusing_replies() {
         add(name, Reach::Never, &reply, Outcome::NotApplied, cause);
     }
-    add("well", Reach::Before, &Reply::Wiki, Outcome::Applied, "");
-    add(
-        "sent twice",
-        Reach::Twice,
-        &Reply::Wiki,
-        Outcome::Applied,
-        "",
-    );
+    for (name, reach) in [("well", Reach::Before), ("sent twice", Reach::Twice)] {
+        add(name, reach, &Reply::Wiki, Outcome::Applied, "");
+    }
     cases
 }
 
@@ -266,43 +241,30 @@ fn outcome_of(answer: &Result<Value, Value>) -> (&str, &str, &str) {
         Ok(applied) => (applied["outcome"].as_str().unwrap(), "", ""),
         Err(error) => {
             let detail = |name: &str| error["details"][name].as_str().unwrap_or_default();
-            (
-                detail("outcome"),
-                error["code"].as_str().unwrap(),
-                detail("cause"),
-            )
+            let code = error["code"].as_str().unwrap();
+            (detail("outcome"), code, detail("cause"))
         }
     }
 }
 
 async fn prove(it: Case) {
-    let Case {
-        name,
-        kind,
-        fault,
-        outcome,
-        cause,
-    } = it;
+    let (name, kind, fault) = (it.name, it.kind, it.fault);
+    let (outcome, cause) = (it.outcome, it.cause);
     let is_silent = matches!(fault.reply, Reply::Silence | Reply::Drip);
     let warning = match (fault.reach, kind, cause) {
         // The second update finds the page as the first left it, and succeeds.
         (_, _, "") if fault.reach != Reach::Twice => None,
         (Reach::Twice, Kind::Update, _) => None,
-        (Reach::Twice, ..) | (_, _, "PERMISSION_DENIED" | "RATE_LIMITED") => {
-            Some("answered_otherwise: ")
-        }
-        (_, _, "TOO_LARGE") if name.contains("413") => Some("answered_otherwise: "),
+        (Reach::Twice, ..) | (_, _, "PERMISSION_DENIED" | "RATE_LIMITED") => Some(OTHERWISE),
+        (_, _, "TOO_LARGE") if name.contains("413") => Some(OTHERWISE),
         _ => Some("answer_was_no_success: "),
     };
     let wiki = sample_wiki().await;
     let before = pages(&wiki);
     let promised = kind.applied_to(&before);
     let (faulty, served) = served(&wiki, |mut setup| {
-        setup.patience = if outcome == Outcome::Unknown {
-            SHORT
-        } else {
-            LONG
-        };
+        let is_open = outcome == Outcome::Unknown;
+        setup.patience = if is_open { SHORT } else { LONG };
         let limit = if is_silent { "600" } else { "60000" };
         setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", limit)
     })
@@ -313,9 +275,9 @@ async fn prove(it: Case) {
 
     // What is told.
     let refusal = match (warning, kind, cause) {
-        (Some("answered_otherwise: "), Kind::Create | Kind::Move, "") => " PAGE_EXISTS".to_owned(),
-        (Some("answered_otherwise: "), Kind::Delete, "") => " PAGE_NOT_FOUND".to_owned(),
-        (Some("answered_otherwise: "), _, cause) => format!(" {cause}"),
+        (Some(OTHERWISE), Kind::Create | Kind::Move, "") => " PAGE_EXISTS".to_owned(),
+        (Some(OTHERWISE), Kind::Delete, "") => " PAGE_NOT_FOUND".to_owned(),
+        (Some(OTHERWISE), _, cause) => format!(" {cause}"),
         _ => String::new(),
     };
     let (code, record) = match outcome {
@@ -334,11 +296,8 @@ async fn prove(it: Case) {
         let warnings = warnings.into_iter().flatten();
         let told: Vec<String> = warnings.map(said).collect();
         let is_it = |told: &String| warning.is_some_and(|warning| told.starts_with(warning));
-        assert_eq!(
-            told.len(),
-            usize::from(warning.is_some()),
-            "{name}: {told:?}"
-        );
+        let count = usize::from(warning.is_some());
+        assert_eq!(told.len(), count, "{name}: {told:?}");
         assert!(told.iter().all(is_it), "{name}: {told:?}");
     }
     // What is true.
@@ -355,13 +314,8 @@ async fn prove(it: Case) {
     let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
     assert_eq!(attempts, [1], "{name}");
     // What is on record now.
-    let step = kind.step();
-    let expected = [
-        "preview".to_owned(),
-        format!("attempt {step}"),
-        format!("outcome {step} {}{record}", outcome.as_str()),
-    ];
-    assert_eq!(served.told(), expected, "{name}");
+    let end = format!("{}{record}", outcome.as_str());
+    assert_eq!(served.told(), story(kind, &end), "{name}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -413,13 +367,7 @@ async fn a_connection_that_never_opened_sent_nothing() {
         );
         assert_eq!(pages(&wiki), before);
         assert_eq!(faulty.mutations(), []);
-        let step = kind.step();
-        let expected = [
-            "preview".to_owned(),
-            format!("attempt {step}"),
-            format!("outcome {step} not_applied NOT_APPLIED"),
-        ];
-        assert_eq!(served.told(), expected);
+        assert_eq!(served.told(), story(kind, "not_applied NOT_APPLIED"));
     }
 }
 
@@ -617,8 +565,7 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
         let id = id_of(&wiki, "faults/new");
         if let Ok(applied) = &answer {
             assert_eq!(applied["target"]["id"], id);
-            let warning = said(&applied["warnings"][0]);
-            assert!(warning.starts_with("answered_otherwise: "), "{warning}");
+            begins(&said(&applied["warnings"][0]), "answered_otherwise: ");
             undone_by_force_alone(&wiki, &served, applied).await;
         } else {
             // A page that may be another's is not on record, and never taken away.
@@ -642,10 +589,8 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
     assert_eq!(outcome.code.as_deref(), Some("PAGE_EXISTS"));
     let reason = outcome.reason.unwrap();
     assert!(reason.starts_with("Answered with a refusal: "), "{reason}");
-    let shown = Command::new(&["audit", "show", call])
-        .log_of(&wiki.address(), served.dir.path())
-        .end()
-        .await;
+    let command = Command::new(&["audit", "show", call]).log_of(&wiki.address(), served.dir.path());
+    let shown = command.end().await;
     for line in [
         "  code          PAGE_EXISTS\n",
         "  reason        Answered with a refusal: ",
@@ -653,9 +598,7 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
         assert!(shown.told.contains(line), "{}", shown.told);
     }
     let mut undo = json!({ "callId": applied["callId"] });
-    let refused = served.call(UNDO, undo.clone()).await;
-    let refused = refused.unwrap_err();
-    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    let refused = fails(&served, UNDO, undo.clone(), "EDIT_CONFLICT").await;
     assert_eq!(refused["details"]["refusal"], "PAGE_EXISTS", "{refused}");
     assert_eq!(&refused["details"]["id"], id, "{refused}");
     undo["force"] = true.into();
@@ -692,8 +635,7 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
             let applied = answer.unwrap();
             let made = id_of(&wiki, "faults/new");
             applied["target"].shows(json!({ "id": made, "path": "faults/new" }));
-            let warning = said(&applied["warnings"][0]);
-            assert!(warning.starts_with("answered_otherwise: "), "{warning}");
+            begins(&said(&applied["warnings"][0]), "answered_otherwise: ");
             assert_eq!(recorded.id, Some(made));
             served.confirmed(UNDO, undo).await.unwrap();
             wiki.with_store(|store| assert!(store.page(made).is_none()));
@@ -947,7 +889,7 @@ async fn two_servers_on_one_audit_directory_lose_nothing() {
     let (by_one, by_two) = tokio::join!(write(&one, &odd, "one"), write(&two, &even, "two"));
     one.app.writer.finish().await;
     two.app.writer.finish().await;
-    assert_eq!(crate::harness::runs(one.dir.path()).len(), 2);
+    assert_eq!(runs(one.dir.path()).len(), 2);
     let mut made = [by_one, by_two].concat();
     made.sort();
     assert_eq!(made.len(), mutations(&wiki).len());
@@ -982,18 +924,21 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         assert_eq!(applied["outcome"], "applied", "{kind:?}");
         let warnings = applied["warnings"].as_array().unwrap();
         assert_eq!(warnings.len(), 1, "{kind:?}: {warnings:?}");
-        let warning = said(&warnings[0]);
-        assert!(warning.starts_with("wiki_index_incomplete: "), "{warning}");
+        begins(&said(&warnings[0]), "wiki_index_incomplete: ");
         theirs.abort();
         assert_eq!(mutations(&wiki).len(), 2);
-        let step = kind.step();
-        let expected = [
-            "preview".to_owned(),
-            format!("attempt {step}"),
-            format!("outcome {step} applied"),
-        ];
-        assert_eq!(served.told(), expected);
+        assert_eq!(served.told(), story(kind, "applied"));
     }
+}
+
+/// What a write of this kind leaves on record, which ends so.
+fn story(kind: Kind, end: &str) -> [String; 3] {
+    let step = kind.step();
+    [
+        "preview".to_owned(),
+        format!("attempt {step}"),
+        format!("outcome {step} {end}"),
+    ]
 }
 
 /// A confirmed write whose mutation has reached the wiki, and whose answer is held back.
@@ -1010,18 +955,22 @@ async fn held(wiki: &DemoWiki) -> (FaultyWiki, Served, CallToolRequest) {
     (faulty, served, CallToolRequest::new(params))
 }
 
+/// The call under way.
+async fn sent(served: &Served, request: CallToolRequest) -> RequestHandle<RoleClient> {
+    let options = PeerRequestOptions::no_options();
+    let call = served
+        .client
+        .send_cancellable_request(request.into(), options);
+    call.await.unwrap()
+}
+
 const SETTLED: [&str; 3] = ["preview", "attempt update", "outcome update applied"];
 
 #[tokio::test]
 async fn a_cancelled_call_leaves_no_sent_write_unrecorded() {
     let wiki = sample_wiki().await;
     let (faulty, served, request) = held(&wiki).await;
-    let options = PeerRequestOptions::no_options();
-    let call = served
-        .client
-        .send_cancellable_request(request.into(), options)
-        .await
-        .unwrap();
+    let call = sent(&served, request).await;
     faulty.mutations_arrive(1).await;
     call.cancel(Some("enough".to_owned())).await.unwrap();
     // Answered behind the cancellation, which has therefore arrived.
@@ -1037,12 +986,7 @@ async fn a_cancelled_call_leaves_no_sent_write_unrecorded() {
 async fn what_a_cancelled_call_wrote_is_the_last_write_of_its_session() {
     let wiki = sample_wiki().await;
     let (faulty, served, request) = held(&wiki).await;
-    let options = PeerRequestOptions::no_options();
-    let call = served
-        .client
-        .send_cancellable_request(request.into(), options)
-        .await
-        .unwrap();
+    let call = sent(&served, request).await;
     faulty.mutations_arrive(1).await;
     call.cancel(None).await.unwrap();
     served.client.list_tools(None).await.unwrap();
@@ -1072,11 +1016,7 @@ async fn updates_of_two_pages_by_token_do_not_wait_for_each_other() {
     let (faulty, served, request) = held(&wiki).await;
     let other = json!({ "id": id_of(&wiki, "docs"), "title": "Another" });
     let shown = served.call(UPDATE, other.clone()).await.unwrap();
-    let _call = served
-        .client
-        .send_cancellable_request(request.into(), PeerRequestOptions::no_options())
-        .await
-        .unwrap();
+    let _call = sent(&served, request).await;
     faulty.mutations_arrive(1).await;
     faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
     let confirm = json!({ "id": other["id"], "confirm": shown["confirm"] });
@@ -1089,12 +1029,7 @@ async fn updates_of_two_pages_by_token_do_not_wait_for_each_other() {
 async fn a_client_that_left_leaves_no_sent_write_unrecorded() {
     let wiki = sample_wiki().await;
     let (faulty, served, request) = held(&wiki).await;
-    let options = PeerRequestOptions::no_options();
-    let _call = served
-        .client
-        .send_cancellable_request(request.into(), options)
-        .await
-        .unwrap();
+    let _call = sent(&served, request).await;
     faulty.mutations_arrive(1).await;
     let Served { client, app, dir } = served;
     client.cancel().await.unwrap();
@@ -1102,7 +1037,7 @@ async fn a_client_that_left_leaves_no_sent_write_unrecorded() {
     let finish = tokio::spawn(async move { app.writer.finish().await });
     faulty.let_late_ones_through().await;
     finish.await.unwrap();
-    let records = crate::harness::records(dir.path());
+    let records = records(dir.path());
     assert_eq!(told(&records), SETTLED);
     assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
     assert_eq!(faulty.mutations().len(), 1);
@@ -1114,12 +1049,7 @@ async fn a_call_that_is_cancelled_before_its_write_is_sent_sends_nothing() {
     let (faulty, served, request) = held(&wiki).await;
     let so_far = faulty.seen().len();
     faulty.on_reads(usize::MAX, Fault::new(Reach::Before, Reply::WikiHeld));
-    let options = PeerRequestOptions::no_options();
-    let call = served
-        .client
-        .send_cancellable_request(request.into(), options)
-        .await
-        .unwrap();
+    let call = sent(&served, request).await;
     faulty.requests_arrive(so_far + 1).await;
     call.cancel(None).await.unwrap();
     served.client.list_tools(None).await.unwrap();
@@ -1150,7 +1080,7 @@ async fn a_wiki_that_was_away_is_found_again_and_a_preview_from_before_still_cou
 
 /// The directory that the audit log of a wiki lies in, below its own.
 async fn dir_of(wiki: &str) -> std::ffi::OsString {
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let log = AuditLog::new(dir.path(), wiki);
     let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
     log.record(entry).await.unwrap();
@@ -1163,17 +1093,15 @@ async fn without_a_record_nothing_is_sent() {
         let wiki = sample_wiki().await;
         let before = pages(&wiki);
         let served = Setup::scripter(&wiki)
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", SESAME)
             .serve()
             .await;
         let (tool, mut arguments) = kind.call(&wiki);
-        arguments["confirm"] = json!("sesame-and-much-more");
-        let place = served
-            .dir
-            .path()
-            .join(dir_of(&served.app.wiki.settings().name).await);
-        std::fs::create_dir(&place).unwrap();
-        std::fs::write(place.join("runs"), "in the way").unwrap();
+        arguments["confirm"] = json!(SESAME);
+        let place = served.dir.path();
+        let place = place.join(dir_of(&served.app.wiki.settings().name).await);
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("runs"), "in the way").unwrap();
         let error = fails(&served, tool, arguments, "AUDIT_UNAVAILABLE").await;
         let disk = served.dir.path().to_str().unwrap();
         assert!(!error.to_string().contains(disk), "{error}");
@@ -1200,15 +1128,13 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     if childs_dir().is_none() {
         return;
     }
-    let (wiki, served) = sample(|wiki| {
-        Setup::scripter(wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
-    })
-    .await;
+    let (wiki, served) =
+        sample(|wiki| Setup::scripter(wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", SESAME)).await;
     let id = id_of(&wiki, PAGE);
     let mut applied = 0;
     let refused = loop {
         let title = format!("Title {}", applied + 1);
-        let change = json!({ "id": id, "title": title, "confirm": "sesame-and-much-more" });
+        let change = json!({ "id": id, "title": title, "confirm": SESAME });
         match served.call(UPDATE, change).await {
             Ok(answer) => {
                 assert_eq!(answer["outcome"], "applied");
@@ -1220,7 +1146,7 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     };
     assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
     let (tool, mut arguments) = Kind::Delete.call(&wiki);
-    arguments["confirm"] = json!("sesame-and-much-more");
+    arguments["confirm"] = json!(SESAME);
     fails(&served, tool, arguments, "AUDIT_UNAVAILABLE").await;
     assert!(applied > 2);
     assert_eq!(mutations(&wiki).len(), applied);

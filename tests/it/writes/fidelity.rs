@@ -109,9 +109,7 @@ async fn rows(key: Key) -> Vec<Row> {
 /// The ways that were not applied.
 fn refused(rows: &[Row]) -> Vec<String> {
     let refused = rows.iter().filter(|row| row.answer != "applied");
-    refused
-        .map(|row| format!("{}: {}", row.way, row.answer))
-        .collect()
+    vec_of(refused.map(|row| format!("{}: {}", row.way, row.answer)))
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Bad input: every fault told, nothing sent.
 
-use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, ErrorCode};
+use rmcp::model::{ClientRequest, CustomRequest, ErrorCode};
 use rmcp::service::ServiceError;
 
 use crate::prelude::*;
@@ -19,8 +19,7 @@ const TOOLS: [(&str, &str); 10] = [
 ];
 
 async fn served() -> (DemoWiki, Served) {
-    let (wiki, served) = sample(Setup::scripter).await;
-    (wiki, served)
+    sample(Setup::scripter).await
 }
 
 /// The faults of a call, as `path: message`; nothing went out to the wiki for it.
@@ -30,10 +29,8 @@ async fn faults(
     arguments: Value,
 ) -> Vec<String> {
     wiki.clear_requests();
-    let error = served
-        .call(tool, arguments.clone())
-        .await
-        .expect_err(&arguments.to_string());
+    let error = served.call(tool, arguments.clone()).await;
+    let error = error.expect_err(&arguments.to_string());
     assert_eq!(error["code"], "INVALID_INPUT", "{tool} {arguments}");
     assert_eq!(wiki.requests().len(), 0, "{tool} {arguments}");
     let fields = error["details"]["fields"].as_array().unwrap();
@@ -71,10 +68,8 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
         let mut arguments = least(required);
         arguments["zzzzzzzzzz"] = json!(1);
         let faults = faults(&at, tool, arguments).await;
-        assert!(
-            faults[0].starts_with("zzzzzzzzzz: is not an argument of this tool; it takes "),
-            "{tool} {faults:?}"
-        );
+        let expected = "zzzzzzzzzz: is not an argument of this tool; it takes ";
+        assert!(faults[0].starts_with(expected), "{tool} {faults:?}");
     }
     for (tool, given, nearest) in [
         (SEARCH, "qeury", "query"),
@@ -96,10 +91,9 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
             panic!("{told:?}");
         };
         let (meant, takes) = told.split_once("; it takes ").unwrap();
-        assert_eq!(
-            meant,
-            format!("{given}: is not an argument of this tool (did you mean {nearest}?)")
-        );
+        let expected =
+            format!("{given}: is not an argument of this tool (did you mean {nearest}?)");
+        assert_eq!(meant, expected);
         assert!(takes.split(", ").any(|name| name == nearest), "{told}");
         assert!(!takes.ends_with('…'), "{told}");
     }
@@ -117,20 +111,16 @@ async fn every_tool_names_what_is_required_and_missing() {
         if required.is_empty() {
             continue;
         }
-        let wanted: Vec<String> = required
-            .split_whitespace()
-            .map(|name| format!("{name}: is required"))
-            .collect();
+        let wanted = required.split_whitespace();
+        let wanted: Vec<String> = wanted.map(|name| format!("{name}: is required")).collect();
         // What else may stand in its place, and where it comes from, is said behind that.
         let told = faults(&at, tool, json!({})).await;
         if required == "id" {
             let other = if tool == BY_ID { BY_PATH } else { "page" };
             assert!(told[0].contains(other), "{tool}: {told:?}");
         }
-        let told = told
-            .iter()
-            .map(|fault| fault.split([',', ';']).next().unwrap());
-        assert_eq!(told.collect::<Vec<_>>(), wanted, "{tool}");
+        let begin = |fault: &String| fault.split([',', ';']).next().unwrap().to_owned();
+        assert_eq!(vec_of(told.iter().map(begin)), wanted, "{tool}");
     }
 }
 
@@ -142,11 +132,7 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
         let definition = registry.find(tool).unwrap();
         for (name, schema) in definition.input["properties"].as_object().unwrap() {
             let kind = schema["type"].as_str().unwrap();
-            let a = if kind.starts_with(['a', 'i', 'o']) {
-                "an"
-            } else {
-                "a"
-            };
+            let a = ["a", "an"][usize::from(kind.starts_with(['a', 'i', 'o']))];
             let wrong = [
                 (json!(null), "null; leave it out instead"),
                 (json!({}), "an object"),
@@ -156,14 +142,7 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
                 (json!([1]), "an array"),
             ];
             for (value, given) in wrong {
-                let fits = matches!(
-                    (kind, &value),
-                    ("boolean", Value::Bool(_))
-                        | ("string", Value::String(_))
-                        | ("array", Value::Array(_))
-                        | ("object", Value::Object(_))
-                );
-                if fits {
+                if given.ends_with(&format!(" {kind}")) {
                     continue;
                 }
                 let mut arguments = least(required);
@@ -183,38 +162,28 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
 #[tokio::test]
 async fn several_faults_are_told_together_with_the_names_that_callers_know() {
     let at = served().await;
-    assert_eq!(
-        faults(
-            &at,
-            CREATE,
-            json!({
-                "title": 1, "content": null, "isPublished": "yes", "tags": ["a", 2, null],
-                "publish_start_date": "x", "scriptCss": [],
-            })
-        )
-        .await,
-        [
-            "title: must be a string, not a number",
-            "content: must be a string, not null; leave it out instead",
-            "isPublished: must be a boolean, not a string",
-            "tags[1]: must be a string, not a number",
-            "tags[2]: must be a string, not null; leave it out instead",
-            "publish_start_date: is not an argument of this tool (did you mean publishStartDate?); it takes confirm, path, folder, title, content, fromPage, section, replaceAll, outsideCode, locale, description, editor, tags, isPublished, isPrivate, publishStartDate, publishEndDate, scriptCss, scriptJs, note, detail, propose",
-            "scriptCss: must be a string, not an array",
-            "path: is required",
-        ]
-    );
-    let mut told = faults(
-        &at,
-        UPDATE,
-        json!({
-            "id": 0, "path": "a b", "locale": "english", "title": " ", "content": "\n",
-            "description": "d".repeat(256), "tags": ["ok", " ", "a,b", "x".repeat(256)],
-            "publishStartDate": "tomorrow", "publishEndDate": "2026-02-30",
-            "scriptCss": "\0", "scriptJs": "a\0b",
-        }),
-    )
-    .await;
+    let create = json!({
+        "title": 1, "content": null, "isPublished": "yes", "tags": ["a", 2, null],
+        "publish_start_date": "x", "scriptCss": [],
+    });
+    let expected = [
+        "title: must be a string, not a number",
+        "content: must be a string, not null; leave it out instead",
+        "isPublished: must be a boolean, not a string",
+        "tags[1]: must be a string, not a number",
+        "tags[2]: must be a string, not null; leave it out instead",
+        "publish_start_date: is not an argument of this tool (did you mean publishStartDate?); it takes confirm, path, folder, title, content, fromPage, section, replaceAll, outsideCode, locale, description, editor, tags, isPublished, isPrivate, publishStartDate, publishEndDate, scriptCss, scriptJs, note, detail, propose",
+        "scriptCss: must be a string, not an array",
+        "path: is required",
+    ];
+    assert_eq!(faults(&at, CREATE, create).await, expected);
+    let update = json!({
+        "id": 0, "path": "a b", "locale": "english", "title": " ", "content": "\n",
+        "description": "d".repeat(256), "tags": ["ok", " ", "a,b", "x".repeat(256)],
+        "publishStartDate": "tomorrow", "publishEndDate": "2026-02-30",
+        "scriptCss": "\0", "scriptJs": "a\0b",
+    });
+    let mut told = faults(&at, UPDATE, update).await;
     told.sort();
     let expected = [
         "content: must not be blank: Wiki.js refuses a page without content",
@@ -237,94 +206,69 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
 #[tokio::test]
 async fn numbers_and_lengths_out_of_range_are_told_with_their_limit() {
     let at = served().await;
-    for (tool, arguments, fault) in [
-        (LIST, json!({ "limit": 0 }), "limit: must be at least 1"),
-        (LIST, json!({ "limit": 101 }), "limit: must be at most 100"),
-        (LIST, json!({ "limit": -1 }), "limit: must be at least 1"),
-        (
-            LIST,
-            json!({ "limit": u64::MAX }),
-            "limit: must be at most 100",
-        ),
-        (
-            SEARCH,
-            json!({ "query": "x", "limit": i64::MIN }),
-            "limit: must be at least 1",
-        ),
-        (
-            SEARCH,
-            json!({ "query": "" }),
-            "query: must have at least 1 character",
-        ),
-        (
-            SEARCH,
-            json!({ "query": "ä".repeat(501) }),
-            "query: must have at most 500 characters",
-        ),
-        (TREE, json!({ "depth": 6 }), "depth: must be at most 5"),
+    let (words, long) = ("ä".repeat(501), "x".repeat(256));
+    for (tool, name, value, fault) in [
+        (LIST, "limit", json!(0), "be at least 1"),
+        (LIST, "limit", json!(101), "be at most 100"),
+        (LIST, "limit", json!(-1), "be at least 1"),
+        (LIST, "limit", json!(u64::MAX), "be at most 100"),
+        (SEARCH, "limit", json!(i64::MIN), "be at least 1"),
+        (SEARCH, "query", json!(""), "have at least 1 character"),
+        (SEARCH, "query", json!(words), "have at most 500 characters"),
+        (TREE, "depth", json!(6), "be at most 5"),
         (
             TREE,
-            json!({ "mode": "pages" }),
-            "mode: must be one of FOLDERS, PAGES, ALL",
+            "mode",
+            json!("pages"),
+            "be one of FOLDERS, PAGES, ALL",
         ),
         (
             LIST,
-            json!({ "orderBy": "NAME" }),
-            "orderBy: must be one of CREATED, ID, PATH, TITLE, UPDATED",
+            "orderBy",
+            json!("NAME"),
+            "be one of CREATED, ID, PATH, TITLE, UPDATED",
         ),
-        (
-            HISTORY,
-            json!({ "id": 1, "offset": -1 }),
-            "offset: must be at least 0",
-        ),
-        (
-            HISTORY,
-            json!({ "id": 1, "offset": 1_000_001 }),
-            "offset: must be at most 1000000",
-        ),
+        (HISTORY, "offset", json!(-1), "be at least 0"),
+        (HISTORY, "offset", json!(1_000_001), "be at most 1000000"),
         (
             BY_ID,
-            json!({ "id": 2_147_483_648_i64 }),
-            "id: must be at most 2147483647",
+            "id",
+            json!(2_147_483_648_i64),
+            "be at most 2147483647",
         ),
-        (BY_ID, json!({ "id": -7 }), "id: must be at least 1"),
-        (DELETE, json!({ "id": 0 }), "id: must be at least 1"),
-        (
-            TAGS,
-            json!({ "query": "x".repeat(256) }),
-            "query: must have at most 255 characters",
-        ),
+        (BY_ID, "id", json!(-7), "be at least 1"),
+        (DELETE, "id", json!(0), "be at least 1"),
+        (TAGS, "query", json!(long), "have at most 255 characters"),
         (
             LIST,
-            json!({ "tags": vec!["x"; 101] }),
-            "tags: must have at most 100 items",
+            "tags",
+            json!(vec!["x"; 101]),
+            "have at most 100 items",
         ),
         (
             BY_PATH,
-            json!({ "path": "a\0" }),
-            "path: must not contain the character NUL",
+            "path",
+            json!("a\0"),
+            "not contain the character NUL",
         ),
     ] {
-        assert_eq!(faults(&at, tool, arguments).await, [fault], "{tool}");
+        let mut arguments = match tool {
+            SEARCH => json!({ "query": "x" }),
+            HISTORY => json!({ "id": 1 }),
+            _ => json!({}),
+        };
+        arguments[name] = value;
+        let expected = format!("{name}: must {fault}");
+        assert_eq!(faults(&at, tool, arguments).await, [expected], "{tool}");
     }
 }
 
 #[tokio::test]
 async fn several_numbers_out_of_range_are_told_together() {
     let at = served().await;
-    assert_eq!(
-        faults(
-            &at,
-            HISTORY,
-            json!({ "id": 0, "offset": -1, "limit": 1_000 })
-        )
-        .await,
-        [
-            "id: must be at least 1",
-            "offset: must be at least 0",
-            "limit: must be at most 100"
-        ]
-    );
+    let arguments = json!({ "id": 0, "offset": -1, "limit": 1_000 });
+    let expected = "id: must be at least 1, offset: must be at least 0, limit: must be at most 100";
+    assert_eq!(faults(&at, HISTORY, arguments).await.join(", "), expected);
 }
 
 #[tokio::test]
@@ -342,13 +286,8 @@ async fn the_limits_themselves_are_within_range() {
     ] {
         served.call(tool, arguments).await.unwrap();
     }
-    fails(
-        &served,
-        BY_ID,
-        json!({ "id": 2_147_483_647 }),
-        "PAGE_NOT_FOUND",
-    )
-    .await;
+    let arguments = json!({ "id": 2_147_483_647 });
+    fails(&served, BY_ID, arguments, "PAGE_NOT_FOUND").await;
 }
 
 #[tokio::test]
@@ -366,65 +305,22 @@ async fn editor_and_is_private_of_an_update_say_why_they_cannot_be() {
 async fn a_place_where_a_page_shall_come_to_be_is_checked() {
     let at = served().await;
     let (long, shorter) = ("p".repeat(256), "p".repeat(255));
-    for path in [
-        "",
-        "/",
-        "///",
-        "login",
-        "Login/x",
-        "logout",
-        "register",
-        "verify",
-        "favicons",
-        "fonts",
-        "img/a",
-        "js",
-        "svg",
-        "a",
-        "a/b",
-        "ä/x",
-        "fr",
-        "FR/x",
-        "pt-br",
-        "a.b",
-        "docs/a.b",
-        "a b",
-        "docs/a\u{a0}b",
-        "docs\\x",
-        "docs//x",
-        "docs/100%",
-        "docs/x?",
-        "docs/x#y",
-        "docs/\t",
-        "docs/\0",
-        "docs/\u{200b}x",
-        "docs/\u{202e}x",
-        "docs/\u{feff}",
-        "..",
-        "../docs",
-        &long,
-    ] {
+    let all = ",/,///,login,Login/x,logout,register,verify,favicons,fonts,img/a,js,svg,a,a/b,ä/x,\
+        fr,FR/x,pt-br,a.b,docs/a.b,a b,docs/a\u{a0}b,docs\\x,docs//x,docs/100%,docs/x?,docs/x#y,\
+        docs/\t,docs/\0,docs/\u{200b}x,docs/\u{202e}x,docs/\u{feff},..,../docs";
+    for path in all.split(',').chain([&*long]) {
         let create = json!({ "path": path, "title": "T", "content": "c" });
         let update = json!({ "id": 1, "path": path });
         for (tool, arguments) in [(CREATE, create), (UPDATE, update)] {
             let faults = faults(&at, tool, arguments).await;
             assert_eq!(faults.len(), 1, "{path:?} {faults:?}");
             assert!(faults[0].starts_with("path: must "), "{path:?} {faults:?}");
-            assert!(
-                !faults[0].chars().any(char::is_control),
-                "{path:?} {faults:?}"
-            );
+            let is_clean = !faults[0].chars().any(char::is_control);
+            assert!(is_clean, "{path:?} {faults:?}");
         }
     }
-    for path in [
-        "docs/new",
-        "/docs/new/",
-        "umläut/日本",
-        "en-gbx/y",
-        "docs/login",
-        "docs/a",
-        &shorter,
-    ] {
+    let all = "docs/new /docs/new/ umläut/日本 en-gbx/y docs/login docs/a";
+    for path in all.split(' ').chain([&*shorter]) {
         let create = json!({ "path": path, "title": "T", "content": "c" });
         let preview = at.1.call(CREATE, create).await;
         assert_eq!(preview.unwrap()["preview"], true, "{path}");
@@ -435,30 +331,16 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
 async fn dates_are_iso_8601_or_empty() {
     let at = served().await;
     let id = id_of(&at.0, "home");
-    for date in [
-        "tomorrow",
-        "2026",
-        "2026-13-01",
-        "2026-02-30",
-        "01.02.2026",
-        "2026-01-01T25:00:00Z",
-        " ",
-        "2026-01-01\0",
-    ] {
+    let wrong =
+        "tomorrow,2026,2026-13-01,2026-02-30,01.02.2026,2026-01-01T25:00:00Z, ,2026-01-01\0";
+    for date in wrong.split(',') {
         for name in ["publishStartDate", "publishEndDate"] {
             let faults = faults(&at, UPDATE, json!({ "id": id, name: date })).await;
-            assert!(
-                faults[0].starts_with(&format!("{name}: must be a date in ISO 8601")),
-                "{date} {faults:?}"
-            );
+            begins(&faults[0], &format!("{name}: must be a date in ISO 8601"));
         }
     }
-    for date in [
-        "",
-        "2026-01-01",
-        "2026-01-01T10:00:00Z",
-        "2026-01-01T10:00:00.000+02:00",
-    ] {
+    let right = ",2026-01-01,2026-01-01T10:00:00Z,2026-01-01T10:00:00.000+02:00";
+    for date in right.split(',') {
         let update = json!({ "id": id, "publishStartDate": date });
         at.1.call(UPDATE, update).await.unwrap();
     }
@@ -467,29 +349,25 @@ async fn dates_are_iso_8601_or_empty() {
 #[tokio::test]
 async fn how_many_items_there_are_is_looked_at_before_what_they_are() {
     let at = served().await;
-    for (tool, arguments, fault) in [
+    let many = "at most 100 items";
+    for (tool, arguments, name, fault) in [
         (
             BY_ID,
             json!({ "ids": vec![0; 21] }),
-            "ids: must have at most 20 items",
+            "ids",
+            "at most 20 items",
         ),
-        (
-            BY_ID,
-            json!({ "ids": [] }),
-            "ids: must have at least 1 item",
-        ),
-        (
-            LIST,
-            json!({ "fields": vec![1; 101] }),
-            "fields: must have at most 100 items",
-        ),
+        (BY_ID, json!({ "ids": [] }), "ids", "at least 1 item"),
+        (LIST, json!({ "fields": vec![1; 101] }), "fields", many),
         (
             UPDATE,
             json!({ "id": 1, "tags": vec![""; 60_000] }),
-            "tags: must have at most 100 items",
+            "tags",
+            many,
         ),
     ] {
-        assert_eq!(faults(&at, tool, arguments).await, [fault], "{tool}");
+        let expected = format!("{name}: must have {fault}");
+        assert_eq!(faults(&at, tool, arguments).await, [expected], "{tool}");
     }
 }
 
@@ -498,10 +376,8 @@ async fn of_many_faults_the_first_twenty_are_listed_with_how_many_there_are() {
     let at = served().await;
     let many: Value = (0..300).map(|n| (format!("a{n}"), json!(n))).collect();
     let error = at.1.call(TAGS, many).await.unwrap_err();
-    assert_eq!(
-        error["message"],
-        "300 arguments are not valid; details.fields lists the first 20."
-    );
+    let expected = "300 arguments are not valid; details.fields lists the first 20.";
+    assert_eq!(error["message"], expected);
     assert_eq!(error["details"]["faults"], 300);
     let fields = error["details"]["fields"].as_array().unwrap();
     assert_eq!((fields.len(), &fields[19]["path"]), (20, &json!("a19")));
@@ -541,45 +417,29 @@ fn rejected<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> (ErrorCode, 
 #[tokio::test]
 async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connection_lives_on() {
     let (wiki, served) = served().await;
-    let made_up = CallToolRequestParams::new("wikijs_move_page");
-    assert_eq!(
-        rejected(served.client.call_tool(made_up).await),
+    let hint = "unknown tool: wikijs_move_page; call wikijs_update_page with path";
+    for (tool, message) in [
+        ("wikijs_move_page", hint),
         (
-            ErrorCode::INVALID_PARAMS,
-            "unknown tool: wikijs_move_page; call wikijs_update_page with path".to_owned()
-        )
-    );
-    let unknown = CallToolRequestParams::new("wikijs_nothing\u{1b}");
-    assert_eq!(
-        rejected(served.client.call_tool(unknown).await),
-        (
-            ErrorCode::INVALID_PARAMS,
-            "unknown tool: wikijs_nothing\\u{1b}".to_owned()
-        )
-    );
-    for (method, params, code, message) in [
-        (
-            "tools/call",
-            json!({}),
-            ErrorCode::INVALID_PARAMS,
-            "malformed params of tools/call",
+            "wikijs_nothing\u{1b}",
+            "unknown tool: wikijs_nothing\\u{1b}",
         ),
-        (
-            "tools/call",
-            json!({ "name": 1 }),
-            ErrorCode::INVALID_PARAMS,
-            "malformed params of tools/call",
-        ),
-        (
-            "tools/call",
-            json!({ "name": TAGS, "arguments": [] }),
-            ErrorCode::INVALID_PARAMS,
-            "malformed params of tools/call",
-        ),
-        ("no/such", json!({}), ErrorCode::METHOD_NOT_FOUND, "no/such"),
     ] {
-        let request =
-            ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone())));
+        let unknown = CallToolRequestParams::new(tool);
+        let rejected = rejected(served.client.call_tool(unknown).await);
+        assert_eq!(rejected, (ErrorCode::INVALID_PARAMS, message.to_owned()));
+    }
+    let (call, malformed) = ("tools/call", "malformed params of tools/call");
+    let (invalid, unknown) = (ErrorCode::INVALID_PARAMS, ErrorCode::METHOD_NOT_FOUND);
+    let no_object = json!({ "name": TAGS, "arguments": [] });
+    for (method, params, code, message) in [
+        (call, json!({}), invalid, malformed),
+        (call, json!({ "name": 1 }), invalid, malformed),
+        (call, no_object, invalid, malformed),
+        ("no/such", json!({}), unknown, "no/such"),
+    ] {
+        let request = CustomRequest::new(method, Some(params.clone()));
+        let request = ClientRequest::CustomRequest(request);
         let rejected = rejected(served.client.send_request(request).await);
         assert_eq!(rejected, (code, message.to_owned()), "{method} {params}");
     }

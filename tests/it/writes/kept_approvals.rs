@@ -1,10 +1,5 @@
 //! A person's approval for several writes, on the disk: over a restart, among servers, for whom, and its end.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use rmcp::service::{RoleClient, Service};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
@@ -65,9 +60,9 @@ async fn an_approval_holds_over_a_restart_and_each_write_names_it() {
         assert!(person.is_left_alone());
         let told = status(&served).await;
         let own = &told["approvals"][0];
-        own.shows(
-            json!({ "scope": "page", "operation": "update", "page": home, "writesLeft": 18 }),
-        );
+        let arguments =
+            json!({ "scope": "page", "operation": "update", "page": home, "writesLeft": 18 });
+        own.shows(arguments);
         assert!(own["endsAt"].is_string(), "{told}");
         is_asked(&served, &mut person, other).await;
         let records = served.records();
@@ -76,11 +71,8 @@ async fn an_approval_holds_over_a_restart_and_each_write_names_it() {
             .filter_map(|it| Some(it.standing.clone()? + " " + &it.confirms?.to_string()))
             .collect();
         let named = format!("page {id}");
-        assert_eq!(
-            spent,
-            [named.as_str(), named.as_str()],
-            "attempt and outcome"
-        );
+        let expected = [named.as_str(), named.as_str()];
+        assert_eq!(spent, expected, "attempt and outcome");
         let verify = Command::operator(&wiki, &*dir, &["audit", "verify"]);
         says(&verify.good().await.stdout, "holds");
     }
@@ -309,8 +301,7 @@ async fn a_damaged_approval_is_named_and_counts_as_none() {
             .end()
             .await
     };
-    let checked = check().await;
-    assert_eq!(checked.code, 1, "{}", checked.told);
+    let checked = check().await.exits(1);
     says(&checked.stdout, &format!("approval {damaged}: "));
     let list = listed(&wiki, &served.dir).await;
     assert_eq!(list["damaged"], json!([damaged]));
@@ -318,10 +309,8 @@ async fn a_damaged_approval_is_named_and_counts_as_none() {
     approvals(&wiki, &served.dir, &["end", &damaged])
         .await
         .good();
-    says(
-        &check().await.good().stdout,
-        "1 proposal, draft or approval: whole",
-    );
+    let part = "1 proposal, draft or approval: whole";
+    says(&check().await.good().stdout, part);
     // Nor does a file where their directory should be stop a write that a person confirms.
     let directory = path.parent().unwrap();
     fs::remove_dir_all(directory).unwrap();

@@ -1,8 +1,6 @@
 //! Rights of the key at a place: what it may not do there it is told at the preview, by the right
 //! that it lacks; where the wiki does not tell, the preview says so.
 
-use std::time::{Duration, Instant};
-
 use crate::prelude::*;
 
 const READS: [&str; 3] = ["read:pages", "read:source", "read:history"];
@@ -135,8 +133,7 @@ async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
     let new = json!({ "path": "docs/new", "title": "New", "content": "x" });
     let shown = served.call(CREATE, new).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
-    let warning = said(warnings.iter().find(unknown).unwrap());
-    assert!(warning.contains("write:pages"), "{warning}");
+    says(&said(warnings.iter().find(unknown).unwrap()), "write:pages");
     // A key with full access has every right.
     let admin = Setup::admin(&wiki).toolsets("pages,assets").serve().await;
     let upload = json!({ "path": "b.csv", "text": "x" });
@@ -257,10 +254,8 @@ async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
         made("docs/a", "docs/b").await,
         made("legal/c", "docs/d").await,
     );
-    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
-        .in_dir_of(&admin)
-        .serve()
-        .await;
+    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki))).in_dir_of(&admin);
+    let served = served.serve().await;
     let sent = mutations(&wiki).len();
     let skipping = |undo: &Value| json!({ "callId": undo["callId"], "onConflict": "skip" });
     for (undo, path, right) in [
@@ -293,8 +288,7 @@ async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
     let shown = served.call(UNDO, undo.clone()).await.unwrap();
     let left_out = shown["leftOut"].as_array().unwrap();
     assert_eq!(left_out.len(), 1, "{shown}");
-    let why = left_out[0].to_string();
-    assert!(why.contains("lacks write:pages at en/legal/c"), "{why}");
+    says(&left_out[0].to_string(), "lacks write:pages at en/legal/c");
     undo["confirm"] = shown["confirm"].clone();
     is_applied(&served, UNDO, undo).await;
 
@@ -320,10 +314,8 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let submit = json!({ "draft": "tidy" });
     let done = admin.confirmed(SUBMIT, submit).await;
     let undo = json!({ "callId": done.unwrap()["callId"] });
-    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
-        .in_dir_of(&admin)
-        .serve()
-        .await;
+    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki))).in_dir_of(&admin);
+    let served = served.serve().await;
     let skipping = json!({ "callId": undo["callId"], "onConflict": "skip" });
     let shown = served.call(UNDO, skipping.clone()).await.unwrap();
     // No script runs in the page that comes back without it.

@@ -2,9 +2,6 @@
 //! settled by the next server, and what was applied can be taken back.
 
 use std::fmt::Debug;
-use std::fs;
-use std::sync::Arc;
-use std::time::Duration;
 
 use crate::prelude::*;
 

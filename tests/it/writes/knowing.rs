@@ -1,8 +1,6 @@
 //! What a session knows of the pages that its own sets wrote: its next edit is not refused as
 //! changed by somebody else.
 
-use std::time::Duration;
-
 use crate::prelude::*;
 
 const PAGES: [&str; 2] = ["docs/a", "docs/b"];
@@ -133,10 +131,8 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
     let [id, _] = ids(&wiki);
     read(&served, &wiki).await;
-    let beside = setup(&wiki.address(), &wiki)
-        .in_dir_of(&served)
-        .serve()
-        .await;
+    let beside = setup(&wiki.address(), &wiki).in_dir_of(&served);
+    let beside = beside.serve().await;
     let theirs = json!({ "id": id, "content": "Beside.\n" });
     let done = beside.confirmed(UPDATE, theirs).await.unwrap();
     let whole = json!({ "id": id, "content": "Written anew.\n" });

@@ -32,9 +32,7 @@ async fn preview(served: &Served, tool: &'static str, arguments: Value) -> Value
 fn warned<'a>(preview: &'a Value, code: &str) -> Vec<&'a str> {
     let warnings = preview["warnings"].as_array().into_iter().flatten();
     let warnings = warnings.filter(|warning| warning["code"] == code);
-    warnings
-        .filter_map(|warning| warning["message"].as_str())
-        .collect()
+    vec_of(warnings.filter_map(|warning| warning["message"].as_str()))
 }
 
 fn warning(preview: &Value) -> Vec<&str> {
@@ -59,10 +57,8 @@ async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
         let preview = preview(&served, tool, arguments.clone()).await;
         let members = members(&preview, "linkedFrom", "path");
         assert_eq!(members, linking, "{arguments}");
-        assert_eq!(
-            warning(&preview),
-            ["4 pages link here, and those links will lead nowhere."]
-        );
+        let expected = ["4 pages link here, and those links will lead nowhere."];
+        assert_eq!(warning(&preview), expected);
     }
     for unmoved in [
         json!({ "id": id, "title": "New" }),
@@ -109,11 +105,8 @@ async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
 async fn a_rule_may_forbid_what_breaks_links_and_what_was_sent_says_it_too() {
     let wiki = linked().await;
     let table = "[[rules]]\nname = \"whole\"\nthen = \"deny\"\nwarnings = [\"links_break\"]\noperations = [\"move\", \"delete\"]\n";
-    let ruled = Setup::admin(&wiki)
-        .indexed()
-        .with_tables(table)
-        .serve()
-        .await;
+    let setup = Setup::admin(&wiki).indexed().with_tables(table);
+    let ruled = setup.serve().await;
     let id = id_of(&wiki, "docs/a");
     for (tool, arguments) in [
         (UPDATE, json!({ "id": id, "path": "docs/new" })),
@@ -161,11 +154,8 @@ async fn only_pages_that_the_key_may_read_are_named_as_linking() {
     let wiki = linked().await;
     let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
     let key = wiki.key_with(&rights, "docs");
-    let served = Setup::at(&wiki.address(), &key)
-        .indexed()
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .serve()
-        .await;
+    let setup = Setup::at(&wiki.address(), &key).indexed();
+    let served = setup.with("WIKI_MUTATIONS_ENABLED", "true").serve().await;
     let id = id_of(&wiki, "docs/a");
     let preview = preview(&served, UPDATE, json!({ "id": id, "path": "docs/new" })).await;
     let linking = members(&preview, "linkedFrom", "path");
@@ -191,7 +181,7 @@ async fn links_that_were_just_written_are_named_whatever_their_form() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n"), ("other/c", "C\n")]).await;
     let mut setup = Setup::admin(&wiki).indexed();
     // Searches are content with an index of a minute ago.
-    setup.pace.fresh = std::time::Duration::from_mins(1);
+    setup.pace.fresh = Duration::from_mins(1);
     let served = setup.serve().await;
     let query = json!({ "query": "B", "in": "content" });
     served.call(SEARCH, query).await.unwrap();

@@ -98,10 +98,8 @@ async fn every_form_of_a_link_follows_its_page_and_nothing_else_changes() {
     let id = id_of(&wiki, "docs/a");
     let brief = served.call(UPDATE, moved(id, "new/b")).await.unwrap();
     let shown = served.call(UPDATE, full(moved(id, "new/b"))).await.unwrap();
-    let mends = FORMS
-        .iter()
-        .filter(|(before, after)| before != after)
-        .count();
+    let mends = FORMS.iter().filter(|(before, after)| before != after);
+    let mends = mends.count();
     assert_eq!(shown["pages"], mends + 1, "{shown}");
     assert_eq!(shown["changes"][0]["changed"], json!(["path", "content"]));
     // What mends links alone is told by their number.
@@ -229,10 +227,8 @@ async fn what_cannot_be_mended_is_named_with_the_reason_and_stays() {
     ])
     .await;
     wiki.with_store(|store| store.add(asciidoc));
-    let served = setup(&wiki)
-        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs");
+    let served = setup.serve().await;
     let id = id_of(&wiki, "docs/a");
     let done = is_applied(&served, UPDATE, moved(id, "docs/z")).await;
     let expected = [
@@ -262,10 +258,8 @@ async fn a_page_that_the_key_may_not_read_is_as_if_it_were_not_there() {
         "write:pages",
         "manage:pages",
     ];
-    let served = Setup::at(&wiki.address(), &wiki.key_with(&rights, "docs"))
-        .indexed()
-        .serve()
-        .await;
+    let setup = Setup::at(&wiki.address(), &wiki.key_with(&rights, "docs")).indexed();
+    let served = setup.serve().await;
     let id = id_of(&wiki, "docs/a");
     let done = served.confirmed(UPDATE, moved(id, "docs/z")).await.unwrap();
     done.shows(json!({ "outcome": "applied", "pages": 2 }));
@@ -309,8 +303,7 @@ async fn a_token_confirms_the_move_that_was_shown_and_no_other() {
         with("title", json!("T")),
         with("content", json!("Other [me](/docs/a)\n")),
     ] {
-        let refused = served.call(UPDATE, other.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{other}: {refused}");
+        fails(&served, UPDATE, other.clone(), "CONFIRM_MISMATCH").await;
     }
     let part_shown = served.call(BULK, part("docs", "new")).await.unwrap();
     let mut other = part("docs", "newer");
@@ -536,11 +529,8 @@ async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhe
         ("docs/c", "<code>[a](/docs/a)</code> [a](/docs/a)\n"),
     ])
     .await;
-    let served = setup(&wiki)
-        .toolsets("pages,drafts,proposals")
-        .dry()
-        .serve()
-        .await;
+    let served = setup(&wiki).toolsets("pages,drafts,proposals").dry();
+    let served = served.serve().await;
     let shown = full(part("docs", "guide"));
     let shown = served.call(BULK, shown).await.unwrap();
     let id = shown["proposal"].as_str().unwrap().to_owned();

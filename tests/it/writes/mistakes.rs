@@ -46,15 +46,11 @@ async fn a_text_that_no_page_has_is_said_to_be_nowhere() {
         json!({ "path": "guides", "replaceAll": edits.collect::<Vec<_>>() })
     };
     let none = call_ok(&served, BULK, replaced(&["The prot is"])).await;
-    says(
-        warning(&none, "text_not_there").unwrap(),
-        "\"The prot is\". Check it",
-    );
+    let part = "\"The prot is\". Check it";
+    says(warning(&none, "text_not_there").unwrap(), part);
     assert_eq!(none["outcome"], "unchanged", "{none}");
-    says(
-        &none["leftOut"].to_string(),
-        "it has none of the texts to replace",
-    );
+    let part = "it has none of the texts to replace";
+    says(&none["leftOut"].to_string(), part);
     let some = call_ok(&served, BULK, replaced(&["The port is", "prot"])).await;
     let told = warning(&some, "text_not_there").unwrap();
     says(told, "\"prot\"");
@@ -111,10 +107,8 @@ async fn pages_of_other_locales_are_counted_beside_those_that_change() {
     let shown = call_ok(&served, BULK, all.clone()).await;
     assert_eq!(listed["otherLocales"], json!(1));
     assert_eq!(shown["pages"], json!(2));
-    says(
-        warning(&shown, "other_locales").unwrap(),
-        "otherLocales: 1;",
-    );
+    let part = "otherLocales: 1;";
+    says(warning(&shown, "other_locales").unwrap(), part);
     let mut named = all;
     named["locale"] = json!("en");
     let shown = call_ok(&served, BULK, named).await;
@@ -137,10 +131,8 @@ async fn a_time_that_no_reading_gave_is_refused() {
             let mut arguments = arguments;
             arguments["ifUpdatedAt"] = json!(time);
             let error = fails(&served, tool, arguments, "INVALID_INPUT").await;
-            assert_eq!(
-                error["details"]["fields"],
-                json!([{ "path": "ifUpdatedAt" }])
-            );
+            let expected = json!([{ "path": "ifUpdatedAt" }]);
+            assert_eq!(error["details"]["fields"], expected);
         }
     }
     // What a reading gave, and anything before it of a page that did not change, holds.
@@ -283,10 +275,8 @@ async fn a_page_that_a_draft_creates_is_changed_by_creating_it_again() {
     call_ok(&served, CREATE, create("One.\n")).await;
     let edit = json!({ "page": "docs/new", "title": "Newer", "draft": "d" });
     let error = fails(&served, UPDATE, edit, "PAGE_NOT_FOUND").await;
-    says(
-        &error["hint"],
-        "create it again with the same path and draft",
-    );
+    let part = "create it again with the same path and draft";
+    says(&error["hint"], part);
     let again = call_ok(&served, CREATE, create("Two.\n")).await;
     again["draft"].shows(json!({ "name": "d", "pages": 1 }));
 }

@@ -42,8 +42,6 @@ mod undo_client;
 mod waiting;
 mod warned;
 
-use std::collections::BTreeMap;
-
 use crate::prelude::*;
 
 /// A page that has something in every field.
@@ -201,12 +199,8 @@ async fn a_page_that_moves_and_changes_is_moved_first() {
     let error = fails(&served, UPDATE, confirm, "NOT_APPLIED").await;
     assert_eq!(error["details"]["cause"], "PAGE_EXISTS");
     assert_eq!(changed(&before, &fields(&wiki, id)), Vec::<&str>::new());
-    let applied = confirmed_ok(
-        &served,
-        UPDATE,
-        json!({ "id": id, "path": "moved/there", "title": "Moved" }),
-    )
-    .await;
+    let arguments = json!({ "id": id, "path": "moved/there", "title": "Moved" });
+    let applied = confirmed_ok(&served, UPDATE, arguments).await;
     assert_eq!(applied["changed"], json!(["path", "title"]));
     let expected = [
         "preview",
@@ -458,12 +452,8 @@ async fn the_preview_of_a_delete_says_what_is_lost_and_who_links_there() {
     let preview = served.call(DELETE, json!({ "id": id })).await.unwrap();
     assert_eq!(preview["operation"], "delete");
     assert!(said(&preview["warnings"][0]).starts_with("lost_for_good:"));
-    let linking: Vec<&str> = preview["linkedFrom"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|page| page["path"].as_str().unwrap())
-        .collect();
+    let linking = preview["linkedFrom"].as_array().unwrap().iter();
+    let linking: Vec<&str> = linking.map(|page| page["path"].as_str().unwrap()).collect();
     assert!(linking.contains(&"releases/2-4"), "{linking:?}");
 }
 
@@ -488,12 +478,8 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         let answer = served.call(CREATE, new_page(path)).await;
         assert_eq!(code(&answer), "PATH_NOT_ALLOWED", "{path}");
     }
-    for path in [
-        "docs/operations",
-        "docs/operations/x",
-        "docs/OPERATIONS/x",
-        "Docs/Operations",
-    ] {
+    let paths = "docs/operations docs/operations/x docs/OPERATIONS/x Docs/Operations";
+    for path in paths.split(' ') {
         let answer = served.call(CREATE, new_page(path)).await;
         assert_eq!(code(&answer), "PATH_DENIED", "{path}");
     }

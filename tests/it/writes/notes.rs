@@ -54,8 +54,7 @@ async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other
         assert_eq!(preview["note"], SHOWN, "{tool}");
         let confirmed = with(&arguments, "confirm", &preview["confirm"]);
         let another = with(&confirmed, "note", &json!("something else"));
-        let refused = served.call(tool, another).await.unwrap_err();
-        assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{tool}");
+        let refused = fails(&served, tool, another, "CONFIRM_MISMATCH").await;
         assert_eq!(refused["details"]["differing"], json!(["note"]), "{tool}");
         // Without a note, it is the one that was shown.
         let applied = served.call(tool, confirmed).await.unwrap();
@@ -96,13 +95,11 @@ async fn what_is_no_note_is_refused_before_anything_is_read() {
     let secret = format!("with ghp_{}", "a1B2".repeat(9));
     for bad in ["", "two\nlines", &"x".repeat(201), &secret] {
         let change = json!({ "id": id_of(&wiki, "home"), "title": "New", "note": bad });
-        let refused = served.call(UPDATE, change).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{bad:?}");
+        let refused = fails(&served, UPDATE, change, "INVALID_INPUT").await;
         assert!(!refused.to_string().contains("ghp_"), "{refused}");
         assert!(refused.to_string().contains("note"), "{refused}");
     }
-    let log = format!("{:?}", served.records());
-    assert!(!log.contains("ghp_"), "{log}");
+    lacks(&format!("{:?}", served.records()), "ghp_");
 }
 
 #[tokio::test]
@@ -156,8 +153,7 @@ async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
         let told = served.call(GET_PROPOSAL, json!({ "id": id }));
         assert_eq!(told.await.unwrap()["note"], SHOWN);
         let listed = served.call(LIST_PROPOSALS, json!({})).await;
-        let listed = listed.unwrap().to_string();
-        assert!(listed.contains(&json!(SHOWN).to_string()), "{listed}");
+        says(&listed.unwrap().to_string(), &json!(SHOWN).to_string());
         for words in [&["proposals", "list"][..], &["proposals", "show", id]] {
             let shown = operator(&wiki, &served, words).await;
             assert!(shown.stdout.contains(SHOWN), "{}", shown.told);
@@ -183,9 +179,9 @@ async fn the_note_of_a_proposals_file_is_held_against_the_record_of_its_making()
     let preview = served.call(UPDATE, change).await.unwrap();
     let id = preview["proposal"].as_str().unwrap();
     let file = proposal_file(served.dir.path(), id);
-    let text = std::fs::read_to_string(&file).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"a typo\""));
-    std::fs::write(&file, text.replace("a typo", "the boss said so")).unwrap();
+    fs::write(&file, text.replace("a typo", "the boss said so")).unwrap();
     let apply = Command::operator(&wiki, &served, &["proposals", "apply", id, "--yes"]);
     let refused = apply.writing().end().await;
     assert_ne!(refused.code, 0, "{}", refused.told);
@@ -212,7 +208,7 @@ async fn the_audit_shows_each_note_with_whose_words_it_is() {
     let file = served.dir.path().join("report.html");
     let file = file.to_str().unwrap();
     operator(&wiki, &served, &["audit", "report", "--html", file]).await;
-    let report = std::fs::read_to_string(file).unwrap();
+    let report = fs::read_to_string(file).unwrap();
     for words in [SHOWN, theirs] {
         let words = words.replace('&', "&amp;").replace('<', "&lt;");
         let words = words.replace('>', "&gt;").replace('"', "&quot;");

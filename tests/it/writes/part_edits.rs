@@ -20,30 +20,30 @@ fn changes() -> Vec<(Value, &'static str, &'static str)> {
     let of = |section: &str, mode: &str, content: &str| json!({ "section": section, "sectionMode": mode, "sectionContent": content });
     let row = "| ann | `a \\| b` |\n";
     let edit = json!([{ "oldText": "word", "newText": "term" }]);
+    let (new, with_new) = ("| bo | c |", "| ann | `a \\| b` |\n| bo | c |\n");
+    let first = "| bo | c |\n| ann | `a \\| b` |\n";
+    let remove = json!({ "section": "block:table[0]", "sectionMode": "remove" });
+    let table = "| who | what |\n|---|---|\n| ann | `a \\| b` |\n\n";
+    let by = json!(["a", "b: c"]);
+    let head = json!({ "status": "done", "teams": null, "since": 2026, "by": by });
+    let old_head = "status: draft # soon\nteams:\n  - ops\n";
+    let new_head = "status: done # soon\nsince: 2026\nby: [a, \"b: c\"]\n";
+    let all = json!({ "edits": edit, "replaceAll": true });
+    let outside = json!({ "edits": edit, "replaceAll": true, "outsideCode": true });
+    let (words, terms) = ("two word\n\n```\nword", "two term\n\n```\nterm");
+    let (list, code) = ("- one\n- two word\n", "```\nword");
     vec![
-        (
-            of("Requests", "append", "| bo | c |"),
-            row,
-            "| ann | `a \\| b` |\n| bo | c |\n",
-        ),
-        (
-            of("Requests/block:table[0]", "append", "| bo | c |"),
-            row,
-            "| ann | `a \\| b` |\n| bo | c |\n",
-        ),
-        (
-            of("h1[0]/block:table[0]", "prepend", "| bo | c |"),
-            row,
-            "| bo | c |\n| ann | `a \\| b` |\n",
-        ),
+        (of("Requests", "append", new), row, with_new),
+        (of("Requests/block:table[0]", "append", new), row, with_new),
+        (of("h1[0]/block:table[0]", "prepend", new), row, first),
         (
             of("Steps/block:list[0]", "replace", "- three"),
-            "- one\n- two word\n",
+            list,
             "- three\n",
         ),
         (
             of("block:code[0]", "insertBefore", "Run:"),
-            "```\nword",
+            code,
             "Run:\n\n```\nword",
         ),
         (
@@ -51,31 +51,15 @@ fn changes() -> Vec<(Value, &'static str, &'static str)> {
             "two word\n",
             "two word\n\nThen:\n",
         ),
-        (
-            json!({ "section": "block:table[0]", "sectionMode": "remove" }),
-            "| who | what |\n|---|---|\n| ann | `a \\| b` |\n\n",
-            "\n",
-        ),
+        (remove, table, "\n"),
         (
             of("Steps", "insertBefore", "# Before\n"),
             "# Steps",
             "# Before\n\n# Steps",
         ),
-        (
-            json!({ "frontMatter": { "status": "done", "teams": null, "since": 2026, "by": ["a", "b: c"] } }),
-            "status: draft # soon\nteams:\n  - ops\n",
-            "status: done # soon\nsince: 2026\nby: [a, \"b: c\"]\n",
-        ),
-        (
-            json!({ "edits": edit, "replaceAll": true, "outsideCode": true }),
-            "two word",
-            "two term",
-        ),
-        (
-            json!({ "edits": edit, "replaceAll": true }),
-            "two word\n\n```\nword",
-            "two term\n\n```\nterm",
-        ),
+        (json!({ "frontMatter": head }), old_head, new_head),
+        (outside, "two word", "two term"),
+        (all, words, terms),
     ]
 }
 
@@ -103,10 +87,8 @@ async fn each_way_to_change_a_part_is_confirmed_written_and_taken_back() {
 async fn what_is_not_sensible_is_refused_with_the_right_form() {
     let html = "<h1>A</h1>";
     let (wiki, served) = served(&[("docs/a", TEXT), ("docs/html", html)]).await;
-    wiki.with_store(|store| {
-        let id = store.page_at("en", "docs/html").unwrap().id;
-        store.page_mut(id).unwrap().editor = "code".to_owned();
-    });
+    let html = id_of(&wiki, "docs/html");
+    wiki.with_store(|store| store.page_mut(html).unwrap().editor = "code".to_owned());
     let id = id_of(&wiki, "docs/a");
     let before = mutations(&wiki).len();
     let refused = async |code: &str, mut arguments: Value, hint: &str| {
@@ -124,80 +106,47 @@ async fn what_is_not_sensible_is_refused_with_the_right_form() {
     refused(unfit, of("block:code[0]", "append"), "sectionMode replace").await;
     let invalid = "INVALID_INPUT";
     refused(invalid, of("block:table", "append"), "index").await;
-    refused(
-        invalid,
-        of("block:table[0]?full=true", "append"),
-        "for reading",
-    )
-    .await;
-    let missing = refused(
-        "SECTION_NOT_FOUND",
-        of("Requests/block:list[3]", "append"),
-        "block:list[0]",
-    )
-    .await;
-    missing["details"]
-        .shows(json!({ "blocks": ["1 block:code[0]", "1 block:list[0]", "1 block:table[0]"] }));
+    let for_reading = of("block:table[0]?full=true", "append");
+    refused(invalid, for_reading, "for reading").await;
+    let missing = of("Requests/block:list[3]", "append");
+    let missing = refused("SECTION_NOT_FOUND", missing, "block:list[0]").await;
+    let blocks = json!(["1 block:code[0]", "1 block:list[0]", "1 block:table[0]"]);
+    assert_eq!(missing["details"]["blocks"], blocks);
     let set = |key: &str, value: Value| json!({ "frontMatter": { key: value } });
     refused(unfit, set("status", json!({ "a": 1 })), "with edits").await;
     refused(unfit, set("status", json!("a\nb")), "with edits").await;
-    refused(
-        invalid,
-        json!({ "frontMatter": "status: done" }),
-        "frontMatter",
-    )
-    .await;
-    let of_html = json!({ "id": id_of(&wiki, "docs/html"), "frontMatter": { "a": 1 } });
+    let arguments = json!({ "frontMatter": "status: done" });
+    refused(invalid, arguments, "frontMatter").await;
+    let of_html = json!({ "id": html, "frontMatter": { "a": 1 } });
     refused(unfit, of_html, "Markdown editor").await;
     let edits = json!([{ "oldText": "--- |", "newText": "x" }]);
-    refused(
-        unfit,
-        json!({ "edits": edits, "replaceAll": true, "outsideCode": true }),
-        "only in code",
-    )
-    .await;
-    refused(
-        invalid,
-        json!({ "edits": edits, "outsideCode": true }),
-        "needs replaceAll",
-    )
-    .await;
-    refused(
-        invalid,
-        json!({ "title": "T", "replaceAll": true }),
-        "needs edits",
-    )
-    .await;
-    refused(
-        invalid,
-        json!({ "content": "T", "frontMatter": { "a": 1 } }),
-        "one way",
-    )
-    .await;
+    let arguments = json!({ "edits": edits, "replaceAll": true, "outsideCode": true });
+    refused(unfit, arguments, "only in code").await;
+    let arguments = json!({ "edits": edits, "outsideCode": true });
+    refused(invalid, arguments, "needs replaceAll").await;
+    let arguments = json!({ "title": "T", "replaceAll": true });
+    refused(invalid, arguments, "needs edits").await;
+    let arguments = json!({ "content": "T", "frontMatter": { "a": 1 } });
+    refused(invalid, arguments, "one way").await;
     let patch = json!({ "patch": "@@ -1,3 +1,3 @@\n - one\n-- two words\n+- 2\n \n" });
     let error = refused(unfit, patch, "line 15").await;
-    assert_eq!(
-        error["details"]["nearest"][0],
-        json!({ "line": 15, "text": "- one" })
-    );
+    let expected = json!({ "line": 15, "text": "- one" });
+    assert_eq!(error["details"]["nearest"][0], expected);
     assert_eq!(mutations(&wiki).len(), before);
 }
 
 #[tokio::test]
 async fn text_in_code_that_is_replaced_is_counted_in_the_preview() {
-    let (wiki, served) = served(&[
+    let pages = [
         ("docs/a", TEXT),
         ("docs/b", "`word` word"),
         ("docs/c", "word"),
-    ])
-    .await;
+    ];
+    let (wiki, served) = served(&pages).await;
     let edits = json!([{ "oldText": "word", "newText": "term" }]);
     let code = |answer: &Value| {
-        let warnings = answer["warnings"].as_array().into_iter().flatten();
-        let mut warnings = warnings.filter(|warning| warning["code"] == "in_code");
-        warnings
-            .next()
-            .map(|warning| warning["message"].as_str().unwrap().to_owned())
+        let mut warnings = warnings(answer).into_iter();
+        warnings.find(|warning| warning.starts_with("in_code: "))
     };
     let one = json!({ "id": id_of(&wiki, "docs/a"), "edits": edits, "replaceAll": true });
     let shown = call_ok(&served, UPDATE, one.clone()).await;
@@ -209,10 +158,8 @@ async fn text_in_code_that_is_replaced_is_counted_in_the_preview() {
     let mut all = json!({ "path": "docs", "replaceAll": edits });
     let shown = call_ok(&served, BULK, all.clone()).await;
     says(&code(&shown).unwrap(), "docs/a: 1 of the replaced texts");
-    says(
-        &shown["warnings"].to_string(),
-        "docs/b: 1 of the replaced texts",
-    );
+    let part = "docs/b: 1 of the replaced texts";
+    says(&shown["warnings"].to_string(), part);
     all["outsideCode"] = json!(true);
     let done = confirmed_ok(&served, BULK, all).await;
     assert_eq!(content(&wiki, "docs/b").as_deref(), Some("`word` term"));
@@ -234,48 +181,32 @@ async fn one_part_comes_back_from_a_version_and_the_rest_stays() {
     let (wiki, served) = served(&[("docs/a", "# X\n\n# A\n\nold\n")]).await;
     let id = id_of(&wiki, "docs/a");
     let now = "# A\n\nnew\n\n# B\n\nb\n";
-    is_applied(
-        &served,
-        UPDATE,
-        json!({ "id": id, "content": now, "title": "New title" }),
-    )
-    .await;
+    let asked = json!({ "id": id, "content": now, "title": "New title" });
+    is_applied(&served, UPDATE, asked).await;
     is_applied(&served, UPDATE, json!({ "id": id, "description": "d" })).await;
     let history = call_ok(&served, HISTORY, json!({ "id": id })).await;
-    let entries = history["entries"].as_array().unwrap();
-    let version = entries
-        .iter()
-        .filter_map(|entry| entry["versionId"].as_i64())
-        .min()
-        .unwrap();
+    let entries = history["entries"].as_array().unwrap().iter();
+    let versions = entries.filter_map(|entry| entry["versionId"].as_i64());
+    let version = versions.min().unwrap();
     let back = |section: &str| json!({ "id": id, "fromVersion": version, "section": section });
     let expected = "# A\n\nold\n\n# B\n\nb\n";
     // The number counts the headings of the page as it is.
     for section in ["A", "h1[0]", "A/block:paragraph[0]"] {
         let applied = is_applied(&served, UPDATE, back(section)).await;
         assert_eq!(applied["changed"], json!(["content"]), "{section}");
-        assert_eq!(
-            content(&wiki, "docs/a").as_deref(),
-            Some(expected),
-            "{section}"
-        );
+        let old = content(&wiki, "docs/a");
+        assert_eq!(old.as_deref(), Some(expected), "{section}");
         is_applied(&served, UNDO, json!({ "callId": applied["callId"] })).await;
         assert_eq!(content(&wiki, "docs/a").as_deref(), Some(now), "{section}");
     }
     let missing = fails(&served, UPDATE, back("B"), "SECTION_NOT_FOUND").await;
-    says(
-        &missing["message"].as_str().unwrap(),
-        "The version has no such section",
-    );
+    let part = "The version has no such section";
+    says(&missing["message"].as_str().unwrap(), part);
     says(&missing["details"]["headings"].to_string(), "\"X\"");
     let gone = fails(&served, UPDATE, back("X"), "SECTION_NOT_FOUND").await;
     says(&gone["hint"].as_str().unwrap(), "insertAfter");
-    for (name, value) in [
-        ("sectionContent", json!("x")),
-        ("sectionMode", json!("append")),
-    ] {
-        let mut arguments = back("A");
-        arguments[name] = value;
+    for (name, value) in [("sectionContent", "x"), ("sectionMode", "append")] {
+        let arguments = back("A").but(|it| it[name] = json!(value));
         let error = fails(&served, UPDATE, arguments, "INVALID_INPUT").await;
         assert_eq!(error["details"]["fields"][0]["path"], name);
     }
@@ -300,46 +231,25 @@ async fn a_title_and_a_folder_make_the_path_which_the_preview_shows() {
     let mut other = new;
     other["title"] = json!("Other");
     let confirm = call_ok(&served, CREATE, other).await["confirm"].clone();
-    fails(
-        &served,
-        CREATE,
-        json!({ "confirm": confirm }),
-        "INVALID_INPUT",
-    )
-    .await;
-    for (arguments, at) in [
-        (json!({ "title": "T", "content": "x" }), "path"),
-        (json!({ "folder": "docs", "content": "x" }), "folder"),
+    let asked = json!({ "confirm": confirm });
+    fails(&served, CREATE, asked, "INVALID_INPUT").await;
+    let long = "t".repeat(254);
+    for (more, at) in [
+        (json!({ "title": "T" }), "path"),
+        (json!({ "folder": "docs" }), "folder"),
         (
-            json!({ "folder": "docs", "path": "docs/x", "title": "T", "content": "x" }),
+            json!({ "folder": "docs", "path": "docs/x", "title": "T" }),
             "folder",
         ),
-        (
-            json!({ "folder": "docs", "title": "!?", "content": "x" }),
-            "title",
-        ),
-        (
-            json!({ "folder": "login", "title": "T", "content": "x" }),
-            "path",
-        ),
-        (
-            json!({ "folder": "", "title": "T", "content": "x" }),
-            "path",
-        ),
-        (
-            json!({ "folder": "docs", "title": "t".repeat(254), "content": "x" }),
-            "path",
-        ),
-        (
-            json!({ "folder": 1, "title": "T", "content": "x" }),
-            "folder",
-        ),
+        (json!({ "folder": "docs", "title": "!?" }), "title"),
+        (json!({ "folder": "login", "title": "T" }), "path"),
+        (json!({ "folder": "", "title": "T" }), "path"),
+        (json!({ "folder": "docs", "title": long }), "path"),
+        (json!({ "folder": 1, "title": "T" }), "folder"),
     ] {
-        let error = fails(&served, CREATE, arguments.clone(), "INVALID_INPUT").await;
-        assert_eq!(
-            error["details"]["fields"][0]["path"], at,
-            "{arguments}: {error}"
-        );
+        let arguments = more.but(|more| more["content"] = json!("x"));
+        let error = fails(&served, CREATE, arguments, "INVALID_INPUT").await;
+        assert_eq!(error["details"]["fields"][0]["path"], at, "{error}");
     }
 }
 

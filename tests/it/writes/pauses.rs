@@ -1,8 +1,5 @@
 //! An operator pauses all writes, and lets them go on: no server is restarted for it.
 
-use std::fs;
-use std::path::Path;
-
 use rmcp::model::ReadResourceRequestParams;
 
 use crate::prelude::*;
@@ -11,12 +8,8 @@ const REASON: &str = "restoring a backup";
 
 /// Runs a command of the operator on this audit directory.
 async fn run(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Ended {
-    Command::new(arguments)
-        .at(&wiki.address(), &wiki.keys().editor, dir)
-        .writing()
-        .quiet()
-        .end()
-        .await
+    let command = Command::new(arguments).at(&wiki.address(), &wiki.keys().editor, dir);
+    command.writing().quiet().end().await
 }
 
 async fn pause(wiki: &DemoWiki, dir: &Path) {
@@ -59,9 +52,9 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
     let page = second.call(BY_ID, json!({ "id": id }));
     assert_eq!(page.await.unwrap()["id"], id);
     let writes = status(&first).await["writes"].take();
-    writes.shows(
-        json!({ "level": "preview", "refused": "an operator has paused all writes for now" }),
-    );
+    let arguments =
+        json!({ "level": "preview", "refused": "an operator has paused all writes for now" });
+    writes.shows(arguments);
     assert_eq!(writes["paused"]["reason"], REASON);
     assert_eq!(mutations(&wiki), []);
 
@@ -168,7 +161,7 @@ async fn readyz_and_doctor_tell_of_a_pause() {
 #[tokio::test]
 async fn a_reason_is_one_line_of_visible_text() {
     let wiki = sample_wiki().await;
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     for bad in ["", "a\nb", "a\u{202e}b"] {
         assert_eq!(run(&wiki, dir.path(), &["pause", bad]).await.code, 2);
     }

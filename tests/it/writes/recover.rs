@@ -1,7 +1,6 @@
 //! Who settles what a killed server left open, when, and what a reading proves; `kill` has the
 //! whole of each write.
 
-use std::fs;
 use std::process::Command;
 
 use futures_util::future::join_all;
@@ -109,7 +108,7 @@ async fn what_a_key_cannot_read_stays_open_for_one_that_can() {
 async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
     let killed = kill::DELETE.killed_when_sent(Reach::Afterwards).await;
     let seen = killed.faulty.seen().len();
-    let files = crate::harness::runs(killed.dir.path());
+    let files = runs(killed.dir.path());
     for (name, value) in [
         ("WIKI_MUTATIONS_ENABLED", "false"),
         ("WIKI_MUTATION_DRY_RUN", "true"),
@@ -119,7 +118,7 @@ async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
     }
     // Each asks for tags, and once whose key it is.
     assert_eq!(killed.faulty.seen().len(), seen + 4);
-    assert_eq!(crate::harness::runs(killed.dir.path()), files);
+    assert_eq!(runs(killed.dir.path()), files);
     // The preview of an undo has to know what it would take back.
     let dry = killed.setup().dry().serve().await;
     assert_eq!(killed.undo(&dry, false).await.unwrap()["preview"], true);

@@ -1,9 +1,5 @@
 //! Rules and checks of the settings file, as an operator sees them.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-
 use crate::prelude::*;
 use crate::session::person::{self, BOTH};
 
@@ -101,10 +97,8 @@ async fn what_would_hold_is_explained_and_doctor_says_all_in_words() {
             )
         })
         .collect();
-    assert_eq!(
-        holds,
-        [("secrets", "may"), ("legal", "may"), ("ci", "always")]
-    );
+    let expected = [("secrets", "may"), ("legal", "may"), ("ci", "always")];
+    assert_eq!(holds, expected);
     let doctor = run(&wiki, dir.path(), &config, &["doctor"]).await;
     for says in [
         format!("rules     good     {legal}"),
@@ -166,10 +160,8 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
         "rules hold for 4 of 4 writes and proposals on record: busier (review) 1, busy (person) 1, dead (deny) 1, scripts (deny) 1"
     );
     let ended = test(&["--since", "2999-01-01"]).await;
-    assert_eq!(
-        ended.stdout,
-        "rules hold for 0 of 0 writes and proposals on record\n"
-    );
+    let expected = "rules hold for 0 of 0 writes and proposals on record\n";
+    assert_eq!(ended.stdout, expected);
 }
 
 /// The wiki saw nothing, and the record names the gate.
@@ -233,12 +225,7 @@ async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
         let served = setup.serve().await;
         let open = served.confirmed(UPDATE, update).await.unwrap();
         open.shows(json!({ "outcome": "waiting", "confirm": null }));
-        let told: Vec<String> = open["warnings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(said)
-            .collect();
+        let told = vec_of(open["warnings"].as_array().unwrap().iter().map(said));
         assert!(
             told.contains(&"rule: The rule home (all see it) leaves this to a person.".to_owned()),
             "{told:?}"
@@ -314,12 +301,7 @@ async fn an_operators_check_warns_and_a_rule_can_deny_by_it() {
         |text: &str| json!({ "id": id_of(&wiki, "home"), "content": format!("{page}{text}") });
     let warned = Setup::editor(&wiki).with_tables(check).serve().await;
     let preview = call_ok(&warned, UPDATE, update("a forbidden word\n")).await;
-    let told: Vec<String> = preview["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(said)
-        .collect();
+    let told = vec_of(preview["warnings"].as_array().unwrap().iter().map(said));
     assert_eq!(
         told,
         ["check:words: The check ended with exit code 1. It says: a word of ours"]
@@ -423,8 +405,7 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
             format!("[[rules]]\nname = \"{code}\"\nthen = \"deny\"\nwarnings = [\"{code}\"]\n");
         let served = Setup::admin(&wiki).indexed().with_tables(&rule);
         let served = served.serve().await;
-        let refused = served.call(tool, meets.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], "RULE_DENIED", "{code} {meets} {refused}");
+        let refused = fails(&served, tool, meets.clone(), "RULE_DENIED").await;
         assert_eq!(refused["details"]["rule"], code);
         let shown = served.call(tool, beside.clone()).await;
         let shown = shown.unwrap_or_else(|refused| panic!("{code} {beside} {refused}"));
@@ -473,11 +454,8 @@ async fn a_rule_holds_for_the_way_in_which_a_change_is_said() {
 async fn a_rule_counts_the_deletes_of_a_set() {
     let wiki = wiki_of(&[("docs/a", "x\n"), ("docs/b", "x\n")]).await;
     let tables = "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"two\"\nthen = \"deny\"\ndeletes_over = 1\n";
-    let served = Setup::admin(&wiki)
-        .toolsets("pages,drafts")
-        .with_tables(tables)
-        .serve()
-        .await;
+    let setup = Setup::admin(&wiki).toolsets("pages,drafts");
+    let served = setup.with_tables(tables).serve().await;
     let submit = || served.call(SUBMIT, json!({ "draft": "rework" }));
     let joins = async |path: &str| {
         let delete = json!({ "id": id_of(&wiki, path), "draft": "rework" });

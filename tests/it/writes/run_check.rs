@@ -35,10 +35,8 @@ async fn a_session_without_checks_does_not_see_the_tool() {
 async fn only_the_operators_names_are_run_and_the_others_are_told_them() {
     let wiki = sample_wiki().await;
     let tables = table("words", "true", "") + &table("of-team", "true", "paths = [\"team\"]");
-    let served = with(Setup::admin(&wiki), "")
-        .with_tables(&tables)
-        .serve()
-        .await;
+    let setup = with(Setup::admin(&wiki), "").with_tables(&tables);
+    let served = setup.serve().await;
     for name in [
         "",
         "Words",
@@ -115,10 +113,8 @@ async fn each_change_of_a_draft_is_checked_and_no_other_draft() {
 async fn a_page_that_the_caller_may_not_read_is_not_found() {
     let wiki = sample_wiki().await;
     let setup = with(Setup::admin(&wiki), "cat");
-    let served = setup
-        .with("WIKI_DENIED_READ_PATH_PREFIXES", "team")
-        .serve()
-        .await;
+    let served = setup.with("WIKI_DENIED_READ_PATH_PREFIXES", "team");
+    let served = served.serve().await;
     for call in [
         json!({ "check": "words", "page": "team/onboarding" }),
         json!({ "check": "words", "id": id_of(&wiki, "team/onboarding") }),
@@ -155,10 +151,8 @@ async fn floods_forks_and_what_never_ends_are_cut() {
                 "timeout = 1"
             },
         );
-        let served = with(Setup::admin(&wiki), "")
-            .with_tables(&table)
-            .serve()
-            .await;
+        let setup = with(Setup::admin(&wiki), "").with_tables(&table);
+        let served = setup.serve().await;
         let answer = call_ok(&served, RUN, json!({ "check": "words", "page": "home" })).await;
         answer["runs"][0].shows(shown);
         assert!(answer.to_string().len() < 80_000, "{script}");
@@ -190,11 +184,11 @@ async fn a_check_that_takes_long_keeps_no_change_from_being_shown() {
     let served = served.serve().await;
     let running = call_ok(&served, RUN, json!({ "check": "words", "id": id }));
     let beside = async {
-        let read = tokio::task::spawn_blocking(move || std::fs::read(begun));
+        let read = tokio::task::spawn_blocking(move || fs::read(begun));
         assert_eq!(read.await.unwrap().unwrap(), b"begun\n");
         let change = json!({ "id": other, "description": "Other" });
         let shown = served.call(UPDATE, change).await;
-        std::fs::write(end, "on\n").unwrap();
+        fs::write(end, "on\n").unwrap();
         shown
     };
     let (ran, shown) = tokio::join!(running, beside);

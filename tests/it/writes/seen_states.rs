@@ -110,9 +110,7 @@ async fn seen_states_and_versions_stand_in_the_order_of_their_times_on_every_pag
     let all = history(&served, id).await;
     let actions = |answer: &Value| -> Vec<String> {
         let entries = answer["entries"].as_array().unwrap().iter();
-        entries
-            .map(|entry| entry["action"].as_str().unwrap().to_owned())
-            .collect()
+        vec_of(entries.map(|entry| entry["action"].as_str().unwrap().to_owned()))
     };
     // The version of what was there first was replaced at the database.
     let expected = ["edit", "seen", "edit", "seen", "initial", "seen"];
@@ -160,13 +158,8 @@ async fn nobody_is_told_a_seen_state_with_a_tag_or_at_a_place_that_is_denied_to_
     assert_eq!(history(&off, id).await["entries"], json!([]));
     let arguments = json!({ "id": id, "fromVersion": version });
     fails(&off, UPDATE, arguments, "NOT_CONFIGURED").await;
-    fails(
-        &served,
-        UPDATE,
-        json!({ "id": id, "fromVersion": 99_999_999_999_i64 }),
-        "VERSION_NOT_FOUND",
-    )
-    .await;
+    let arguments = json!({ "id": id, "fromVersion": 99_999_999_999_i64 });
+    fails(&served, UPDATE, arguments, "VERSION_NOT_FOUND").await;
 }
 
 #[tokio::test]
@@ -276,7 +269,7 @@ async fn to_complete_an_old_version_no_other_state_is_read() {
     let (wiki, served, id) = with_dressed(setup).await;
     let states = wiki_dir(served.dir.path()).join("mirror/pages");
     let names = || -> HashSet<OsString> {
-        let entries = std::fs::read_dir(&states).unwrap();
+        let entries = fs::read_dir(&states).unwrap();
         entries.map(|entry| entry.unwrap().file_name()).collect()
     };
     let before = names();
@@ -289,8 +282,8 @@ async fn to_complete_an_old_version_no_other_state_is_read() {
     let version = history(&served, id).await["entries"][1]["versionId"].clone();
     // Nobody can read the state between any more.
     let path = states.join(&between[0]);
-    std::fs::remove_file(&path).unwrap();
-    std::fs::create_dir(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
     let compare = json!({ "id": id, "compare": { "from": version } });
     let compared = call_ok(&served, HISTORY, compare).await;
     assert_eq!(compared["comparison"]["from"]["seenByMirror"], true);
@@ -299,10 +292,10 @@ async fn to_complete_an_old_version_no_other_state_is_read() {
 /// Nobody can read the kept states of the mirror any more.
 fn made_unreadable(served: &Served) {
     let states = wiki_dir(served.dir.path()).join("mirror/pages");
-    for entry in std::fs::read_dir(states).unwrap() {
+    for entry in fs::read_dir(states).unwrap() {
         let path = entry.unwrap().path();
-        std::fs::remove_file(&path).unwrap();
-        std::fs::create_dir(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
     }
 }
 

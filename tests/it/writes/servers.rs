@@ -1,10 +1,7 @@
 //! Several servers on one page: who shares an audit directory loses nothing, and who does not is
 //! told of what was overwritten.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use crate::prelude::*;
 
@@ -54,10 +51,8 @@ async fn at_once(
     servers: &[Served],
     arguments: impl Fn(usize) -> Value,
 ) -> Vec<Result<Value, Value>> {
-    let calls = servers
-        .iter()
-        .enumerate()
-        .map(|(number, server)| server.call(UPDATE, arguments(number)));
+    let calls = servers.iter().enumerate();
+    let calls = calls.map(|(number, server)| server.call(UPDATE, arguments(number)));
     futures_util::future::join_all(calls).await
 }
 
@@ -159,7 +154,7 @@ async fn an_update_that_waits_too_long_for_another_server_sends_nothing_and_is_o
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
     fails(&two, UPDATE, confirmed.clone(), "TIMEOUT").await;
     assert_eq!(mutations(&wiki).len(), 0);
-    let told = crate::harness::told(&two.records());
+    let told = told(&two.records());
     assert_eq!(told, ["preview", "refusal TIMEOUT"]);
     // Its token was not used up.
     drop(held);
@@ -190,10 +185,8 @@ async fn without_a_common_audit_directory_no_line_is_lost_in_silence() {
                 .map(|applied| applied["warnings"].to_string());
             told.is_ok_and(|told| told.contains(code))
         };
-        let overwriters = answers
-            .iter()
-            .filter(|it| warns(it, "overwrote_newer"))
-            .count();
+        let overwriters = answers.iter().filter(|it| warns(it, "overwrote_newer"));
+        let overwriters = overwriters.count();
         for (server, answer) in answers.iter().enumerate() {
             let line = line(round, server);
             let is_there = content.contains(&line);
@@ -226,11 +219,7 @@ async fn without_a_common_audit_directory_no_line_is_lost_in_silence() {
 async fn versions(server: &Served, id: i64) -> Vec<String> {
     let wiki = &server.app.wiki;
     let history = wiki.history(id, 0, 20).await.unwrap();
-    let ids: Vec<i64> = history
-        .entries
-        .iter()
-        .map(|entry| entry.version_id)
-        .collect();
+    let ids = vec_of(history.entries.iter().map(|entry| entry.version_id));
     let versions = wiki.versions(id, &ids).await.unwrap();
     versions
         .into_iter()
@@ -241,7 +230,7 @@ async fn versions(server: &Served, id: i64) -> Vec<String> {
 
 /// The number of threads of a process.
 fn threads(process: u32) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let count = status
         .lines()
         .find_map(|line| line.strip_prefix("Threads:"));
@@ -251,9 +240,7 @@ fn threads(process: u32) -> usize {
 /// The records of an event so far, by the runs of servers that are at work.
 fn so_far(dir: &Path, event: AuditEvent) -> Vec<Record> {
     let runs = runs(dir).into_iter();
-    let text: String = runs
-        .map(|run| std::fs::read_to_string(run).unwrap())
-        .collect();
+    let text: String = runs.map(|run| fs::read_to_string(run).unwrap()).collect();
     let records = text
         .lines()
         .filter_map(|line| Record::parse(line.as_bytes()).ok());

@@ -18,10 +18,8 @@ async fn wiki(css: &str, tags: &[&str]) -> (DemoWiki, i64) {
 }
 
 async fn served(wiki: &DemoWiki, rights: &[&str]) -> Served {
-    Setup::at(&wiki.address(), &wiki.key_with(rights, ""))
-        .toolsets("pages,undo")
-        .serve()
-        .await
+    let setup = Setup::at(&wiki.address(), &wiki.key_with(rights, "")).toolsets("pages,undo");
+    setup.serve().await
 }
 
 async fn undone(served: &Served, applied: &Value) -> Result<Value, Value> {
@@ -190,8 +188,7 @@ async fn rules_that_the_wiki_drops_are_named() {
         match (served.confirmed(UPDATE, update).await, expected) {
             (Ok(applied), Ok(warning)) => {
                 assert_eq!(applied["outcome"], "applied");
-                let warnings = applied["warnings"].to_string();
-                assert!(warnings.contains(warning), "{warnings}");
+                says(&applied["warnings"].to_string(), warning);
             }
             (Err(error), Err(gone)) => {
                 assert_eq!(error["code"], "PARTLY_APPLIED");

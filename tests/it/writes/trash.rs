@@ -27,10 +27,8 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     let served = setup(&wiki).serve().await;
     let trash = json!({ "id": id, "trash": true });
     let preview = served.call(DELETE, trash).await.unwrap();
-    assert_eq!(
-        preview["changes"]["path"]["after"],
-        format!("bin/{id}-docs/configuration")
-    );
+    let expected = format!("bin/{id}-docs/configuration");
+    assert_eq!(preview["changes"]["path"]["after"], expected);
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
     let gone = served.call(DELETE, confirmed).await.unwrap();
     gone.shows(json!({ "outcome": "applied", "changed": ["path", "isPublished"] }));
@@ -74,10 +72,8 @@ async fn the_trash_is_open_to_that_move_alone() {
     let elsewhere = json!({ "id": id_of(&wiki, "home"), "trash": true });
     let code = &delete(&served, elsewhere).await.unwrap_err()["code"];
     assert_eq!(code, "PATH_NOT_ALLOWED");
-    let denied = setup(&wiki)
-        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "Bin")
-        .serve()
-        .await;
+    let setup = setup(&wiki).with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "Bin");
+    let denied = setup.serve().await;
     let trash = json!({ "id": id, "trash": true });
     let code = &delete(&denied, trash).await.unwrap_err()["code"];
     assert_eq!(code, "PATH_DENIED");
@@ -86,24 +82,15 @@ async fn the_trash_is_open_to_that_move_alone() {
     delete(&served, json!({ "id": id, "trash": true }))
         .await
         .unwrap();
-    confirmed_fails(
-        &served,
-        UPDATE,
-        json!({ "id": id, "title": "Mine" }),
-        "PATH_NOT_ALLOWED",
-    )
-    .await;
+    let arguments = json!({ "id": id, "title": "Mine" });
+    confirmed_fails(&served, UPDATE, arguments, "PATH_NOT_ALLOWED").await;
 }
 
 #[tokio::test]
 async fn without_a_trash_the_argument_is_refused_with_the_setting_that_makes_one() {
     let (wiki, served) = sample(Setup::editor).await;
-    let error = delete(
-        &served,
-        json!({ "id": id_of(&wiki, "docs/configuration"), "trash": true }),
-    )
-    .await
-    .unwrap_err();
+    let arguments = json!({ "id": id_of(&wiki, "docs/configuration"), "trash": true });
+    let error = delete(&served, arguments).await.unwrap_err();
     assert_eq!(error["code"], "INVALID_INPUT");
     assert_eq!(error["details"]["fields"][0]["path"], "trash");
     says(&error["message"], "WIKI_TRASH_PREFIX");

@@ -84,11 +84,8 @@ async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
     assert_eq!(operation, "delete");
     assert_eq!(page(&wiki, id), None);
     let records = served.records();
-    let undoes: Vec<_> = records
-        .iter()
-        .filter_map(|record| record.undoes)
-        .map(|call| call.to_string())
-        .collect();
+    let undoes = records.iter().filter_map(|record| record.undoes);
+    let undoes: Vec<_> = undoes.map(|call| call.to_string()).collect();
     assert!(
         undoes.iter().all(|call| created["callId"] == call.as_str()),
         "{undoes:?}"
@@ -181,10 +178,7 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
     let again = run(&["undo", "0000000000000000", "--yes"]).await.unwrap();
     assert_eq!(again.status.code(), Some(3), "{again:?}");
     let records = served.records();
-    let gates: Vec<_> = records
-        .iter()
-        .filter_map(|record| record.gate.clone())
-        .collect();
+    let gates = vec_of(records.iter().filter_map(|record| record.gate.clone()));
     // With --yes nobody decided.
     assert!(!gates.contains(&"operator".to_owned()), "{gates:?}");
     assert!(told(&records).contains(&"outcome create applied".to_owned()));
@@ -193,7 +187,7 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
 #[tokio::test]
 async fn an_empty_log_has_nothing_to_take_back_whoever_could_be_asked() {
     let wiki = sample_wiki().await;
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     for arguments in [&["undo", "last"][..], &["undo", "last", "--yes"]] {
         let ended = crate::command::Command::new(arguments)
             .at(&wiki.address(), &wiki.keys().scripter, dir.path())
@@ -248,7 +242,7 @@ async fn an_undo_and_an_update_of_one_page_go_out_one_after_another() {
     let before = page(&wiki, id).unwrap();
     let edit = json!({ "id": id, "description": "Ours", "confirm": "open-sesame-please" });
     let applied = served.call(UPDATE, edit).await.unwrap();
-    wiki.set_write_delay(std::time::Duration::from_millis(50));
+    wiki.set_write_delay(Duration::from_millis(50));
     let undo = json!({ "callId": applied["callId"], "confirm": "open-sesame-please" });
     let tag = json!({ "id": id, "addTags": ["added"], "confirm": "open-sesame-please" });
     let (undone, tagged) = tokio::join!(served.call(UNDO, undo), served.call(UPDATE, tag));
@@ -446,10 +440,8 @@ async fn edits_of_neighbouring_lines_are_a_conflict_that_shows_both_and_force_sa
     let shown = served.call(UNDO, forced.clone()).await.unwrap();
     let warned = said(&shown["warnings"][0]);
     let call = newer["callId"].as_str().unwrap();
-    begins(
-        &warned,
-        "takes_along: force also takes back what was written since in content",
-    );
+    let part = "takes_along: force also takes back what was written since in content";
+    begins(&warned, part);
     assert!(warned.contains(call), "{warned}");
     served.confirmed(UNDO, forced).await.unwrap();
     let text = page(&wiki, id).unwrap().content;
@@ -501,8 +493,7 @@ async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
         .env("WIKI_AUDIT_DIR", served.dir.path())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&command.stderr).into_owned();
-    assert!(told.contains(redo), "{told}");
+    says(&String::from_utf8_lossy(&command.stderr).into_owned(), redo);
     // As it says: the undo is taken back by its id.
     undo(&served, &undone).await.unwrap();
     assert_eq!(page(&wiki, id).unwrap().title, "One");

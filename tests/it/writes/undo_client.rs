@@ -45,17 +45,11 @@ async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() 
     let moved = id_of(&wiki, "docs/configuration");
     let done = async |tool, arguments| served.confirmed(tool, arguments).await.unwrap();
     done(UPDATE, json!({ "id": home, "title": "One" })).await;
-    done(
-        UPDATE,
-        json!({ "id": home, "title": "Two", "addTags": ["x"] }),
-    )
-    .await;
+    let arguments = json!({ "id": home, "title": "Two", "addTags": ["x"] });
+    done(UPDATE, arguments).await;
     done(CREATE, new_page("made/by-agent")).await;
-    done(
-        UPDATE,
-        json!({ "id": moved, "path": "docs/settings-moved" }),
-    )
-    .await;
+    let arguments = json!({ "id": moved, "path": "docs/settings-moved" });
+    done(UPDATE, arguments).await;
     let bulk = json!({ "ids": [home, other], "addTags": ["bulk"] });
     done(BULK, bulk).await;
     done(DELETE, json!({ "id": other })).await;
@@ -114,8 +108,7 @@ async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
     assert_eq!(title(home), "Somebody else's");
     assert_ne!(title(other), "Theirs");
     // Nothing is left that goes back: the same lines, and how to go on.
-    let nothing = operator(&wiki, &served, &words).await;
-    assert_eq!(nothing.code, 3, "{}", nothing.told);
+    let nothing = operator(&wiki, &served, &words).await.exits(3);
     says(&nothing.stderr, &why);
     says(&nothing.stderr, "`wikijs-gate undo CALL`");
 }
@@ -139,8 +132,7 @@ async fn nothing_is_taken_back_of_other_clients_or_of_before_then() {
         ],
         ["undo", "--client", &name, "--since", "2999-01-01", "--yes"],
     ] {
-        let refused = operator(&wiki, &served, &words).await;
-        assert_eq!(refused.code, 3, "{}", refused.told);
+        let refused = operator(&wiki, &served, &words).await.exits(3);
         says(&refused.told, "No write of such a client");
     }
     for words in [

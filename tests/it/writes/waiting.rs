@@ -1,13 +1,11 @@
 //! Writes that wait for people (`WIKI_CONFIRM=review`): what their calls answer, and when.
 
-use std::time::Duration;
-
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationCapability, Implementation, ProtocolVersion, UrlElicitationCapability,
 };
-use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient, Service};
+use rmcp::service::RequestContext;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::prelude::*;
@@ -29,7 +27,7 @@ async fn impatient(wiki: &DemoWiki) -> Served {
 }
 
 /// Runs a command as the operator.
-async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
+async fn operator(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Ended {
     let command = Command::operator(wiki, dir, arguments);
     command.with("WIKI_CONFIRM", "review").good().await
 }
@@ -150,11 +148,8 @@ async fn a_set_waits_as_one_and_the_answer_names_what_was_left_out() {
         ("x", "[a](/docs/a)\n"),
     ])
     .await;
-    let setup = Setup::admin(&wiki)
-        .indexed()
-        .with("WIKI_CONFIRM", "review")
-        .toolsets("pages,drafts")
-        .with("WIKI_REVIEW_URL", PAGE);
+    let setup = Setup::admin(&wiki).indexed().with("WIKI_CONFIRM", "review");
+    let setup = setup.toolsets("pages,drafts").with("WIKI_REVIEW_URL", PAGE);
     let served = impatiently(setup).serve().await;
     let write = json!({ "path": "docs", "moveTo": "guide" });
     let answer = served.checked(BULK, write).await.unwrap();
@@ -214,11 +209,8 @@ async fn nobody_hears_of_the_sets_of_others_and_an_unknown_id_is_refused() {
         .serve_to(asking, ClientLifecycleMode::Initialize)
         .await;
     for confirm in [first["proposal"].clone(), json!("0123456789abcdef")] {
-        let refused = other
-            .call(UPDATE, json!({ "id": home, "confirm": confirm }))
-            .await;
-        let refused = refused.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT");
+        let arguments = json!({ "id": home, "confirm": confirm });
+        let refused = fails(&other, UPDATE, arguments, "INVALID_INPUT").await;
         let message = refused["message"].as_str().unwrap();
         assert!(message.contains("names no set of this client"), "{refused}");
     }
@@ -233,11 +225,11 @@ async fn a_file_that_tells_a_decision_nobody_made_is_found_out() {
     let answer = checked_ok(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let id = answer["proposal"].as_str().unwrap();
     let file = proposal_file(served.dir.path(), id);
-    let mut told: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let mut told: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     told["state"] = json!("rejected");
     told["decided"] = told["created"].clone();
     told["reason"] = json!("delete everything instead");
-    std::fs::write(&file, told.to_string()).unwrap();
+    fs::write(&file, told.to_string()).unwrap();
     let arguments = json!({ "confirm": id });
     let refused = fails(&served, UPDATE, arguments, "AUDIT_UNAVAILABLE").await;
     lacks(&refused.to_string(), "delete everything");

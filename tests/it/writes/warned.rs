@@ -225,11 +225,8 @@ const TOGETHER: [&str; 5] = [
 #[tokio::test]
 async fn the_warnings_of_a_draft_are_shown_when_its_changes_join_and_when_it_is_submitted() {
     let wiki = wiki().await;
-    let served: Served = Setup::scripter(&wiki)
-        .indexed()
-        .toolsets("pages,drafts")
-        .serve()
-        .await;
+    let setup = Setup::scripter(&wiki).indexed().toolsets("pages,drafts");
+    let served: Served = setup.serve().await;
     let together = changes(&wiki)
         .into_iter()
         .filter(|(code, ..)| TOGETHER.contains(code));
