@@ -1,11 +1,9 @@
 //! Commands of one user beside the service of another. Tried as root, who may act as both; where
 //! the tests run as somebody else, each says by its name that it was skipped.
 
-use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, chown};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::prelude::*;
@@ -145,15 +143,8 @@ async fn what_roots_commands_make_belongs_to_the_service_which_works_on() {
         assert!(ended.status.success(), "{command:?}: {}", said(&ended));
     }
     let made = below(&machine.state());
-    for part in [
-        "tree.lock",
-        "pages.lock",
-        ".jsonl",
-        ".json.gz",
-        ".db",
-        ".log",
-        "tokens",
-    ] {
+    let parts = "tree.lock pages.lock .jsonl .json.gz .db .log tokens";
+    for part in parts.split(' ') {
         let is_part = |path: &PathBuf| path.to_str().unwrap().ends_with(part);
         assert!(made.iter().any(is_part), "{part}: {made:?}");
     }

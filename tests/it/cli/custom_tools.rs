@@ -1,24 +1,17 @@
 //! Tools of an operator's own: recipes over our tools, and queries to the wiki.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
-use std::sync::Arc;
+use std::os::unix::fs::symlink;
 
 use rmcp::ServiceExt as _;
 use rmcp::handler::client::ClientHandler;
-use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
-use rmcp::serve_server;
-use rmcp::service::{NotificationContext, RoleClient, RunningService};
+use rmcp::model::ReadResourceRequestParams;
+use rmcp::service::{NotificationContext, RunningService};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use wikijs_gate::config::{CommandLineSettings, Layers, Settings, SettingsSource};
-use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::{App, Handler, Reload, Site, Sites, Unasked};
-use wikijs_gate::write::Timeouts;
 
-use crate::house::docs::generated;
 use crate::http::hosted::call;
 use crate::prelude::*;
 
@@ -89,8 +82,8 @@ fn refused(dir: &Path, more: &[(&str, &str)]) -> String {
     ];
     let get = |name: &str| {
         let mut all = more.iter().chain(&own);
-        all.find(|(own, _)| *own == name)
-            .map(|(_, value)| value.into())
+        let found = all.find(|(own, _)| *own == name);
+        found.map(|(_, value)| value.into())
     };
     match Settings::read(&SettingsSource::new(&get)) {
         Ok(_) => String::new(),
@@ -104,8 +97,8 @@ async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
     let dir = dir(&[("incident.toml", INCIDENT)]);
     let served = with(&wiki, &dir).toolsets("pages,undo").serve().await;
     assert_eq!(tools(&served).await, ["custom_report_incident"]);
-    let given =
-        json!({ "name": "disk-full", "severity": "high", "text": "a {{date}}\n{{name}} }}{{" });
+    let text = "a {{date}}\n{{name}} }}{{";
+    let given = json!({ "name": "disk-full", "severity": "high", "text": text });
     let written = is_applied(&served, "custom_report_incident", given).await;
     let year = time::OffsetDateTime::now_utc().year();
     let path = format!("incidents/{year}/disk-full");
@@ -117,9 +110,7 @@ async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
     assert_eq!(content, "Severity: high\n\na {{date}}\n{{name}} }}{{\n");
     let tool = "custom_report_incident/wikijs_create_page";
     let on_record: Vec<Record> = served.records();
-    let named = on_record
-        .iter()
-        .filter(|it| it.tool.as_deref() == Some(tool));
+    let named = { on_record.iter() }.filter(|it| it.tool.as_deref() == Some(tool));
     assert!(named.clone().any(|it| it.event == AuditEvent::Outcome));
     assert!(named.count() >= 2);
     let call_id = written["callId"].clone();
@@ -154,18 +145,12 @@ async fn gates_hold_for_a_recipe_as_for_its_tool() {
     let dir = dir(&[("incident.toml", INCIDENT)]);
     let given = json!({ "name": "a", "text": "x" });
     let elsewhere = with(&wiki, &dir).with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs");
-    let told = elsewhere
-        .serve()
-        .await
-        .call("custom_report_incident", given.clone())
-        .await;
+    let told = elsewhere.serve().await;
+    let told = told.call("custom_report_incident", given.clone()).await;
     assert_eq!(told.unwrap_err()["code"], "PATH_NOT_ALLOWED");
     let off = with(&wiki, &dir).with("WIKI_MUTATIONS_ENABLED", "false");
-    let told = off
-        .serve()
-        .await
-        .call("custom_report_incident", given.clone())
-        .await;
+    let told = off.serve().await;
+    let told = told.call("custom_report_incident", given.clone()).await;
     assert_eq!(told.unwrap_err()["code"], "MUTATIONS_DISABLED");
     let served = with(&wiki, &dir).serve().await;
     let preview = call_ok(&served, "custom_report_incident", given.clone()).await;
@@ -179,52 +164,31 @@ async fn settings_choose_among_custom_tools_as_among_ours() {
     let wiki = sample_wiki().await;
     let files = [("incident.toml", INCIDENT), ("profile.graphql", PROFILE)];
     let dir = dir(&files);
+    let both = ["custom_report_incident", "custom_profile"];
+    let listed = format!("{LIST},{}", both[1]);
     for (settings, expected) in [
-        (&[][..], &["custom_report_incident", "custom_profile"][..]),
-        (&[("WIKI_READ_ONLY", "true")], &["custom_profile"]),
-        (
-            &[("WIKI_EXCLUDE_TOOLS", "custom_report_incident")],
-            &["custom_profile"],
-        ),
-        (
-            &[("WIKI_TOOLS", "custom_report_incident")],
-            &["custom_report_incident"],
-        ),
-        (
-            &[("WIKI_TOOLS", "wikijs_list_pages,custom_profile")],
-            &["custom_profile"],
-        ),
+        (&[][..], &both[..]),
+        (&[("WIKI_READ_ONLY", "true")], &both[1..]),
+        (&[("WIKI_EXCLUDE_TOOLS", both[0])], &both[1..]),
+        (&[("WIKI_TOOLS", both[0])], &both[..1]),
+        (&[("WIKI_TOOLS", &listed)], &both[1..]),
         (&[("WIKI_TOOLS", LIST)], &[]),
-        (
-            &[("WIKI_TOOLSETS", "pages"), ("WIKI_TOOLS", UNDO)],
-            &["custom_report_incident", "custom_profile"],
-        ),
+        (&[("WIKI_TOOLSETS", "pages"), ("WIKI_TOOLS", UNDO)], &both),
     ] {
-        let setup = settings
-            .iter()
-            .fold(with(&wiki, &dir), |setup, (name, value)| {
-                setup.with(name, value)
-            });
+        let setup = |setup: Setup, (name, value): &(&str, &str)| setup.with(name, value);
+        let setup = settings.iter().fold(with(&wiki, &dir), setup);
         let served = setup.serve().await;
         served.app.ask_schema().await.unwrap();
         assert_eq!(tools(&served).await, expected, "{settings:?}");
     }
+    let gone = "has a fault: DIR: has no file for the tool custom_gone, which the settings name";
+    let off = "calls wikijs_create_page, which is off";
     for (settings, fault) in [
-        (
-            ("WIKI_TOOLS", "custom_gone"),
-            "has a fault: DIR: has no file for the tool custom_gone, which the settings name",
-        ),
-        (
-            ("WIKI_EXCLUDE_TOOLS", CREATE),
-            "calls wikijs_create_page, which is off",
-        ),
-        (
-            ("WIKI_TOOLSETS", "undo"),
-            "calls wikijs_create_page, which is off",
-        ),
+        (("WIKI_TOOLS", "custom_gone"), gone),
+        (("WIKI_EXCLUDE_TOOLS", CREATE), off),
+        (("WIKI_TOOLSETS", "undo"), off),
     ] {
-        let told = refused(dir.path(), &[settings]);
-        assert!(told.contains(fault), "{told}");
+        says(&refused(dir.path(), &[settings]), fault);
     }
 }
 
@@ -238,8 +202,8 @@ async fn a_client_gets_what_its_grant_names_and_nothing_around_it() {
     ];
     let dir = dir(&files);
     let names = Names::new();
-    let only = names.granted("reporter", |grant| {
-        grant.tools = some(["custom_report_incident"]);
+    let only = names.granted("reporter", |may| {
+        may.tools = some(["custom_report_incident"])
     });
     let narrow = names.granted("narrow", |grant| grant.read_prefixes = some(["docs"]));
     let reader = names.granted("reader", |grant| grant.read_only = true);
@@ -250,31 +214,16 @@ async fn a_client_gets_what_its_grant_names_and_nothing_around_it() {
         tools
     };
     assert_eq!(listed(&only).await, ["custom_report_incident"]);
-    assert_eq!(
-        listed(&narrow).await,
-        ["custom_report_incident", "custom_profile"]
-    );
+    let expected = ["custom_report_incident", "custom_profile"];
+    assert_eq!(listed(&narrow).await, expected);
     assert_eq!(listed(&reader).await, ["custom_profile", "custom_titles"]);
-    let told = hosted
-        .post(&narrow, &call("custom_titles", json!({})))
-        .await
-        .message();
-    says(&told["error"]["message"], "unknown tool");
-    let told = hosted.post(&only, &call(CREATE, json!({}))).await.message();
-    says(&told["error"]["message"], "unknown tool");
-    let told = hosted
-        .post(
-            &only,
-            &call(
-                "custom_report_incident",
-                json!({ "name": "a", "text": "x" }),
-            ),
-        )
-        .await;
-    assert!(
-        told.message()["result"]["structuredContent"]["confirm"].is_string(),
-        "{told:?}"
-    );
+    for (caller, tool) in [(&narrow, "custom_titles"), (&only, CREATE)] {
+        let told = hosted.post(caller, &call(tool, json!({}))).await.message();
+        says(&told["error"]["message"], "unknown tool");
+    }
+    let given = json!({ "name": "a", "text": "x" });
+    let told = hosted.ok(&only, "custom_report_incident", given).await;
+    assert!(told["confirm"].is_string(), "{told}");
 }
 
 #[tokio::test]
@@ -311,10 +260,8 @@ async fn a_query_answers_with_data_that_is_labelled() {
 async fn where_reads_are_bounded_no_query_shows_pages() {
     let wiki = sample_wiki().await;
     let dir = dir(&[("titles.graphql", TITLES), ("profile.graphql", PROFILE)]);
-    let served = with(&wiki, &dir)
-        .with("WIKI_DENIED_READ_TAGS", "secret")
-        .serve()
-        .await;
+    let setup = with(&wiki, &dir).with("WIKI_DENIED_READ_TAGS", "secret");
+    let served = setup.serve().await;
     served.app.ask_schema().await.unwrap();
     assert_eq!(tools(&served).await, ["custom_profile"]);
 }
@@ -349,17 +296,14 @@ fn bad_files_refuse_the_start_all_at_once() {
     it must be custom_ and a small letter, then small letters, digits and _, up to 64 characters;
     report_incident.graphql: its name custom_report_incident is taken by incident.toml
     "#);
+    let mistyped = INCIDENT.replace("tags = [", "tag = [");
+    let mistyped = mistyped.replace("title =", "publishStartDate = true\ntitel =");
     let off = dir(&[
         ("c.toml", &own("custom_c", "custom_c")),
         ("d.toml", &own("custom_d", "custom_c")),
         ("e.toml", &own("custom_e", UNDO)),
         ("f.toml", &own("custom_f", "wikijs_create_pages")),
-        (
-            "g.toml",
-            &INCIDENT
-                .replace("tags = [", "tag = [")
-                .replace("title =", "publishStartDate = true\ntitel ="),
-        ),
+        ("g.toml", &mistyped),
     ]);
     insta::assert_snapshot!(refused(off.path(), &[]).replace("; ", ";\n"), @r#"
     WIKI_CUSTOM_TOOLS_DIR has 5 faults: c.toml: calls itself (custom_c);
@@ -379,10 +323,8 @@ fn bad_files_refuse_the_start_all_at_once() {
         "type Query { users: Users }\ntype Users { profile: User }\ntype User { name: Int! }\n";
     let against = dir(&[("schema.graphql", schema), ("profile.graphql", PROFILE)]);
     insta::assert_snapshot!(refused(against.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: profile.graphql:2:21: User has no field id");
-    assert_eq!(
-        refused(dir(&[("README.md", "x"), (".x.toml", "x")]).path(), &[]),
-        ""
-    );
+    let others = dir(&[("README.md", "x"), (".x.toml", "x")]);
+    assert_eq!(refused(others.path(), &[]), "");
     insta::assert_snapshot!(refused(Path::new("/no/such/dir"), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: DIR: cannot be read: it is not there; look at its name");
 }
 
@@ -398,11 +340,8 @@ fn what_others_may_write_or_a_link_leads_out_of_is_refused() {
     assert_eq!(refused(open.path(), &[]), "");
     let outside = dir(&[("incident.toml", INCIDENT)]);
     let linked = dir(&[]);
-    symlink(
-        outside.path().join("incident.toml"),
-        linked.path().join("incident.toml"),
-    )
-    .unwrap();
+    let name = "incident.toml";
+    symlink(outside.path().join(name), linked.path().join(name)).unwrap();
     insta::assert_snapshot!(refused(linked.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: incident.toml: is a link; put the file itself there");
     let odd = dir(&[]);
     fs::create_dir(odd.path().join("a.toml")).unwrap();
@@ -439,13 +378,10 @@ async fn status_and_doctor_know_custom_tools() {
     let offered = json!({ "offered": ["custom_report_incident", "custom_profile"] });
     assert_eq!(status().await, offered);
     let doctor = async || {
-        let ended = Command::new(&["doctor", "--json"])
-            .at(&wiki.address(), &wiki.keys().editor, served.dir.path())
-            .with("WIKI_INDEX", "off")
-            .with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap())
-            .end()
-            .await;
-        ended.told
+        let command = Command::new(&["doctor", "--json"]).with("WIKI_INDEX", "off");
+        let command = command.at(&wiki.address(), &wiki.keys().editor, served.dir.path());
+        let command = command.with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap());
+        command.end().await.told
     };
     let told = doctor().await;
     assert!(told.contains("1 recipe and 1 query are read"), "{told}");
@@ -463,13 +399,8 @@ async fn a_recipe_may_read_and_a_dry_run_leaves_what_it_writes_to_people() {
     let served = with(&wiki, &dir).dry().serve().await;
     let told = served.checked("custom_docs", json!({})).await.unwrap();
     assert_eq!(told["pages"].as_array().unwrap().len(), 1, "{told}");
-    fails(
-        &served,
-        "custom_docs",
-        json!({ "limit": 6 }),
-        "INVALID_INPUT",
-    )
-    .await;
+    let arguments = json!({ "limit": 6 });
+    fails(&served, "custom_docs", arguments, "INVALID_INPUT").await;
     let given = json!({ "name": "a", "text": "x" });
     let told = served.call("custom_report_incident", given).await.unwrap();
     assert_eq!(told["preview"], true, "{told}");
@@ -479,12 +410,8 @@ async fn a_recipe_may_read_and_a_dry_run_leaves_what_it_writes_to_people() {
 
 #[tokio::test]
 async fn queries_wait_for_the_wiki_and_hold_up_nothing_else() {
-    let silent = Running::start(
-        "http://127.0.0.1:9",
-        "e30.e30.x",
-        &[("profile.graphql", PROFILE), ("incident.toml", INCIDENT)],
-    )
-    .await;
+    let files = [("profile.graphql", PROFILE), ("incident.toml", INCIDENT)];
+    let silent = Running::start("http://127.0.0.1:9", "e30.e30.x", &files).await;
     assert_eq!(silent.tools().await, ["custom_report_incident"]);
     let request = ReadResourceRequestParams::new("wikijs://status");
     let read = silent.client.read_resource(request).await.unwrap();
@@ -525,8 +452,8 @@ impl Running {
         }
         let audit = dir.path().join("audit");
         let settings = format!(
-            "base_url = {address:?}\napi_token = {key:?}\naudit_dir = {:?}\nindex = \"off\"\ncustom_tools_dir = \"tools\"\nhttp_max_retries = 0\n",
-            audit.to_str().unwrap()
+            "base_url = {address:?}\napi_token = {key:?}\naudit_dir = {audit:?}\nindex = \"off\"\n\
+             custom_tools_dir = \"tools\"\nhttp_max_retries = 0\n"
         );
         put(dir.path(), "config.toml", &settings);
         let given = CommandLineSettings::default()
@@ -575,12 +502,8 @@ impl Running {
 #[tokio::test]
 async fn changed_files_are_taken_over_whole_or_not_at_all() {
     let wiki = sample_wiki().await;
-    let mut running = Running::start(
-        &wiki.address(),
-        &wiki.keys().editor,
-        &[("incident.toml", INCIDENT)],
-    )
-    .await;
+    let (address, key) = (wiki.address(), &wiki.keys().editor);
+    let mut running = Running::start(&address, key, &[("incident.toml", INCIDENT)]).await;
     assert_eq!(running.tools().await, ["custom_report_incident"]);
     assert_eq!(running.change("titles.graphql", TITLES).await, None);
     running.heard.recv().await.unwrap();
@@ -588,24 +511,17 @@ async fn changed_files_are_taken_over_whole_or_not_at_all() {
     assert_eq!(tools, ["custom_report_incident", "custom_titles"]);
     let settings = |records: &[Record]| {
         let taken = records.iter().filter(|it| it.event == AuditEvent::Settings);
-        taken
-            .map(|it| it.reason.clone().unwrap())
-            .collect::<Vec<_>>()
+        vec_of(taken.map(|it| it.reason.clone().unwrap()))
     };
     let audit = running.dir.path().join("audit");
     assert_eq!(settings(&records(&audit)), ["changed: custom_tools_dir"]);
     // One of two changed files is bad: both stay as they were.
-    put(
-        &running.dir.path().join("tools"),
-        "profile.graphql",
-        PROFILE,
-    );
+    let tools_dir = running.dir.path().join("tools");
+    put(&tools_dir, "profile.graphql", PROFILE);
     let bad = TITLES.replace("title", "titel");
     let fault = running.change("titles.graphql", &bad).await.unwrap();
-    says(
-        &fault,
-        "titles.graphql:2:66: PageListItem has no field titel; did you mean title?",
-    );
+    let part = "titles.graphql:2:66: PageListItem has no field titel; did you mean title?";
+    says(&fault, part);
     let tools = running.tools().await;
     assert_eq!(tools, ["custom_report_incident", "custom_titles"]);
     mode(&running.dir.path().join("tools/incident.toml"), 0o666);
@@ -653,9 +569,8 @@ async fn a_schema_that_is_none_refuses_queries_in_time_and_by_name() {
         app.ask_schema().await
     };
     let schema = |types: &str| {
-        format!(
-            "{{\"data\":{{\"__schema\":{{\"queryType\":{{\"name\":\"Query\"}},\"types\":{types}}}}}}}"
-        )
+        let query = "{\"queryType\":{\"name\":\"Query\"},\"types\":";
+        format!("{{\"data\":{{\"__schema\":{query}{types}}}}}}}")
     };
     for (body, fault) in [
         (schema("[]"), "the schema that the wiki tells has no type where queries begin"),
@@ -673,11 +588,8 @@ async fn a_schema_that_is_none_refuses_queries_in_time_and_by_name() {
     }
     let cut = format!("{{\"data\":{}", "[".repeat(1 << 20));
     let login = "<h1>Sign in</h1>".to_owned();
-    for address in [
-        "http://127.0.0.1:9".to_owned(),
-        answering(cut),
-        answering(login),
-    ] {
+    let nobody = "http://127.0.0.1:9".to_owned();
+    for address in [nobody, answering(cut), answering(login)] {
         match ask(&address).await {
             Err(Unasked::Waits(told)) => assert!(told.contains("asked for its schema"), "{told}"),
             other => panic!("{other:?}"),
@@ -693,15 +605,10 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let audit = TempDir::new().unwrap();
     let (address, key) = (wiki.address(), wiki.keys().editor.clone());
     let run = async |arguments: &[&str]| {
-        Command::new(arguments)
-            .at(&address, &key, audit.path())
-            .writing()
-            .with("WIKI_INDEX", "off")
-            .quiet()
-            .with("WIKI_CUSTOM_TOOLS_DIR", &hidden)
-            .hide(hidden.clone(), "~/wiki-tools")
-            .end()
-            .await
+        let command = Command::new(arguments).at(&address, &key, audit.path());
+        let command = command.writing().with("WIKI_INDEX", "off").quiet();
+        let command = command.with("WIKI_CUSTOM_TOOLS_DIR", &hidden);
+        command.hide(hidden.clone(), "~/wiki-tools").end().await
     };
     let shown = |marker: &str, fence: &str, told: &str| {
         let block = format!("```{fence}\n{told}```\n");
@@ -713,48 +620,30 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     shown("check", "console", &ended.told);
     let listed = run(&["tool", "list"]).await;
     says(&listed.told, "incident.toml, over wikijs_create_page");
-    let ended = run(&["tool", "show", "custom_report_incident"])
-        .await
-        .good();
+    let show = ["tool", "show", "custom_report_incident"];
+    let ended = run(&show).await.good();
     shown("show", "console", &ended.told);
     let climbing = r#"{"name": "../home", "text": "x"}"#;
-    let ended = run(&["tool", "call", "custom_report_incident", "--args", climbing]).await;
-    assert_eq!(ended.code, 2, "{}", ended.told);
+    let call = ["tool", "call", "custom_report_incident", "--args"];
+    let ended = run(&[&call[..], &[climbing]].concat()).await.exits(2);
     let told = ended.told.lines().filter(|line| !line.contains("callId"));
     let told: String = told.flat_map(|line| [line, "\n"]).collect();
     shown("climbs", "console", &told);
     let good = r#"{"name": "disk-full", "text": "No room left."}"#;
-    let ended = run(&[
-        "tool",
-        "call",
-        "custom_report_incident",
-        "--args",
-        good,
-        "--yes",
-    ])
-    .await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    run(&[&call[..], &[good, "--yes"]].concat()).await.good();
     let year = time::OffsetDateTime::now_utc().year();
     let path = format!("incidents/{year}/disk-full");
     assert!(wiki.with_store(|store| store.page_at("en", &path).is_some()));
     run(&["tool", "call", "custom_profile"]).await.good();
-    put(
-        dir.path(),
-        "keys.graphql",
-        "# The API keys.\n{ authentication { apiKeys { id } } }\n",
-    );
-    put(
-        dir.path(),
-        "schema.graphql",
-        "type Query { authentication: AuthenticationQuery users: U }\ntype AuthenticationQuery { apiKeys: [AuthenticationApiKey] }\ntype AuthenticationApiKey { id: Int! }\ntype U { profile: P }\ntype P { id: Int! }\n",
-    );
-    put(
-        dir.path(),
-        "incident.toml",
-        &INCIDENT.replace("incidents/{{year}}/", ""),
-    );
-    let ended = run(&["tool", "check"]).await;
-    assert_eq!(ended.code, 2, "{}", ended.told);
+    let keys = "# The API keys.\n{ authentication { apiKeys { id } } }\n";
+    let schema = "type Query { authentication: AuthenticationQuery users: U }\n\
+        type AuthenticationQuery { apiKeys: [AuthenticationApiKey] }\n\
+        type AuthenticationApiKey { id: Int! }\ntype U { profile: P }\ntype P { id: Int! }\n";
+    let anywhere = INCIDENT.replace("incidents/{{year}}/", "");
+    put(dir.path(), "keys.graphql", keys);
+    put(dir.path(), "schema.graphql", schema);
+    put(dir.path(), "incident.toml", &anywhere);
+    let ended = run(&["tool", "check"]).await.exits(2);
     shown("faults", "console", &ended.told);
     run(&["serve"]).await.exits(2);
 }
@@ -769,17 +658,13 @@ async fn a_generated_query_counts_only_once_the_operator_accepts_it() {
         let command = command.with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap());
         let command = command.with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
         let command = command.with("WIKI_BASE_URL", &wiki.address());
-        command
-            .with("WIKI_API_TOKEN", &wiki.keys().admin)
-            .end()
-            .await
+        let command = command.with("WIKI_API_TOKEN", &wiki.keys().admin);
+        command.end().await
     };
     let made = generate(&["users.profile"]).await.good();
     says(&made.told, "query users_profile {");
-    says(
-        &made.told,
-        "mv DIR/users_profile.graphql.new DIR/users_profile.graphql",
-    );
+    let part = "mv DIR/users_profile.graphql.new DIR/users_profile.graphql";
+    says(&made.told, part);
     let served = with(&wiki, &dir).serve().await;
     assert_eq!(tools(&served).await, Vec::<String>::new());
     let draft = dir.path().join("users_profile.graphql.new");
@@ -789,14 +674,11 @@ async fn a_generated_query_counts_only_once_the_operator_accepts_it() {
     served.app.ask_schema().await.unwrap();
     assert_eq!(tools(&served).await, ["custom_users_profile"]);
     let answer = call_ok(&served, "custom_users_profile", json!({})).await;
-    assert!(
-        answer["data"]["users"]["profile"]["id"].is_number(),
-        "{answer}"
-    );
+    let id = &answer["data"]["users"]["profile"]["id"];
+    assert!(id.is_number(), "{answer}");
     // What is there stays, a link above all; what changes or shows secrets is refused by name.
     put(dir.path(), "users_profile.graphql.new", "mine");
-    let again = generate(&["users.profile"]).await;
-    assert_eq!(again.code, 2, "{}", again.told);
+    let again = generate(&["users.profile"]).await.exits(2);
     says(&again.told, "--force replaces it");
     assert_eq!(fs::read_to_string(&draft).unwrap(), "mine");
     generate(&["users.profile", "--force"]).await.good();
@@ -811,8 +693,7 @@ async fn a_generated_query_counts_only_once_the_operator_accepts_it() {
         ("pages.create", "has no field of that name"),
         ("../../x", "has no field of that name"),
     ] {
-        let refused = generate(&[field]).await;
-        assert_eq!(refused.code, 2, "{}", refused.told);
+        let refused = generate(&[field]).await.exits(2);
         says(&refused.told, fault);
     }
 }
@@ -824,31 +705,22 @@ async fn a_query_is_generated_from_a_file_that_may_be_hostile() {
         put(dir.path(), "in", schema);
         let file = dir.path().join("in");
         let (file, dir) = (file.to_str().unwrap(), dir.path().to_str().unwrap());
-        let line = [
-            "tool", "generate", "a", "--force", "--schema", file, "--dir", dir,
-        ];
+        let places = ["--schema", file, "--dir", dir];
+        let line = [&["tool", "generate", "a", "--force"], &places[..]].concat();
         Command::new(&line).end().await
     };
-    let good = generate("type Query { \"Says\u{202e} it\\n# x\" a(b: Int): Int }")
-        .await
-        .good();
-    lacks(&good.told, "\u{202e}");
-    let fields: Vec<String> = (0..100_000).map(|n| format!("f{n}: Int ")).collect();
-    let fields = fields.concat();
+    let good = "type Query { \"Says\u{202e} it\\n# x\" a(b: Int): Int }";
+    lacks(&generate(good).await.good().told, "\u{202e}");
+    let fields = vec_of((0..100_000).map(|n| format!("f{n}: Int "))).concat();
+    let fields = format!("type Query {{ a: T }} type T {{ {fields} }}");
+    let deep = format!("type Query {{ a: {}Int", "[".repeat(100_000));
     for (schema, fault) in [
-        (
-            format!("type Query {{ a: T }} type T {{ {fields} }}"),
-            "has more than 30000 fields",
-        ),
-        (
-            format!("type Query {{ a: {}Int", "[".repeat(100_000)),
-            "is nested too deep",
-        ),
+        (fields, "has more than 30000 fields"),
+        (deep, "is nested too deep"),
         ("x".repeat(3 << 20), "larger than 2 MB"),
         ("type Query { a: Gone }".to_owned(), "names the type Gone"),
     ] {
-        let refused = generate(&schema).await;
-        assert_eq!(refused.code, 2, "{}", refused.told);
+        let refused = generate(&schema).await.exits(2);
         says(&refused.told, fault);
     }
 }

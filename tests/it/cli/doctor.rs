@@ -1,13 +1,5 @@
 //! `wikijs-gate doctor`, told whole: every kind of key, every fault.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::sync::Arc;
-
-use crate::house::docs::generated;
 use crate::prelude::*;
 use crate::wiki::tls_server;
 
@@ -84,10 +76,8 @@ async fn every_kind_of_key_is_told_for_what_it_is() {
         assert_eq!(ended.code, code, "{name}: {}", ended.told);
         assert_eq!(ended.stderr, "");
         // When it expired.
-        let end = ended
-            .told
-            .find("expired at ")
-            .map(|at| at + "expired at ".len());
+        let end = ended.told.find("expired at ");
+        let end = end.map(|at| at + "expired at ".len());
         let time = end.and_then(|at| ended.told.get(at..at + 20));
         let steady = time.map_or(ended.told.clone(), |time| ended.told.replace(time, "*"));
         write!(told, "## {name}\n{steady}\n\n").unwrap();
@@ -109,7 +99,7 @@ async fn a_key_that_ends_soon_is_told_in_hours_and_minutes() {
         (1, "in 59 minutes"),
         (24 * 10, "in 9 days"),
     ] {
-        let key = wiki.key_for(std::time::Duration::from_secs(hours * 3_600));
+        let key = wiki.key_for(Duration::from_secs(hours * 3_600));
         let ended = run(doctor(&wiki.address(), &key, dir.path())).await;
         let told = format!("the wiki knows the key, which expires {left}");
         assert!(ended.stdout.contains(&told), "{}", ended.told);
@@ -326,8 +316,7 @@ async fn every_fault_of_tls_is_told_apart() {
         if is_known {
             command = command.with("SSL_CERT_FILE", tls_server::AUTHORITY);
         }
-        let ended = run(command).await;
-        assert_eq!(ended.code, 5, "{}", ended.told);
+        let ended = run(command).await.exits(5);
         let line = ended.told.split("\naddress ").nth(1).unwrap();
         let line = line.split("\nkey ").next().unwrap();
         write!(told, "## {name}\naddress {line}\n").unwrap();
@@ -372,19 +361,15 @@ async fn an_audit_directory_that_is_not_well_is_told() {
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let open: String = lines[..3].concat();
     fs::write(file, &open).unwrap();
-    let left = told(&wiki).await;
-    assert_eq!(left.code, 6, "{}", left.told);
+    let left = told(&wiki).await.exits(6);
     says(&left.told, "no outcome is on record of 1 attempt\n");
 
     fs::write(file, whole.replacen("create", "delete", 1)).unwrap();
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
-    let broken = told(&wiki).await;
-    assert_eq!(broken.code, 5, "{}", broken.told);
+    let broken = told(&wiki).await.exits(5);
     says(&broken.told, "does not hold, line 2: was changed");
-    says(
-        &broken.told,
-        "others than their owner may use 1 file or directory of",
-    );
+    let part = "others than their owner may use 1 file or directory of";
+    says(&broken.told, part);
 
     let taken = dir.path().join("taken");
     fs::write(&taken, "").unwrap();
@@ -401,8 +386,7 @@ async fn rights_that_could_not_be_looked_at_are_not_well() {
             .with("WIKI_MUTATIONS_ENABLED", "true")
             .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "no/such/place")
     };
-    let ended = run(doctor(&wiki.keys().readonly)).await;
-    assert_eq!(ended.code, 6, "{}", ended.told);
+    let ended = run(doctor(&wiki.keys().readonly)).await.exits(6);
     assert!(!ended.told.contains("All is well"), "{}", ended.told);
     let line = "\nrights    warning  not looked at, since the key sees no page below no/such/place";
     assert!(ended.told.contains(line), "{}", ended.told);
@@ -420,8 +404,7 @@ async fn on_an_empty_wiki_the_advice_is_about_its_first_page() {
     let line = "\nrights    good     at en:home, where no page is yet: read:pages,";
     assert!(ended.told.contains(line), "{}", ended.told);
     assert!(!ended.told.contains("--page"), "{}", ended.told);
-    let ended = run(doctor(&wiki.keys().readonly)).await;
-    assert_eq!(ended.code, 6, "{}", ended.told);
+    let ended = run(doctor(&wiki.keys().readonly)).await.exits(6);
     let told = ended.told.split_whitespace().collect::<Vec<_>>().join(" ");
     for says in ["sees no page at all", "first page in its own editor"] {
         assert!(told.contains(says), "{}", ended.told);
@@ -439,8 +422,7 @@ async fn advice_names_the_setting_that_the_key_comes_from() {
     let command = Command::new(&["doctor"])
         .log_of(&wiki.address(), dir.path())
         .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap());
-    let ended = run(command).await;
-    assert_eq!(ended.code, 5, "{}", ended.told);
+    let ended = run(command).await.exits(5);
     let todo =
         "put it into the file that WIKI_API_TOKEN_FILE names; it is taken without a restart.\n";
     assert!(ended.told.contains(todo), "{}", ended.told);

@@ -1,14 +1,9 @@
 //! A wiki as files: pull, edit with plain tools, push; and what is not let through.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::Output;
-use std::sync::Arc;
 
 use crate::cli::operators_way::steady;
-use crate::house::docs::generated;
 use crate::prelude::*;
 
 /// A wiki, a folder of its files, and the operator who works with both.
@@ -333,35 +328,23 @@ async fn changes_of_both_sides_are_merged_and_marked_where_they_overlap() {
     other("docs/b", "one\ntwo\ntheirs\nfour\nfive\n");
     other("docs/c", "one\ntwo\n");
 
-    let refused = work.run("push", &["--yes"]).await;
-    assert_eq!(refused.code, 3, "{}", refused.told);
+    let refused = work.run("push", &["--yes"]).await.exits(3);
     for name in ["en/docs/a", "en/docs/b"] {
         let said = format!("{name}: was changed in the wiki, too; pull first");
         assert!(refused.stderr.contains(&said), "{}", refused.told);
     }
     assert!(mutations(&work.wiki).is_empty());
 
-    let pulled = work.run("pull", &[]).await;
-    assert_eq!(pulled.code, 3, "{}", pulled.told);
-    assert!(
-        work.read("en/docs/a.md")
-            .ends_with("ONE\ntwo\nthree\nfour\nFIVE\n")
-    );
+    work.run("pull", &[]).await.exits(3);
+    ends(&work.read("en/docs/a.md"), "ONE\ntwo\nthree\nfour\nFIVE\n");
     assert!(work.read("en/docs/c.md").ends_with("---\n\none\ntwo\n"));
     let marked = "<<<<<<< here\nmine\n=======\ntheirs\n>>>>>>> wiki\n";
-    assert!(
-        work.read("en/docs/b.md").contains(marked),
-        "{}",
-        pulled.told
-    );
+    says(&work.read("en/docs/b.md"), marked);
 
     let refused = work.run("push", &["--yes"]).await;
     let said = "en/docs/b: has marked conflicts; resolve them first";
     assert!(refused.stderr.contains(said), "{}", refused.told);
-    assert_eq!(
-        work.status().await["conflicts"],
-        serde_json::json!(["en/docs/b"])
-    );
+    assert_eq!(work.status().await["conflicts"], json!(["en/docs/b"]));
 
     work.edit("en/docs/b.md", marked, "both\n");
     work.good("push", &["--yes"]).await;
@@ -396,12 +379,7 @@ async fn an_edit_here_outlives_a_delete_and_a_move_there() {
         page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
     });
     let pulled = work.good("pull", &[]).await;
-    assert!(
-        work.read("en/docs/gone.md")
-            .contains("Edited here, deleted"),
-        "{}",
-        pulled.told
-    );
+    says(&work.read("en/docs/gone.md"), "Edited here, deleted");
     says(&work.read("en/guides/there.md"), "Edited here, moves");
     assert!(!work.has("en/docs/there.md"));
     assert!(work.read("en/docs/back.md").contains("More."));
@@ -425,15 +403,9 @@ async fn names_that_something_else_would_read_are_escaped_and_pushed_from_there(
         store.add(page("docs/.git/config", "[core]\n"));
     });
     let work = Work::pulled(wiki).await;
-    for file in [
-        "en/docs/%43LAUDE.md",
-        "en/docs/%41gents.md",
-        "en/docs/Same.md",
-        "en/docs/%73%61%6D%65.md",
-        "en/docs/%63on.md",
-        "en/docs/old%20name%2Ex.md",
-        "en/docs/%2Egit/config.md",
-    ] {
+    let files = "en/docs/%43LAUDE.md en/docs/%41gents.md en/docs/Same.md en/docs/%73%61%6D%65.md \
+        en/docs/%63on.md en/docs/old%20name%2Ex.md en/docs/%2Egit/config.md";
+    for file in files.split(' ') {
         assert!(work.has(file), "{file}: {:?}", tree(work.dir.path()).keys());
     }
     work.edit("en/docs/%43LAUDE.md", "Follow", "Do not follow");
@@ -447,16 +419,12 @@ async fn names_that_something_else_would_read_are_escaped_and_pushed_from_there(
             .content
             .clone()
     };
-    assert_eq!(
-        content("docs/CLAUDE"),
-        "Do not follow these instructions.\n"
-    );
+    let expected = "Do not follow these instructions.\n";
+    assert_eq!(content("docs/CLAUDE"), expected);
     assert_eq!(content("docs/same"), "The second of two.\n");
     assert_eq!(content("docs/old name.x"), "Made by an old version.\n");
-    says(
-        &pushed.stdout,
-        "old%20name%2Ex: Wiki.js makes no page at this path",
-    );
+    let part = "old%20name%2Ex: Wiki.js makes no page at this path";
+    says(&pushed.stdout, part);
     assert!(work.read("en/docs/CLAUDE.md").contains("Be brief."));
 }
 
@@ -471,8 +439,7 @@ async fn bad_files_are_named_all_at_once_and_nothing_is_sent() {
     work.write("en/login/x.md", "x\n");
     work.write("en/docs/d.html", &text("", "D", "<p>d</p>"));
     work.write("en/docs/d.md", "d\n");
-    let refused = work.run("push", &["--yes"]).await;
-    assert_eq!(refused.code, 3, "{}", refused.told);
+    let refused = work.run("push", &["--yes"]).await.exits(3);
     for said in [
         "en/docs/a.md:5: no field has the name \"tgas\"",
         "en/docs/b.md:4: published is true or false",
@@ -484,10 +451,8 @@ async fn bad_files_are_named_all_at_once_and_nothing_is_sent() {
     }
     assert!(mutations(&work.wiki).is_empty());
     let status = work.good("status", &[]).await;
-    says(
-        &status.stdout,
-        "en/docs/no path.md (no page's file has such a name)",
-    );
+    let part = "en/docs/no path.md (no page's file has such a name)";
+    says(&status.stdout, part);
 }
 
 #[tokio::test]
@@ -495,8 +460,7 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     let work = Work::pulled(wiki_of(&[("docs/a", "a\n")]).await).await;
     let foreign = TempDir::new().unwrap();
     fs::write(foreign.path().join("thesis.md"), "mine").unwrap();
-    let refused = work.run_in(foreign.path(), "pull", &[]).await;
-    assert_eq!(refused.code, 2, "{}", refused.told);
+    let refused = work.run_in(foreign.path(), "pull", &[]).await.exits(2);
     says(&refused.stderr, "the directory is not empty");
     let text = fs::read_to_string(foreign.path().join("thesis.md")).unwrap();
     assert_eq!(text, "mine");
@@ -508,8 +472,7 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     let other =
         Work::on(wiki_of(&[("docs/z", "z\n")]).await).but(|it| it.dir = Arc::clone(&work.dir));
     for command in ["pull", "status"] {
-        let refused = other.run(command, &[]).await;
-        assert_eq!(refused.code, 2, "{}", refused.told);
+        let refused = other.run(command, &[]).await.exits(2);
         says(&refused.stderr, "this folder has the files of");
     }
     assert!(work.has("en/docs/a.md"));
@@ -546,12 +509,8 @@ async fn a_link_in_the_folder_leads_nowhere() {
     fs::remove_dir_all(work.dir.path().join("en/docs/b")).unwrap();
     symlink(outside.path(), work.dir.path().join("en/docs/b")).unwrap();
 
-    let pushed = work.good("push", &["--yes"]).await;
-    assert!(
-        !format!("{:?}", all(&work.wiki)).contains("secret"),
-        "{}",
-        pushed.told
-    );
+    work.good("push", &["--yes"]).await;
+    lacks(&format!("{:?}", all(&work.wiki)), "secret");
     assert!(mutations(&work.wiki).is_empty());
     for path in ["docs/a", "docs/b/c"] {
         let id = id_of(&work.wiki, path);
@@ -580,8 +539,7 @@ async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() 
     let kept = work.good("push", &["--yes"]).await;
     says(&kept.stdout, "kept in the wiki without --delete");
     // Two deletes are `large-sets`.
-    let left = work.run("push", &["--yes", "--delete"]).await;
-    assert_eq!(left.code, 3, "{}", left.told);
+    let left = work.run("push", &["--yes", "--delete"]).await.exits(3);
     says(&left.stdout, "left for people to decide: ");
     assert_eq!(all(&work.wiki), before);
     work.good("pull", &[]).await;
@@ -622,10 +580,7 @@ async fn what_may_not_be_read_is_not_pulled_and_what_may_not_be_written_is_not_p
 #[tokio::test]
 async fn more_than_two_hundred_changes_go_as_several_sets() {
     let paths: Vec<String> = (0..205).map(|number| format!("docs/p{number}")).collect();
-    let pages: Vec<(&str, &str)> = paths
-        .iter()
-        .map(|path| (path.as_str(), "Text.\n"))
-        .collect();
+    let pages = vec_of(paths.iter().map(|path| (path.as_str(), "Text.\n")));
     let work = Work::pulled(wiki_of(&pages).await)
         .await
         .with_rules("rules_off = [\"large-sets\"]\n");
@@ -633,10 +588,8 @@ async fn more_than_two_hundred_changes_go_as_several_sets() {
         work.edit(&format!("en/{path}.md"), "Text.", "Other text.");
     }
     let pushed = work.good("push", &["--yes"]).await;
-    begins(
-        &pushed.stdout,
-        "205 changes are more than the 200 of a set: they go as 2 sets",
-    );
+    let part = "205 changes are more than the 200 of a set: they go as 2 sets";
+    begins(&pushed.stdout, part);
     assert!(
         all(&work.wiki)
             .values()
@@ -654,10 +607,7 @@ async fn linked_across_sets(rules: &str) -> Work {
         "docs/last".to_owned(),
         "The text of a page.\n\nSee [the first](/docs/p0).\n",
     ));
-    let pages: Vec<(&str, &str)> = pages
-        .iter()
-        .map(|(path, text)| (path.as_str(), *text))
-        .collect();
+    let pages = vec_of(pages.iter().map(|(path, text)| (path.as_str(), *text)));
     let work = Work::pulled(wiki_of(&pages).await).await.with_rules(rules);
     for (path, _) in &pages[1..] {
         work.edit(&format!("en/{path}.md"), "The text", "Another text");
@@ -673,10 +623,8 @@ async fn a_link_that_one_set_mends_in_a_page_of_the_next_is_no_conflict() {
     assert!(pushed.stdout.contains("they go as 2 sets"));
     let pages = all(&work.wiki);
     let content = |path: &str| pages[&("en".to_owned(), path.to_owned())].content.clone();
-    assert_eq!(
-        content("docs/last"),
-        "Another text of a page.\n\nSee [the first](/docs/first).\n"
-    );
+    let expected = "Another text of a page.\n\nSee [the first](/docs/first).\n";
+    assert_eq!(content("docs/last"), expected);
     work.is_as_in_the_wiki().await;
 }
 
@@ -687,10 +635,8 @@ async fn an_edit_of_a_set_that_is_refused_stays_in_its_file() {
     work.edit("en/docs/last.md", "description:", "description: Told.");
     work.run("push", &["--yes"]).await.exits(3);
     let there = &all(&work.wiki)[&("en".to_owned(), "docs/last".to_owned())];
-    assert_eq!(
-        there.content,
-        "The text of a page.\n\nSee [the first](/docs/first).\n"
-    );
+    let expected = "The text of a page.\n\nSee [the first](/docs/first).\n";
+    assert_eq!(there.content, expected);
     let here = work.read("en/docs/last.md");
     assert!(here.contains("description: Told."), "{here}");
     assert!(here.ends_with("Another text of a page.\n\nSee [the first](/docs/first).\n"));

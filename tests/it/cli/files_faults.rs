@@ -1,19 +1,13 @@
 //! A wiki as files when something is wrong: files that cannot be used, a full disk, a wiki that goes
 //! away. Nothing half-written is left that the next command does not mend.
 
-use std::collections::BTreeMap;
-use std::fs;
-
 use crate::cli::files::{Work, all, tree};
 use crate::prelude::*;
 
 #[tokio::test]
 async fn all_files_that_cannot_be_used_are_named_at_once() {
     let pages = ["a", "b", "c", "d", "e"].map(|name| (format!("docs/{name}"), "Text.\n"));
-    let pages: Vec<(&str, &str)> = pages
-        .iter()
-        .map(|(path, text)| (path.as_str(), *text))
-        .collect();
+    let pages = vec_of(pages.iter().map(|(path, text)| (path.as_str(), *text)));
     let work = Work::pulled(wiki_of(&pages).await).await;
     let base = |path: &str| format!(".wikijs/pages/{}.json", id_of(&work.wiki, path));
     let bases = [base("docs/a"), base("docs/b")];
@@ -29,16 +23,14 @@ async fn all_files_that_cannot_be_used_are_named_at_once() {
     let before = tree(work.dir.path());
 
     for (command, more) in [("pull", &[][..]), ("status", &[]), ("diff", &[])] {
-        let refused = work.run(command, more).await;
-        assert_eq!(refused.code, 2, "{}", refused.told);
+        let refused = work.run(command, more).await.exits(2);
         let [a, b] = &bases;
         let wanted = format!(
             "error: 3 files cannot be used:\n  {a} was edited or is damaged; restore it, or delete it and pull again\n  {b} was edited or is damaged; restore it, or delete it and pull again\n  en/docs/c.md: it is not UTF-8\n"
         );
         assert_eq!(refused.stderr, wanted);
     }
-    let refused = work.run("push", &["--yes"]).await;
-    assert_eq!(refused.code, 3, "{}", refused.told);
+    let refused = work.run("push", &["--yes"]).await.exits(3);
     for said in [
         "nothing was pushed:",
         &format!("{} was edited or is damaged", bases[0]),
@@ -126,7 +118,7 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
     work.write("en/docs/new.md", "Made without fields.\n");
     work.rename("en/docs/b.md", "en/docs/c.md");
     let proposed = work.good("push", &["--propose", "--json"]).await;
-    let answer: serde_json::Value = serde_json::from_str(&proposed.stdout).unwrap();
+    let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
     let id = answer["results"][0]["open"].as_str().unwrap();
     work.command(&["proposals", "apply", id, "--yes"])
         .await
@@ -354,17 +346,11 @@ async fn what_is_saved_while_a_pull_reads_is_left_alone_and_merged_by_the_next()
         let said = format!("en/docs/{name}: edited while this pull read; pull again\n");
         assert!(pulled.stdout.contains(&said), "{}", pulled.told);
     }
-    assert!(
-        work.read("en/docs/a.md")
-            .ends_with("ONE\ntwo\nthree\nfour\nfive\n")
-    );
+    ends(&work.read("en/docs/a.md"), "ONE\ntwo\nthree\nfour\nfive\n");
     assert_eq!(work.read("en/docs/new.md"), "Made here.\n");
 
     work.run("pull", &[]).await.exits(3);
-    assert!(
-        work.read("en/docs/a.md")
-            .ends_with("ONE\ntwo\nthree\nfour\nFIVE\n")
-    );
+    ends(&work.read("en/docs/a.md"), "ONE\ntwo\nthree\nfour\nFIVE\n");
     assert!(work.read("en/docs/gone.md").contains("TWO"));
     let new = work.read("en/docs/new.md");
     says(&new, "Made here.\n");

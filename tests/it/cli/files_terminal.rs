@@ -2,8 +2,6 @@
 //!
 //! Needs util-linux's `script`; skipped where there is none.
 
-use std::time::Duration;
-
 use crate::cli::files::{Work, all, tree};
 use crate::cli::terminal;
 use crate::prelude::*;

@@ -1,15 +1,13 @@
 //! The way of a new operator, from nothing: settings, a look at them, proposals of an agent, what is
 //! decided about them, the log. The real program at every step; the page in the docs is its output.
 
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::Mutex;
 
 use rmcp::ServiceExt;
-use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::transport::TokioChildProcess;
 
-use crate::house::docs::generated;
 use crate::prelude::*;
 
 /// An operator's machine: a home, and nothing else.
@@ -50,8 +48,7 @@ impl Machine<'_> {
     fn document(self) {
         let told = self.told.into_inner().unwrap();
         let all: String = told.iter().map(|(_, text)| text.as_str()).collect();
-        let page =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md"));
+        let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md"));
         let page = page.unwrap();
         let blocks = page.split("```console\n").skip(1);
         let written: Vec<String> = blocks

@@ -1,18 +1,14 @@
 //! The real binary as a process.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 #[cfg(target_os = "linux")]
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{JoinHandle, spawn};
-use std::time::{Duration, Instant};
 
 use crate::prelude::*;
 
@@ -329,7 +325,7 @@ impl Silent {
     }
 }
 
-fn all_files(dir: &Path) -> Vec<std::path::PathBuf> {
+fn all_files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -383,7 +379,7 @@ fn stdout_holds_nothing_but_the_protocol_and_a_closed_stdin_ends_with_0() {
     assert!(end.took < PROMPT, "{:?}", end.took);
     end.spoke_only_the_protocol();
     // It only read: nothing was made.
-    assert_eq!(all_files(dir.path()), Vec::<std::path::PathBuf>::new());
+    assert_eq!(all_files(dir.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -433,10 +429,7 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         ("HOME", "/nonexistent"),
     ];
     let stops = |name: &str, value: Option<&str>, wanted: &str| {
-        let mut variables: Vec<(&str, &str)> = good
-            .into_iter()
-            .filter(|(variable, _)| *variable != name)
-            .collect();
+        let mut variables = vec_of(good.into_iter().filter(|(variable, _)| *variable != name));
         variables.extend(value.map(|value| (name, value)));
         let end = Program::start(&[], &variables).end();
         assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
@@ -653,8 +646,7 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
     }
     let doctor = Program::start(&["doctor"], &[home]).end();
     assert_eq!(doctor.code, Some(5));
-    let told = doctor.stdout.concat();
-    assert!(told.contains("WIKI_BASE_URL is missing"), "{told}");
+    says(&doctor.stdout.concat(), "WIKI_BASE_URL is missing");
 }
 
 #[test]
@@ -708,10 +700,8 @@ fn a_stdin_that_is_a_socket_serves_and_ends_like_any_other() {
     for (how, code) in [("-TERM", 143), ("", 0)] {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut command = command(&["serve", "--demo"], &[]);
-        let child = command
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .spawn()
-            .unwrap();
+        let child = command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        let child = child.spawn().unwrap();
         // The command holds the other end open otherwise.
         drop(command);
         let mut program = Program::with(child, Some(Box::new(ours)));
@@ -765,11 +755,8 @@ async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
         assert_eq!(end.code, Some(code), "{how}");
         end.spoke_only_the_protocol();
         let records = records(dir.path());
-        assert_eq!(
-            told(&records),
-            ["preview", "attempt update", "outcome update applied"],
-            "{how}"
-        );
+        let expected = ["preview", "attempt update", "outcome update applied"];
+        assert_eq!(told(&records), expected, "{how}");
         assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
         let title =
             wiki.with_store(|store| store.page_at("en", "releases/2-4").unwrap().title.clone());
@@ -815,14 +802,11 @@ async fn a_signal_after_a_closed_stdin_still_lets_the_write_be_settled() {
     program.close_stdin();
     // The call is let go before the write is settled, and does not say that it failed.
     let answer = program.answer(call);
-    let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.contains("continues and is recorded"), "{message}");
+    says(&answer["error"]["message"], "continues and is recorded");
     program.signal("-TERM");
     assert_eq!(program.end().code, Some(143));
-    assert_eq!(
-        told(&records(dir.path())),
-        ["preview", "attempt update", "outcome update applied"]
-    );
+    let expected = ["preview", "attempt update", "outcome update applied"];
+    assert_eq!(told(&records(dir.path())), expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -870,11 +854,8 @@ fn a_log_directory_gets_a_file_of_the_day_and_nothing_of_the_key() {
         panic!("not one file");
     };
     let name = file.file_name().unwrap().to_str().unwrap();
-    let digits = name
-        .strip_prefix("wikijs-gate.")
-        .unwrap()
-        .strip_suffix(".log")
-        .unwrap();
+    let digits = name.strip_prefix("wikijs-gate.").unwrap();
+    let digits = digits.strip_suffix(".log").unwrap();
     assert_eq!(
         digits.split('-').map(str::len).collect::<Vec<_>>(),
         [4, 2, 2],
@@ -1029,10 +1010,8 @@ fn an_interrupted_demo_leaves_nothing_behind() {
 #[test]
 fn it_says_its_version() {
     let end = Program::start(&["--version"], &[]).end();
-    assert_eq!(
-        end.stdout,
-        [format!("wikijs-gate {}", env!("CARGO_PKG_VERSION"))]
-    );
+    let expected = [format!("wikijs-gate {}", env!("CARGO_PKG_VERSION"))];
+    assert_eq!(end.stdout, expected);
 }
 
 #[test]

@@ -1,9 +1,5 @@
 //! Settings: layers and where values come from, the settings file, where the key comes from.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-
 use crate::prelude::*;
 
 /// A key that must not show anywhere.
@@ -37,10 +33,8 @@ impl Home {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let home = self.0.path().to_str().unwrap();
-        Command::new(arguments)
-            .with("HOME", home)
-            .hide(home, "~")
-            .in_dir(self.0.path())
+        let command = Command::new(arguments).with("HOME", home).hide(home, "~");
+        command.in_dir(self.0.path())
     }
 
     /// Every setting that is set, with its value and where that comes from.
@@ -107,28 +101,20 @@ fn a_setting_is_shown_as_required_only_where_nothing_else_stands_for_it() {
     let show = ["config", "show"];
     let nothing = home.command(&show).run();
     assert_eq!(line_of(&nothing, TOKEN), "WIKI_API_TOKEN required default");
-    assert_eq!(
-        line_of(&nothing, "WIKI_BASE_URL"),
-        "WIKI_BASE_URL required default"
-    );
+    let expected = "WIKI_BASE_URL required default";
+    assert_eq!(line_of(&nothing, "WIKI_BASE_URL"), expected);
     let key = home.write("key", PLANTED, 0o600);
     let of_file = home.command(&show).with("WIKI_API_TOKEN_FILE", &key).run();
-    assert_eq!(
-        line_of(&of_file, TOKEN),
-        "WIKI_API_TOKEN none: WIKI_API_TOKEN_FILE gives the key default"
-    );
+    let expected = "WIKI_API_TOKEN none: WIKI_API_TOKEN_FILE gives the key default";
+    assert_eq!(line_of(&of_file, TOKEN), expected);
     let by_flag = home
         .command(&["config", "show", "--api-token-file", &key])
         .run();
-    assert_eq!(
-        line_of(&by_flag, TOKEN),
-        "WIKI_API_TOKEN none: --api-token-file gives the key default"
-    );
+    let expected = "WIKI_API_TOKEN none: --api-token-file gives the key default";
+    assert_eq!(line_of(&by_flag, TOKEN), expected);
     home.config("token_command = [\"pass\", \"wiki\"]\n");
-    assert_eq!(
-        line_of(&home.command(&show).run(), TOKEN),
-        "WIKI_API_TOKEN none: token_command gives the key default"
-    );
+    let expected = "WIKI_API_TOKEN none: token_command gives the key default";
+    assert_eq!(line_of(&home.command(&show).run(), TOKEN), expected);
     // With sites alone, no wiki has to stand above them; a site without a key lacks one.
     let site = |name: &str| format!("[sites.{name}]\nbase_url = \"https://{name}.example.com\"\n");
     home.config(&format!(
@@ -231,11 +217,7 @@ fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
     }
     let large = home.write("large.toml", &"#\n".repeat(1 << 19), 0o600);
     let ended = home.command(&["index", "clear", "--config", &large]).run();
-    assert!(
-        ended.stderr.ends_with("large.toml is too large\n"),
-        "{}",
-        ended.told
-    );
+    ends(&ended.stderr, "large.toml is too large\n");
     for (text, fault) in [
         (
             "index = \"off\"\nindx = 1",
@@ -317,10 +299,8 @@ fn a_key_that_others_may_read_is_warned_of() {
     let home = Home::new();
     let warned = |text: &str, mode| {
         let file = home.write("checked.toml", text, mode);
-        let ended = home
-            .command(&["config", "check", "--config", &file])
-            .run()
-            .good();
+        let ended = home.command(&["config", "check", "--config", &file]).run();
+        let ended = ended.good();
         ended.stdout.contains("warning:")
     };
     assert!(warned(&good(""), 0o644));
@@ -409,8 +389,7 @@ fn no_flag_takes_a_secret() {
     }
     // They are many: the top has them in its help, a subcommand takes them all the same.
     for short in [&["undo", "--help"][..], &["-h"]] {
-        let short = home.command(short).run().stdout;
-        assert!(!short.contains("--base-url"), "{short}");
+        lacks(&home.command(short).run().stdout, "--base-url");
     }
     let long = home.command(&["--help"]).run().stdout;
     says(&long, "\nSettings:\n");
@@ -429,12 +408,8 @@ fn the_short_help_fits_on_a_screen() {
     // The long one has the same groups.
     let long = home.command(&["--help"]).run().stdout;
     let groups = |help: &str| {
-        let help = help
-            .split_once("\n\n")
-            .unwrap()
-            .1
-            .split_once("Options:")
-            .unwrap();
+        let help = help.split_once("\n\n").unwrap();
+        let help = help.1.split_once("Options:").unwrap();
         help.0.to_owned()
     };
     assert_eq!(groups(&long), groups(&help.stdout));
@@ -477,11 +452,7 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     ] {
         let ended = init(more);
         assert_eq!(ended.code, 2);
-        assert!(
-            ended.stderr.ends_with(&format!("{fault}\n")),
-            "{}",
-            ended.told
-        );
+        ends(&ended.stderr, &format!("{fault}\n"));
     }
     assert!(!home.path(".config").exists());
     // A wiki that does not answer, or does not know the key, is not written down untested.
@@ -492,8 +463,7 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
         "http://127.0.0.1:9",
         "--key-stdin",
     ];
-    let untried = home.command(&untried).stdin(PLANTED).run();
-    assert_eq!(untried.code, 1, "{}", untried.told);
+    let untried = home.command(&untried).stdin(PLANTED).run().exits(1);
     let expected = "error: nobody listens at 127.0.0.1, port 9; nothing was written. Start the wiki, or \
          correct WIKI_BASE_URL. --untested writes it all the same.\n";
     assert_eq!(untried.stderr, expected);
@@ -529,11 +499,7 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
 
     let again = init(&["--key-stdin"]);
     assert_eq!(again.code, 2);
-    assert!(
-        again.stderr.ends_with("is there; --force replaces it\n"),
-        "{}",
-        again.told
-    );
+    ends(&again.stderr, "is there; --force replaces it\n");
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     // Without a key the old file stays as it was.
     let empty = ["config", "init", "--base-url", "https://wiki.example.com"];

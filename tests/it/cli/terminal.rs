@@ -2,12 +2,9 @@
 //!
 //! Needs util-linux's `script`, which gives a command a terminal; skipped where there is none.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command as Process, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
 
 use crate::prelude::*;
 
@@ -146,10 +143,7 @@ pub(crate) async fn answered(
     let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
     let answers = answers.to_vec();
     beside(move || {
-        let settings: Vec<(&str, &str)> = settings
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let settings = vec_of(settings.iter().map(|(name, value)| (*name, value.as_str())));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut terminal = Terminal::start(&arguments, &settings)?;
         for (question, answer) in answers {
@@ -293,10 +287,7 @@ async fn what_the_pager_did_not_take_is_acknowledged_by_its_number() {
 
     let settings = desk.settings(pager);
     let (code, told) = beside(move || {
-        let settings: Vec<(&str, &str)> = settings
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let settings = vec_of(settings.iter().map(|(name, value)| (*name, value.as_str())));
         let call = ["tool", "call", UPDATE, "--args", &change];
         let mut terminal = Terminal::start(&call, &settings).unwrap();
         let told = terminal.wait_for(" lines were not shown.");
@@ -377,10 +368,7 @@ async fn less_is_left_by_ctrl_c_and_q_and_the_question_still_stands() {
     let change = desk.long_change();
     let settings = desk.settings("less -R");
     let ended = beside(move || {
-        let settings: Vec<(&str, &str)> = settings
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let settings = vec_of(settings.iter().map(|(name, value)| (*name, value.as_str())));
         let call = ["tool", "call", UPDATE, "--args", &change];
         let mut terminal = Terminal::start(&call, &settings)?;
         // Its first page is whole, and its prompt is there.
@@ -501,10 +489,7 @@ async fn ctrl_c_ends_config_init_and_nothing_is_written() {
         return;
     };
     assert_eq!(code, 2, "{told}");
-    assert!(
-        told.ends_with("error: no answer; nothing was written\r\n"),
-        "{told}"
-    );
+    ends(&told, "error: no answer; nothing was written\r\n");
     assert!(!home.path().join(".config").exists());
 }
 

@@ -1,9 +1,5 @@
 //! `wikijs-gate tool`: the same path as an agent's call, answered for people and for programs.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
 use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 use super::custom_tools::put;
@@ -70,12 +66,8 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
     golden("tool_show", &all);
     let ended = run(tool(&wiki, dir.path(), &["list", "--json"])).await;
     let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
-    let names: Vec<&str> = listed["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
+    let names = listed["tools"].as_array().unwrap().iter();
+    let names: Vec<&str> = names.map(|tool| tool["name"].as_str().unwrap()).collect();
     let registry = Registry::new(&ToolSelection::new(&Toolset::ALL)).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(names, tools);
@@ -300,14 +292,9 @@ async fn the_operators_own_settings_hold() {
     golden("tool_gates", &steady(&all));
     let unwritten = run(tool(&wiki, dir.path(), &call).dry()).await;
     let last = unwritten.stderr.lines().last().unwrap();
-    assert!(
-        last.starts_with("error: nothing was written: "),
-        "{}",
-        unwritten.told
-    );
+    begins(&last, "error: nothing was written: ");
     let json = [&call[..], &["--json"]].concat();
-    let unwritten = run(tool(&wiki, dir.path(), &json).dry()).await;
-    assert_eq!(unwritten.code, 3, "{}", unwritten.told);
+    let unwritten = run(tool(&wiki, dir.path(), &json).dry()).await.exits(3);
     let answer: Value = serde_json::from_str(&unwritten.stdout).unwrap();
     assert_eq!(answer["preview"], true);
     let confirmed = create.replace('}', r#", "confirm": "sesame-open-the-door"}"#);
@@ -384,8 +371,7 @@ async fn advice_names_the_setting_that_the_key_comes_from() {
             .writing()
             .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap())
             .quiet();
-        let ended = run(command).await;
-        assert_eq!(ended.code, 1, "{}", ended.told);
+        let ended = run(command).await.exits(1);
         assert!(ended.stderr.contains(said), "{}", ended.told);
         assert!(!ended.stderr.contains("WIKI_API_TOKEN "), "{}", ended.told);
     }
