@@ -1,9 +1,5 @@
 //! The files of `deploy/` name what this server has: settings, routes, ports, secrets, metrics.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use wikijs_gate::config::SETTINGS;
 use wikijs_gate::server::metrics::METRICS;
 
@@ -309,10 +305,8 @@ async fn alerts_and_dashboard_ask_for_metrics_and_labels_that_the_server_has() {
             let metric = metric.unwrap_or_else(|| panic!("{name}: {expression}"));
             let head = format!("# TYPE {} {}\n", metric.name, metric.kind);
             assert!(scraped.contains(&head), "{name}");
-            let known = metric
-                .labels
-                .split(", ")
-                .map(|label| label.trim_matches('`').to_owned());
+            let known = metric.labels.split(", ");
+            let known = known.map(|label| label.trim_matches('`').to_owned());
             labels.extend(known);
             for label in own {
                 assert!(labels.contains(&label), "{label}: {expression}");
@@ -328,7 +322,7 @@ async fn alerts_and_dashboard_ask_for_metrics_and_labels_that_the_server_has() {
 async fn every_label_of_a_scrape_is_in_the_table_of_metrics() {
     let wiki = sample_wiki().await;
     let server = Setup::readonly(&wiki).host().await;
-    let (caller, arguments) = (nobody(), serde_json::json!({ "id": 1 }));
+    let (caller, arguments) = (nobody(), json!({ "id": 1 }));
     let refused = server
         .call(&caller, crate::testkit::DELETE, arguments)
         .await;
@@ -408,26 +402,24 @@ async fn replicas_have_one_digest_unless_who_may_do_what_differs() {
     ] {
         assert!(digests.insert(digest(&other.host().await).await));
     }
-    let dir = tempfile::TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let doctor = Command::new(&["doctor"])
         .at(&wiki.address(), &wiki.keys().editor, dir.path())
         .writing()
         .with("WIKI_SERVE_ADDRESS", "127.0.0.1:0")
         .end()
         .await;
-    says(
-        &doctor.told,
-        &format!("have these settings if /readyz shows {first}"),
-    );
+    let part = format!("have these settings if /readyz shows {first}");
+    says(&doctor.told, &part);
 }
 
 #[tokio::test]
 async fn metrics_tell_what_waits_what_is_paused_and_what_is_wrong() {
     let wiki = sample_wiki().await;
     let mut setup = Setup::admin(&wiki).with("WIKI_CONFIRM", "review");
-    setup.thinking = Some(std::time::Duration::ZERO);
+    setup.thinking = Some(Duration::ZERO);
     let server = setup.host().await;
-    let change = serde_json::json!({ "id": id_of(&wiki, "home"), "title": "New" });
+    let change = json!({ "id": id_of(&wiki, "home"), "title": "New" });
     server
         .call(&nobody(), crate::testkit::UPDATE, change)
         .await

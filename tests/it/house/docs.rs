@@ -11,6 +11,7 @@ use wikijs_gate::error::Code;
 use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 use crate::house::sources::sources;
+use crate::testkit::vec_of;
 
 #[expect(
     clippy::disallowed_methods,
@@ -130,9 +131,7 @@ fn every_command_that_a_text_of_the_program_names_is_there_with_its_flags() {
     });
     let named: Vec<_> = named.collect();
     assert!(named.len() > 100, "{}", named.len());
-    let wrong: Vec<_> = { named.iter() }
-        .filter(|(_, named)| is_none(named, &help))
-        .collect();
+    let wrong = vec_of({ named.iter() }.filter(|(_, named)| is_none(named, &help)));
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -347,10 +346,8 @@ fn each_budget_that_is_missed_is_marked_and_explained_on_the_page() {
         told += usize::from(is_missed);
     }
     assert!(seen > 60, "{seen}");
-    let listed = list
-        .lines()
-        .filter(|line| line.starts_with("- *missed*, "))
-        .count();
+    let listed = list.lines().filter(|line| line.starts_with("- *missed*, "));
+    let listed = listed.count();
     assert_eq!(listed, told, "{list}");
 }
 

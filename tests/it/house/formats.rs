@@ -1,12 +1,8 @@
 //! docs/formats.md: what lies on the disk, written from the types that read and write it.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
 use wikijs_gate::page::Field;
 
-use crate::house::docs::generated;
+use crate::prelude::*;
 
 fn source(file: &str) -> String {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -136,10 +132,7 @@ fn the_page_on_formats_says_what_the_types_are() {
             str::to_owned,
         );
     }
-    let fields: Vec<String> = Field::ALL
-        .iter()
-        .map(|field| format!("`{}`", field.name()))
-        .collect();
+    let fields = vec_of(Field::ALL.iter().map(|field| format!("`{}`", field.name())));
     let text = format!("{}\n", fields.join(", "));
     generated("docs/formats.md", "fields", &text, str::to_owned);
 }

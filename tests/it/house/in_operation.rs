@@ -1,9 +1,7 @@
 //! The page on operation is tried: its own lines are run by a shell, on a state directory and a
 //! wiki of the test.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use wikijs_gate::error::Code;
@@ -127,8 +125,7 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     machine.all("What the disk bears").await;
     let other = id_of(&machine.wiki, "docs/install/linux");
     let later = json!({ "id": other, "description": "Later" });
-    let written = machine.call(UPDATE, &later, "").await;
-    assert!(written.contains(applied), "{written}");
+    says(&machine.call(UPDATE, &later, "").await, applied);
     machine.ends("wikijs-gate audit head > newer.txt", 0).await;
 
     fs::remove_dir_all(machine.state()).unwrap();
@@ -159,14 +156,12 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
         .replace("wiki.example.org", expected);
     machine.ends(&rename, 0).await;
     machine.ends(verify, 0).await;
-    let listed = machine.ends(listing, 0).await;
-    assert!(listed.contains("en:docs/a"), "{listed}");
+    says(&machine.ends(listing, 0).await, "en:docs/a");
     let proposals = machine.ends("wikijs-gate proposals list --json", 0).await;
     let proposals: Value = serde_json::from_str(&proposals).unwrap();
     let proposal = proposals["proposals"][0]["id"].as_str().unwrap();
     let apply = format!("wikijs-gate proposals apply {proposal} --yes");
-    let applied_now = machine.ends(&apply, 0).await;
-    assert!(applied_now.contains(applied), "{applied_now}");
+    says(&machine.ends(&apply, 0).await, applied);
     let undone = machine.ends("wikijs-gate undo last --yes", 0).await;
     assert!(undone.contains("taken back: "), "{undone}");
     machine.ends(verify, 0).await;

@@ -1,9 +1,5 @@
 //! What the packages and the pages on installing say: it is read here and tried.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
 use wikijs_gate::config::{SETTINGS, SettingKind};
 
 use crate::http::hosted::{initialize, speaking};
@@ -25,7 +21,7 @@ fn pages() -> Vec<(String, String)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/install");
     let entries = fs::read_dir(dir).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
-    let page = |path: std::path::PathBuf| {
+    let page = |path: PathBuf| {
         (
             path.display().to_string(),
             fs::read_to_string(path).unwrap(),
@@ -152,12 +148,9 @@ fn all_packages_are_one_servers() {
 
 #[test]
 fn the_version_of_every_package_is_that_of_cargo_toml() {
-    for path in [
-        "packaging/server.json",
-        "packaging/mcpb/manifest.json",
-        "packaging/npm/package.json",
-        "packaging/npm/platform.json",
-    ] {
+    let paths = "packaging/server.json packaging/mcpb/manifest.json packaging/npm/package.json \
+        packaging/npm/platform.json";
+    for path in paths.split(' ') {
         assert_eq!(template(path)["version"], "@VERSION@", "{path}");
         assert!(!read(path).contains(env!("CARGO_PKG_VERSION")), "{path}");
     }
@@ -201,7 +194,7 @@ fn the_registrys_entry_names_settings_and_marks_secrets() {
             "{name}"
         );
         if let SettingKind::Choice(words) = setting.kind {
-            assert_eq!(variable["choices"], serde_json::json!(words), "{name}");
+            assert_eq!(variable["choices"], json!(words), "{name}");
         }
     }
 }
@@ -342,23 +335,15 @@ fn http_form(client: &str, page: &str) -> (String, String) {
         .unwrap();
     match client {
         "claude-desktop" => {
-            let arguments: Vec<String> = server["args"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(text)
-                .collect();
+            let arguments = vec_of(server["args"].as_array().unwrap().iter().map(text));
             let at = arguments
                 .iter()
                 .position(|word| word == "--header")
                 .unwrap();
             let (header, variable) = arguments[at + 1].split_once(':').unwrap();
             assert_eq!(header, "Authorization");
-            let variable = variable
-                .strip_prefix("${")
-                .unwrap()
-                .strip_suffix('}')
-                .unwrap();
+            let variable = variable.strip_prefix("${").unwrap();
+            let variable = variable.strip_suffix('}').unwrap();
             (arguments[at - 1].clone(), text(&server["env"][variable]))
         }
         // What this client calls `url` is an older protocol.
@@ -385,11 +370,8 @@ async fn each_client_has_a_form_for_http_that_a_server_answers() {
     let wiki = sample_wiki().await;
     let names = Names::new();
     let with_token = names.client("ci");
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
-        .naming(&names)
-        .host()
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com");
+    let server = setup.naming(&names).host().await;
     let stands_for = [
         "${WIKI_MCP_TOKEN}",
         "${env:WIKI_MCP_TOKEN}",
@@ -397,14 +379,8 @@ async fn each_client_has_a_form_for_http_that_a_server_answers() {
         "${input:wiki-token}",
         "wjs_…",
     ];
-    for client in [
-        "claude-code",
-        "claude-desktop",
-        "codex",
-        "cursor",
-        "gemini-cli",
-        "vs-code",
-    ] {
+    let clients = "claude-code claude-desktop codex cursor gemini-cli vs-code";
+    for client in clients.split(' ') {
         let page = read(&format!("docs/install/{client}.md"));
         assert!(page.contains("\n## A server over HTTP\n"), "{client}");
         let (url, header) = http_form(client, &page);
@@ -487,10 +463,8 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
     }
     assert!(words.contains(&"127.0.0.1:8765:8765"));
     // The first lines of the file say the same.
-    let commented: String = file
-        .lines()
-        .filter_map(|line| line.strip_prefix('#'))
-        .collect();
+    let commented = file.lines().filter_map(|line| line.strip_prefix('#'));
+    let commented: String = commented.collect();
     let commented: Vec<&str> = commented.split_whitespace().collect();
     assert!(
         commented.windows(words.len()).any(|window| window == words),
@@ -563,10 +537,8 @@ fn lines_of_unit(unit: &str, name: &str) -> Vec<String> {
 fn the_unit_starts_with_its_settings_file_and_with_every_example_in_it() {
     let unit = read(UNIT);
     // All that the unit says of settings is where the file is.
-    assert_eq!(
-        lines_of_unit(&unit, "Environment="),
-        ["WIKI_CONFIG=/etc/wikijs-gate/config.toml"]
-    );
+    let expected = ["WIKI_CONFIG=/etc/wikijs-gate/config.toml"];
+    assert_eq!(lines_of_unit(&unit, "Environment="), expected);
     let starts = lines_of_unit(&unit, "ExecStart=");
     assert_eq!(starts, ["/usr/bin/wikijs-gate serve"]);
     let settings = read(UNITS_SETTINGS);

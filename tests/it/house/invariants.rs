@@ -134,10 +134,8 @@ pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied:
 /// Whether a place is at or below a prefix, segment by segment, once both are spelt alike.
 fn is_below(prefix: &Prefix, locale: &str, path: &str, spell: impl Fn(&str) -> String) -> bool {
     let segments = |path: &str| -> Vec<String> { path.split('/').map(&spell).collect() };
-    let is_of_locale = prefix
-        .locale
-        .as_ref()
-        .is_none_or(|own| spell(own.as_str()) == spell(locale));
+    let is_of_locale = prefix.locale.as_ref();
+    let is_of_locale = is_of_locale.is_none_or(|own| spell(own.as_str()) == spell(locale));
     is_of_locale && segments(path).starts_with(&segments(prefix.path.as_str()))
 }
 

@@ -1,11 +1,9 @@
 //! Checks the pages of the documentation as a reader goes through them: the first page, the map, the links.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use wikijs_gate::gates::PolicyLevel;
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
+
+use crate::prelude::*;
 
 const README: &str = include_str!("../../../README.md");
 const MAP: &str = include_str!("../../../docs/README.md");
@@ -58,10 +56,7 @@ fn rows<'a>(page: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
 
 #[test]
 fn the_readme_has_its_sections_in_order_and_is_short() {
-    let headings: Vec<&str> = README
-        .lines()
-        .filter_map(|line| line.strip_prefix("## "))
-        .collect();
+    let headings = vec_of(README.lines().filter_map(|line| line.strip_prefix("## ")));
     let wanted = [
         "Try it",
         "Install",

@@ -3,16 +3,10 @@
 //! `PLAYED_WIKI_URL=… PLAYED_WIKI_KEY=… just played` plays it on a wiki of your own, with a key of
 //! full access. All its pages lie below one new folder and are deleted at the end.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::time::Duration;
-
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wikijs_gate::audit::CallId;
 use wikijs_gate::server::http::HttpLimits;
-use wikijs_gate::write::Timeouts;
 
 use crate::http::hosted::initialize;
 use crate::prelude::*;
@@ -235,12 +229,8 @@ async fn rejecting_applies_nothing(stage: &Stage) {
     let agent = dry.in_dir_of(&served).serve().await;
     let proposed = agent.call(DELETE, json!({ "id": id })).await.unwrap();
     let set = proposed["proposal"].as_str().unwrap();
-    let hosted = stage
-        .server()
-        .in_dir_of(&served)
-        .naming(&names)
-        .host()
-        .await;
+    let hosted = stage.server().in_dir_of(&served).naming(&names);
+    let hosted = hosted.host().await;
     let anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
     let unreasoned = anna.decide(set, "reject", &[("reason", "")]).await;
     assert!(unreasoned.text.contains("autofocus"), "{}", unreasoned.text);
@@ -367,7 +357,7 @@ async fn many_look_at_once(stage: &Stage) {
     let look = || agent.call(GET_PROPOSAL, json!({ "id": set }));
     let looks = futures_util::future::join_all((0..48).map(|_| look()));
     let other = async {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         stage.at(&served, "install").await.unwrap();
         began.elapsed()
     };

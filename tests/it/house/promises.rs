@@ -1,8 +1,5 @@
 //! The promises that this project is known for, one test each. The other files go deeper.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use wikijs_gate::gates::PolicyLevel;
 use wikijs_gate::page::Field;
 
@@ -94,19 +91,17 @@ async fn promise_4_the_truth_about_outcomes() {
 #[tokio::test]
 async fn promise_5_every_attempt_is_on_record_before_it_is_sent() {
     let (wiki, served) = sample(Setup::admin).await;
-    let dir = std::sync::Arc::clone(&served.dir);
+    let dir = Arc::clone(&served.dir);
     let (sender, seen) = std::sync::mpsc::channel();
     wiki.before_next_mutation(move |_| {
-        let records = crate::harness::records(dir.path());
+        let records = records(dir.path());
         sender.send(told(&records)).unwrap();
     });
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "x" });
     served.confirmed(UPDATE, arguments).await.unwrap();
     assert_eq!(seen.recv().unwrap(), ["preview", "attempt update"]);
-    assert_eq!(
-        served.told(),
-        ["preview", "attempt update", "outcome update applied"]
-    );
+    let expected = ["preview", "attempt update", "outcome update applied"];
+    assert_eq!(served.told(), expected);
 }
 
 #[tokio::test]
@@ -119,10 +114,7 @@ async fn promise_6_both_states_of_every_applied_write_are_kept() {
     served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let created = served.confirmed(CREATE, new_page("docs/x")).await.unwrap();
     let records = served.records();
-    let attempts: Vec<_> = records
-        .iter()
-        .filter(|record| record.step.is_some())
-        .collect();
+    let attempts = vec_of(records.iter().filter(|record| record.step.is_some()));
     // The deleted page is there with every field, and can be made again of it.
     let kept = log.states.get(attempts[0].before.unwrap()).await.unwrap();
     for field in Field::ALL {
@@ -228,19 +220,17 @@ async fn promise_10_text_from_the_wiki_is_data() {
     lacks(&taken["hint"], "Ignore");
     assert_eq!(taken["details"]["title"], hostile);
     served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
-    let log: String = crate::harness::runs(served.dir.path())
+    let log: String = runs(served.dir.path())
         .iter()
-        .map(|run| std::fs::read_to_string(run).unwrap())
+        .map(|run| fs::read_to_string(run).unwrap())
         .collect();
     assert!(!log.contains("Ignore"), "{log}");
 }
 
 #[test]
 fn only_its_room_touches_what_is_its_own() {
-    assert_eq!(
-        files_that_contain("std::env::var"),
-        ["src/config/layers.rs"]
-    );
+    let wanted = ["src/config/layers.rs"];
+    assert_eq!(files_that_contain("std::env::var"), wanted);
     let expected = [
         "src/cli/health.rs",
         "src/index/embeddings.rs",
@@ -250,10 +240,8 @@ fn only_its_room_touches_what_is_its_own() {
     ];
     assert_eq!(files_that_contain("reqwest::Client"), expected);
     // The second makes permits of what the first let through: of its parts, and of their way back.
-    assert_eq!(
-        files_that_contain("Permit::new("),
-        ["src/gates/confirm.rs", "src/gates/permit.rs"]
-    );
+    let wanted = ["src/gates/confirm.rs", "src/gates/permit.rs"];
+    assert_eq!(files_that_contain("Permit::new("), wanted);
     // Who within the crate may make what a permit comes of, and what sends it.
     for (text, file) in [
         ("gates::confirm(", "src/write/pipeline.rs"),
@@ -274,10 +262,8 @@ fn only_its_room_touches_what_is_its_own() {
         files.retain(|file| file != "src/write/testing.rs");
         assert_eq!(files, [file], "{text}");
     }
-    assert_eq!(
-        files_that_contain("backoff::"),
-        ["src/wiki/transport/retry.rs"]
-    );
+    let wanted = ["src/wiki/transport/retry.rs"];
+    assert_eq!(files_that_contain("backoff::"), wanted);
     // What recovery reads of kept states goes to nobody; of deleted assets only ids are compared.
     let expected = [
         "src/write/source/present.rs",
@@ -326,7 +312,7 @@ async fn promise_11_a_running_server_equals_a_restarted_one() {
     assert_eq!(code().await, "WRITES_PAUSED");
     assert!(!goes_out().await);
     let ready = many.hosted.get("/readyz").await;
-    let body: serde_json::Value = serde_json::from_str(&ready.body).unwrap();
+    let body: Value = serde_json::from_str(&ready.body).unwrap();
     let paused = body["sites"]["a"]["writesPaused"].as_str().unwrap();
     assert!(paused.contains("mutations_enabled"), "{body}");
     says(&body["settingsNotTaken"], "log");
@@ -373,9 +359,9 @@ async fn promise_13_nothing_is_decided_by_accident() {
 async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
     const RULE: &str = "[[rules]]\nname = \"all\"\nthen = \"review\"\npaths = [\"docs\"]\n";
     let wiki = Arc::new(wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await);
-    let file = tempfile::TempDir::new().unwrap();
+    let file = TempDir::new().unwrap();
     let config = file.path().join("config.toml");
-    std::fs::write(&config, RULE).unwrap();
+    fs::write(&config, RULE).unwrap();
     let config = config.to_str().unwrap();
     for (level, rule) in [
         (PolicyLevel::DryRun, ""),
@@ -393,8 +379,7 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
             &["files", "push", &push, "--yes", "-m", "as agreed"][..],
             &["tool", "call", UPDATE, "--yes", "--args", &call],
         ] {
-            let ended = work.command(words).await;
-            assert_eq!(ended.code, 3, "{}", ended.told);
+            let ended = work.command(words).await.exits(3);
             assert_eq!(mutations(&wiki), [], "{}", ended.told);
             let why = if rule.is_empty() {
                 format!("the level is {}, set by WIKI_", level.as_str())
@@ -410,16 +395,15 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
     let work = work.with("WIKI_CONFIG", config);
     work.good("push", &["--propose"]).await;
     let applied = ["proposals", "apply", "--all", "--yes"];
-    let applied = work.command(&applied).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    let applied = work.command(&applied).await.good();
     assert_eq!(mutations(&wiki).len(), 1, "{}", applied.told);
 }
 
 /// The answers stand in a table of ARCHITECTURE.md, each with the function and its file.
 #[test]
 fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_function() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     for (question, places) in [
         (
             "Where is a write on record before it is sent?",
@@ -440,7 +424,7 @@ fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_fun
             .unwrap_or_else(|| panic!("{question}"));
         for (function, file) in places {
             assert!(row.contains(&format!("`{function}` in `{file}`")), "{row}");
-            let source = std::fs::read_to_string(root.join(file)).unwrap();
+            let source = fs::read_to_string(root.join(file)).unwrap();
             let name = format!("fn {function}(");
             assert_eq!(source.matches(&name).count(), 1, "{name} in {file}");
         }

@@ -1,8 +1,6 @@
 //! What holds for any text from outside: paths, prefixes, the gate of paths, the wiki's answers.
 //! What must hold is in `invariants`, which the fuzz targets share.
 
-use std::time::Duration;
-
 use proptest::prelude::*;
 use wikijs_gate::page::Prefix;
 

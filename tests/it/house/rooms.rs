@@ -5,9 +5,8 @@
     reason = "at places that were just found in the text"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::house::promises::files_that_contain;
+use crate::prelude::*;
 
 /// A module, by the names from the crate's root: `page`, `page::html`, `page::html::scan`.
 type Module = Vec<String>;
@@ -395,10 +394,7 @@ fn only_servers_answer_while_a_set_is_being_sent() {
 
 /// A function of the code: its name, the number of its parameters, and the lines of its body.
 fn functions(code: &str) -> Vec<(String, usize, usize)> {
-    let lines: Vec<&str> = code
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines = vec_of(code.lines().filter(|line| !line.trim().is_empty()));
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut functions = Vec::new();
     for (at, line) in lines.iter().enumerate() {

@@ -198,10 +198,7 @@ pub(crate) fn chain(bytes: &[u8]) {
     if let Ok(Verified { records, .. }) = chain::verify(bytes) {
         let lines = |log: &[u8]| -> Vec<Vec<u8>> {
             let lines = log.split(|byte| *byte == b'\n');
-            lines
-                .take(records.try_into().unwrap())
-                .map(<[u8]>::to_vec)
-                .collect()
+            vec_of(lines.take(records.try_into().unwrap()).map(<[u8]>::to_vec))
         };
         // Whoever finds another chain that holds has made one of their own, from the first line.
         let is_another = lines(bytes).first() != lines(&written).first();

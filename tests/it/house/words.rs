@@ -1,8 +1,7 @@
 //! Words: a type's name stands once, no type of the record says too much, and comments say what a thing does.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::house::sources::sources;
+use crate::prelude::*;
 
 /// The name of a type that a line defines outside of functions and `impl`s.
 fn type_defined(line: &str) -> Option<&str> {

@@ -22,13 +22,8 @@ fn request(method: &str, mut params: Value) -> (Caller, Value) {
 async fn what_is_not_served_or_no_longer_of_the_protocol_is_not_found() {
     let wiki = sample_wiki().await;
     let server = Setup::readonly(&wiki).host().await;
-    for method in [
-        "initialize",
-        "ping",
-        "resources/subscribe",
-        "logging/setLevel",
-        "no/such",
-    ] {
+    let methods = "initialize ping resources/subscribe logging/setLevel no/such";
+    for method in methods.split(' ') {
         let (caller, message) = request(method, json!({}));
         let answer = server.post(&caller, &message).await;
         assert_eq!(answer.status, 404, "{method}");

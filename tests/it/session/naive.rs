@@ -52,8 +52,7 @@ async fn whole_numbers_are_taken_as_text_and_versions_as_numbers() {
     assert_eq!(after, "Other");
     // What has other characters is no number.
     for text in ["2 40", "-1", "1.0", "", "99999999999999999999"] {
-        let error = served.call(BY_ID, json!({ "id": text })).await.unwrap_err();
-        assert_eq!(error["code"], "INVALID_INPUT", "{text}");
+        fails(&served, BY_ID, json!({ "id": text }), "INVALID_INPUT").await;
     }
 }
 
@@ -144,10 +143,8 @@ async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
 
     let edit = json!({ "id": marked, "addTags": ["#Ops", "ops", "#new", "#really"] });
     let preview = served.call(UPDATE, edit.clone()).await.unwrap();
-    assert_eq!(
-        preview["changes"]["tags"]["after"],
-        json!(["#really", "ops", "new"])
-    );
+    let expected = json!(["#really", "ops", "new"]);
+    assert_eq!(preview["changes"]["tags"]["after"], expected);
     // The same arguments beside the token mean the same.
     let mut confirmed = edit;
     confirmed["confirm"] = preview["confirm"].clone();
@@ -155,10 +152,8 @@ async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
     // Where all tags are said, it is so as well.
     let all = json!({ "id": marked, "tags": ["#kept", "#really"] });
     let preview = served.call(UPDATE, all).await.unwrap();
-    assert_eq!(
-        preview["changes"]["tags"]["after"],
-        json!(["kept", "#really"])
-    );
+    let expected = json!(["kept", "#really"]);
+    assert_eq!(preview["changes"]["tags"]["after"], expected);
 }
 
 #[tokio::test]
@@ -234,10 +229,8 @@ async fn an_edit_whose_text_is_nowhere_names_the_nearest_lines() {
     )
     .await;
     let nearest = &error["details"]["nearest"][0];
-    assert_eq!(
-        *nearest,
-        json!({ "line": 3, "text": "The nightly job runs at two." })
-    );
+    let expected = json!({ "line": 3, "text": "The nightly job runs at two." });
+    assert_eq!(*nearest, expected);
     assert!(error["hint"].as_str().unwrap().contains("details.nearest"));
     // The line that it names can be edited.
     let text = nearest["text"].as_str().unwrap();

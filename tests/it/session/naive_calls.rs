@@ -193,7 +193,7 @@ async fn served() -> (DemoWiki, Served, i64) {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "docs/install/linux");
     let served = Setup::editor(&wiki).serve().await;
-    let edit = serde_json::json!({ "id": id, "description": "Before" });
+    let edit = json!({ "id": id, "description": "Before" });
     served.confirmed(UPDATE, edit).await.unwrap();
     (wiki, served, id)
 }
@@ -201,9 +201,9 @@ async fn served() -> (DemoWiki, Served, i64) {
 #[tokio::test]
 async fn naive_calls_are_understood_or_lead_to_calls_that_work() {
     let (_wiki, served, id) = served().await;
-    let history = served.call(HISTORY, serde_json::json!({ "id": id })).await;
+    let history = served.call(HISTORY, json!({ "id": id })).await;
     let version = history.unwrap()["entries"][0]["versionId"].to_string();
-    let preview = serde_json::json!({ "id": id, "title": "Previewed" });
+    let preview = json!({ "id": id, "title": "Previewed" });
     let preview = served.call(UPDATE, preview).await.unwrap();
     let token = preview["confirm"].as_str().unwrap();
     let read = |arguments: &str| -> Value {

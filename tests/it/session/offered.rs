@@ -30,11 +30,7 @@ fn surfaces() -> Vec<Vec<(&'static str, &'static str)>> {
 
 async fn tools_of(served: &Served) -> Vec<String> {
     let listed = served.client.list_tools(None).await.unwrap();
-    listed
-        .tools
-        .into_iter()
-        .map(|tool| tool.name.into_owned())
-        .collect()
+    vec_of(listed.tools.into_iter().map(|tool| tool.name.into_owned()))
 }
 
 /// Everything that a session is told before it calls a tool.
@@ -146,8 +142,7 @@ async fn each_reading_tool_alone_describes_its_own_arguments() {
         let [listed] = &listed.tools[..] else {
             panic!("{tool}")
         };
-        let described = listed.description.as_ref().unwrap();
-        assert!(described.contains("counted from 0"), "{described}");
+        says(&**listed.description.as_ref().unwrap(), "counted from 0");
         let properties = listed.input_schema["properties"].as_object().unwrap();
         let said = properties
             .values()
@@ -180,10 +175,7 @@ async fn pages_are_resources_where_a_tool_reads_pages() {
         let setup = Setup::editor(&wiki).with("WIKI_TOOLS", tools);
         let served = setup.serve().await;
         let listed = served.client.list_resources(None).await.unwrap().resources;
-        let uris: Vec<&str> = listed
-            .iter()
-            .map(|resource| resource.uri.as_str())
-            .collect();
+        let uris = vec_of(listed.iter().map(|resource| resource.uri.as_str()));
         let is_page = |uri: &&str| uri.starts_with("wikijs://en/");
         assert_eq!(uris.iter().any(is_page), pages, "{tools}: {uris:?}");
         assert!(uris.contains(&"wikijs://guide/markdown"), "{uris:?}");

@@ -5,7 +5,7 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
     Implementation, ProtocolVersion,
 };
-use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient};
+use rmcp::service::RequestContext;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::prelude::*;

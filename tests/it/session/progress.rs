@@ -1,10 +1,10 @@
 //! A call that takes long says how far it is.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::ProgressNotificationParam;
-use rmcp::service::{ClientLifecycleMode, NotificationContext, RoleClient};
+use rmcp::service::NotificationContext;
 
 use crate::prelude::*;
 

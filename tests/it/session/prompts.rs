@@ -1,11 +1,9 @@
 //! Prompts: what a user may ask for by name, with a real client.
 
-use std::fmt::Write as _;
-
 use rmcp::model::{
     ArgumentInfo, CompleteRequestParams, GetPromptRequestParams, ProtocolVersion, Reference,
 };
-use rmcp::service::{ClientLifecycleMode, ServiceError};
+use rmcp::service::ServiceError;
 use serde_json::Map;
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
@@ -23,11 +21,7 @@ async fn offered(settings: &[(&str, &str)]) -> Vec<String> {
     let with = |setup: Setup, (name, value): &(&str, &str)| setup.with(name, value);
     let served = settings.iter().fold(setup, with).serve().await;
     let listed = served.client.list_prompts(None).await.unwrap();
-    listed
-        .prompts
-        .into_iter()
-        .map(|prompt| prompt.name)
-        .collect()
+    vec_of(listed.prompts.into_iter().map(|prompt| prompt.name))
 }
 
 async fn text(served: &Served, name: &str, arguments: Value) -> Result<String, String> {
@@ -120,18 +114,12 @@ async fn a_prompt_is_offered_where_all_its_tools_are() {
     let writing = ["what-changed", "mend-broken-links", "write-page-like"];
     assert_eq!(offered(&[]).await, writing);
     assert_eq!(offered(&[("WIKI_READ_ONLY", "true")]).await, reading);
-    assert_eq!(
-        offered(&[("WIKI_TOOLSETS", ALL)]).await,
-        [&writing[..], &["review-proposal"]].concat()
-    );
+    let expected = [&writing[..], &["review-proposal"]].concat();
+    assert_eq!(offered(&[("WIKI_TOOLSETS", ALL)]).await, expected);
     assert_eq!(offered(&[("WIKI_EXCLUDE_TOOLS", SEARCH)]).await, reading);
     let served = Setup::at("http://127.0.0.1:9", "e30.e30.x").serve().await;
-    let none = text(
-        &served,
-        "review-proposal",
-        json!({ "id": "0123456789abcdef" }),
-    )
-    .await;
+    let arguments = json!({ "id": "0123456789abcdef" });
+    let none = text(&served, "review-proposal", arguments).await;
     assert_eq!(
         none.unwrap_err(),
         "there is no such prompt; there are: what-changed, mend-broken-links, write-page-like"

@@ -1,12 +1,10 @@
 //! Pages and guides as resources, with a real client of both generations of the protocol.
 
-use std::collections::BTreeSet;
-
 use rmcp::model::{
     ArgumentInfo, CompleteRequestParams, CompletionContext, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, Reference,
 };
-use rmcp::service::{ClientLifecycleMode, ServiceError};
+use rmcp::service::ServiceError;
 
 use crate::prelude::*;
 
@@ -106,11 +104,7 @@ async fn the_list_is_the_guides_and_then_all_pages_by_their_last_change() {
         assert!(first.next_cursor.is_some());
 
         let all = served.client.list_all_resources().await.unwrap();
-        let all: Vec<String> = all
-            .into_iter()
-            .skip(4)
-            .map(|resource| resource.name)
-            .collect();
+        let all = vec_of(all.into_iter().skip(4).map(|resource| resource.name));
         let model: BTreeSet<String> =
             wiki.with_store(|store| store.pages().map(|page| page.path.clone()).collect());
         assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), model);
@@ -245,18 +239,14 @@ async fn locales_and_paths_are_completed_from_one_list() {
     let (wiki, served) = sample(Setup::reader).await;
     wiki.clear_requests();
     let locales = completed(&served, "locale", "", None).await;
-    assert_eq!(
-        locales,
-        json!({ "values": ["de", "en"], "total": 2, "hasMore": false })
-    );
+    let expected = json!({ "values": ["de", "en"], "total": 2, "hasMore": false });
+    assert_eq!(locales, expected);
     let paths = completed(&served, "path", "Docs/in", Some("de")).await;
     assert_eq!(paths["values"], json!(["docs/install/linux"]));
     // Without a locale it is the configured one; what holds the text comes behind what begins so.
     let paths = completed(&served, "path", "docs/in", None).await;
-    assert_eq!(
-        paths["values"],
-        json!(["docs/install/docker", "docs/install/linux"])
-    );
+    let expected = json!(["docs/install/docker", "docs/install/linux"]);
+    assert_eq!(paths["values"], expected);
     let paths = completed(&served, "path", "linux", Some("en")).await;
     assert_eq!(paths["values"], json!(["docs/install/linux"]));
     assert_eq!(

@@ -4,7 +4,6 @@ use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, ReadResourceRequestParams,
 };
-use rmcp::service::{ClientLifecycleMode, RoleClient, Service};
 use wikijs_gate::server::http::ClientConfirm;
 
 use crate::http::hosted::initialize;
@@ -188,11 +187,8 @@ async fn each_named_client_is_told_what_holds_for_itself() {
     let person = names.granted("person", |grant| {
         grant.confirm = Some(ClientConfirm::Person);
     });
-    let server = Setup::editor(&wiki)
-        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,notes")
-        .naming(&names)
-        .host()
-        .await;
+    let setup = Setup::editor(&wiki).with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,notes");
+    let server = setup.naming(&names).host().await;
     let (told, status) = over_http(&server, &below).await;
     begins(&told, "a write at or below docs answers");
     assert_eq!(status["writes"]["allowedPrefixes"], json!(["docs"]));
@@ -215,10 +211,8 @@ async fn each_named_client_is_told_what_holds_for_itself() {
 #[tokio::test]
 async fn each_key_of_a_caller_is_told_of_its_own_rights() {
     let wiki = sample_wiki().await;
-    let server = Setup::admin(&wiki)
-        .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .host()
-        .await;
+    let setup = Setup::admin(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.host().await;
     let of = async |key: &str| {
         let caller = Caller::default().with("x-wiki-api-token", key);
         over_http(&server, &caller).await
@@ -227,10 +221,8 @@ async fn each_key_of_a_caller_is_told_of_its_own_rights() {
     assert!(!told.contains("key"), "nothing is known of it yet: {told}");
     assert_eq!(status["key"]["standing"], "good");
     let rights = &status["key"]["rights"];
-    assert_eq!(
-        rights["has"],
-        json!(["read:pages", "read:source", "read:history"])
-    );
+    let expected = json!(["read:pages", "read:source", "read:history"]);
+    assert_eq!(rights["has"], expected);
     assert!(rights["lacks"].to_string().contains("write:pages"));
     let (told, status) = of("nonsense").await;
     assert!(!told.contains("guest"), "{told}");
@@ -263,10 +255,8 @@ async fn open_proposals_are_told_to_the_client_that_made_them() {
 #[tokio::test]
 async fn the_index_is_told_as_it_is() {
     let (wiki, served) = sample(|wiki| Setup::readonly(wiki).indexed()).await;
-    assert_eq!(
-        status(&served).await["index"],
-        json!({ "state": "not begun" })
-    );
+    let expected = json!({ "state": "not begun" });
+    assert_eq!(status(&served).await["index"], expected);
     let search = json!({ "query": "linux", "in": "content" });
     served.call(SEARCH, search).await.unwrap();
     let now = status(&served).await;
@@ -278,10 +268,8 @@ async fn the_index_is_told_as_it_is() {
 
 #[tokio::test]
 async fn a_wiki_that_does_not_answer_is_said_to_be_unknown() {
-    let served = Setup::at("http://127.0.0.1:9", "e30.e30.x")
-        .with("WIKI_HTTP_MAX_RETRIES", "0")
-        .serve()
-        .await;
+    let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x").with("WIKI_HTTP_MAX_RETRIES", "0");
+    let served = setup.serve().await;
     let status = status(&served).await;
     assert_eq!(status["key"]["standing"], "unknown");
     assert_eq!(status["unavailable"], json!(["key.rights"]));

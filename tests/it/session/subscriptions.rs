@@ -1,22 +1,17 @@
 //! Clients are told when a page changes, moves or is gone; nobody is asked while none subscribed.
 #![expect(deprecated, reason = "protocols up to 2025-11-25 subscribe so")]
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ProtocolVersion, ResourceUpdatedNotificationParam, ServerNotification, SubscribeRequestParams,
     SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::serve_server;
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer, RoleClient, RunningService,
     ServiceError, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::Handler;
 
 use crate::prelude::*;

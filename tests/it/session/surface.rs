@@ -1,8 +1,5 @@
 //! Which tools are offered, and that what is left out is as if it had never been.
 
-use std::collections::HashMap;
-
-use rmcp::model::CallToolRequestParams;
 use wikijs_gate::config::{Settings, SettingsSource};
 
 use crate::prelude::*;
@@ -20,12 +17,8 @@ async fn served(settings: &[(&str, &str)]) -> Served {
 }
 
 async fn offered(settings: &[(&str, &str)]) -> Vec<String> {
-    let listed = served(settings)
-        .await
-        .client
-        .list_tools(None)
-        .await
-        .unwrap();
+    let listed = served(settings).await.client.list_tools(None).await;
+    let listed = listed.unwrap();
     let names = listed.tools.into_iter().map(|tool| tool.name.into_owned());
     names.collect()
 }
@@ -93,9 +86,7 @@ async fn a_tool_that_is_left_out_is_refused_to_the_byte_as_one_that_never_was() 
     let mut refusals = Vec::new();
     for name in [UPDATE, UNDO, "wikijs_never_was"] {
         let mut request = CallToolRequestParams::new(name);
-        request.arguments = serde_json::json!({ "id": 1, "nothing": true })
-            .as_object()
-            .cloned();
+        request.arguments = json!({ "id": 1, "nothing": true }).as_object().cloned();
         let refusal = served.client.call_tool(request).await.unwrap_err();
         refusals.push(format!("{refusal:?}").replace(name, "NAME"));
     }

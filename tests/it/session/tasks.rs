@@ -2,17 +2,13 @@
 //! HTTP; its id is the set's. Others see no change.
 
 use std::any::Any;
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities, ClientConfig,
     CreateTaskResult, GetTaskParams, Implementation, UpdateTaskParams,
 };
-use rmcp::service::{ClientServiceExt as _, Peer, RoleClient, ServiceError};
+use rmcp::service::{ClientServiceExt as _, Peer, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
 
 use super::subscriptions::MODERN;
@@ -253,11 +249,8 @@ fn modern(caller: &Caller, mut message: Value, declares: bool) -> (Caller, Value
         .iter()
         .find_map(|name| name.as_str())
         .unwrap_or_default();
-    let caller = caller
-        .clone()
-        .with("mcp-protocol-version", "2026-07-28")
-        .with("mcp-method", &method)
-        .with("mcp-name", name);
+    let caller = caller.clone().with("mcp-protocol-version", "2026-07-28");
+    let caller = caller.with("mcp-method", &method).with("mcp-name", name);
     (caller, message)
 }
 
@@ -289,10 +282,8 @@ async fn a_task_of_anybody_else_is_answered_like_one_that_never_was() {
     let token = made["token"].as_str().unwrap();
     let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
     let never = polled(&hosted, &own, "0123456789abcdef").await;
-    assert_eq!(
-        never["error"],
-        json!({ "code": -32602, "message": "there is no such task" })
-    );
+    let expected = json!({ "code": -32602, "message": "there is no such task" });
+    assert_eq!(never["error"], expected);
     for caller in [&other, &delegate] {
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
             let (caller, message) = modern(caller, about(method, id), true);
@@ -424,11 +415,8 @@ async fn a_client_without_the_extension_or_of_an_older_protocol_sees_no_change()
         let refused = hosted.post(&older, &about(method, &id)).await.message();
         assert_eq!(refused["error"]["code"], -32601, "{refused}");
     }
-    let (caller, discover) = modern(
-        &nobody,
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {} }),
-        false,
-    );
+    let arguments = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {} });
+    let (caller, discover) = modern(&nobody, arguments, false);
     let discovered = hosted.post(&caller, &discover).await.message();
     discovered["result"]["capabilities"]
         .shows(json!({ "extensions": { EXTENSION: {} }, "logging": null }));

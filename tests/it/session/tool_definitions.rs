@@ -162,22 +162,9 @@ fn refused(schema: &Value, at: &str, is_input: bool) -> Vec<String> {
         return vec![format!("{at} is no object")];
     };
     let mut faults = Vec::new();
-    for word in [
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "not",
-        "$ref",
-        "$defs",
-        "definitions",
-        "$schema",
-        "title",
-        "format",
-        "nullable",
-        "const",
-        "if",
-        "patternProperties",
-    ] {
+    let words = "anyOf oneOf allOf not $ref $defs definitions $schema title format nullable const \
+        if patternProperties";
+    for word in words.split(' ') {
         if members.contains_key(word) {
             faults.push(format!("{at} has {word}"));
         }

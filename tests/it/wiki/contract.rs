@@ -1,15 +1,11 @@
 //! The recorded answers of a real Wiki.js, replayed against the demo wiki.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 
 use crate::prelude::*;
-use crate::wiki::wiki_client::{Reply, Sent, WikiClient};
+use crate::wiki::wiki_client::{Reply, Sent};
 
 /// One line of a contract file.
 struct Line {
@@ -28,7 +24,7 @@ fn root() -> &'static Path {
 }
 
 fn files() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir(root().join("tests/contract")).unwrap();
+    let folder = fs::read_dir(root().join("tests/contract")).unwrap();
     let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "jsonl"));
     files.sort();
@@ -36,7 +32,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 fn lines(file: &Path) -> Vec<Line> {
-    let text = std::fs::read_to_string(file).unwrap();
+    let text = fs::read_to_string(file).unwrap();
     let name = file.file_name().unwrap().to_string_lossy();
     let read = |(index, line): (usize, &str)| {
         let json: Value = serde_json::from_str(line).unwrap();
@@ -353,10 +349,7 @@ fn no_recorded_query_is_in_the_demo_wiki_s_source() {
     let mut sources = Vec::new();
     read_all(&root().join("src/demo"), &mut sources);
     assert!(!sources.is_empty());
-    let lines = files()
-        .iter()
-        .flat_map(|file| lines(file))
-        .collect::<Vec<_>>();
+    let lines = vec_of(files().iter().flat_map(|file| lines(file)));
     let queries = lines
         .iter()
         .filter_map(|line| line.text("query").or(line.text("body")));
@@ -371,12 +364,12 @@ fn no_recorded_query_is_in_the_demo_wiki_s_source() {
 }
 
 fn read_all(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             read_all(&path, found);
         } else {
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
             found.push((path, text));
         }
     }

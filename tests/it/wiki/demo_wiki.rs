@@ -1,11 +1,8 @@
 //! The demo wiki beyond the recorded contract.
 
-use std::time::Duration;
-
 use wikijs_gate::demo::Store;
 
 use crate::prelude::*;
-use crate::wiki::wiki_client::WikiClient;
 
 const SHORT: Duration = Duration::from_millis(50);
 /// Long enough to see what is half done, on a busy machine too.
@@ -169,10 +166,8 @@ async fn of_two_rebuilds_at_once_one_fails_and_both_pages_are_there() {
     assert!(message.starts_with("Error when running job rebuild-tree: "));
     let query = "{ pages { tree(mode: ALL, locale: \"en\") { path } } }";
     let answer = client.run(query, json!({})).await;
-    assert_eq!(
-        answer["data"]["pages"]["tree"],
-        json!([{"path": "one"}, {"path": "two"}])
-    );
+    let expected = json!([{"path": "one"}, {"path": "two"}]);
+    assert_eq!(answer["data"]["pages"]["tree"], expected);
 }
 
 #[tokio::test]

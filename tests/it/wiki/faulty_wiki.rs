@@ -2,11 +2,8 @@
 //! passes on what it is asked, and does to mutations or reads what a test scripts.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Mutex;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -418,7 +415,7 @@ pub(crate) fn attempts_on_record(dir: &Path) -> usize {
             .filter(|line| line.ends_with('\n') && line.contains(r#""event":"attempt""#))
             .count()
     };
-    crate::harness::runs(dir).into_iter().map(lines).sum()
+    runs(dir).into_iter().map(lines).sum()
 }
 
 async fn misbehave(

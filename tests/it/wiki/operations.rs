@@ -1,9 +1,5 @@
 //! The operations and the part of the schema that they use.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
-
 use graphql_parser::query::{Definition, OperationDefinition, Selection, SelectionSet};
 use graphql_parser::schema::{Definition as Defined, Document, Field, Type, TypeDefinition};
 
@@ -230,10 +226,8 @@ async fn variables_that_are_not_set_are_left_out_of_requests() {
         variables.keys().cloned().collect::<Vec<String>>()
     };
     assert_eq!(variables("pages.search"), ["query", "locale"]);
-    assert_eq!(
-        variables("pages.list"),
-        ["limit", "orderBy", "orderByDirection", "locale"]
-    );
+    let expected = ["limit", "orderBy", "orderByDirection", "locale"];
+    assert_eq!(variables("pages.list"), expected);
     assert_eq!(variables("pages.tree"), ["path", "mode", "locale"]);
     // An update of the title alone sends no path, which could move the page (W14).
     let update = variables("pages.update");

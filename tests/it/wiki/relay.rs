@@ -2,7 +2,7 @@
 //! wiki below a path. Each passes on what it is told and remembers what that was.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use axum::Router;
 use axum::body::{Body, Bytes};

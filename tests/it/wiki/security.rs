@@ -1,7 +1,5 @@
 //! Attacks, each test named after what it prevents.
 
-use std::path::Path;
-
 use crate::house::promises::files_that_contain;
 use crate::prelude::*;
 use crate::wiki::relay::{Relay, socket_of};
@@ -31,7 +29,7 @@ async fn no_key_and_no_header_of_a_gateway_follows_a_redirect() {
     let elsewhere = FaultyWiki::alone().await;
     let dir = TempDir::new().unwrap();
     let headers = dir.path().join("headers");
-    std::fs::write(&headers, "X-Gateway: sesame\n").unwrap();
+    fs::write(&headers, "X-Gateway: sesame\n").unwrap();
     for status in [301, 302, 303, 307, 308] {
         for key in [&wiki.keys().admin, &wiki.keys().readonly] {
             let faulty = FaultyWiki::before(&wiki).await;
@@ -423,7 +421,7 @@ async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
 fn no_token_is_compared_in_a_time_that_tells_of_it() {
     // Secrets are let out where they are sent or made a digest of, and compared there alone.
     for file in files_that_contain("expose_secret()") {
-        let source = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file));
+        let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file));
         for line in source
             .unwrap()
             .lines()

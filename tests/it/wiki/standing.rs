@@ -1,8 +1,6 @@
 //! What a key is taken for by the wiki: every answer to one that is none says so, whatever the
 //! tool, and so do `/readyz` and the metrics.
 
-use std::time::Duration;
-
 use rmcp::model::ReadResourceRequestParams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -261,10 +259,8 @@ async fn readiness_and_metrics_say_what_is_wrong_with_the_key() {
 #[tokio::test]
 async fn a_wiki_that_failed_to_answer_a_call_is_not_taken_for_reached() {
     let wiki = sample_wiki().await;
-    let server = Setup::readonly(&wiki)
-        .with("WIKI_HTTP_MAX_RETRIES", "0")
-        .host()
-        .await;
+    let setup = Setup::readonly(&wiki).with("WIKI_HTTP_MAX_RETRIES", "0");
+    let server = setup.host().await;
     assert_eq!(ready(&server).await["ready"], true);
     wiki.shutdown().await;
     let nobody = Caller::default();

@@ -8,7 +8,6 @@ mod wiki;
 
 use player::Player;
 
-use crate::house::docs::generated;
 use crate::prelude::*;
 
 /// Calls that the tasks may take together.
@@ -28,7 +27,7 @@ async fn usual_tasks_take_at_most_150_calls_and_250_kilobytes() {
         .serve()
         .await;
     // The first search that needs the index makes it.
-    let warm = serde_json::json!({ "query": "backlog", "in": "content" });
+    let warm = json!({ "query": "backlog", "in": "content" });
     while call_ok(&served, SEARCH, warm.clone())
         .await
         .get("index")

@@ -1,9 +1,5 @@
 //! A client that plays tasks: each call counts, with its arguments and the text of its answer.
 
-use std::fmt::Write as _;
-
-use rmcp::model::CallToolRequestParams;
-
 use crate::prelude::*;
 
 /// Cost of a task: calls, and bytes of arguments and of the text of answers.

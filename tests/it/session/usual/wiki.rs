@@ -1,8 +1,6 @@
 //! Makes the wiki of the 25 tasks: 81 pages of a team that runs a service, with all that the tasks
 //! ask for in it.
 
-use std::fmt::Write as _;
-
 use crate::prelude::*;
 
 /// The time of the last write of a page that nobody touched this week.
