@@ -7,6 +7,8 @@ use crate::page::escape_hidden;
 
 /// The most pages of one answer.
 const MOST: usize = 100;
+/// The most bytes of a page's tags that are told.
+const MOST_TAG_BYTES: usize = 1_024;
 
 /// The tool.
 pub(super) struct ListBin;
@@ -42,6 +44,7 @@ pub(crate) struct BinEntry {
     title: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    tags_not_shown: Option<i64>,
     /// True if the key did not see it any more before it went.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hidden: bool,
@@ -54,14 +57,21 @@ pub(crate) struct BinEntry {
 
 impl From<&BinPage> for BinEntry {
     fn from(one: &BinPage) -> Self {
+        let all = one.page.place.tags.as_deref().unwrap_or_default();
+        let mut bytes = 0_usize;
+        let fits = |tag: &String| {
+            bytes = bytes.saturating_add(tag.len());
+            bytes <= MOST_TAG_BYTES
+        };
+        let tags = all.iter().map(|tag| escape_hidden(tag));
+        let tags: Vec<String> = tags.take_while(fits).collect();
         Self {
             id: one.page.id,
             locale: one.page.place.locale.as_str().to_owned(),
             path: one.page.place.path.as_str().to_owned(),
             title: escape_hidden(&one.page.title),
-            tags: { one.page.place.tags.iter().flatten() }
-                .map(|tag| escape_hidden(tag))
-                .collect(),
+            tags_not_shown: some_count(all.len().saturating_sub(tags.len())),
+            tags,
             hidden: one.gone.is_hidden,
             last_seen: one.gone.last_seen.to_string(),
             missed: one.gone.missed.to_string(),

@@ -746,3 +746,28 @@ async fn a_page_that_a_tag_hides_is_not_told_to_stand_at_an_old_place() {
     assert_eq!(listed["pages"][0]["id"], id);
     assert_eq!(listed["pages"][0]["takenBy"], Value::Null);
 }
+
+#[tokio::test]
+async fn a_page_with_very_many_tags_keeps_no_other_out_of_the_list() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let tag = |number: usize| format!("{number:03}{}", "t".repeat(200));
+    let many = wiki.with_page(PageRow {
+        tags: (0..2_000).map(tag).collect(),
+        ..page("many", "# Many\n")
+    });
+    let other = wiki.with_page(page("other", "# Other\n"));
+    wiki.with_page(page("home", "# Home\n"));
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    they_delete(&wiki, many).await;
+    they_delete(&wiki, other).await;
+    look(&served).await;
+    let listed = call_ok(&served, LIST_BIN, json!({})).await;
+    let mut paths = members(&listed, "pages", "path");
+    paths.sort_unstable();
+    assert_eq!(paths, ["many", "other"]);
+    let pages = listed["pages"].as_array().unwrap();
+    let many = pages.iter().find(|page| page["path"] == "many").unwrap();
+    let shown = many["tags"].as_array().unwrap().len();
+    assert_eq!(many["tagsNotShown"], 2_000 - shown);
+}
