@@ -77,7 +77,7 @@ impl DelegateRecord {
         task: &str,
         may: Grant,
     ) -> Result<Self, String> {
-        let task = Note::parse(task, Whose::Agent).map_err(|fault| format!("task {fault}"))?;
+        let task = Note::parse(task, Whose::Agent)?;
         let delegate = Self {
             client: NamedClient::delegate(token, parent, may)?,
             maker: maker.to_owned(),
