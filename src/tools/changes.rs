@@ -259,6 +259,9 @@ impl WrittenPage {
         told.authors.extend(past.authors);
         let mut seen = BTreeSet::new();
         told.authors.retain(|author| seen.insert(author.clone()));
+        for author in &mut told.authors {
+            *author = escape_hidden(author);
+        }
         told.writes = some_count(past.writes);
         match past.before {
             Before::Same => return None,

@@ -9,7 +9,7 @@ use super::comparison::{self, Compare, MAX_VERSION, VersionComparison};
 use super::prelude::*;
 use crate::change::compare;
 use crate::mirror::SeenVersion;
-use crate::page::{Field, PageReading};
+use crate::page::{Field, PageReading, escape_hidden};
 use crate::wiki::HistoryEntry;
 
 /// The number of entries that are compared with the preceding one.
@@ -213,7 +213,7 @@ impl Tool for GetPageHistory {
                 version_id: entry.version_id,
                 version_date: entry.version_date.into(),
                 author_id: Some(entry.author_id).filter(|id| *id != 0),
-                author_name: entry.author_name,
+                author_name: escape_hidden(&entry.author_name),
                 ours: ours.is_some(),
                 by_call_id: ours.map(|call| call.to_string()),
                 action: entry.action,

@@ -2,6 +2,7 @@
 
 use super::output::is_default;
 use super::prelude::*;
+use crate::page::escape_hidden;
 use crate::wiki::PageTreeMode;
 
 /// The tool.
@@ -70,7 +71,7 @@ impl Tool for GetPageTree {
             .into_iter()
             .map(|node| Node {
                 path: node.path.as_str().to_owned(),
-                title: node.title,
+                title: escape_hidden(&node.title),
                 is_folder: node.is_folder,
                 id: node.page_id,
             })

@@ -13,7 +13,7 @@ use super::output::{AUTHOR, PageSummary, written};
 use super::page_argument;
 use super::prelude::*;
 use super::search_pages::Indexed;
-use crate::page::PageReading;
+use crate::page::{PageReading, escape_hidden};
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection, RIGHT_TO_AUTHOR, Wiki};
 
 /// The tool.
@@ -253,7 +253,8 @@ fn members(
     let Value::Object(mut members) = written(PageSummary::new(wiki, page))? else {
         return Ok(Map::new());
     };
-    members.extend(author.map(|author| (AUTHOR.to_owned(), author.into())));
+    let author = author.map(|author| (AUTHOR.to_owned(), escape_hidden(&author).into()));
+    members.extend(author);
     members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
     Ok(members)
 }

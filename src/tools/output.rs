@@ -115,8 +115,12 @@ impl PageSummary {
             locale: locale.as_str().to_owned(),
             path: path.as_str().to_owned(),
             title: escape_hidden(&title),
-            description: description.filter(|text| !text.is_empty()),
-            tags: tags.filter(|tags| !tags.is_empty()),
+            description: description
+                .filter(|text| !text.is_empty())
+                .map(|text| escape_hidden(&text)),
+            tags: tags
+                .filter(|tags| !tags.is_empty())
+                .map(|tags| tags.iter().map(|tag| escape_hidden(tag)).collect()),
             is_published: is_published.filter(|is_published| !is_published),
             is_private: is_private.filter(|is_private| *is_private),
             created_at: created_at.map(String::from),
@@ -130,7 +134,7 @@ impl WholePage {
         let text = |date: Option<Date>| date.filter(Date::is_set).map(String::from);
         let code = |text: Option<String>| text.filter(|text| !text.is_empty());
         Self {
-            last_author: page.author_name.take(),
+            last_author: page.author_name.take().map(|name| escape_hidden(&name)),
             editor: page.editor.take(),
             publish_start_date: text(page.publish_start_date.take()),
             publish_end_date: text(page.publish_end_date.take()),

@@ -318,3 +318,36 @@ async fn all_who_want_the_same_whole_list_at_the_same_time_are_told_of_one_or_tw
     }
     assert!(lists() - before <= 2, "{}", lists() - before);
 }
+
+#[tokio::test]
+async fn what_is_hidden_in_a_description_a_tag_or_an_author_is_shown_escaped() {
+    let wiki = empty_wiki().await;
+    let id = wiki.with_page(PageRow {
+        path: "a".to_owned(),
+        title: "T\u{202e}".to_owned(),
+        description: Some("D\u{202e}".to_owned()),
+        tags: vec!["t/\u{e0041}".to_owned()],
+        author: "A\u{200b}".to_owned(),
+        ..PageRow::default()
+    });
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = "# New\n".to_owned()));
+    let served = Setup::admin(&wiki).serve().await;
+    let fields = ["title", "description", "tags", "lastAuthor"];
+    let mut told = String::new();
+    for (tool, arguments) in [
+        (LIST, json!({ "fields": fields })),
+        (BY_ID, json!({ "id": id, "view": "metadata" })),
+        (HISTORY, json!({ "id": id })),
+        (HISTORY, json!({ "since": "2020-01-01" })),
+        (TAGS, json!({})),
+        (TREE, json!({})),
+    ] {
+        told += &read(&served, tool, arguments).await.unwrap().to_string();
+    }
+    for hidden in ['\u{202e}', '\u{e0041}', '\u{200b}'] {
+        assert!(!told.contains(hidden), "{told}");
+    }
+    for shown in [r"D\\u{202e}", r"t/\\u{e0041}", r"A\\u{200b}"] {
+        assert!(told.contains(shown), "{shown}: {told}");
+    }
+}
