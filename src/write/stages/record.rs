@@ -68,14 +68,11 @@ pub(super) async fn failed(
     let failure = Failure::from(error);
     let refusal = Refusal::at(Gate::Record, failure.clone());
     record_or_log(audit, record.refusal(&refusal), "a refusal").await;
-    match last {
-        None => failure,
-        Some(_) => {
-            let message =
-                "The page was moved; then the audit log failed, and nothing more was sent.";
-            behind_the_move(Failure::new(Code::PartlyApplied, message), change)
-        }
+    if last.is_none() {
+        return failure;
     }
+    let message = "The page was moved; then the audit log failed, and nothing more was sent.";
+    behind_the_move(Failure::new(Code::PartlyApplied, message), change)
 }
 
 #[cfg(test)]
