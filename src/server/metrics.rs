@@ -160,7 +160,7 @@ impl MetricLines {
 pub(super) async fn tell(
     sites: &[Arc<Site>],
     checks: &[Option<SiteChecks>],
-    server: ServerMetrics,
+    server: &ServerMetrics,
 ) -> String {
     let mut told = MetricLines::default();
     for (site, checks) in sites.iter().zip(checks) {
@@ -186,7 +186,7 @@ pub(super) struct ServerMetrics {
     pub(super) is_issuer_away: bool,
 }
 
-fn tell_of_server(told: &mut MetricLines, server: ServerMetrics) {
+fn tell_of_server(told: &mut MetricLines, server: &ServerMetrics) {
     let runtime = Handle::try_current().map(|runtime| runtime.metrics());
     let tasks = runtime.map_or(0, |runtime| runtime.num_alive_tasks());
     told.number(TASKS, whole(tasks));

@@ -154,6 +154,6 @@ async fn tell_metrics(
     Ok(respond(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",
-        metrics::tell(&sites, &checks, server).await,
+        metrics::tell(&sites, &checks, &server).await,
     ))
 }
