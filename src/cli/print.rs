@@ -39,6 +39,7 @@ pub(super) fn line(text: &str) {
 }
 
 /// The answer of a command for a program, which ends the command.
+#[expect(clippy::unnecessary_wraps, reason = "it is what a command returns")]
 pub(super) fn json(answer: &Value) -> CommandResult {
     line(&answer.to_string());
     Ok(Exit::Done)

@@ -240,6 +240,15 @@ mod tests {
     }
 
     #[test]
+    fn of_the_columns_that_may_go_those_without_text_do() {
+        let mut table = Table::new(&["id", "risks", "why"]);
+        table.row(vec!["1".into(), "".into(), "".into()]);
+        table.row(vec!["2".into(), "".into(), "asked".into()]);
+        table.leave_out_empty(&["risks", "why"]);
+        assert_eq!(table.lines(None), ["id  why", "1", "2   asked"]);
+    }
+
+    #[test]
     fn wide_letters_and_emoji_take_two_columns() {
         let mut table = Table::new(&["path", "state"]);
         table.row(vec!["文档".into(), "open".into()]);
