@@ -164,7 +164,7 @@ mod tests {
         let mut draft = InitFile::default();
         draft.set("WIKI_MUTATION_CONFIRM_TOKEN", value).unwrap();
         let file = File::parse(Path::new("x"), &draft.text());
-        let file = file.map_err(|faults| faults[0].to_string()).unwrap();
+        let file = file.map_err(|faults| faults[0].clone()).unwrap();
         let entry = file.get("WIKI_MUTATION_CONFIRM_TOKEN").unwrap();
         assert_eq!(entry.values, [value]);
     }

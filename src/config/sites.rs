@@ -82,12 +82,12 @@ mod tests {
         let text =
             format!("audit_dir = \"/audit\"\nindex = \"off\"\n{server}\n[sites.a]\n{own}{site}\n");
         let file = File::parse(Path::new("/c.toml"), &text);
-        let file = file.map_err(|faults| faults[0].to_string())?;
+        let file = file.map_err(|faults| faults[0].clone())?;
         let given = CommandLineSettings {
             site: Some("a".parse().unwrap()),
             ..CommandLineSettings::default()
         };
-        let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
+        let layers = Layers::of_file(file, &given)?;
         Settings::load(&layers).map_err(|faults| faults[0].to_string())
     }
 
@@ -340,14 +340,11 @@ mod tests {
         let address = vec![("WIKI_BASE_URL", "https://c.example".to_owned())];
         let fault = Layers::of_file(file(), &given("a", address)).unwrap_err();
         assert_eq!(
-            fault.to_string(),
+            fault,
             "--base-url: the site a has its own in the settings file; leave the flag out"
         );
         let fault = Layers::of_file(file(), &given("c", Vec::new())).unwrap_err();
-        assert_eq!(
-            fault.to_string(),
-            "--site: there is no site c; there are a, b"
-        );
+        assert_eq!(fault, "--site: there is no site c; there are a, b");
         let layers = Layers::of_file(file(), &CommandLineSettings::default()).unwrap();
         let fault = Settings::load(&layers).unwrap_err()[0].to_string();
         assert_eq!(

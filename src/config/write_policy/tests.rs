@@ -27,13 +27,13 @@ fn of_file(
     flags: Vec<(&'static str, String)>,
     site: Option<&str>,
 ) -> Result<ResolvedPolicy, String> {
-    let file = File::parse(Path::new("/c.toml"), text).map_err(|faults| faults[0].to_string())?;
+    let file = File::parse(Path::new("/c.toml"), text).map_err(|faults| faults[0].clone())?;
     let given = CommandLineSettings {
         site: site.map(|site| site.parse().unwrap()),
         flags,
         ..CommandLineSettings::default()
     };
-    let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
+    let layers = Layers::of_file(file, &given)?;
     layers.write_policy().map_err(|fault| fault.to_string())
 }
 

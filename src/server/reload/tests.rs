@@ -203,7 +203,7 @@ struct Running {
 
 impl Running {
     async fn start(given: &CommandLineSettings) -> Result<Self, String> {
-        let layers = Layers::load(given).map_err(|faults| faults[0].to_string())?;
+        let layers = Layers::load(given).map_err(|faults| faults[0].clone())?;
         let all = Settings::load_every(&layers).map_err(|faults| faults[0].to_string())?;
         let serve = all[0].serve.clone();
         let app = |settings: Settings| {

@@ -18,7 +18,7 @@ fn file(text: &str) -> Result<File, Vec<String>> {
 
 fn layers(text: &str, given: &CommandLineSettings) -> Result<Layers, String> {
     let file = file(text).map_err(|faults| faults.join("\n"))?;
-    Layers::of_file(file, given).map_err(|fault| fault.to_string())
+    Layers::of_file(file, given)
 }
 
 /// The sites that a server of this file has, or all faults.
