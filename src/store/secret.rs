@@ -20,7 +20,7 @@ impl SecretSource {
     /// Reads it. Blocks.
     ///
     /// # Errors
-    /// Why it cannot be read, without any of it.
+    /// The reason why it cannot be read, without any of it.
     pub fn read(&self) -> Result<SecretString, String> {
         (self.0)()
     }
@@ -28,7 +28,7 @@ impl SecretSource {
     /// Reads it beside the runtime's other work.
     ///
     /// # Errors
-    /// Why it cannot be read, without any of it.
+    /// The reason why it cannot be read, without any of it.
     pub(crate) async fn load(&self) -> Result<SecretString, String> {
         let own = self.clone();
         let read = tokio::task::spawn_blocking(move || own.read()).await;

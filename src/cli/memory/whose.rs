@@ -52,8 +52,5 @@ fn named_client(name: &str) -> Option<MemoryOwner> {
         .read()
         .ok()?;
     let client = clients.iter().find(|client| client.name == name)?;
-    Some(MemoryOwner::client(
-        &format!("client:{}", client.id),
-        name,
-    ))
+    Some(MemoryOwner::client(&format!("client:{}", client.id), name))
 }

@@ -267,7 +267,9 @@ async fn nothing_beyond_the_maker_is_handed_on() {
         let mut wanted = json!({ "task": "t" });
         let own = more.as_object().unwrap().clone();
         wanted.as_object_mut().unwrap().extend(own);
-        let refused = server.fails(&maker, DELEGATE, wanted, "INVALID_INPUT").await;
+        let refused = server
+            .fails(&maker, DELEGATE, wanted, "INVALID_INPUT")
+            .await;
         assert_eq!(refused["details"]["fields"][0]["path"], field, "{more}");
         let (told, twice) = (refused["message"].to_string(), format!("{field} {field}"));
         assert!(!told.contains(&twice), "{told}");

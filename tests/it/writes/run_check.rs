@@ -202,7 +202,9 @@ async fn of_a_hundred_calls_at_once_four_run_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().display();
     let script = format!("mkdir {place}/$$; ls {place} | wc -l; rmdir {place}/$$");
-    let served = with(Setup::admin(&wiki), &script).serve().await;
+    let patient = table("words", &script, "timeout = 60");
+    let served = with(Setup::admin(&wiki), "").with_tables(&patient);
+    let served = served.serve().await;
     let call = json!({ "check": "words", "id": id_of(&wiki, "home") });
     let calls = (0..100).map(|_| call_ok(&served, RUN, call.clone()));
     for answer in join_all(calls).await {

@@ -149,7 +149,7 @@ async fn look(
     for version in wiki.versions(id, &later).await?.into_iter().flatten() {
         if holds(&version, after, &asked, step) {
             return Ok(HistoryEvidence::Applied(Box::new(as_written(
-                version, after, &asked, found,
+                &version, after, &asked, found,
             ))));
         }
     }
@@ -229,7 +229,7 @@ fn holds(version: &Version, after: &PageState, asked: &[Field], step: Operation)
 }
 
 fn as_written(
-    version: Version,
+    version: &Version,
     after: &PageState,
     asked: &[Field],
     found: &FoundPage,

@@ -206,7 +206,7 @@ fn the_page_as_it_was_written_is_what_the_version_has_under_the_id_that_was_foun
     );
     let found = found(&promised, now);
     let asked = [Field::Title, Field::Tags, Field::ScriptCss];
-    let since = as_written(version(&promised), &promised, &asked, &found);
+    let since = as_written(&version(&promised), &promised, &asked, &found);
     let expected = dated("05", promised.but(|page| page.id = Some(9)));
     assert_eq!(since.proof.found, expected);
     assert_eq!(since.proof.differing, []);
