@@ -203,7 +203,7 @@ async fn a_client_gets_what_its_grant_names_and_nothing_around_it() {
     let dir = dir(&files);
     let names = Names::new();
     let only = names.granted("reporter", |may| {
-        may.tools = some(["custom_report_incident"])
+        may.tools = some(["custom_report_incident"]);
     });
     let narrow = names.granted("narrow", |grant| grant.read_prefixes = some(["docs"]));
     let reader = names.granted("reader", |grant| grant.read_only = true);
@@ -451,6 +451,7 @@ impl Running {
             put(&tools, name, text);
         }
         let audit = dir.path().join("audit");
+        let audit = audit.to_str().unwrap();
         let settings = format!(
             "base_url = {address:?}\napi_token = {key:?}\naudit_dir = {audit:?}\nindex = \"off\"\n\
              custom_tools_dir = \"tools\"\nhttp_max_retries = 0\n"

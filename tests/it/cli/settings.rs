@@ -416,7 +416,6 @@ fn the_short_help_fits_on_a_screen() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story of one file")]
 fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     let home = Home::new();
     let init = |more: &[&str]| {

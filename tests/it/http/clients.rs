@@ -60,7 +60,7 @@ async fn a_client_is_known_at_its_first_request() {
         expires: None,
     };
     names.file().rotate("first", &rotation).unwrap();
-    assert_eq!(status(&bearer(&token.reveal())).await, 200);
+    assert_eq!(status(&bearer(token.reveal())).await, 200);
 }
 
 #[tokio::test]

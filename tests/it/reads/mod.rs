@@ -1004,8 +1004,8 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
     let served = Setup::admin(&wiki).serve().await;
     let found = async |arguments: Value| {
         let answer = read(&served, SEARCH, arguments).await.unwrap();
-        let paths = vec_of(paths(&answer["hits"]).into_iter().map(str::to_owned));
-        paths
+
+        vec_of(paths(&answer["hits"]).into_iter().map(str::to_owned))
     };
     for path in ["docs", "/docs/", "docs/install/linux"] {
         let arguments = json!({ "query": "LINUX", "path": path, "locale": "en" });

@@ -173,7 +173,7 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
 /// A call with the id of a set that another call made.
 async fn refused(served: &Served, tool: &'static str, arguments: Value) -> Value {
     let before = served.records().len();
-    let error = fails(&served, tool, arguments.clone(), "CONFIRM_MISMATCH").await;
+    let error = fails(served, tool, arguments.clone(), "CONFIRM_MISMATCH").await;
     let records = served.records();
     let last = records.last().unwrap();
     assert_eq!(records.len(), before + 1);

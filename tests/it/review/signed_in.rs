@@ -898,8 +898,10 @@ async fn on_loopback_the_issuer_leads_to_localhost_and_on_to_the_pages_own_name(
     ada.host = Some(own.to_owned());
     let begun = ada.open(&hosted, "/review/sign-in/issuer").await;
     let cookie = begun.headers[SET_COOKIE].to_str().unwrap();
-    let part = "; Path=/review/signed-in; HttpOnly; SameSite=Lax; Max-Age=600";
-    says(cookie, part);
+    says(
+        cookie,
+        "; Path=/review/signed-in; HttpOnly; SameSite=Lax; Max-Age=600",
+    );
     begins(&cookie, "wikijs_sign_in=");
     let query = query_of(&begun);
     let back = format!("http://localhost:{port}/review/signed-in");
@@ -908,8 +910,8 @@ async fn on_loopback_the_issuer_leads_to_localhost_and_on_to_the_pages_own_name(
     ada.host = Some(format!("localhost:{port}"));
     let led = ada.finish(&hosted, &answer).await;
     led.is(StatusCode::TEMPORARY_REDIRECT, "");
-    let part = format!("http://{own}/review/signed-in?code=code&");
-    begins(&led.leads_to(), &part);
+    let there = format!("http://{own}/review/signed-in?code=code&");
+    begins(&led.leads_to(), &there);
     ada.host = Some(own.to_owned());
     let done = ada.finish(&hosted, &answer).await;
     done.is(StatusCode::OK, "");

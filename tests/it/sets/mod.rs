@@ -623,10 +623,13 @@ type RefusedThird = (
     Vec<(bool, bool)>,
 );
 
+/// A change of a page in the wiki's store.
+type Act = fn(&mut PageRow);
+
 /// A set of three pages whose third change is refused; `act` is done to the store right before so
 /// many-th operation. The wiki, what stands before it, the server, the pages, the refusal, and the
 /// operations since.
-async fn refused_third(act: Option<(usize, fn(&mut PageRow))>) -> RefusedThird {
+async fn refused_third(act: Option<(usize, Act)>) -> RefusedThird {
     let text = format!("One.\n\n{THE_END}\n");
     let paths = ["docs/a", "docs/b", "docs/c"];
     let wiki = wiki_of(&paths.map(|path| (path, text.as_str()))).await;

@@ -691,7 +691,7 @@ async fn verify_holds_whatever_became_of_a_proposal() {
     let same = edit(&served, id_of(&wiki, "home"), json!({ "title": "3" })).await;
     edit(&served, id_of(&wiki, "releases/2-4"), moved).await;
     theirs(&wiki, id_of(&wiki, "home"), |page| {
-        page.title = "3".to_owned()
+        page.title = "3".to_owned();
     });
     operator(&wiki, &served, &["apply", &second, &same, "--yes"]).await;
     operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
@@ -887,7 +887,7 @@ async fn a_no_whose_process_was_killed_before_the_file_said_so_is_made_up_for() 
     operator(&wiki, &served, &["reject", id, "--why", "not now"]).await;
     // The record is made first, and then the file.
     fs::write(file(&served, id), open).unwrap();
-    let applied = apply(&wiki, &served, &id).await;
+    let applied = apply(&wiki, &served, id).await;
     assert_ne!(applied.code, 0, "{}", applied.told);
     assert_eq!(became(&served, id).await["state"], "rejected");
     says(&fs::read_to_string(file(&served, id)).unwrap(), "not now");

@@ -41,6 +41,7 @@ fn config(dir: &TempDir) -> PathBuf {
 pub(crate) fn put(dir: &TempDir, text: &str) {
     let new = dir.path().join("new.toml");
     let audit = dir.path().join("audit");
+    let audit = audit.to_str().unwrap();
     let text = format!("audit_dir = {audit:?}\nindex = \"off\"\n{text}");
     fs::write(&new, text).unwrap();
     fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
@@ -151,7 +152,7 @@ fn sites_of(lines: &str, wikis: &[&DemoWiki]) -> String {
 
 /// The line of a settings file that names the file of clients.
 fn of_names(names: &Names) -> String {
-    format!("serve_tokens_file = {:?}\n", names.path())
+    format!("serve_tokens_file = {:?}\n", names.path().to_str().unwrap())
 }
 
 /// The titles of a wiki's page, one after another.
@@ -595,7 +596,7 @@ async fn every_link_stays_at_its_site(anna: &Browser) {
                 if link.starts_with('?') {
                     link.insert_str(0, address.split('?').next().unwrap());
                 }
-                let of = link.split_once("site=").map(|(_, rest)| &rest[..1]);
+                let of = link.split_once("site=").and_then(|(_, rest)| rest.get(..1));
                 assert!(of.is_some(), "{address} of {site} leads to {link}");
                 if of == Some(*site) && !pages.contains(&link) {
                     pages.push(link);

@@ -598,7 +598,7 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
         assert!(shown.told.contains(line), "{}", shown.told);
     }
     let mut undo = json!({ "callId": applied["callId"] });
-    let refused = fails(&served, UNDO, undo.clone(), "EDIT_CONFLICT").await;
+    let refused = fails(served, UNDO, undo.clone(), "EDIT_CONFLICT").await;
     assert_eq!(refused["details"]["refusal"], "PAGE_EXISTS", "{refused}");
     assert_eq!(&refused["details"]["id"], id, "{refused}");
     undo["force"] = true.into();
