@@ -141,7 +141,7 @@ impl Pauses {
         held.clone().map(Pause::Settings)
     }
 
-    /// Where it lies; `None` if pauses are ignored.
+    /// The place where it lies; `None` if pauses are ignored.
     pub(in crate::audit) fn store(&self) -> Option<&Arc<dyn Store>> {
         self.place.as_ref().map(|(_, store)| store)
     }

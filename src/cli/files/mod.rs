@@ -28,7 +28,7 @@ pub(super) enum FilesCommand {
     Push(push::Arguments),
 }
 
-/// Which folder.
+/// The folder.
 #[derive(Debug, clap::Args)]
 struct Dir {
     /// The folder

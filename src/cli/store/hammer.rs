@@ -148,7 +148,7 @@ async fn load(arguments: &HammerArgs, stop: &CancellationToken) -> Result<Done, 
     }
 }
 
-/// What was done, and how long each took, in microseconds.
+/// The work done, and how long each took, in microseconds.
 #[derive(Debug, Default)]
 struct Done {
     events: u32,

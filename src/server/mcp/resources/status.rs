@@ -155,7 +155,7 @@ async fn proposals(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
     Ok(json!({ "open": open.len(), "newest": newest.collect::<Vec<_>>() }))
 }
 
-/// What a person allowed for writes to come.
+/// The approvals that a person gave for writes to come.
 fn allowed(approval: &StandingApproval) -> Value {
     json!({
         "scope": approval.scope().as_str(),
