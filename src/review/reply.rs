@@ -12,6 +12,7 @@ use maud::Markup;
 
 use super::markup::{self, Frame};
 use crate::render_budget::{self, BudgetPermit};
+use crate::site::SiteName;
 
 /// Nothing is loaded from elsewhere, nothing is sent elsewhere, nothing frames the page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
@@ -46,12 +47,23 @@ pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> BrowserResponse {
     whole(StatusCode::OK, mime, bytes)
 }
 
+tokio::task_local! {
+    /// The site that the address of a request names.
+    static NAMED: Option<SiteName>;
+}
+
+/// Answers a request whose address names this site: what goes wrong leads back to it.
+pub(super) async fn at_site<T>(site: Option<SiteName>, answer: impl Future<Output = T>) -> T {
+    NAMED.scope(site, answer).await
+}
+
 /// A page that says what is wrong and what to do.
 pub(super) fn trouble(status: StatusCode, title: &str, what: &str, then: &str) -> BrowserResponse {
-    page(
-        status,
-        markup::trouble(title, &Frame::default(), what, then),
-    )
+    let frame = Frame {
+        site: NAMED.try_with(Clone::clone).ok().flatten(),
+        ..Frame::default()
+    };
+    page(status, markup::trouble(title, &frame, what, then))
 }
 
 /// A file that belongs to all pages, compiled in.

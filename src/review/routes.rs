@@ -58,13 +58,15 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
 
 /// Answers a request that is meant for this page; what it compares has room until then.
 async fn admit(State(reviews): ReviewRouteState, request: Request, next: Next) -> BrowserResponse {
-    render_budget::within(async {
+    let query = FormFields::of_query(request.uri().query());
+    let site = query.text("site").parse().ok();
+    let answer = reply::at_site(site, async {
         match reviews.is_meant(request.headers()) {
             Ok(()) => next.run(request).await,
             Err(reply) => reply,
         }
-    })
-    .await
+    });
+    render_budget::within(answer).await
 }
 
 type ReviewRouteState = State<Arc<Reviews>>;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use parking_lot::Mutex;
 
@@ -138,22 +137,17 @@ impl Reviews {
                 };
                 page(status, markup)
             })?;
-            let own = reviewer.site.as_ref().map(SiteName::as_str);
-            if let Some(asked) = asked.filter(|_| request.method == Method::GET)
-                && own == Some(asked)
-                && before != own
-            {
-                let site = Some(asked.to_owned());
-                let look = |state: &mut BrowserState| state.site = site;
-                self.sessions.change(&session.name, look).await;
-            }
-            let names_none = !request
-                .uri
-                .query()
-                .is_some_and(|query| query.contains("site="));
-            if request.method == Method::GET && names_none && reviewer.site.is_some() {
-                // The session's site changes with every tab: an address that names none gets one.
-                return Err(see_other(&reviewer.links().to(address(request))));
+            if let Some(own) = reviewer.site.as_ref().filter(|_| request.method.is_safe()) {
+                let shown = Some(own.as_str());
+                if asked != shown {
+                    // The session's site changes with every tab, so each address names the one that it shows.
+                    return Err(see_other(&at_site(own, request)));
+                }
+                if before != shown && query.text("part").is_empty() {
+                    let site = Some(own.to_string());
+                    let look = |state: &mut BrowserState| state.site = site;
+                    self.sessions.change(&session.name, look).await;
+                }
             }
             return Ok(Visitor { session, reviewer });
         }
@@ -302,16 +296,21 @@ fn is_from_elsewhere(request: &Parts) -> bool {
     site.is_some_and(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"))
 }
 
-/// The address that was asked for, from its path on.
-fn address(request: &Parts) -> &str {
-    let address = request.uri.path_and_query();
-    address.map_or(request.uri.path(), PathAndQuery::as_str)
+/// The address that was asked for, at this site. Of two that an address names the first counts.
+fn at_site(site: &SiteName, request: &Parts) -> String {
+    let path = request.uri.path();
+    let rest = request.uri.query().map(|query| format!("&{query}"));
+    format!("{path}?site={site}{}", rest.unwrap_or_default())
 }
 
 /// The same address again, this time from a page of ours.
 fn again(request: &Parts) -> maud::Markup {
-    let sign = request.uri.query().map_or('?', |_| '&');
-    let address = format!("{}{sign}{AGAIN}=1", address(request));
+    let asked = request.uri.query().map(|query| format!("{query}&"));
+    let address = format!(
+        "{}?{}{AGAIN}=1",
+        request.uri.path(),
+        asked.unwrap_or_default()
+    );
     let body = maud::html! {
         main.narrow {
             p { a href=(address) { "Go on" } }

@@ -97,13 +97,14 @@ impl Browser {
     /// A page; where the address names no site of several, the one to which it leads.
     pub(crate) async fn open(&self, path: &str) -> Page {
         let page = self.get(path).await;
-        if page.status == StatusCode::SEE_OTHER && page.leads_to().starts_with(path) {
+        let place = path.split('?').next().unwrap();
+        if page.status == StatusCode::SEE_OTHER && page.leads_to().starts_with(place) {
             return self.get(&page.leads_to()).await;
         }
         page
     }
 
-    async fn get(&self, path: &str) -> Page {
+    pub(crate) async fn get(&self, path: &str) -> Page {
         let request = self.client.get(format!("{}{path}", self.address));
         page(request.header(COOKIE, &self.cookie).send().await.unwrap()).await
     }

@@ -531,7 +531,7 @@ async fn on_the_review_page_sites_are_told_apart() {
     let queue = anna.open("/review?site=b").await;
     assert!(queue.text.contains(&of_b) && !queue.text.contains(&of_a));
     // Another site is as if it were not there, whatever the address says.
-    for hidden in [format!("{of_c}?site=c"), of_a.clone()] {
+    for hidden in [of_a.clone(), format!("{of_c}?site=c")] {
         let hidden = format!("/review/sets/{hidden}");
         assert_eq!(anna.open(&hidden).await.status, 404, "{hidden}");
     }
@@ -575,9 +575,19 @@ async fn on_the_review_page_sites_are_told_apart() {
     let after = anna.open(&decided.leads_to()).await;
     assert_eq!(after.status, 200, "{}", after.text);
     every_link_stays_at_its_site(&anna).await;
-    let many_members = format!("/review?{}site=", "x=&".repeat(3_000));
-    for unnamed in ["/review?site=", "/review?words=x&site=c", &many_members] {
-        assert_eq!(anna.open(unnamed).await.status, 200, "{unnamed}");
+    // An address that names no site that is there leads to one that does, and so does what goes wrong.
+    let many_members = format!("?{}site=", "x=&".repeat(3_000));
+    for unnamed in ["", "?site=", "?xsite=a", "?words=x&site=c", &many_members] {
+        let led = anna.get(&format!("/review{unnamed}")).await;
+        assert_eq!(led.status, 303, "{unnamed}: {}", led.text);
+        let shown = anna.get(&led.leads_to()).await;
+        assert_eq!(shown.status, 200, "{unnamed}: {}", shown.text);
+    }
+    for wrong in ["/review/sets/zz?site=b", "/review/record/calls/zz?site=b"] {
+        let told = anna.open(wrong).await;
+        assert_eq!(told.status, 404, "{wrong}");
+        let is_of_b = |link: &String| link.ends_with("site=b");
+        assert!(told.links().iter().all(is_of_b), "{:?}", told.links());
     }
 }
 
