@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::prelude::*;
-use crate::page::{bare_tag, escape_hidden};
+use crate::page::bare_tag;
 use crate::wiki::parent_tag;
 
 /// The most tags that one answer holds.
@@ -88,11 +88,6 @@ impl Tool for ListTags {
         }
         let not_shown = some_count(tags.len().saturating_sub(MAX_TAGS));
         tags.truncate(MAX_TAGS);
-        for one in &mut tags {
-            one.tag = escape_hidden(&one.tag);
-            one.title = one.title.as_deref().map(escape_hidden);
-            one.parent = one.parent.as_deref().map(escape_hidden);
-        }
         Ok(Output { tags, not_shown })
     }
 }

@@ -115,12 +115,9 @@ impl PageSummary {
             locale: locale.as_str().to_owned(),
             path: path.as_str().to_owned(),
             title: escape_hidden(&title),
-            description: description
-                .filter(|text| !text.is_empty())
-                .map(|text| escape_hidden(&text)),
-            tags: tags
-                .filter(|tags| !tags.is_empty())
-                .map(|tags| tags.iter().map(|tag| escape_hidden(tag)).collect()),
+            // As they are: a write may give them back.
+            description: description.filter(|text| !text.is_empty()),
+            tags: tags.filter(|tags| !tags.is_empty()),
             is_published: is_published.filter(|is_published| !is_published),
             is_private: is_private.filter(|is_private| *is_private),
             created_at: created_at.map(String::from),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use time::{OffsetDateTime, UtcOffset};
 
 use crate::page::Date;
 
@@ -17,12 +17,15 @@ pub(super) fn end(when: &str) -> Result<Option<String>, String> {
     if when == NEVER {
         return Ok(None);
     }
-    let at = || Date::parse(when).ok()?.instant();
+    let at = || {
+        let time = OffsetDateTime::parse(when, &Rfc3339).ok();
+        time.or_else(|| Date::parse(when).ok()?.instant())
+    };
     let after = || OffsetDateTime::now_utc().checked_add(length(when)?.try_into().ok()?);
     after()
         .or_else(at)
         .filter(|end| *end > OffsetDateTime::now_utc())
-        .and_then(|end| end.replace_nanosecond(0).ok()?.format(&Rfc3339).ok())
+        .and_then(|end| end.checked_to_offset(UtcOffset::UTC)?.replace_nanosecond(0).ok()?.format(&Rfc3339).ok())
         .map(Some)
         .ok_or_else(|| {
             "--expires must be a time such as 2h, 30m or 7d, a date to come such as 2030-01-31, or never"

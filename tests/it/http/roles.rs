@@ -188,6 +188,7 @@ fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
         ("2130-01-31", datetime!(2130-01-31 00:00 UTC)),
         ("2130-01-31T23:59:58Z", datetime!(2130-01-31 23:59:58 UTC)),
         ("2130-01-31T01:00:00+14:00", datetime!(2130-01-30 11:00 UTC)),
+        ("2130-01-31t01:00:00z", datetime!(2130-01-31 01:00 UTC)),
     ] {
         assert_eq!(end(when), at, "{when}");
     }
