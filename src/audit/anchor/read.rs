@@ -119,15 +119,12 @@ impl Reading<'_> {
             let is_before = signed == Signed::No && self.read.keys.is_empty();
             if !is_before {
                 let key = anchor.key.as_deref().unwrap_or("none");
-                let bad = || {
-                    format!(
-                        "has no signature of the given keys for what it says: it was changed, or signed by another key ({key})"
-                    )
-                };
                 let wrong = if signed == Signed::No {
                     UNSIGNED.to_owned()
                 } else {
-                    bad()
+                    format!(
+                        "has no signature of the given keys for what it says: it was changed, or signed by another key ({key})"
+                    )
                 };
                 self.wrong(name, number, &wrong);
             }

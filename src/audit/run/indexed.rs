@@ -16,7 +16,7 @@ use super::super::entry::record::Unreadable;
 use super::super::history::call_history::CallRecords;
 use super::super::history::stats::CallLabel;
 use super::super::{ApprovalId, AuditError, CallId, Outcome, Record};
-use super::reader::{RecordOrigin, RunFile, RunReader, parse_if, runs, scan};
+use super::reader::{RecordOrigin, RunFile, RunReader, pass_on, runs, scan};
 use crate::store::local::line_index::{
     self, IndexedBatch, IndexedCall, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
 };
@@ -246,19 +246,13 @@ pub(in crate::audit) fn read_lines<'a>(
             records
                 .move_to(place.start, place.number)
                 .map_err(|error| run.unread(&error))?;
-            let line = place.number;
-            let record = records.next_line().and_then(|read| parse_if(read, &[word]));
-            match record {
-                Some(Ok(record)) => each(
-                    record,
-                    RecordOrigin {
-                        run_number,
-                        run,
-                        line,
-                    },
-                ),
-                Some(Err(_)) => has_unreadable = true,
-                None => {}
+            let origin = RecordOrigin {
+                run_number,
+                run,
+                line: place.number,
+            };
+            if let Some(read) = records.next_line() {
+                has_unreadable |= !pass_on(read, &[word], origin, &mut each);
             }
         }
     }

@@ -241,29 +241,31 @@ pub(in crate::audit) fn scan<'a>(
 ) -> Result<bool, AuditError> {
     let mut has_unreadable = false;
     for (run_number, run) in runs.into_iter().enumerate() {
-        for_each_line(run, |line, read| match parse_if(read, words) {
-            Some(Ok(record)) => each(
-                record,
-                RecordOrigin {
-                    run_number,
-                    run,
-                    line,
-                },
-            ),
-            Some(Err(_)) => has_unreadable = true,
-            None => {}
+        for_each_line(run, |line, read| {
+            let origin = RecordOrigin {
+                run_number,
+                run,
+                line,
+            };
+            has_unreadable |= !pass_on(read, words, origin, &mut each);
         })?;
     }
     Ok(has_unreadable)
 }
 
-/// The record of a line that contains one of these words, or of any line without words.
-pub(in crate::audit) fn parse_if(
+/// Passes on the record of a line that contains one of these words, or of any line without words; false
+/// if the line cannot be read.
+pub(in crate::audit) fn pass_on<'a>(
     read: Result<&[u8], Unreadable>,
     words: &[&str],
-) -> Option<Result<Record, Unreadable>> {
-    let is_other = read.is_ok_and(|text| !has_one_of(text, words));
-    (!is_other).then(|| read.and_then(Record::parse))
+    origin: RecordOrigin<'a>,
+    each: &mut impl FnMut(Record, RecordOrigin<'a>),
+) -> bool {
+    if read.is_ok_and(|text| !has_one_of(text, words)) {
+        return true;
+    }
+    let record = read.and_then(Record::parse);
+    record.map(|record| each(record, origin)).is_ok()
 }
 
 /// Passes on each line of a run with its number, not parsed yet. A run that was purged meanwhile

@@ -69,11 +69,12 @@ impl Confirmations {
         };
         let kind = kind_of(&record, id);
         if !self.given.contains(&(id.call(), kind)) {
-            let message = format!(
-                "{run}, line {number}: the write of call {call} names {id} as its approval, and no record gives this approval"
-            );
-            let unknown = LogFinding::new("unknown_approval", run, message);
-            self.elsewhere.entry(id).or_insert((kind, unknown));
+            self.elsewhere.entry(id).or_insert_with(|| {
+                let message = format!(
+                    "{run}, line {number}: the write of call {call} names {id} as its approval, and no record gives this approval"
+                );
+                (kind, LogFinding::new("unknown_approval", run, message))
+            });
         }
     }
 
