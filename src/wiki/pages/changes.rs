@@ -149,8 +149,8 @@ impl Wiki {
         let reads: Vec<_> = chunks.map(|some| self.readable_versions(some)).collect();
         let read: Vec<_> = stream::iter(reads).buffered(REQUESTS).collect().await;
         let read = read.into_iter().flatten();
-        let known: HashMap<i64, Version> = read.map(|version| (version.id, version)).collect();
-        let past = |slice: &Option<HistorySlice>| Some(slice.as_ref()?.past(since, &known));
+        let mut known: HashMap<i64, Version> = read.map(|version| (version.id, version)).collect();
+        let past = |slice: &Option<HistorySlice>| Some(slice.as_ref()?.past(since, &mut known));
         Ok(slices.iter().map(past).collect())
     }
 
@@ -245,18 +245,19 @@ impl HistorySlice {
         places.filter_map(move |place| Some((place, self.entries.get(place)?)))
     }
 
-    /// What was written since, by the versions that could be read.
-    fn past(&self, since: OffsetDateTime, known: &HashMap<i64, Version>) -> PageWrites {
+    /// The writes since, by the versions that could be read; takes the one that it tells out of them.
+    fn past(&self, since: OffsetDateTime, known: &mut HashMap<i64, Version>) -> PageWrites {
         let is_since = |date: &Date| date.instant().is_some_and(|date| date >= since);
         let candidates = self.candidates();
         let read = |(later, entry): (usize, &HistoryEntry)| {
             let version = known.get(&entry.version_id)?;
             let is_it = is_since(&entry.version_date) || is_since(&version.ended);
-            Some((later, is_it.then_some(version)))
+            Some((later, is_it.then_some(version.id)))
         };
         let are_all_there = candidates.clone().all(|one| read(one).is_some());
         let mut read = candidates.filter_map(read);
         let found = read.find_map(|(later, version)| Some((later, version?)));
+        let found = found.and_then(|(later, version)| Some((later, known.remove(&version)?)));
         let all = self.entries.len();
         let (before, later) = match found {
             _ if self.was_absent => {
@@ -265,7 +266,7 @@ impl HistorySlice {
                 (Before::Absent(first), all)
             }
             _ if self.is_cut => (Before::Unknown, all),
-            Some((later, version)) => (Before::Version(Box::new(version.clone())), later),
+            Some((later, version)) => (Before::Version(Box::new(version)), later),
             None if !are_all_there => (Before::Unknown, 0),
             None => (Before::Same, 0),
         };
