@@ -9,7 +9,7 @@ use crate::page::{
 };
 use crate::wiki::Wiki;
 
-use super::{Agreed, CREATES, ChangeSource, Made, WriteCall, checked};
+use super::{Agreed, CREATES, ChangeSource, Made, WriteCall, checked, is_shown};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults;
 
@@ -33,7 +33,7 @@ impl ChangeSource for PageState {
 
     async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         let own = ChangeSet::single(call.id, Change::add(self.clone()));
-        Ok(own.is_same_write(shown) && shown.proposal().is_none())
+        Ok(is_shown(&own, shown))
     }
 }
 
@@ -161,7 +161,7 @@ impl ChangeSource for Copy {
     async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         // Made again: the copied page may have changed, or be unreadable by now.
         let own = self.made_now(call).await?;
-        let agrees = own.is_same_write(shown) && shown.proposal().is_none();
+        let agrees = is_shown(&own, shown);
         agrees.then_some(true).ok_or_else(no_longer)
     }
 }

@@ -300,6 +300,11 @@ pub(super) type Made = Result<ComparedSet, Stopped>;
 /// True if a call asks for a set that was shown.
 type Agreed = Result<bool, Failure>;
 
+/// The same for a call that makes its set by itself: it has to be the shown one.
+fn is_shown(own: &ChangeSet, shown: &ChangeSet) -> bool {
+    own.is_same_write(shown) && shown.proposal().is_none()
+}
+
 /// The turn of a create.
 const CREATES: TurnOf = TurnOf {
     page: None,

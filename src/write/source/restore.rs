@@ -14,7 +14,7 @@ use crate::page::{
 };
 use crate::wiki::Wiki;
 
-use super::{Agreed, ChangeSource, Made, WriteCall, checked, mending};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, is_shown, mending};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::links::new_place;
 
@@ -217,6 +217,6 @@ impl ChangeSource for PageRestore {
         let back = shown.iter().map(|one| &one.change).find(is_back);
         let there = back.and_then(Change::after).map(|page| &page.path);
         let own = self.set(call, self.path.as_ref().or(there)).await?;
-        Ok(own.is_same_write(shown) && shown.proposal().is_none())
+        Ok(is_shown(&own, shown))
     }
 }

@@ -13,7 +13,7 @@ use super::bulk::MAX_PAGES;
 use super::order::in_order;
 use super::restore::{lost, needed_of, seen_before};
 use super::undo_client::{back, list};
-use super::{Agreed, ChangeSource, Made, WriteCall, checked, present};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, is_shown, present};
 use crate::write::undo::history::nothing;
 
 /// Pages that shall be as they were. What was written since elsewhere in a text stays; a page that was
@@ -117,6 +117,6 @@ impl ChangeSource for RestorePart {
 
     async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         let own = self.set(call).await?;
-        Ok(own.is_same_write(shown) && shown.proposal().is_none())
+        Ok(is_shown(&own, shown))
     }
 }
