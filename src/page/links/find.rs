@@ -509,8 +509,13 @@ mod tests {
                     prop_assert!(text.get(link.at..).is_some_and(|link| !link.is_empty()));
                     prop_assert!(link.range.is_none_or(|range| range.start >= link.at));
                 }
-                for link in links(&text, format) {
-                    prop_assert!(link.line <= text.lines().count());
+                let listed = super::all(&text, format, "").into_iter();
+                let listed = listed.filter(|link| link.kind.is_some());
+                for (link, written) in links(&text, format).into_iter().zip(listed) {
+                    let before = text.get(..written.at).unwrap();
+                    prop_assert_eq!(&link.target, &written.target);
+                    prop_assert_eq!(link.line, 1 + before.matches('\n').count());
+                    prop_assert!(written.range.is_none_or(|range| text.get(range).is_some()));
                 }
             }
         }
