@@ -37,7 +37,7 @@ pub trait IssuerDoor: Send + Sync {
     /// The name of the issuer: its host.
     fn name(&self) -> String;
 
-    /// Begins a sign-in at the page of this address, which leads to a set in the end.
+    /// Begins a sign-in at the page of this address, which leads to one of its own pages in the end.
     async fn begin(&self, page: &str, then: &str) -> Result<BegunSignIn, IssuerRefusal>;
 
     /// Ends a sign-in.
@@ -77,7 +77,7 @@ pub struct FinishedSignIn {
     pub name: String,
     /// The secret of the session.
     pub cookie: String,
-    /// The set that the person came for, as it was told; empty without one.
+    /// The page that the person came for, as it was told; empty without one.
     pub then: String,
 }
 

@@ -52,7 +52,7 @@ tokio::task_local! {
     static NAMED: Option<SiteName>;
 }
 
-/// Answers a request whose address names this site: what goes wrong leads back to it.
+/// Answers a request whose address names this site. Pages that say what is wrong lead back to the site.
 pub(super) async fn at_site<T>(site: Option<SiteName>, answer: impl Future<Output = T>) -> T {
     NAMED.scope(site, answer).await
 }

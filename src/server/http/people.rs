@@ -337,7 +337,7 @@ impl IssuerDoor for People {
         let location = at.map_err(|fault| of_fault(&fault))?.into();
         let begun = BegunRecord {
             secrets,
-            // It is read as an id of a set, and nothing else.
+            // It is read as the name of one of our own pages, and as nothing else.
             then: then.chars().take(64).collect(),
             at: now(),
         };
