@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::audit::{Outcome, ProposedChange};
 use crate::change::{Change, Operation, Warning};
-use crate::page::{Attached, Field, Locale, PagePath, PagePlace, PageState};
+use crate::page::{Attached, Field, Locale, PagePath, PagePlace, PageState, escape_hidden};
 
 /// One change of a set: what a preview, a draft, a proposal or an answer shows of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,7 +93,7 @@ impl ChangeView {
     pub fn proposed(one: &ProposedChange, url: String) -> Self {
         let target = WriteTarget {
             id: one.page,
-            title: one.title.clone(),
+            title: escape_hidden(&one.title),
             ..WriteTarget::at(&one.locale, &one.path, url)
         };
         Self {
@@ -119,7 +119,7 @@ pub struct WriteTarget {
     pub locale: String,
     /// Its path.
     pub path: String,
-    /// Its title.
+    /// Its title, with what is hidden in it escaped.
     pub title: String,
     /// The address at which a person sees it.
     pub url: String,
@@ -151,7 +151,7 @@ impl WriteTarget {
         };
         Self {
             id: page.id,
-            title: page.title.clone(),
+            title: escape_hidden(&page.title),
             comment,
             asset,
             ..Self::at(&page.locale, &page.path, url)

@@ -341,6 +341,7 @@ async fn what_is_hidden_in_a_title_or_an_author_is_shown_escaped_and_the_rest_ca
         (HISTORY, json!({ "since": "2020-01-01" })),
         (TAGS, json!({})),
         (TREE, json!({})),
+        (UPDATE, json!({ "id": id, "content": "# Newer\n" })),
     ] {
         told += &read(&served, tool, arguments).await.unwrap().to_string();
     }
