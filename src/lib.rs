@@ -10,6 +10,7 @@
 )]
 
 pub mod audit;
+mod blocking;
 pub mod change;
 pub mod checks;
 pub mod cli;

@@ -15,6 +15,7 @@ use super::progress::{IndexProgress, SearchWait};
 use super::quota::{Evictable, IndexQuota};
 use super::settings::{IndexMode, IndexSettings};
 use super::store::{self, Home, IndexCounts, IndexError, Store};
+use crate::blocking;
 use crate::page::{Locale, PagePath};
 use crate::share::OneByOne;
 use crate::wiki::{Wiki, WikiError};
@@ -321,12 +322,12 @@ impl ContentIndex {
         act: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
     ) -> Option<T> {
         let this = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || {
+        let done = blocking::run(move || {
             let mut held = this.store();
             let held = held.as_mut().filter(|held| held.generation == generation)?;
             Some(act(&mut held.store))
         });
-        done.await.ok()??.ok()
+        done.await??.ok()
     }
 
     pub(super) fn store(&self) -> MutexGuard<'_, Option<KeyedStore>> {

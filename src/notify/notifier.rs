@@ -146,10 +146,10 @@ impl NotifyTarget {
             NotifyTo::Command(command) => {
                 let (command, input) = (command.clone(), Arc::from(json));
                 let run = move || checks::carry_out(&command, &input, command.timeout);
-                match tokio::task::spawn_blocking(run).await {
+                match crate::blocking::run(run).await {
                     // The command's output stays out of our log: it may repeat anything.
-                    Ok(told) => told.map_err(|(why, _)| format!("the command {why}")),
-                    Err(_) => Err("the command broke off".to_owned()),
+                    Some(told) => told.map_err(|(why, _)| format!("the command {why}")),
+                    None => Err("the command broke off".to_owned()),
                 }
             }
         }

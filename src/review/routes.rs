@@ -162,10 +162,10 @@ async fn show_new_text(
     let (one, editor, content) = text.ok_or_else(no_set)?;
     let address = bench.wiki.page_url(&one.locale, &one.path);
     let base = address.clone();
-    let shown = tokio::task::spawn_blocking(move || rendered::rendered(&editor, &content, &base));
+    let shown = crate::blocking::run(move || rendered::rendered(&editor, &content, &base));
     let shown = shown
         .await
-        .map_err(|_| broken("The text could not be rendered."))?;
+        .ok_or_else(|| broken("The text could not be rendered."))?;
     let frame = reviews.frame(&visitor).await;
     Ok(page(
         StatusCode::OK,

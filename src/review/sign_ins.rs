@@ -16,7 +16,8 @@ use crate::audit::ClientId;
 use crate::hex;
 use crate::oauth::PersonClaims;
 use crate::store::{
-    DocumentKind, Fence, HeldLease, LeaseName, LeaseQueue, Store, StoreError, StoreHome, wait_for,
+    self, DocumentKind, Fence, HeldLease, LeaseName, LeaseQueue, Store, StoreError, StoreHome,
+    wait_for,
 };
 
 /// The kind of the documents.
@@ -306,8 +307,7 @@ impl SignIns {
             }
             Ok(is_first?.then_some((cookie, session)))
         };
-        let taken = tokio::task::spawn_blocking(work).await;
-        taken.unwrap_or_else(|_| Err(StoreError::BrokenOff.into()))
+        store::blocking(work).await
     }
 
     /// The sign-in of a name; `None` if there is none, or what is there cannot be ours.

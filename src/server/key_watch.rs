@@ -88,8 +88,8 @@ impl KeyWatch {
     /// Reads the present key; `None` if it is not a key, which is logged once.
     pub(super) async fn read(&self, why: Why) -> Option<ApiKey> {
         let source = self.source.clone();
-        let read = tokio::task::spawn_blocking(move || (source.stamp(), source.read()));
-        let (stamp, read) = read.await.ok()?;
+        let read = crate::blocking::run(move || (source.stamp(), source.read()));
+        let (stamp, read) = read.await?;
         let mut state = self.state.lock();
         let is_news = state.stamp != stamp || why == Why::Asked;
         state.stamp = stamp;

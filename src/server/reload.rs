@@ -13,6 +13,7 @@ use super::mcp::many_sites::check_names;
 use super::own_tools::Unasked;
 use super::site::{Site, Sites};
 use crate::audit::{AuditEntry, AuditEvent, CallId};
+use crate::blocking;
 use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, SettingsDiff, Stamps};
 use crate::site::SiteName;
 use crate::write::Timeouts;
@@ -100,11 +101,11 @@ impl Reload {
     /// Takes over what there is now, or says why not.
     async fn look(&mut self, now: Stamps) {
         let given = self.given.clone();
-        let read = tokio::task::spawn_blocking(move || Layers::load(&given)).await;
+        let read = blocking::run(move || Layers::load(&given)).await;
         let taken = match read {
-            Ok(Ok(layers)) => self.take(layers, &now).await,
-            Ok(Err(faults)) => Err(told(&faults)),
-            Err(_) => Err("they could not be read".to_owned()),
+            Some(Ok(layers)) => self.take(layers, &now).await,
+            Some(Err(faults)) => Err(told(&faults)),
+            None => Err("they could not be read".to_owned()),
         };
         self.stamps = now;
         let was = self.sites.fault();
@@ -129,9 +130,9 @@ impl Reload {
             return;
         };
         let given = self.given.clone();
-        let layers = tokio::task::spawn_blocking(move || Layers::load_in_part(&given)).await;
+        let layers = blocking::run(move || Layers::load_in_part(&given)).await;
         // Of what cannot be read at all, nobody knows whether it closes anything.
-        let Ok(Some(layers)) = layers else { return };
+        let Some(Some(layers)) = layers else { return };
         for site in all.iter() {
             let app = site.app();
             let closed = self.closed_gates(&layers, site, &app);
@@ -179,8 +180,8 @@ impl Reload {
         }
         let to_read = layers.clone();
         // Reading may run the command of a key.
-        let read = tokio::task::spawn_blocking(move || read_every(&to_read, of_all)).await;
-        let read = read.map_err(|_| "they could not be read".to_owned())??;
+        let read = blocking::run(move || read_every(&to_read, of_all)).await;
+        let read = read.ok_or_else(|| "they could not be read".to_owned())??;
         let mut made = Vec::new();
         let mut serve = None;
         for (new, settings) in read {

@@ -180,7 +180,6 @@ where
     E: From<StoreError> + Send + 'static,
     W: FnOnce() -> Result<T, E> + Send + 'static,
 {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or(Err(StoreError::BrokenOff.into()))
+    let done = crate::blocking::run(work).await;
+    done.unwrap_or(Err(StoreError::BrokenOff.into()))
 }

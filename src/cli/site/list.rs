@@ -81,15 +81,15 @@ async fn seen(layers: &Layers) -> SiteStatus {
     let read = {
         let layers = layers.clone();
         // Reading may run the command of a key.
-        tokio::task::spawn_blocking(move || Settings::load(&layers)).await
+        crate::blocking::run(move || Settings::load(&layers)).await
     };
     let settings = match read {
-        Ok(Ok(settings)) => settings,
-        Ok(Err(faults)) => {
+        Some(Ok(settings)) => settings,
+        Some(Err(faults)) => {
             seen.fault = faults.first().map(ToString::to_string);
             return seen;
         }
-        Err(_) => {
+        None => {
             seen.fault = Some("the settings could not be read".to_owned());
             return seen;
         }

@@ -195,13 +195,10 @@ async fn blocking<T: Send + 'static>(
     let broken = || RecordReadError::Fault("the reading broke off".to_owned());
     let permit = readers.place().await?;
     // The work goes on though its reader hangs up, and counts as reading until it ends.
-    let read = tokio::task::spawn_blocking(move || {
+    let read = crate::blocking::run(move || {
         let done = work();
         drop(permit);
         done
     });
-    match read.await {
-        Ok(read) => Ok(read?),
-        Err(_) => Err(broken()),
-    }
+    Ok(read.await.ok_or_else(broken)??)
 }

@@ -127,9 +127,9 @@ async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, Bro
         return Err(nothing());
     }
     let log = visitor.reviewer.bench.desk.audit().clone();
-    let heads = tokio::task::spawn_blocking(move || log.runs.heads()).await;
-    let broken = |_| RecordReadError::Fault("the reading broke off".to_owned());
-    Ok(heads.map_err(broken)?.map_err(RecordReadError::from)?)
+    let heads = crate::blocking::run(move || log.runs.heads()).await;
+    let broken = || RecordReadError::Fault("the reading broke off".to_owned());
+    Ok(heads.ok_or_else(broken)?.map_err(RecordReadError::from)?)
 }
 
 /// The frame of a page of the record.

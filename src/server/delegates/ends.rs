@@ -196,11 +196,11 @@ fn notice(sites: &Sites, address: String) -> ServerNotice {
 /// Posts a notice; gives back what posts the next one.
 async fn post(posted: Option<PostedNotice>, now: Option<ServerNotice>) -> Option<PostedNotice> {
     let mut posted = posted?;
-    let work = tokio::task::spawn_blocking(move || {
+    let work = crate::blocking::run(move || {
         if let Err(error) = posted.renew(now.as_ref()) {
             tracing::debug!(%error, "others cannot be told that this server takes delegates");
         }
         posted
     });
-    work.await.ok()
+    work.await
 }

@@ -398,8 +398,8 @@ impl IssuerDoor for People {
         let cookie = random("").map_err(|error| away(&error.to_string()))?;
         let (kept, name) = (self.clients.sign_ins.clone(), digest(&cookie));
         let keep = move || kept.begin(&name, &record);
-        let kept = tokio::task::spawn_blocking(keep).await;
-        let kept = kept.unwrap_or_else(|_| Err("it broke off".to_owned()));
+        let kept = crate::blocking::run(keep).await;
+        let kept = kept.unwrap_or_else(|| Err("it broke off".to_owned()));
         kept.map_err(|fault| {
             tracing::error!("a sign-in cannot be kept: {fault}");
             away("The sign-in could not be kept; the server's log says more.")

@@ -77,8 +77,8 @@ pub(in crate::server) async fn arguments(
         None => Ok(request.arguments.take().unwrap_or_default().into()),
         Some(Err(refusal)) => Ok(refusal.into()),
         Some(Ok(json)) => {
-            let read = tokio::task::spawn_blocking(move || Arguments::read(&json)).await;
-            let read = read.ok().and_then(Result::ok);
+            let read = crate::blocking::run(move || Arguments::read(&json)).await;
+            let read = read.and_then(Result::ok);
             read.ok_or_else(|| malformed("tools/call"))
         }
     }

@@ -51,7 +51,7 @@ pub(in crate::write) async fn look(
         return set.iter().map(|one| unknown(&one.change)).collect();
     };
     let set = set.clone();
-    let looked = tokio::task::spawn_blocking(move || known.around(&set, until));
+    let looked = crate::blocking::run(move || known.around(&set, until));
     looked.await.unwrap_or_default()
 }
 

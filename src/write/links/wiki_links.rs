@@ -156,7 +156,7 @@ impl WikiLinks {
         place: PagePlace,
     ) -> Result<BTreeSet<i64>, Failure> {
         let until = Instant::now() + LOOKING;
-        let looked = tokio::task::spawn_blocking(move || {
+        let looked = crate::blocking::run(move || {
             let (mut linking, is_whole) = self.linking(&[place.clone()].into(), until);
             let mut linking = linking.remove(&place).unwrap_or_default();
             let is_it = |page: &&PageReading| (&page.locale, &page.path) == (&place.0, &place.1);
@@ -165,7 +165,7 @@ impl WikiLinks {
             }
             is_whole.then_some(linking)
         });
-        looked.await.ok().flatten().ok_or_else(busy)
+        looked.await.flatten().ok_or_else(busy)
     }
 
     /// The pages that link to each of some places, and whether all links were searched.
