@@ -125,7 +125,11 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
         under_way: Arc::default(),
         waits_until: None,
     };
-    let ended = match handler.serve_with_ct(transport, connection).await {
+    let ended = match handler
+        .into_dyn()
+        .serve_with_ct(transport, connection)
+        .await
+    {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::Cancelled) if stop.is_cancelled() => Ok(StdioEnd::ByToken),
             Ok(_) => Ok(StdioEnd::ByClient),
