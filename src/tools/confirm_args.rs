@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
+use super::any_tool::AnyTool;
 use super::arguments::Arguments;
 use super::context::ToolContext;
-use super::tool::Tool;
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 
@@ -35,7 +35,8 @@ impl Completed {
     /// # Errors
     /// `CONFIRM_MISMATCH` if another tool issued the token: the call is refused whatever else it
     /// says.
-    pub(super) fn new<T: Tool>(
+    pub(super) fn new(
+        tool: &AnyTool,
         context: &ToolContext,
         required: Option<&Value>,
         arguments: Arguments,
@@ -44,15 +45,15 @@ impl Completed {
             arguments,
             ..Self::default()
         };
-        if !T::KIND.writes() {
+        if !tool.kind.writes() {
             return Ok(plain(arguments));
         }
         let given = arguments.members();
         let Some(token) = given.get(CONFIRM).and_then(Value::as_str) else {
             // The caller's own call is shared, since its arguments may be large.
             let own = context.caller.asked.clone();
-            let own = own.filter(|asked| asked.tool == T::NAME);
-            let asked = own.unwrap_or_else(|| Asked::new(T::NAME, given.clone()));
+            let own = own.filter(|asked| asked.tool == tool.name);
+            let asked = own.unwrap_or_else(|| Asked::new(tool.name, given.clone()));
             return Ok(Self {
                 asked: Some(asked),
                 ..plain(arguments)
@@ -62,14 +63,14 @@ impl Completed {
             Ok(Some(asked)) => asked,
             Ok(None) => return Ok(plain(arguments)),
             Err(failure) => {
-                let is_short = T::IN_PREVIEW.iter().any(|name| !arguments.has(name));
+                let is_short = tool.in_preview.iter().any(|name| !arguments.has(name));
                 return Ok(Self {
                     fault: Some(failure).filter(|_| is_short),
                     ..plain(arguments)
                 });
             }
         };
-        if asked.tool != T::NAME {
+        if asked.tool != tool.name {
             let message = format!("The token was given for a preview of {}.", asked.tool);
             return Err(Failure::new(Code::ConfirmMismatch, message));
         }
@@ -79,7 +80,7 @@ impl Completed {
         };
         let differing = given.iter().filter(differs);
         let differing: Vec<String> = differing.map(|(name, _)| name.clone()).collect();
-        let members = if differing.is_empty() && T::IN_PREVIEW.is_empty() {
+        let members = if differing.is_empty() && tool.in_preview.is_empty() {
             // The call asks for exactly what was previewed: nothing needs to be filled in.
             let is_kept =
                 |name: &String| name == CONFIRM || name == IF_UPDATED_AT || is_required(name);
@@ -91,7 +92,7 @@ impl Completed {
             members.shift_remove(IF_UPDATED_AT);
             // The arguments that name the page must be given; they are never filled in.
             let may_be_left_out =
-                |name: &String| T::IN_PREVIEW.contains(&name.as_str()) || !is_required(name);
+                |name: &String| tool.in_preview.contains(&name.as_str()) || !is_required(name);
             members.retain(|name, _| may_be_left_out(name));
             members.extend(given.clone());
             members

@@ -4,6 +4,7 @@
 //! what it does. A new one is one file and one line in the registry's list.
 
 mod add_comment;
+mod any_tool;
 mod arguments;
 mod bulk_update_pages;
 mod changes;

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
+use super::any_tool::{AnyTool, ToolFuture, bug};
 use super::arguments::Arguments;
 use super::confirm_args::Completed;
 use super::context::ToolContext;
@@ -17,12 +17,11 @@ use super::output::written;
 use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
-use super::{detail, input, page_argument, propose, schema};
-use crate::error::{Code, Failure, capitalised};
+use super::{detail, page_argument, propose, schema};
+use crate::error::{Failure, capitalised};
 use crate::gates::Asked;
 use crate::write::Extent;
 
-pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 pub(super) type ToolFn = Box<dyn Fn(ToolContext, Arguments) -> ToolFuture + Send + Sync>;
 
 /// A tool as a client sees it.
@@ -207,62 +206,68 @@ impl Registry {
     /// # Errors
     /// [`DuplicateTool`].
     pub fn add<T: Tool>(&mut self) -> Result<(), DuplicateTool> {
-        if self.find(T::NAME).is_some() {
-            return Err(DuplicateTool(T::NAME));
+        self.add_any(AnyTool::of::<T>())
+    }
+
+    fn add_any(&mut self, tool: AnyTool) -> Result<(), DuplicateTool> {
+        if self.find(tool.name).is_some() {
+            return Err(DuplicateTool(tool.name));
         }
-        let mut schema = schema::of_input::<T::Input>();
+        let mut schema = (tool.schema)();
         if !self.takes_drafts {
             schema::without_member(&mut schema, DRAFT);
         }
-        if T::SHOWS_CHANGES {
+        if tool.shows_changes {
             detail::add_to(&mut schema);
         }
-        if T::CAN_PROPOSE {
+        if tool.can_propose {
             propose::add_to(&mut schema);
         }
-        if T::TAKES_PAGE_NAME {
+        if tool.takes_page_name {
             page_argument::add_to(&mut schema);
         }
-        if T::TAKES_FOLDER {
+        if tool.takes_folder {
             page_argument::add_folder_to(&mut schema);
         }
         let schema = Arc::new(schema);
         let of_check = Arc::clone(&schema);
         let described = |description: &'static str, answer, is_brief| ToolDefinition {
-            name: T::NAME,
-            title: capitalised(&T::NAME.trim_start_matches("wikijs_").replace('_', " ")),
+            name: tool.name,
+            title: capitalised(&tool.name.trim_start_matches("wikijs_").replace('_', " ")),
             description: description.into(),
-            kind: T::KIND,
-            most_bytes: T::MOST_BYTES,
-            shows_image: T::SHOWS_IMAGE,
-            input: schema::shown::<T>(&schema, is_brief),
+            kind: tool.kind,
+            most_bytes: tool.most_bytes,
+            shows_image: tool.shows_image,
+            input: schema::shown(&schema, &tool.optional(), is_brief),
             output: schema::of_answer(answer),
             alone: None,
             custom: None,
         };
-        let alone = T::DESCRIBED_BY.map(|by| Alone {
+        let alone = tool.described_by.map(|by| Alone {
             without: by.tool,
             definition: Arc::new(described(by.alone.0, by.alone.1, false)),
         });
         let definition = ToolDefinition {
             alone,
-            ..described(T::DESCRIPTION, T::ANSWER, T::DESCRIBED_BY.is_some())
+            ..described(tool.description, tool.answer, tool.described_by.is_some())
         };
-        let call = answering::<T>(schema);
+        let call: ToolFn = Box::new(move |context, arguments| {
+            Box::pin(answer(tool, Arc::clone(&schema), context, arguments))
+        });
         let check: ArgumentCheck = Box::new(move |mut arguments| {
-            if T::SHOWS_CHANGES {
+            if tool.shows_changes {
                 detail::take_argument(&mut arguments, &mut Extent::default());
             }
-            if T::CAN_PROPOSE {
+            if tool.can_propose {
                 propose::take(&mut arguments, &mut false);
             }
-            if T::TAKES_PAGE_NAME {
+            if tool.takes_page_name {
                 page_argument::insert_placeholder_id(&mut arguments);
             }
-            if T::TAKES_FOLDER {
+            if tool.takes_folder {
                 page_argument::resolve_folder(&mut arguments)?;
             }
-            input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
+            (tool.read)(&of_check, arguments).map(drop)
         });
         self.entries.push(RegisteredTool {
             definition,
@@ -317,117 +322,97 @@ async fn unbroken<R>(work: impl Future<Output = Result<R, Failure>>) -> Result<R
     done.unwrap_or_else(|_| Err(bug("The tool broke off.")))
 }
 
-/// Calls a tool: its arguments are completed, read and checked, and a panic is an answer, too.
-fn answering<T: Tool>(schema: Arc<Map<String, Value>>) -> ToolFn {
-    Box::new(move |mut context, mut arguments| {
-        let schema = Arc::clone(&schema);
-        if T::SHOWS_CHANGES {
-            detail::take_argument(&mut arguments, &mut context.caller.extent);
-        }
-        if T::CAN_PROPOSE {
-            propose::take(&mut arguments, &mut context.caller.proposes);
-        }
-        Box::pin(async move {
-            let token = arguments.members().get("confirm").and_then(Value::as_str);
-            let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
-            // Failed write calls are recorded too.
-            let refused = async |context: &ToolContext, failure| {
-                if T::KIND.writes() {
-                    let (desk, token) = (&context.desk, token.as_deref());
-                    return desk.refuse_input(&context.caller, token, failure).await;
-                }
-                failure
-            };
-            let unnamed = if T::TAKES_PAGE_NAME {
-                unbroken(page_argument::resolve(&context, T::KIND, &mut arguments)).await
-            } else if T::TAKES_FOLDER {
-                page_argument::resolve_folder(&mut arguments)
-            } else {
-                Ok(())
-            };
-            let is_recipe = context.caller.asked.is_some();
-            if T::KIND.writes() && !is_recipe {
-                let asked = Asked::new(T::NAME, arguments.members().clone());
-                context.caller.asked = Some(asked);
-            }
-            if let Some(token) = token.as_ref().filter(|_| T::KIND.writes()) {
-                let fetched = context.desk.fetch_preview(&context.caller, token);
-                if let Err(failure) = Box::pin(fetched).await {
-                    return Err(refused(&context, failure).await);
-                }
-            }
-            if T::KIND.writes()
-                && let Some(left) = what_became(&context, &arguments).await?
-            {
-                return written(left);
-            }
-            if context.caller.proposes
-                && let Err(failure) = propose::unconfirmed(&arguments)
-            {
-                return Err(refused(&context, failure).await);
-            }
-            if let Err(failure) = unnamed {
-                // The write that the token was for may have changed the name.
-                let of_token = |token: &String| context.desk.asked(&context.caller, token).err();
-                let failure = token.as_ref().and_then(of_token).unwrap_or(failure);
-                return Err(refused(&context, failure).await);
-            }
-            let required = schema.get("required").cloned();
-            let read = match Completed::new::<T>(&context, required.as_ref(), arguments) {
-                Ok(mut call) => {
-                    // A rule may leave to people only now what a preview showed.
-                    if let Some(shown) = call.shown.take().filter(|_| !is_recipe) {
-                        context.caller.asked = Some(shown);
-                    }
-                    match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
-                        Ok(input) => Ok((input, call)),
-                        Err(failure) => Err(call.unread(failure)),
-                    }
-                }
-                Err(failure) => Err(failure),
-            };
-            let (input, mut call) = match read {
-                Ok(read) => read,
-                Err(failure) => return Err(refused(&context, failure).await),
-            };
-            let of_call = call.take_asked();
-            let of_call =
-                of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
-            let extent = context.caller.extent;
-            let output = unbroken(T::run(context, input)).await;
-            let output = output.map_err(|failure| {
-                let failure = call.refused(required.as_ref(), failure);
-                if T::SHOWS_CHANGES {
-                    detail::bounded(failure, extent)
-                } else {
-                    failure
-                }
-            })?;
-            let output = written(output)?;
-            let token = output.get("confirm").and_then(Value::as_str);
-            if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
-                desk.keep_asked(&caller, token, asked).await;
-            }
-            Ok(output)
-        })
-    })
-}
-
-/// Reads the arguments of a tool; large ones on a blocking thread, so that other calls need not
-/// wait.
-async fn parse<T: Tool>(
+/// Answers a call: its arguments are completed, read and checked, and a panic is an answer, too.
+async fn answer(
+    tool: AnyTool,
     schema: Arc<Map<String, Value>>,
-    arguments: Arguments,
-) -> Result<T::Input, Failure> {
-    let is_large = arguments.is_large();
-    let parse = move || input::parse::<T::Input>(&schema, T::EXPLAINED, arguments);
-    if !is_large {
-        return parse();
+    mut context: ToolContext,
+    mut arguments: Arguments,
+) -> Result<Value, Failure> {
+    if tool.shows_changes {
+        detail::take_argument(&mut arguments, &mut context.caller.extent);
     }
-    let parsed = tokio::task::spawn_blocking(parse).await;
-    parsed.unwrap_or_else(|_| Err(bug("The tool broke off.")))
-}
-
-fn bug(message: &str) -> Failure {
-    Failure::new(Code::InternalError, message)
+    if tool.can_propose {
+        propose::take(&mut arguments, &mut context.caller.proposes);
+    }
+    let token = arguments.members().get("confirm").and_then(Value::as_str);
+    let token = token.filter(|_| tool.kind.writes()).map(str::to_owned);
+    // Failed write calls are recorded too.
+    let refused = async |context: &ToolContext, failure| {
+        if tool.kind.writes() {
+            let (desk, token) = (&context.desk, token.as_deref());
+            return desk.refuse_input(&context.caller, token, failure).await;
+        }
+        failure
+    };
+    let unnamed = if tool.takes_page_name {
+        unbroken(page_argument::resolve(&context, tool.kind, &mut arguments)).await
+    } else if tool.takes_folder {
+        page_argument::resolve_folder(&mut arguments)
+    } else {
+        Ok(())
+    };
+    let is_recipe = context.caller.asked.is_some();
+    if tool.kind.writes() && !is_recipe {
+        let asked = Asked::new(tool.name, arguments.members().clone());
+        context.caller.asked = Some(asked);
+    }
+    if let Some(token) = &token {
+        let fetched = context.desk.fetch_preview(&context.caller, token);
+        if let Err(failure) = Box::pin(fetched).await {
+            return Err(refused(&context, failure).await);
+        }
+    }
+    if tool.kind.writes()
+        && let Some(left) = what_became(&context, &arguments).await?
+    {
+        return written(left);
+    }
+    let unnamed = unnamed.map_err(|failure| {
+        // The write that the token was for may have changed the name.
+        let of_token = |token: &String| context.desk.asked(&context.caller, token).err();
+        token.as_ref().and_then(of_token).unwrap_or(failure)
+    });
+    let required = schema.get("required").cloned();
+    let begun = if context.caller.proposes {
+        propose::unconfirmed(&arguments).and(unnamed)
+    } else {
+        unnamed
+    };
+    let read = async |context: &mut ToolContext| {
+        begun?;
+        let mut call = Completed::new(&tool, context, required.as_ref(), arguments)?;
+        // A rule may leave to people only now what a preview showed.
+        if let Some(shown) = call.shown.take().filter(|_| !is_recipe) {
+            context.caller.asked = Some(shown);
+        }
+        match tool
+            .read_call(schema, std::mem::take(&mut call.arguments))
+            .await
+        {
+            Ok(run) => Ok((run, call)),
+            Err(failure) => Err(call.unread(failure)),
+        }
+    };
+    let (run, mut call) = match read(&mut context).await {
+        Ok(read) => read,
+        Err(failure) => return Err(refused(&context, failure).await),
+    };
+    let of_call = call.take_asked();
+    let of_call = of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
+    let extent = context.caller.extent;
+    let output = unbroken(run(context)).await;
+    let output = output.map_err(|failure| {
+        let failure = call.refused(required.as_ref(), failure);
+        if tool.shows_changes {
+            detail::bounded(failure, extent)
+        } else {
+            failure
+        }
+    })?;
+    let token = output.get("confirm").and_then(Value::as_str);
+    if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
+        desk.keep_asked(&caller, token, asked).await;
+    }
+    Ok(output)
 }

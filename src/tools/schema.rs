@@ -9,9 +9,6 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-use super::page_argument;
-use super::tool::Tool;
-
 /// The schema of arguments.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = generated(SchemaSettings::draft2020_12(), T::json_schema);
@@ -19,19 +16,17 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The schema of arguments as clients see it. Arguments that a confirmed call takes from its
-/// preview are not required, and obvious bounds are left out: the whole schema is in every client's
+/// The schema of arguments as clients see it. The optional ones are not required, and obvious bounds are left out: the whole schema is in every client's
 /// context from the first call on, and a call that exceeds a bound gets an error naming it. A brief
 /// schema has no descriptions.
-pub(super) fn shown<T: Tool>(schema: &Map<String, Value>, is_brief: bool) -> Map<String, Value> {
+pub(super) fn shown(
+    schema: &Map<String, Value>,
+    optional: &[&str],
+    is_brief: bool,
+) -> Map<String, Value> {
     let mut shown = schema.clone();
     if let Some(Value::Array(required)) = shown.get_mut("required") {
-        let is_named = |name: &Value| {
-            T::TAKES_PAGE_NAME && name == page_argument::ID
-                || T::TAKES_FOLDER && name == page_argument::PATH
-        };
-        let is_taken = |name: &Value| T::IN_PREVIEW.iter().any(|taken| name == taken);
-        required.retain(|name| !is_taken(name) && !is_named(name));
+        required.retain(|name| !optional.iter().any(|other| name == other));
         if required.is_empty() {
             shown.shift_remove("required");
         }
@@ -111,7 +106,7 @@ pub(super) fn of_answer(told: &str) -> Map<String, Value> {
 
 fn generated(
     mut settings: SchemaSettings,
-    make: impl Fn(&mut schemars::SchemaGenerator) -> Schema,
+    make: fn(&mut schemars::SchemaGenerator) -> Schema,
 ) -> Map<String, Value> {
     settings.inline_subschemas = true;
     let mut schema = make(&mut settings.into_generator());

@@ -1,0 +1,98 @@
+//! A tool without its types, so that what all tools share is compiled once.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::arguments::Arguments;
+use super::context::ToolContext;
+use super::output::written;
+use super::tool::{DescribedBy, Tool, ToolKind};
+use super::{input, page_argument, schema};
+use crate::blocking;
+use crate::error::{Code, Failure};
+
+pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+
+/// A call whose arguments are read.
+pub(super) type ReadCall = Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>;
+
+/// A tool without its types: the constants of [`Tool`], and what depends on the types.
+#[derive(Clone, Copy)]
+pub(super) struct AnyTool {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    pub(super) answer: &'static str,
+    pub(super) kind: ToolKind,
+    pub(super) described_by: Option<DescribedBy>,
+    pub(super) in_preview: &'static [&'static str],
+    pub(super) most_bytes: usize,
+    pub(super) shows_image: bool,
+    pub(super) takes_page_name: bool,
+    pub(super) takes_folder: bool,
+    pub(super) shows_changes: bool,
+    pub(super) can_propose: bool,
+    /// Makes the schema of its arguments.
+    pub(super) schema: fn() -> Map<String, Value>,
+    /// Reads arguments by their schema.
+    pub(super) read: fn(&Map<String, Value>, Arguments) -> Result<ReadCall, Failure>,
+}
+
+fn read<T: Tool>(schema: &Map<String, Value>, arguments: Arguments) -> Result<ReadCall, Failure> {
+    let input = input::parse::<T::Input>(schema, T::EXPLAINED, arguments)?;
+    Ok(Box::new(|context| {
+        Box::pin(async { written(T::run(context, input).await?) })
+    }))
+}
+
+impl AnyTool {
+    pub(super) const fn of<T: Tool>() -> Self {
+        Self {
+            name: T::NAME,
+            description: T::DESCRIPTION,
+            answer: T::ANSWER,
+            kind: T::KIND,
+            described_by: T::DESCRIBED_BY,
+            in_preview: T::IN_PREVIEW,
+            most_bytes: T::MOST_BYTES,
+            shows_image: T::SHOWS_IMAGE,
+            takes_page_name: T::TAKES_PAGE_NAME,
+            takes_folder: T::TAKES_FOLDER,
+            shows_changes: T::SHOWS_CHANGES,
+            can_propose: T::CAN_PROPOSE,
+            schema: schema::of_input::<T::Input>,
+            read: read::<T>,
+        }
+    }
+
+    /// Arguments that are required in the end, and that a call need not give: what a preview's token
+    /// replaces, and what another argument names.
+    pub(super) fn optional(&self) -> Vec<&'static str> {
+        let id = self.takes_page_name.then_some(page_argument::ID);
+        let path = self.takes_folder.then_some(page_argument::PATH);
+        id.into_iter()
+            .chain(path)
+            .chain(self.in_preview.iter().copied())
+            .collect()
+    }
+
+    /// Reads a call; a large one on a blocking thread, so that other calls need not wait.
+    pub(super) async fn read_call(
+        &self,
+        schema: Arc<Map<String, Value>>,
+        arguments: Arguments,
+    ) -> Result<ReadCall, Failure> {
+        let read = self.read;
+        if !arguments.is_large() {
+            return read(&schema, arguments);
+        }
+        let reading = blocking::run(move || read(&schema, arguments));
+        let read = reading.await;
+        read.unwrap_or_else(|| Err(bug("The tool broke off.")))
+    }
+}
+
+pub(super) fn bug(message: &str) -> Failure {
+    Failure::new(Code::InternalError, message)
+}
