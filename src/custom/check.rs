@@ -9,7 +9,7 @@ use graphql_parser::query::{
 };
 
 use super::literal::{Literals, NESTED, Variables};
-use super::schema::{Input, Of, SchemaField, Type};
+use super::schema::{Of, SchemaMembers, Type};
 use super::sdl::type_reference;
 use super::secrets::{is_secret, touches_pages};
 use super::variables::schema_of;
@@ -302,7 +302,7 @@ impl<'a, 'b> Checker<'a, 'b> {
             ));
         }
         self.touches_pages |= touches_pages(parent == schema.query, name, parent, leads_to);
-        self.arguments(field, found, parent);
+        self.arguments(field, &found.arguments, parent);
         let set = &field.selection_set;
         match (schema.is_leaf(leads_to), set.items.is_empty()) {
             (true, true) => {}
@@ -325,17 +325,23 @@ impl<'a, 'b> Checker<'a, 'b> {
         format!("{parent} has no field {name}{meant}")
     }
 
-    fn arguments(&mut self, field: &'a AstField<'b, QueryText>, found: &SchemaField, parent: &str) {
+    fn arguments(
+        &mut self,
+        field: &'a AstField<'b, QueryText>,
+        known: &SchemaMembers,
+        parent: &str,
+    ) {
         let (at, of) = (field.position, format!("{parent}.{}", field.name));
         for (name, value) in &field.arguments {
-            let Some(input) = found.arguments.get(name) else {
+            let Some(input) = known.get(name) else {
                 self.fault(at, format!("{of} has no argument {name}"));
                 continue;
             };
-            self.value(at, &format!("the argument {name} of {of}"), value, input);
+            let wanted = (&input.of, input.has_default);
+            self.value(at, &format!("the argument {name} of {of}"), value, wanted);
         }
         let is_given = |name: &str| field.arguments.iter().any(|(given, _)| given == name);
-        let missing: Vec<String> = (found.arguments.iter())
+        let missing: Vec<String> = (known.iter())
             .filter(|(name, input)| input.is_required() && !is_given(name))
             .map(|(name, input)| format!("{of} needs the argument {name}: {}", input.of))
             .collect();
@@ -344,10 +350,16 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    fn value(&mut self, at: Pos, what: &str, value: &'a AstValue<'b, QueryText>, input: &Input) {
+    fn value(
+        &mut self,
+        at: Pos,
+        what: &str,
+        value: &'a AstValue<'b, QueryText>,
+        (wanted, has_default): (&Of, bool),
+    ) {
         self.uses(value, 0);
         let literals = self.literals();
-        if let Err(fault) = literals.check(value, &input.of, 0, input.has_default) {
+        if let Err(fault) = literals.check(value, wanted, 0, has_default) {
             self.fault(at, format!("{what} {fault}"));
         }
     }
@@ -393,12 +405,8 @@ impl<'a, 'b> Checker<'a, 'b> {
                 self.fault(at, fault);
                 continue;
             }
-            let wanted = Input {
-                of: Of::Some(Box::new(Of::Named("Boolean".to_owned()))),
-                about: String::new(),
-                has_default: false,
-            };
-            self.value(at, &format!("@{name}(if)"), value, &wanted);
+            let wanted = Of::Some(Box::new(Of::Named("Boolean".to_owned())));
+            self.value(at, &format!("@{name}(if)"), value, (&wanted, false));
         }
     }
 }

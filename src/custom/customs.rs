@@ -18,7 +18,8 @@ pub struct SourceFile {
 /// The custom tools of a directory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Customs {
-    recipes: Vec<Recipe>,
+    /// Its recipes.
+    pub recipes: Vec<Recipe>,
     drafts: Vec<UncheckedQuery>,
     schema: Option<Schema>,
 }
@@ -71,11 +72,6 @@ impl Customs {
             ))
         };
         names.iter().enumerate().filter_map(second).collect()
-    }
-
-    /// Its recipes.
-    pub fn recipes(&self) -> &[Recipe] {
-        &self.recipes
     }
 
     /// The names of its queries.

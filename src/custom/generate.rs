@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::query::UncheckedQuery;
-use super::schema::{Of, SchemaField, Type};
+use super::schema::{Of, SchemaMember, Type};
 use super::secrets::is_secret;
 use super::variables::schema_of;
 use crate::custom::{Schema, SourceFile};
@@ -78,7 +78,7 @@ struct QueryDraft<'a> {
 
 impl<'a> QueryDraft<'a> {
     /// A field of a type, unless it holds secrets.
-    fn field(&self, parent: &str, name: &str) -> Result<&'a SchemaField, String> {
+    fn field(&self, parent: &str, name: &str) -> Result<&'a SchemaMember, String> {
         let fields = self.schema.fields(parent);
         let Some(field) = fields.and_then(|fields| fields.get(name)) else {
             let of_writes = |root: &String| {
@@ -105,7 +105,7 @@ impl<'a> QueryDraft<'a> {
     }
 
     /// A field with its arguments as variables.
-    fn call(&mut self, name: &str, field: &SchemaField) -> Result<String, String> {
+    fn call(&mut self, name: &str, field: &SchemaMember) -> Result<String, String> {
         let mut given = Vec::new();
         for (argument, input) in &field.arguments {
             if schema_of(self.schema, &input.of).is_none() {
@@ -148,10 +148,7 @@ impl<'a> QueryDraft<'a> {
         let mut text = String::new();
         for (name, field) in schema.fields(&parent).into_iter().flatten() {
             let leads_to = field.of.name();
-            let needs = field
-                .arguments
-                .values()
-                .any(super::schema::Input::is_required);
+            let needs = field.arguments.values().any(SchemaMember::is_required);
             let why = if is_secret(&parent, name, leads_to) {
                 "holds secrets"
             } else if needs {
@@ -233,7 +230,7 @@ impl<'a> QueryDraft<'a> {
             told.join("; ")
         })?;
         Ok(GeneratedQuery {
-            touches_pages: query.touches_pages(),
+            touches_pages: query.touches_pages,
             file: SourceFile { name: file, text },
         })
     }

@@ -1,10 +1,8 @@
 //! A schema as the wiki tells it.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
-use super::schema::{Input, Of, SchemaField, Type, about};
+use super::schema::{Of, SchemaMember, SchemaMembers, Type, about};
 use crate::custom::Schema;
 
 /// The query for a wiki's schema: names, types and descriptions, lists up to three deep.
@@ -101,8 +99,8 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
                 let values = told.enum_values.unwrap_or_default().into_iter();
                 Type::Enum(values.map(|value| value.name).collect())
             }
-            "INPUT_OBJECT" => Type::Input(inputs(told.input_fields.unwrap_or_default())?),
-            "OBJECT" | "INTERFACE" => Type::Fields(fields(told.fields.unwrap_or_default())?),
+            "INPUT_OBJECT" => Type::Input(members(told.input_fields.unwrap_or_default())?),
+            "OBJECT" | "INTERFACE" => Type::Fields(members(told.fields.unwrap_or_default())?),
             "UNION" => Type::Union,
             _ => return Err("has a type of an unknown kind".to_owned()),
         };
@@ -113,36 +111,19 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
     parts.checked()
 }
 
-fn fields(told: Vec<ToldMember>) -> Result<BTreeMap<String, SchemaField>, String> {
-    let field = |field: ToldMember| {
-        let of = type_from(&field.of)?;
-        let arguments = inputs(field.args)?;
-        let about = about(field.description.as_deref());
-        let found = SchemaField {
-            of,
-            about,
-            arguments,
+fn members(told: Vec<ToldMember>) -> Result<SchemaMembers, String> {
+    let member = |told: ToldMember| {
+        let found = SchemaMember {
+            of: type_from(&told.of)?,
+            about: about(told.description.as_deref()),
+            arguments: members(told.args)?,
+            has_default: told.default_value.is_some(),
         };
-        Ok((field.name, found))
+        Ok((told.name, found))
     };
     // A name of introspection has no place in a type.
     let own = told.into_iter().filter(|it| !it.name.starts_with("__"));
-    own.map(field).collect()
-}
-
-fn inputs(told: Vec<ToldMember>) -> Result<BTreeMap<String, Input>, String> {
-    let input = |input: ToldMember| {
-        let has_default = input.default_value.is_some();
-        let of = type_from(&input.of)?;
-        let about = about(input.description.as_deref());
-        let found = Input {
-            of,
-            about,
-            has_default,
-        };
-        Ok((input.name, found))
-    };
-    told.into_iter().map(input).collect()
+    own.map(member).collect()
 }
 
 fn type_from(told: &ToldOf) -> Result<Of, String> {

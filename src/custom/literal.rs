@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use graphql_parser::query::Value as AstValue;
 
-use super::schema::{Input, Of, Type};
+use super::schema::{Of, SchemaMembers, Type};
 use crate::custom::Schema;
 
 /// The most levels of nested lists and objects.
@@ -74,7 +74,7 @@ impl Literals<'_> {
 
     fn object(
         &self,
-        fields: &BTreeMap<String, Input>,
+        fields: &SchemaMembers,
         members: &BTreeMap<String, AstValue<'_, String>>,
         depth: usize,
     ) -> Result<(), String> {

@@ -34,20 +34,10 @@ pub struct Query {
     pub description: String,
     /// The schema of its arguments.
     pub input: Map<String, Value>,
-    text: String,
-    touches_pages: bool,
-}
-
-impl Query {
     /// Its text, as it is sent.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
+    pub text: String,
     /// True if it may show something of pages, comments or assets.
-    pub const fn touches_pages(&self) -> bool {
-        self.touches_pages
-    }
+    pub touches_pages: bool,
 }
 
 /// The file of a query, read but not held against a schema yet.

@@ -338,7 +338,7 @@ fn template_faults(
 
 /// The path with a plain word in each place for a value: what of it is wrong is the operator's own.
 fn skeleton(template: &Template) -> String {
-    let parts = template.parts().iter().map(|part| match part {
+    let parts = template.0.iter().map(|part| match part {
         TemplatePart::Text(text) => text,
         TemplatePart::Day(_) | TemplatePart::Argument(_) => "word",
     });
@@ -348,7 +348,7 @@ fn skeleton(template: &Template) -> String {
 /// True if the first segment is the operator's own text.
 fn begins_fixed(template: &Template, arguments: &[RecipeArgument]) -> bool {
     let mut before = String::new();
-    for part in template.parts() {
+    for part in &template.0 {
         match part {
             TemplatePart::Text(text) => before.push_str(text.trim_start_matches('/')),
             TemplatePart::Day(word) => before.push_str(word),

@@ -32,32 +32,29 @@ pub(super) enum Type {
     Scalar,
     Enum(BTreeSet<String>),
     /// An input object, by its fields.
-    Input(BTreeMap<String, Input>),
+    Input(SchemaMembers),
     /// An object or interface, by its fields.
-    Fields(BTreeMap<String, SchemaField>),
+    Fields(SchemaMembers),
     /// A union: it has no fields of its own.
     Union,
 }
 
-/// A field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SchemaField {
-    pub(super) of: Of,
-    /// The schema's description in one line; empty without one.
-    pub(super) about: String,
-    pub(super) arguments: BTreeMap<String, Input>,
-}
+/// The fields of a type, or the arguments of a field, by their names.
+pub(super) type SchemaMembers = BTreeMap<String, SchemaMember>;
 
-/// An argument, or a field of an input object.
+/// A field; an argument, or a field of an input object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Input {
+pub(super) struct SchemaMember {
     pub(super) of: Of,
     /// The schema's description in one line; empty without one.
     pub(super) about: String,
+    /// Of a field that is asked for.
+    pub(super) arguments: SchemaMembers,
+    /// Never of a field that is asked for.
     pub(super) has_default: bool,
 }
 
-impl Input {
+impl SchemaMember {
     /// True if a value must be given.
     pub(super) fn is_required(&self) -> bool {
         matches!(self.of, Of::Some(_)) && !self.has_default
@@ -140,17 +137,8 @@ impl Schema {
                     members += values.len();
                     values.iter().try_for_each(|name| check_name(name))?;
                 }
-                Type::Input(fields) => {
-                    members += fields.len();
-                    self.check_inputs(fields)?;
-                }
-                Type::Fields(fields) => {
-                    for (name, field) in fields {
-                        members += 1 + field.arguments.len();
-                        check_name(name)?;
-                        self.check_of(&field.of)?;
-                        self.check_inputs(&field.arguments)?;
-                    }
+                Type::Input(fields) | Type::Fields(fields) => {
+                    members += self.check_members(fields)?;
                 }
             }
             if members > MOST_MEMBERS {
@@ -160,10 +148,12 @@ impl Schema {
         Ok(self)
     }
 
-    fn check_inputs(&self, inputs: &BTreeMap<String, Input>) -> Result<(), String> {
-        inputs.iter().try_for_each(|(name, input)| {
+    /// How many members there are, with the members' own.
+    fn check_members(&self, members: &SchemaMembers) -> Result<usize, String> {
+        members.iter().try_fold(0, |count, (name, member)| {
             check_name(name)?;
-            self.check_of(&input.of)
+            self.check_of(&member.of)?;
+            Ok(count + 1 + self.check_members(&member.arguments)?)
         })
     }
 
@@ -180,7 +170,7 @@ impl Schema {
     }
 
     /// The fields of a type; `None` if it has none.
-    pub(super) fn fields(&self, name: &str) -> Option<&BTreeMap<String, SchemaField>> {
+    pub(super) fn fields(&self, name: &str) -> Option<&SchemaMembers> {
         match self.types.get(name)? {
             Type::Fields(fields) => Some(fields),
             _ => None,

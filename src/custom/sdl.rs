@@ -10,7 +10,7 @@ use graphql_parser::schema::{
 };
 
 use super::nesting::is_too_deep;
-use super::schema::{Input, Of, SchemaField, Type, about};
+use super::schema::{Of, SchemaMember, SchemaMembers, Type, about};
 use crate::custom::{LineColumn, Schema, ToolFileFault};
 
 type SdlText = String;
@@ -143,26 +143,22 @@ fn type_of(definition: TypeDefinition<'_, SdlText>) -> (String, Type) {
     }
 }
 
-fn field(found: AstField<'_, SdlText>) -> (String, SchemaField) {
-    let arguments = found.arguments.into_iter().map(input).collect();
-    let of = type_reference(&found.field_type);
-    let about = about(found.description.as_deref());
-    let field = SchemaField {
-        of,
-        about,
-        arguments,
+fn field(found: AstField<'_, SdlText>) -> (String, SchemaMember) {
+    let field = SchemaMember {
+        of: type_reference(&found.field_type),
+        about: about(found.description.as_deref()),
+        arguments: found.arguments.into_iter().map(input).collect(),
+        has_default: false,
     };
     (found.name, field)
 }
 
-fn input(found: InputValue<'_, SdlText>) -> (String, Input) {
-    let of = type_reference(&found.value_type);
-    let has_default = found.default_value.is_some();
-    let about = about(found.description.as_deref());
-    let input = Input {
-        of,
-        about,
-        has_default,
+fn input(found: InputValue<'_, SdlText>) -> (String, SchemaMember) {
+    let input = SchemaMember {
+        of: type_reference(&found.value_type),
+        about: about(found.description.as_deref()),
+        arguments: SchemaMembers::new(),
+        has_default: found.default_value.is_some(),
     };
     (found.name, input)
 }

@@ -21,7 +21,7 @@ pub(super) enum TemplatePart {
 
 /// A text with places for values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template(Vec<TemplatePart>);
+pub(super) struct Template(pub(super) Vec<TemplatePart>);
 
 impl Template {
     /// Reads a template.
@@ -50,11 +50,6 @@ impl Template {
             parts.push(TemplatePart::Text(rest.to_owned()));
         }
         Ok(Self(parts))
-    }
-
-    /// Its parts.
-    pub(super) fn parts(&self) -> &[TemplatePart] {
-        &self.0
     }
 
     /// The names of the arguments in it.

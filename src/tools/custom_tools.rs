@@ -45,7 +45,7 @@ pub fn add_customs(
     schema: Option<&Schema>,
 ) -> Result<(), Vec<ToolFileFault>> {
     let mut faults = Vec::new();
-    for recipe in customs.recipes() {
+    for recipe in &customs.recipes {
         if let Err(text) = add_recipe(registry, surface, recipe) {
             faults.push(ToolFileFault::new(&recipe.file, text));
         }
@@ -282,7 +282,7 @@ fn add_query(registry: &mut Registry, surface: &ToolSelection, query: Query) -> 
         custom: Some(OfCustom {
             file: query.file.clone(),
             calls: None,
-            is_for_open_reads: query.touches_pages(),
+            is_for_open_reads: query.touches_pages,
         }),
     };
     let query = Arc::new(query);

@@ -13,7 +13,7 @@ pub(super) async fn found(
     customs: &Customs,
     is_reached: bool,
 ) -> Vec<DoctorFinding> {
-    let recipes = counted(customs.recipes().len(), "recipe", "recipes");
+    let recipes = counted(customs.recipes.len(), "recipe", "recipes");
     let queries = counted(customs.query_names().count(), "query", "queries");
     let mut found = vec![DoctorFinding::good(format!(
         "{recipes} and {queries} are read"

@@ -25,7 +25,7 @@ fn a_query_becomes_a_tool_with_its_variables() {
     assert_eq!(query.name, "custom_find_users");
     assert_eq!(query.title, "FindUsers");
     assert_eq!(query.description, "Finds users. By name.");
-    assert!(query.touches_pages());
+    assert!(query.touches_pages);
     let expected = json!({
         "type": "object",
         "properties": {
@@ -58,7 +58,7 @@ fn a_query_that_shows_no_page_is_known() {
         ),
         ("{ ... on Query { pages { list { id } } } }", true),
     ] {
-        assert_eq!(check(text).expect(text).touches_pages(), touches, "{text}");
+        assert_eq!(check(text).expect(text).touches_pages, touches, "{text}");
     }
 }
 

@@ -45,10 +45,10 @@ impl Wiki {
         query: &Query,
         variables: &Map<String, Value>,
     ) -> Result<Value, WikiError> {
-        if query.touches_pages() && !self.scope().is_open() {
+        if query.touches_pages && !self.scope().is_open() {
             return Err(WikiError::NotFound);
         }
-        let text = query.text();
+        let text = &query.text;
         let body = encode(&CustomQueryBody {
             query: text,
             variables,
