@@ -126,13 +126,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{RemovedFiles, moved};
-    use crate::files::text::{FileFormat, PageFileKind, Texts};
+    use crate::files::text::{PageFileKind, Texts};
+    use crate::page::SourceFormat;
 
     const LINES: &str = "The first line of it.\nThe second line of it.\nThe third.\n";
 
     fn texts(title: &str, content: &str) -> Texts {
         let text = format!("---\ntitle: {title}\ntags:\n---\n\n{content}");
-        [(PageFileKind::Source(FileFormat::Markdown), text)].into()
+        [(PageFileKind::Source(SourceFormat::Markdown), text)].into()
     }
 
     fn gone(id: i64, title: &str) -> RemovedFiles {
@@ -183,7 +184,8 @@ mod tests {
         // Another title, none, two files or two pages with it.
         let new = [("en/a", titled("Two"))];
         assert!(found(&[gone(1, "One")], &new).is_empty());
-        let untitled: Texts = [(PageFileKind::Source(FileFormat::Markdown), edited.clone())].into();
+        let untitled: Texts =
+            [(PageFileKind::Source(SourceFormat::Markdown), edited.clone())].into();
         assert!(found(&[gone(1, "One")], &[("en/a", untitled)]).is_empty());
         let new = [("en/a", titled("One")), ("en/b", titled("One"))];
         assert!(found(&[gone(1, "One")], &new).is_empty());

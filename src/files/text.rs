@@ -10,26 +10,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::page::{Date, PagePlace, PageState};
-
-/// The format of a page's source, as far as the files differ by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum FileFormat {
-    /// `.md`
-    Markdown,
-    /// `.html`
-    Html,
-    /// `.adoc`
-    AsciiDoc,
-    /// `.txt`: redirects, API descriptions and whatever else a wiki has.
-    Other,
-}
+use crate::page::{Date, PagePlace, PageState, SourceFormat};
 
 /// The kind of a page's file, by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum PageFileKind {
     /// The source, with the fields before it where the format has a place for them.
-    Source(FileFormat),
+    Source(SourceFormat),
     /// The fields, where the source has no place for them: `.meta`.
     Meta,
     /// Styles of this page alone: `.css`.
@@ -41,10 +28,10 @@ pub(super) enum PageFileKind {
 impl PageFileKind {
     /// All of them.
     pub(super) const ALL: [Self; 7] = [
-        Self::Source(FileFormat::Markdown),
-        Self::Source(FileFormat::Html),
-        Self::Source(FileFormat::AsciiDoc),
-        Self::Source(FileFormat::Other),
+        Self::Source(SourceFormat::Markdown),
+        Self::Source(SourceFormat::Html),
+        Self::Source(SourceFormat::AsciiDoc),
+        Self::Source(SourceFormat::Other),
         Self::Meta,
         Self::Styles,
         Self::Scripts,
@@ -53,10 +40,10 @@ impl PageFileKind {
     /// The ending of its file.
     pub(super) const fn ending(self) -> &'static str {
         match self {
-            Self::Source(FileFormat::Markdown) => "md",
-            Self::Source(FileFormat::Html) => "html",
-            Self::Source(FileFormat::AsciiDoc) => "adoc",
-            Self::Source(FileFormat::Other) => "txt",
+            Self::Source(SourceFormat::Markdown) => "md",
+            Self::Source(SourceFormat::Html) => "html",
+            Self::Source(SourceFormat::AsciiDoc) => "adoc",
+            Self::Source(SourceFormat::Other) => "txt",
             Self::Meta => "meta",
             Self::Styles => "css",
             Self::Scripts => "js",
@@ -78,34 +65,22 @@ impl PageFileKind {
     }
 }
 
-impl FileFormat {
-    /// The format of what an editor writes.
-    pub(super) fn of_editor(editor: &str) -> Self {
-        match editor {
-            "markdown" => Self::Markdown,
-            "ckeditor" | "code" | "wysiwyg" => Self::Html,
-            "asciidoc" => Self::AsciiDoc,
-            _ => Self::Other,
-        }
+/// The editor of a page that is new here; `None` if the format does not tell it.
+const fn usual_editor(format: SourceFormat) -> Option<&'static str> {
+    match format {
+        SourceFormat::Markdown => Some("markdown"),
+        SourceFormat::Html => Some("code"),
+        SourceFormat::AsciiDoc => Some("asciidoc"),
+        SourceFormat::Other => None,
     }
+}
 
-    /// The editor of a page that is new here; `None` if the format does not tell it.
-    const fn usual_editor(self) -> Option<&'static str> {
-        match self {
-            Self::Markdown => Some("markdown"),
-            Self::Html => Some("code"),
-            Self::AsciiDoc => Some("asciidoc"),
-            Self::Other => None,
-        }
-    }
-
-    /// The lines before and after the fields, if the source's file holds the fields.
-    const fn fences(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Markdown => Some(("---", "---")),
-            Self::Html => Some(("<!--", "-->")),
-            Self::AsciiDoc | Self::Other => None,
-        }
+/// The lines before and after the fields, if the source's file holds the fields.
+const fn fences(format: SourceFormat) -> Option<(&'static str, &'static str)> {
+    match format {
+        SourceFormat::Markdown => Some(("---", "---")),
+        SourceFormat::Html => Some(("<!--", "-->")),
+        SourceFormat::AsciiDoc | SourceFormat::Other => None,
     }
 }
 
@@ -125,11 +100,11 @@ pub(super) struct PageFileFault {
 
 /// A page as the texts of its files.
 pub(super) fn written(page: &PageState) -> Texts {
-    let format = FileFormat::of_editor(&page.editor);
+    let format = page.format();
     let source = PageFileKind::Source(format);
     let mut texts = Texts::new();
     let head = head_of(page);
-    if let Some((open, close)) = format.fences() {
+    if let Some((open, close)) = fences(format) {
         texts.insert(source, format!("{open}\n{head}{close}\n\n{}", page.content));
     } else {
         texts.insert(source, page.content.clone());
@@ -222,7 +197,7 @@ pub(super) fn read(
 ) -> Result<PageState, PageFileFault> {
     let (format, source) = source_of(texts)?;
     let part = PageFileKind::Source(format);
-    let (head, content) = if let Some(fences) = format.fences() {
+    let (head, content) = if let Some(fences) = fences(format) {
         cut(source, part, fences)?
     } else {
         let head = texts.get(&PageFileKind::Meta);
@@ -232,7 +207,7 @@ pub(super) fn read(
     let head = match head {
         Some((at, text, first)) => FrontMatter::parse(at, text, first)?,
         None if base.is_none() => FrontMatter::default(),
-        None if format.fences().is_some() => {
+        None if fences(format).is_some() => {
             let gone = "the lines title: to editor: before the content are gone; bring them back";
             return Err(part.fault(1, gone));
         }
@@ -249,7 +224,7 @@ pub(super) fn read(
     Ok(page)
 }
 
-fn source_of(texts: &Texts) -> Result<(FileFormat, &str), PageFileFault> {
+fn source_of(texts: &Texts) -> Result<(SourceFormat, &str), PageFileFault> {
     let mut sources = texts.iter().filter_map(|(part, text)| match part {
         PageFileKind::Source(format) => Some((*format, text.as_str())),
         PageFileKind::Meta | PageFileKind::Styles | PageFileKind::Scripts => None,
@@ -363,7 +338,7 @@ impl FrontMatter {
         mut self,
         place: &PagePlace,
         base: Option<&PageState>,
-        format: FileFormat,
+        format: SourceFormat,
         part: PageFileKind,
     ) -> Result<PageState, PageFileFault> {
         let (at, is_known) = (self.at.unwrap_or(part), base.is_some());
@@ -401,7 +376,7 @@ impl FrontMatter {
         };
         let publish_start_date = date(START, base.map(|page| &page.publish_start_date))?;
         let publish_end_date = date(END, base.map(|page| &page.publish_end_date))?;
-        let (line, editor) = text("editor", or_new(format.usual_editor().unwrap_or_default()))?;
+        let (line, editor) = text("editor", or_new(usual_editor(format).unwrap_or_default()))?;
         if editor.is_empty() {
             let message = "a page that is new here is .md, .html or .adoc, or names its editor";
             return Err(at.fault(line, message));
@@ -410,8 +385,8 @@ impl FrontMatter {
             let message = "the editor of a page cannot be changed here: Wiki.js ignores it";
             return Err(at.fault(line, message));
         }
-        if FileFormat::of_editor(&editor) != format {
-            let ending = PageFileKind::Source(FileFormat::of_editor(&editor)).ending();
+        if SourceFormat::detect(None, Some(&editor)) != format {
+            let ending = PageFileKind::Source(SourceFormat::detect(None, Some(&editor))).ending();
             return Err(at.fault(
                 line,
                 format!("a page of the editor {editor} is a .{ending} file"),

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
-use super::{FileFormat, PageFileKind, Texts, read, written};
+use super::{PageFileKind, SourceFormat, Texts, read, written};
 use crate::page::testing::But as _;
 use crate::page::{Date, PageState, testing};
 
-const MD: PageFileKind = PageFileKind::Source(FileFormat::Markdown);
+const MD: PageFileKind = PageFileKind::Source(SourceFormat::Markdown);
 
 fn markdown(text: &str) -> Texts {
     [(MD, text.to_owned())].into()
@@ -40,7 +40,7 @@ fn formats_without_a_place_for_fields_have_them_in_a_file_beside() {
         ..testing::page()
     };
     let texts = written(&page);
-    assert_eq!(texts[&PageFileKind::Source(FileFormat::AsciiDoc)], "= A");
+    assert_eq!(texts[&PageFileKind::Source(SourceFormat::AsciiDoc)], "= A");
     assert!(
         texts[&PageFileKind::Meta].starts_with("title: "),
         "{texts:?}"
@@ -105,7 +105,7 @@ fn a_page_without_its_source_or_with_two_is_a_fault() {
     assert!(read(&styles, &place, None).is_err());
     let both = [
         (MD, "x".to_owned()),
-        (PageFileKind::Source(FileFormat::Html), "x".to_owned()),
+        (PageFileKind::Source(SourceFormat::Html), "x".to_owned()),
     ]
     .into();
     assert!(read(&both, &place, None).is_err());
@@ -156,6 +156,5 @@ proptest! {
     fn no_text_makes_reading_panic(text in "(---\n|<!--\n)?([a-z]{0,8}( \\(json\\))?: ?\\PC{0,8}\n){0,4}(---|-->)?\\PC{0,20}") {
         let page = testing::page();
         let _ = read(&markdown(&text), &page.place(), None);
-        prop_assert_eq!(FileFormat::of_editor("x"), FileFormat::Other);
     }
 }

@@ -8,7 +8,7 @@ use super::super::select::position::line_feeds;
 use crate::page::{Block, BlockKind, LinkOrImage};
 
 /// The format of a source, as far as its parts can be recognized.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceFormat {
     /// Markdown.
     Markdown,
@@ -16,7 +16,7 @@ pub enum SourceFormat {
     Html,
     /// `AsciiDoc`: parts are not recognized.
     AsciiDoc,
-    /// Anything else: parts are not recognized.
+    /// Anything else (redirects, API descriptions): parts are not recognized.
     Other,
 }
 
