@@ -3,7 +3,8 @@
 
 use std::fmt::Display;
 
-/// Makes an enum and the method that gives a variant's word: `enum Name: as_str { Variant = "word", }`.
+/// Makes an enum that is shown as its variants' words, and the method that gives one:
+/// `enum Name: as_str { Variant = "word", }`.
 /// `enum Name: as_str, ALL { … }` has the list of all variants, too.
 macro_rules! words {
     ($(#[$of_enum:meta])* $visible:vis enum $name:ident: $word:ident {
@@ -18,6 +19,12 @@ macro_rules! words {
             /// Its word.
             $visible const fn $word(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.$word())
             }
         }
     };

@@ -1,7 +1,5 @@
 //! Names the kinds of changes, which are those of their steps.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -74,11 +72,5 @@ impl Operation {
             self,
             Self::Update | Self::AddComment | Self::ChangeComment | Self::DeleteComment
         )
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

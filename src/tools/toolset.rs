@@ -1,7 +1,5 @@
 //! Toolsets: groups of tools that are offered or left out together.
 
-use std::fmt;
-
 use crate::nearest::{did_you_mean, nearest};
 use crate::words::words;
 
@@ -54,11 +52,5 @@ impl Toolset {
             }
         }
         Ok(toolsets)
-    }
-}
-
-impl fmt::Display for Toolset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

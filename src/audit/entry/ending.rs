@@ -1,7 +1,5 @@
 //! Says in one word what became of a call.
 
-use std::fmt;
-
 use super::super::{AuditEvent, Outcome, Record};
 use crate::words::words;
 
@@ -116,12 +114,6 @@ impl CallOutcome {
             self,
             Self::Applied | Self::PartlyApplied | Self::Unknown | Self::Open
         )
-    }
-}
-
-impl fmt::Display for CallOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -1,6 +1,5 @@
 //! The parts of a page besides its headings: blocks, images and links.
 
-use std::fmt;
 use std::ops::Range;
 
 use crate::words::words;
@@ -26,12 +25,6 @@ impl BlockKind {
     /// True if it also counts inside another block.
     pub(in crate::page) const fn counts_inside(self) -> bool {
         matches!(self, Self::Code | Self::Table)
-    }
-}
-
-impl fmt::Display for BlockKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
