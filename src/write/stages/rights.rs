@@ -1,6 +1,8 @@
 //! Checks that the key may make each change of a set, as far as the wiki tells before anything is
 //! sent; of a list, that it may take each change back as well.
 
+use std::mem;
+
 use futures_util::{StreamExt as _, stream};
 
 use crate::change::{Change, Warning};
@@ -21,18 +23,11 @@ const MOST_NAMED: usize = 20;
 struct RequiredRights {
     place: PageReading,
     rights: Vec<Right>,
-    /// True if a deleted page comes back here: without its styles and scripts it is better than no
-    /// page.
-    comes_back: bool,
 }
 
 impl RequiredRights {
     const fn at(place: PageReading, rights: Vec<Right>) -> Self {
-        Self {
-            place,
-            rights,
-            comes_back: false,
-        }
+        Self { place, rights }
     }
 
     /// True if styles or scripts are written.
@@ -53,8 +48,12 @@ pub(in crate::write) const CODE: [(Field, Right); 2] = [
 pub(super) struct RightsCheck {
     /// Its warnings.
     pub(super) warnings: Vec<Warning>,
+    /// The rights that the key lacks.
+    lacking: Vec<Lacking>,
     /// The places at which pages come back without styles or scripts, with the missing rights.
     code: Vec<Lacking>,
+    /// The names of the rights of which the wiki tells nothing.
+    unknown: Vec<&'static str>,
 }
 
 impl RightsCheck {
@@ -82,23 +81,16 @@ impl RightsCheck {
 pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<RightsCheck, Failure> {
     let needs = set.iter().flat_map(|one| {
         let comes_back = may_lack_code(set) && brings_back(one);
-        needs(&one.change, set.is_list())
-            .into_iter()
-            .map(move |need| RequiredRights { comes_back, ..need })
+        let needs = needs(&one.change, set.is_list()).into_iter();
+        needs.map(move |need| (need, comes_back))
     });
-    let RightsAnswer {
-        lacking,
-        code,
-        unknown,
-    } = ask(wiki, needs.collect()).await;
-    match lacking.as_slice() {
+    let mut check = ask(wiki, needs.collect()).await;
+    match check.lacking.as_slice() {
         [] => {
-            let warnings = warning(unknown).into_iter();
-            let warnings = warnings.chain(incomplete(&code, set.is_list()));
-            Ok(RightsCheck {
-                warnings: warnings.collect(),
-                code,
-            })
+            let unknown = warning(mem::take(&mut check.unknown));
+            let incomplete = incomplete(&check.code, set.is_list());
+            check.warnings = unknown.into_iter().chain(incomplete).collect();
+            Ok(check)
         }
         [one] if !set.is_list() => Err(denied(one)),
         all if set.batch().undoes.is_some() => Err(denied_set(all).hint(UNDO_HINT)),
@@ -114,46 +106,37 @@ const UNDO_HINT: &str = "Nothing was sent. details.lacking names the pages and t
 pub(in crate::write) async fn hindrance(wiki: &Wiki, one: &SetChange) -> Option<String> {
     let comes_back = brings_back(one);
     let needs = needs(&one.change, true).into_iter();
-    let needs = needs.map(|need| RequiredRights { comes_back, ..need });
+    let needs = needs.map(|need| (need, comes_back));
     let asked = ask(wiki, needs.collect()).await;
     let lacking = asked.lacking.first()?;
     Some(denied(lacking).message)
 }
 
-/// The wiki's answer about the rights that a set needs.
-#[derive(Debug, Default)]
-struct RightsAnswer {
-    /// The rights that the key lacks.
-    lacking: Vec<Lacking>,
-    /// Those to styles and scripts without which a page comes back incomplete.
-    code: Vec<Lacking>,
-    /// The names of those of which the wiki tells nothing.
-    unknown: Vec<&'static str>,
-}
-
-async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> RightsAnswer {
+/// Asks for needed rights. Where a deleted page comes back, it is better without its styles and
+/// scripts than not there, which is said of each need.
+async fn ask(wiki: &Wiki, needs: Vec<(RequiredRights, bool)>) -> RightsCheck {
+    let mut check = RightsCheck::default();
     if needs.is_empty() || wiki.full_rights().await.is_some() {
-        return RightsAnswer::default();
+        return check;
     }
-    let answers = stream::iter(needs).map(async |need| {
+    let answers = stream::iter(needs).map(async |(need, comes_back)| {
         let rights = rights(wiki, &need).await;
-        let unknown = unknown(&need, &rights);
-        (lacking(&need, &rights), need.comes_back, unknown)
+        let unknown = named(&need, |right| rights.has(right).is_none());
+        (lacking(&need, &rights), comes_back, unknown)
     });
     let answers: Vec<_> = answers.buffered(AT_ONCE).collect().await;
-    let mut asked = RightsAnswer::default();
     for (lacking, comes_back, unknown) in answers {
-        asked.unknown.extend(unknown);
+        check.unknown.extend(unknown);
         match lacking {
             Some(lacking) if comes_back => {
                 let (others, code) = without_code(&lacking);
-                asked.lacking.extend(others);
-                asked.code.extend(code);
+                check.lacking.extend(others);
+                check.code.extend(code);
             }
-            lacking => asked.lacking.extend(lacking),
+            lacking => check.lacking.extend(lacking),
         }
     }
-    asked
+    check
 }
 
 /// True if pages of a set may come back without their styles and scripts: in the undo of one call,
@@ -375,11 +358,7 @@ fn lacking(need: &RequiredRights, rights: &PageRights) -> Option<Lacking> {
     })
 }
 
-/// The names of the rights of which nothing is known.
-fn unknown(need: &RequiredRights, rights: &PageRights) -> Vec<&'static str> {
-    named(need, |right| rights.has(right).is_none())
-}
-
+/// The names of the rights that are so.
 fn named(need: &RequiredRights, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
     let those = need.rights.iter().filter(|right| is_one(**right));
     those.map(|right| right.name()).collect()
@@ -388,7 +367,7 @@ fn named(need: &RequiredRights, is_one: impl Fn(Right) -> bool) -> Vec<&'static 
 #[cfg(test)]
 mod tests {
     use super::{
-        Lacking, RequiredRights, RightsCheck, brings_back, incomplete, lacking, needs, unknown,
+        Lacking, RequiredRights, RightsCheck, brings_back, incomplete, lacking, named, needs,
         warning, without_code,
     };
     use crate::change::{Change, Warning};
@@ -459,7 +438,10 @@ mod tests {
             (lacks.id, &*lacks.rights),
             (page().id, &["delete:pages"][..])
         );
-        assert_eq!(unknown(&need, &rights), ["manage:pages"]);
+        assert_eq!(
+            named(&need, |right| rights.has(right).is_none()),
+            ["manage:pages"]
+        );
         assert_eq!(lacking(&need, &PageRights::default()), None);
     }
 
@@ -497,8 +479,8 @@ mod tests {
 
         // What stays away is not warned of as if it came.
         let without = RightsCheck {
-            warnings: Vec::new(),
             code: vec![of(vec!["write:scripts"])],
+            ..RightsCheck::default()
         };
         let added = |field| Warning::new("script_added", "Why.").at(field, None);
         let back = Change::recreate(page());
