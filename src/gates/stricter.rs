@@ -20,8 +20,11 @@ impl Policy {
         let reads_only = self.read_only.is_some() && other.read_only.is_none();
         note("read_only", reads_only);
         let (own, its) = (self.allowed.as_deref(), other.allowed.as_deref());
-        note("allowed_mutation_path_prefixes", allows_less(own, its));
-        let is_denied_already = all_covered(&self.denied, &other.denied);
+        note(
+            "allowed_mutation_path_prefixes",
+            Prefix::allow_less(own, its),
+        );
+        let is_denied_already = Prefix::all_covered(&self.denied, &other.denied);
         note("denied_mutation_path_prefixes", !is_denied_already);
         note("read limits", !self.reads.admits_all_of(&other.reads));
         let loses_trash = other.trash.is_some() && self.trash != other.trash;
@@ -52,20 +55,6 @@ fn refuses_more(own: &WritePolicy, other: &WritePolicy) -> bool {
         // The holder of the token and the person who says yes need not be the same.
         (WritePolicy::Token(_), WritePolicy::Person { .. }) => true,
         (own, other) => own.is_stricter_than(other),
-    }
-}
-
-fn all_covered(prefixes: &[Prefix], by: &[Prefix]) -> bool {
-    let is_covered = |prefix: &Prefix| by.iter().any(|one| one.covers(prefix));
-    prefixes.iter().all(is_covered)
-}
-
-/// True if these allowed prefixes leave out something that the others allow; `None` allows all.
-fn allows_less(own: Option<&[Prefix]>, other: Option<&[Prefix]>) -> bool {
-    match (own, other) {
-        (None, _) => false,
-        (Some(_), None) => true,
-        (Some(own), Some(other)) => !all_covered(other, own),
     }
 }
 

@@ -298,6 +298,21 @@ impl Prefix {
         self.and(other).as_ref() == Some(other)
     }
 
+    /// True if each of these prefixes is covered by one of the others.
+    pub fn all_covered(prefixes: &[Self], by: &[Self]) -> bool {
+        let is_covered = |prefix: &Self| by.iter().any(|one| one.covers(prefix));
+        prefixes.iter().all(is_covered)
+    }
+
+    /// True if these allowed prefixes leave out something that the others allow; `None` allows all.
+    pub fn allow_less(own: Option<&[Self]>, other: Option<&[Self]>) -> bool {
+        match (own, other) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(own), Some(other)) => !Self::all_covered(other, own),
+        }
+    }
+
     /// True if a page at this place lies within, compared exactly.
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale.as_ref().is_none_or(|own| own == locale) && path.is_within(&self.path)

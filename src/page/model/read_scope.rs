@@ -63,15 +63,8 @@ impl ReadRule {
 
     /// True if it surely takes away nothing that another rule leaves.
     fn admits_all_of(&self, other: &Self) -> bool {
-        let covered = |prefix: &Prefix, by: &[Prefix]| by.iter().any(|one| one.covers(prefix));
-        let has_places = match (&self.allowed, &other.allowed) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(own), Some(other)) => other.iter().all(|prefix| covered(prefix, own)),
-        };
-        let folded = &other.folded;
-        has_places
-            && self.folded.iter().all(|prefix| covered(prefix, folded))
+        !Prefix::allow_less(self.allowed.as_deref(), other.allowed.as_deref())
+            && Prefix::all_covered(&self.folded, &other.folded)
             && self.tags.iter().all(|tag| other.tags.contains(tag))
     }
 
