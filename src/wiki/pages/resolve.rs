@@ -70,22 +70,14 @@ impl From<Unresolved> for Failure {
         let message = super::super::sentence(&unresolved.to_string());
         match unresolved {
             Unresolved::NotFound { nearest } => {
-                let failure = Self::new(Code::PageNotFound, message);
-                if nearest.is_empty() {
-                    failure
-                } else {
-                    failure.detail("nearest", json!(nearest))
-                }
+                let nearest = (!nearest.is_empty()).then(|| json!(nearest));
+                Self::new(Code::PageNotFound, message).detail_if("nearest", nearest)
             }
             Unresolved::Ambiguous { candidates, count } => {
                 let left = count.saturating_sub(candidates.len());
-                let failure =
-                    Self::new(Code::AmbiguousPage, message).detail("candidates", json!(candidates));
-                if left > 0 {
-                    failure.detail("notShown", left)
-                } else {
-                    failure
-                }
+                Self::new(Code::AmbiguousPage, message)
+                    .detail("candidates", json!(candidates))
+                    .detail_if("notShown", (left > 0).then_some(left))
             }
             Unresolved::Elsewhere(fault) => {
                 Self::of_argument("path", format!("The argument path {fault}."))
