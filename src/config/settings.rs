@@ -261,10 +261,7 @@ fn idle(policy: &Policy) -> Vec<String> {
     let allowed = policy.allowed.as_deref();
     let idle = |rule: &Rule| {
         let why = rule.matches_nothing(allowed, &policy.denied)?;
-        Some(format!(
-            "the rule {:?} can match nothing: {why}",
-            rule.name()
-        ))
+        Some(format!("the rule {:?} can match nothing: {why}", rule.name))
     };
     policy.rules.rules().filter_map(idle).collect()
 }
@@ -274,7 +271,7 @@ fn warnings(wiki: &WikiSettings, policy: &Policy) -> Vec<String> {
     if wiki.base_url.scheme() == "http" && !is_loopback(&wiki.base_url) {
         warnings.push("WIKI_BASE_URL is plain http: the key travels unprotected".to_owned());
     }
-    if !wiki.key.is_jwt() {
+    if !wiki.key.is_jwt {
         warnings.push(
             "the key does not have the form of a Wiki.js key; Wiki.js treats an unknown key as a guest".to_owned(),
         );

@@ -29,7 +29,8 @@ const MAX_FILES: usize = 400_000;
 #[derive(Debug)]
 pub struct Folder {
     root: OwnedFd,
-    path: PathBuf,
+    /// The path that it was opened by.
+    pub path: PathBuf,
 }
 
 /// The kind of an entry in a folder.
@@ -57,11 +58,6 @@ impl Folder {
             root: openat(CWD, path, flags, Mode::empty())?,
             path: path.to_owned(),
         })
-    }
-
-    /// The path that it was opened by.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Locks the folder without waiting: an error if another command works in it.

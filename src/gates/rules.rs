@@ -66,7 +66,7 @@ pub(crate) fn rules<'p>(
     let Some(rule) = allowed.policy.rules.verdict(facts) else {
         return Ok(Ruled::Cleared(Cleared { allowed }));
     };
-    match rule.then() {
+    match rule.then {
         Then::Deny => Err(denied(rule)),
         then if met >= Some(then) => Ok(Ruled::Cleared(Cleared { allowed })),
         then => {
@@ -78,15 +78,15 @@ pub(crate) fn rules<'p>(
 
 fn denied(rule: &Rule) -> Refusal {
     let failure = Failure::new(Code::RuleDenied, "The operator's rules deny this write.")
-        .detail("rule", rule.name())
-        .detail_if("why", Some(rule.why()).filter(|why| !why.is_empty()));
+        .detail("rule", &*rule.name)
+        .detail_if("why", Some(&*rule.why).filter(|why| !why.is_empty()));
     Refusal::at(Gate::Rules, failure)
 }
 
 fn named(rule: &Rule) -> String {
     match rule.because().as_str() {
-        "" => rule.name().to_owned(),
-        because => format!("{} ({because})", rule.name()),
+        "" => rule.name.clone(),
+        because => format!("{} ({because})", rule.name),
     }
 }
 

@@ -56,8 +56,10 @@ pub(super) struct KeyedStore {
 /// The content index of one wiki and key. Nothing is opened or asked before the first search.
 #[derive(Debug)]
 pub struct ContentIndex {
-    pub(super) wiki: Arc<Wiki>,
-    pub(super) settings: IndexSettings,
+    /// The wiki whose pages it has.
+    pub wiki: Arc<Wiki>,
+    /// Its settings.
+    pub settings: IndexSettings,
     /// Shared by all keys, so that made-up keys cannot raise the load on the wiki.
     pub(super) turns: Arc<Turns>,
     pub(super) batches: Arc<Batches>,
@@ -92,11 +94,6 @@ impl ContentIndex {
             whole: None,
             embedding: tokio::sync::Mutex::default(),
         }
-    }
-
-    /// The wiki whose pages it has.
-    pub const fn wiki(&self) -> &Arc<Wiki> {
-        &self.wiki
     }
 
     /// The present extent of the index, and a flag for a pass under way.
@@ -139,11 +136,6 @@ impl ContentIndex {
     /// A turn at scanning all texts or all links; `None` if it does not come in time.
     pub async fn turn_to_scan(&self) -> Option<OwnedSemaphorePermit> {
         self.scans.turn().await
-    }
-
-    /// The settings of the index.
-    pub const fn settings(&self) -> &IndexSettings {
-        &self.settings
     }
 
     /// True if there is an index at all.

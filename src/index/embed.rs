@@ -47,13 +47,13 @@ impl ContentIndex {
         texts: u32,
         left: u32,
     ) -> Result<(), String> {
-        let most = endpoint.per_day().saturating_sub(left);
+        let most = endpoint.per_day.saturating_sub(left);
         let spent = self.asked(move |store| Ok(Some(spend(&store.db, texts, most)?)));
         match spent.await.map_err(in_words)? {
             Some(true) => Ok(()),
             None => Err("no page is indexed yet".to_owned()),
             Some(false) => {
-                let most = endpoint.per_day();
+                let most = endpoint.per_day;
                 Err(format!("the {most} texts of this day are used up"))
             }
         }
@@ -85,20 +85,20 @@ impl ContentIndex {
             return Ok(());
         }
         let generation = self.wiki.generation();
-        let model = endpoint.model().to_owned();
+        let model = endpoint.model.clone();
         let retired = self
             .asked(move |store| Ok(retire(&store.db, &model)?))
             .await;
         retired.map_err(in_words)?;
         while self.wiki.generation() == generation {
-            let model = endpoint.model().to_owned();
+            let model = endpoint.model.clone();
             let pages = self.asked(move |store| lacking(store, &model)).await;
             let mut pages = pages.map_err(in_words)?;
             if pages.is_empty() {
                 break;
             }
             self.embed(endpoint, &mut pages).await?;
-            let model = endpoint.model().to_owned();
+            let model = endpoint.model.clone();
             let kept = self.asked(move |store| keep(store, &model, &pages)).await;
             if !kept.map_err(in_words)? {
                 break;
@@ -122,7 +122,7 @@ impl ContentIndex {
             let vectors = self.batch(endpoint, &texts).await?;
             let numbers = vectors.iter().flatten().map(Vec::len).next();
             if let Some(numbers) = numbers {
-                let model = endpoint.model().to_owned();
+                let model = endpoint.model.clone();
                 let known = self.asked(move |store| Ok(note_model(&store.db, &model, numbers)?));
                 let known = known.await.map_err(in_words)?;
                 if known != numbers || vectors.iter().flatten().any(|one| one.len() != known) {
@@ -143,7 +143,7 @@ impl ContentIndex {
         endpoint: &EmbeddingsEndpoint,
         texts: &[&str],
     ) -> Result<Vec<Option<Vec<f32>>>, String> {
-        let left = endpoint.per_day() / LEFT_TO_SEARCHES;
+        let left = endpoint.per_day / LEFT_TO_SEARCHES;
         let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
         self.spend(endpoint, count, left).await?;
         match endpoint.of_texts(texts).await {

@@ -34,8 +34,10 @@ const MOST_NUMBERS: usize = 4096;
 #[derive(Debug)]
 pub struct EmbeddingsEndpoint {
     address: Url,
-    model: String,
-    per_day: u32,
+    /// The name of its model.
+    pub model: String,
+    /// The most texts that it gets in a day.
+    pub(super) per_day: u32,
     key: Option<SecretSource>,
     network: Network,
     client: OnceLock<reqwest::Client>,
@@ -79,16 +81,6 @@ impl EmbeddingsEndpoint {
             client: OnceLock::new(),
             failed: Mutex::default(),
         }
-    }
-
-    /// The name of its model.
-    pub fn model(&self) -> &str {
-        &self.model
-    }
-
-    /// The most texts that it gets in a day.
-    pub(super) const fn per_day(&self) -> u32 {
-        self.per_day
     }
 
     /// The vector of a search's words.

@@ -154,7 +154,7 @@ impl ContentIndex {
         let pages = wiki.pages_as_of(time).await;
         self.turns.owe(began.elapsed());
         let pages = pages?;
-        let all = pages.shared().len();
+        let all = pages.pages.len();
         let (most, is_first) = (self.settings.most, self.progress.borrow().passes == 0);
         let is_full = self.progress.borrow().is_full;
         let looked = self.with_store(wiki.generation(), move |store| {
@@ -251,11 +251,11 @@ fn look(
     most: usize,
     is_first: bool,
 ) -> Result<ListScan, IndexError> {
-    let mut pages = all.shared();
+    let mut pages = &all.pages[..];
     pages = pages.get(..most).unwrap_or(pages);
     let written = |page: &PageReading| page.updated_at.as_ref().and_then(Date::instant);
     let seen = ListSync {
-        listed: Some(all.listed()),
+        listed: Some(all.listed),
         newest: pages.first().and_then(|page| written(page)),
     };
     let before = std::mem::replace(&mut store.seen, seen);

@@ -77,7 +77,7 @@ impl ContentIndex {
         }
         of.spend(&endpoint, 1, 0).await?;
         let vector = endpoint.of_search(query).await.map_err(told)?;
-        let model = endpoint.model().to_owned();
+        let model = endpoint.model.clone();
         let known = of.asked(move |store| Ok(numbers(&store.db, &model)?)).await;
         if let Some(known) = known.map_err(in_words)?
             && known != vector.len()
@@ -102,7 +102,7 @@ impl ContentIndex {
     ) -> Result<NearPages, String> {
         let endpoint = self.endpoint()?;
         let of = self.with_vectors()?;
-        let model = endpoint.model().to_owned();
+        let model = endpoint.model.clone();
         let own = of.asked(move |store| own_vector(store, &model, id)).await;
         let own = own.map_err(in_words)?;
         self.nearest(&of, &endpoint, (Some(id), own), is_wanted, limit)
@@ -127,7 +127,7 @@ impl ContentIndex {
         let pages = pages.await.map_err(in_words)?;
         let (vector, mut best, mut missing) = (Arc::new(vector), Vec::new(), 0);
         for some in pages.chunks(COMPARED_AT_ONCE) {
-            let (some, model) = (some.to_vec(), endpoint.model().to_owned());
+            let (some, model) = (some.to_vec(), endpoint.model.clone());
             let vector = Arc::clone(&vector);
             let found = of.asked(move |store| compared(store, &model, &some, &vector));
             let (found, lacking) = found.await.map_err(in_words)?;

@@ -32,7 +32,8 @@ pub enum MirrorFault {
 pub struct Mirror {
     pub(super) store: Arc<dyn Store>,
     pub(super) leases: LeaseQueue,
-    settings: MirrorSettings,
+    /// Its settings.
+    pub settings: MirrorSettings,
 }
 
 /// A page of the bin.
@@ -87,11 +88,6 @@ impl Mirror {
             store,
             settings,
         }
-    }
-
-    /// Its settings.
-    pub const fn settings(&self) -> &MirrorSettings {
-        &self.settings
     }
 
     pub(super) async fn known(&self) -> Result<KnownPages, AuditError> {

@@ -52,7 +52,7 @@ pub struct MirrorNews {
 impl Mirror {
     /// True if nobody looked at the list for the time between two looks.
     pub async fn is_due(&self) -> bool {
-        let apart = self.settings().apart;
+        let apart = self.settings.apart;
         let looked = on(&self.store, last_look).await;
         let Ok(Some(looked)) = looked else {
             return true;
@@ -87,7 +87,7 @@ impl Mirror {
             began: MirrorTime::now(),
             wiki: &wiki,
             index,
-            settings: *self.settings(),
+            settings: self.settings,
             known: on(&self.store, load).await?,
         };
         Box::pin(look.through()).await
@@ -109,9 +109,9 @@ impl MirrorLook<'_> {
     async fn through(mut self) -> Result<MirrorNews, MirrorFault> {
         let list = self.wiki.pages_now().await?;
         let (listed, scope) = (Arc::clone(&list), self.wiki.scope().clone());
-        let compared = self.on(move |known, _| Ok(compare(known, listed.shared(), &scope)));
+        let compared = self.on(move |known, _| Ok(compare(known, &listed.pages, &scope)));
         let found = compared.await?;
-        if list.shared().is_empty() && !found.missing.is_empty() {
+        if list.pages.is_empty() && !found.missing.is_empty() {
             return Err(MirrorFault::NoPages);
         }
         let is_first = self.known.look.is_none();

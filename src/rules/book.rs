@@ -77,18 +77,18 @@ impl RuleBook {
             return Err(format!("there are more than {MOST_RULES} rules"));
         }
         for (at, rule) in rules.iter().enumerate() {
-            if BUILT_IN.contains(&rule.name()) {
+            if BUILT_IN.contains(&&*rule.name) {
                 return Err(format!(
                     "the name {:?} is a built-in rule's; give this one another",
-                    rule.name()
+                    rule.name
                 ));
             }
-            let is_same = |other: &Rule| other.name() == rule.name();
+            let is_same = |other: &Rule| other.name == rule.name;
             if rules.iter().take(at).any(is_same) {
-                return Err(format!("two rules have the name {:?}", rule.name()));
+                return Err(format!("two rules have the name {:?}", rule.name));
             }
         }
-        let built_in = RULES.iter().filter(|rule| !off.contains(&rule.name()));
+        let built_in = RULES.iter().filter(|rule| !off.contains(&&*rule.name));
         Ok(Self {
             rules: built_in.cloned().chain(rules).collect(),
         })
@@ -126,7 +126,7 @@ mod tests {
         assert!(RuleBook::new(vec![rule("a"), rule("a")], &[]).is_err());
         for built_in in BUILT_IN {
             assert!(RuleBook::new(vec![rule(built_in)], &BUILT_IN).is_err());
-            assert!(RULES.iter().any(|rule| rule.name() == built_in));
+            assert!(RULES.iter().any(|rule| rule.name == built_in));
         }
         assert!(RuleBook::new(vec![rule("a"); 201], &[]).is_err());
     }

@@ -23,7 +23,7 @@ impl RuleBook {
     pub fn verdict(&self, facts: &Facts) -> Option<&Rule> {
         // Of equal rules, `max_by_key` takes the last.
         let all = self.all_that_hold(facts).into_iter().rev();
-        all.max_by_key(|rule| rule.then())
+        all.max_by_key(|rule| rule.then)
     }
 
     /// All rules that hold, in their order.

@@ -57,10 +57,13 @@ pub struct RuleCondition {
 /// A rule of an operator, or one that is built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    pub(super) name: String,
+    /// Its name.
+    pub name: String,
     pub(super) when: RuleCondition,
-    pub(super) then: Then,
-    pub(super) why: String,
+    /// The rule's demand on the changes that it matches.
+    pub then: Then,
+    /// The operator's reason for it; may be empty.
+    pub why: String,
 }
 
 /// The longest name, in characters.
@@ -97,21 +100,6 @@ impl Rule {
             then,
             why,
         })
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The rule's demand on the changes that it matches.
-    pub const fn then(&self) -> Then {
-        self.then
-    }
-
-    /// The operator's reason for it; may be empty.
-    pub fn why(&self) -> &str {
-        &self.why
     }
 
     /// True if it counts a client's writes of a day.

@@ -24,7 +24,7 @@ impl Sites {
             days.tick().await;
             for site in self.all().iter() {
                 let app = site.app();
-                let ends = app.wiki.key().expires();
+                let ends = app.wiki.key().expires;
                 if let Some(event) = ends.and_then(|at| told(at, OffsetDateTime::now_utc())) {
                     app.desk.audit().notices.tell(&event);
                 }

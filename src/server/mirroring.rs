@@ -25,7 +25,7 @@ pub(super) async fn keep_looking(app: impl Fn() -> Option<Arc<App>>) {
         let Some(app) = app() else { return };
         let mut apart = MirrorSettings::APART;
         if let Some(mirror) = &app.mirror {
-            apart = mirror.settings().apart;
+            apart = mirror.settings.apart;
             if mirror.is_due().await {
                 match Box::pin(app.look_for_mirror(Duration::ZERO)).await {
                     Ok(news) => {

@@ -140,7 +140,7 @@ impl PlaceLinks {
         let graph = context.wiki.link_graph(&locales);
         let graph = if indexed.knows_pages() {
             // While a wiki is being indexed it may be slow; then only the index is used.
-            let patience = context.index.settings().pace.patience;
+            let patience = context.index.settings.pace.patience;
             if let Ok(graph) = tokio::time::timeout(patience, graph).await {
                 graph?
             } else {

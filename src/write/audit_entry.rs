@@ -27,7 +27,7 @@ pub(super) struct EntryBuilder {
     began: Instant,
     entry: AuditEntry,
     /// The reason for the write: the note that was shown with the change, if it was shown.
-    note: Option<Note>,
+    pub(super) note: Option<Note>,
     /// The call of the tool, as it was given.
     asked: Option<Asked>,
     confirmed: (Gate, &'static str),
@@ -36,7 +36,7 @@ pub(super) struct EntryBuilder {
     /// The source's own warning, about no change in particular.
     said: Vec<Warning>,
     /// The changes of a proposed set that a person left out.
-    omitted: Option<Exclusions>,
+    pub(super) omitted: Option<Exclusions>,
     /// True if its caller leaves the change to people.
     proposes: bool,
     session: SessionId,
@@ -229,10 +229,6 @@ impl EntryBuilder {
 
     pub(super) const fn call(&self) -> CallId {
         self.entry.call
-    }
-
-    pub(super) const fn note(&self) -> Option<&Note> {
-        self.note.as_ref()
     }
 
     /// The changes are made, so their pages are known.
@@ -485,11 +481,6 @@ impl EntryBuilder {
         let mut entry = self.outcome(outcome, None, None);
         entry.reason = self.omitted.as_ref().map(ToString::to_string);
         entry
-    }
-
-    /// The changes that a person left out.
-    pub(super) const fn omitted(&self) -> Option<&Exclusions> {
-        self.omitted.as_ref()
     }
 
     fn at_gate(&self, event: AuditEvent, (gate, decision): (Gate, &str)) -> AuditEntry {

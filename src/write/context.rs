@@ -51,7 +51,7 @@ impl WriteContext {
         patience: Timeouts,
         keep: Keep,
     ) -> Self {
-        let house = WriterShared::new(index.wiki(), audit, &policy, patience, keep);
+        let house = WriterShared::new(&index.wiki, audit, &policy, patience, keep);
         let memory = Arc::new(SessionMemory::default());
         Self::with(index, Arc::new(house), policy, memory)
     }
@@ -85,7 +85,7 @@ impl WriteContext {
         policy: Policy,
         memory: Arc<SessionMemory>,
     ) -> Self {
-        let (wiki, audit) = (Arc::clone(index.wiki()), Arc::clone(&house.audit));
+        let (wiki, audit) = (Arc::clone(&index.wiki), Arc::clone(&house.audit));
         let past = WriteHistory::new(Arc::clone(&wiki), Arc::clone(&audit));
         let patience = house.patience;
         Self {

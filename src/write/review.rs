@@ -296,8 +296,8 @@ impl WriteContext {
         };
         let rules = self.policy.rules.all_that_hold(&facts).into_iter();
         let rules = rules.map(|verdict| {
-            let (name, then) = (verdict.name(), verdict.then().as_str());
-            let why = match verdict.why() {
+            let (name, then) = (&verdict.name, verdict.then.as_str());
+            let why = match &*verdict.why {
                 "" => String::new(),
                 why => format!(": {why}"),
             };

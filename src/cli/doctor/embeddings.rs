@@ -4,7 +4,7 @@ use super::finding::DoctorFinding;
 use crate::index::EmbeddingsEndpoint;
 
 pub(super) async fn found(endpoint: &EmbeddingsEndpoint) -> DoctorFinding {
-    let model = endpoint.model();
+    let model = &endpoint.model;
     match endpoint.probe().await {
         Ok(numbers) => DoctorFinding::good(format!(
             "the endpoint answers for {model:?} with vectors of {numbers} numbers"

@@ -65,7 +65,7 @@ fn found_good(wiki: &Wiki, advice: &str) -> Vec<DoctorFinding> {
         }
         None => DoctorFinding::good("the wiki knows the key, which does not say when it expires"),
     }];
-    if key.is_full_access() {
+    if key.is_full_access {
         found.push(DoctorFinding::warning(
             "the key has full access: more than any tool needs",
             "Make a key of a group that has the rights below and no more.",

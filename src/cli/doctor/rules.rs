@@ -7,7 +7,7 @@ use crate::rules::BUILT_IN;
 
 pub(super) fn found(policy: &Policy) -> Vec<DoctorFinding> {
     let rules = policy.rules.rules();
-    let is_off = |name: &&str| !policy.rules.rules().any(|rule| rule.name() == *name);
+    let is_off = |name: &&str| !policy.rules.rules().any(|rule| rule.name == *name);
     let off: Vec<&str> = BUILT_IN.into_iter().filter(is_off).collect();
     let off = (!off.is_empty()).then(|| {
         let seen = format!("switched off: the built-in rules {}", off.join(", "));

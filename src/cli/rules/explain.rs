@@ -53,8 +53,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             Could::Never => return None,
         };
         Some(RuleExplanation {
-            rule: rule.name(),
-            then: rule.then(),
+            rule: &rule.name,
+            then: rule.then,
             holds,
             says: rule.to_string(),
         })

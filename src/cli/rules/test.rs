@@ -165,7 +165,7 @@ impl Replay<'_> {
         let Some(rule) = self.rules.verdict(&facts) else {
             return Ok(());
         };
-        let (name, then) = (rule.name(), rule.then());
+        let (name, then) = (&rule.name, rule.then);
         let (count, _) = found
             .met
             .entry(name.to_owned())

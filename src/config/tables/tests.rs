@@ -67,7 +67,7 @@ argv = ["vale"]
         told[1],
         "legal (review): a set of pages at or below legal or de:recht of changes of the kind update or delete of pages with the tag \"contract*\" in content by ci with the warning dead_link or check:words that removes more than 0 lines with more than 3 pages asked for with more than 1 deleted by a client with more than 100 writes in 24 hours waits until a person decides; Ada looks at what binds us"
     );
-    assert_eq!(tables.rules.rules().last().unwrap().then(), Then::Preview);
+    assert_eq!(tables.rules.rules().last().unwrap().then, Then::Preview);
     let [words, plain] = tables.checks.as_slice() else {
         panic!("{:?}", tables.checks);
     };

@@ -9,7 +9,8 @@ use super::tokens::{CssKind, CssTokens};
 pub struct StyleSheet {
     /// In the order in which they end.
     pub(in crate::page) rules: Vec<CssRule>,
-    is_closed: bool,
+    /// True if all its comments, quotes, brackets and braces are closed.
+    pub is_closed: bool,
 }
 
 /// A rule with declarations of its own, or a statement such as `@import …;`.
@@ -202,11 +203,6 @@ impl StyleSheet {
             parser.take(kind, piece);
         }
         parser.end(tokens.is_closed())
-    }
-
-    /// True if all its comments, quotes, brackets and braces are closed.
-    pub const fn is_closed(&self) -> bool {
-        self.is_closed
     }
 
     /// The rules that the wiki will not store, by their selectors (W25).
@@ -449,7 +445,7 @@ mod tests {
             "a{b:url(data:x;'y)}",
             "a{--y:{a:b};}",
         ] {
-            assert!(StyleSheet::parse(css).is_closed(), "{css}");
+            assert!(StyleSheet::parse(css).is_closed, "{css}");
         }
         for css in [
             "a{",
@@ -461,7 +457,7 @@ mod tests {
             "@media x{a{b:c}",
             "/*/",
         ] {
-            assert!(!StyleSheet::parse(css).is_closed(), "{css}");
+            assert!(!StyleSheet::parse(css).is_closed, "{css}");
         }
     }
 }

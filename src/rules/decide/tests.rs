@@ -220,7 +220,7 @@ fn the_strictest_rule_wins_and_of_equals_the_first() {
     let book = book(rules.into());
     let facts = facts(vec![change(Operation::Create, "a")]);
     let verdict = book.verdict(&facts).unwrap();
-    assert_eq!((verdict.name(), verdict.then()), ("b", Then::Review));
+    assert_eq!((&*verdict.name, verdict.then), ("b", Then::Review));
     assert_eq!(book.all_that_hold(&facts).len(), 4);
     assert_eq!(book.verdict(&self::facts(Vec::new())), None);
 }
@@ -252,7 +252,7 @@ fn the_built_in_rules_hold_until_they_are_switched_off() {
     ] {
         let book = built_in(off);
         let verdict = book.verdict(facts);
-        let found = verdict.map(|rule| (rule.name(), rule.then()));
+        let found = verdict.map(|rule| (&*rule.name, rule.then));
         assert_eq!(found, then, "{off:?}");
     }
 }

@@ -286,7 +286,7 @@ fn of_wiki(error: &WikiError) -> String {
 /// Time at which the server's key expires, by its own claim, and other facts about it.
 fn key(app: &App) -> Value {
     let key = app.wiki.key();
-    let ends = key.expires().zip(key.left());
+    let ends = key.expires.zip(key.left());
     json!({
         "expiresAt": ends.map(|(at, _)| at.format(&Rfc3339).unwrap_or_default()),
         "expiresIn": ends.map(|(_, left)| {

@@ -130,7 +130,7 @@ async fn overview(visit: &CallerContext, caller: &Caller) -> Value {
         }
         let pages = wiki.pages_lately().await?;
         let rights = wiki.rights_in_words(pages.iter().next()).await;
-        Ok((Some(pages.shared().len()), rights.ok()))
+        Ok((Some(pages.pages.len()), rights.ok()))
     });
     let (fault, (pages, rights)) = match asked.await {
         Ok(Ok(found)) => (None, found),

@@ -170,7 +170,7 @@ fn in_force(app: &App) -> String {
         ..app.desk.policy().clone()
     };
     let review = &app.desk.policy().review;
-    let mirror = app.mirror.as_ref().map(|mirror| *mirror.settings());
+    let mirror = app.mirror.as_ref().map(|mirror| mirror.settings);
     let parts: [(&str, String); 11] = [
         ("policy", format!("{policy:?}")),
         ("review", format!("{:?}", review.named())),
@@ -178,7 +178,7 @@ fn in_force(app: &App) -> String {
         ("wiki", format!("{:?}", app.wiki.settings())),
         ("key", format!("{:?} {source:?}", app.wiki.key().digest())),
         ("tools", format!("{tools:?} {:?}", app.own_tools)),
-        ("index", format!("{:?}", app.index.settings())),
+        ("index", format!("{:?}", app.index.settings)),
         ("mirror", format!("{mirror:?}")),
         ("kept", app.desk.kept()),
         ("notify", app.desk.audit().notices.in_words()),

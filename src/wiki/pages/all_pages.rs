@@ -15,14 +15,14 @@ pub(super) const FEW: usize = 200;
 /// All pages, as they were listed last.
 #[derive(Debug)]
 pub struct AllPages {
-    /// The time at which the whole list was requested.
-    pub(super) listed: Instant,
+    /// The time at which the whole list was requested: deletions before that are known.
+    pub listed: Instant,
     /// The time at which the newest pages were requested.
     pub(super) looked: Instant,
     /// Something was deleted since: then the list only shows what the next one lacks.
     pub(super) is_outdated: AtomicBool,
-    /// Shared with other lists.
-    pub(super) pages: Vec<Arc<PageReading>>,
+    /// Shared with other lists, so that they can outlive this one.
+    pub pages: Vec<Arc<PageReading>>,
 }
 
 impl AllPages {
@@ -44,16 +44,6 @@ impl AllPages {
     /// The pages, the last changed first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &PageReading> + Clone {
         self.pages.iter().map(|page| &**page)
-    }
-
-    /// The pages, shared, so that they can outlive the list.
-    pub fn shared(&self) -> &[Arc<PageReading>] {
-        &self.pages
-    }
-
-    /// The time at which the whole list was requested: deletions before that are known.
-    pub const fn listed(&self) -> Instant {
-        self.listed
     }
 
     /// True if the list is so short that it is always requested as a whole.

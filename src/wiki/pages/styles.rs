@@ -153,7 +153,7 @@ fn to_the_letter(text: &str, shown: &str) -> Option<String> {
         .filter_map(|(end, _)| text.get(..end))
         .find(|css| {
             let sheet = StyleSheet::parse(css);
-            sheet.is_closed() && sheet.is_same_but_for_imports(&shown)
+            sheet.is_closed && sheet.is_same_but_for_imports(&shown)
         })
         .map(str::to_owned)
 }

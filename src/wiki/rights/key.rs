@@ -48,10 +48,14 @@ impl KeySetting {
 #[derive(Debug, Clone)]
 pub struct ApiKey {
     secret: SecretString,
-    expires: Option<OffsetDateTime>,
-    is_jwt: bool,
-    is_full_access: bool,
-    setting: KeySetting,
+    /// The time at which the key expires or expired, according to itself (W4).
+    pub expires: Option<OffsetDateTime>,
+    /// True if the text has the form of a Wiki.js key at all.
+    pub is_jwt: bool,
+    /// True if the key says of itself that it has full access (W4).
+    pub is_full_access: bool,
+    /// The setting that it comes from.
+    pub setting: KeySetting,
 }
 
 #[derive(Deserialize)]
@@ -82,26 +86,6 @@ impl ApiKey {
     #[must_use]
     pub fn of_setting(self, setting: KeySetting) -> Self {
         Self { setting, ..self }
-    }
-
-    /// The setting that it comes from.
-    pub const fn setting(&self) -> KeySetting {
-        self.setting
-    }
-
-    /// True if the text has the form of a Wiki.js key at all.
-    pub const fn is_jwt(&self) -> bool {
-        self.is_jwt
-    }
-
-    /// True if the key says of itself that it has full access (W4).
-    pub const fn is_full_access(&self) -> bool {
-        self.is_full_access
-    }
-
-    /// The time at which the key expires or expired, according to itself (W4).
-    pub const fn expires(&self) -> Option<OffsetDateTime> {
-        self.expires
     }
 
     /// The time at which the key expired, in RFC 3339, if it has.
@@ -209,13 +193,13 @@ mod tests {
         let old = ApiKey::new("e30.eyJhcGkiOjEsImV4cCI6MTAwMDAwMDAwMH0.sig".into());
         assert_eq!(old.expired_at().as_deref(), Some("2001-09-09T01:46:40Z"));
         let new = ApiKey::new("e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.sig".into());
-        assert!(new.is_jwt() && new.expired_at().is_none());
+        assert!(new.is_jwt && new.expired_at().is_none());
     }
 
     #[test]
     fn any_other_string_is_no_key_but_is_taken() {
         for text in ["", "abc", "a.b", "a.b.c.d", "e30.!!.x"] {
-            assert!(!ApiKey::new(text.into()).is_jwt(), "{text}");
+            assert!(!ApiKey::new(text.into()).is_jwt, "{text}");
         }
     }
 

@@ -125,7 +125,7 @@ impl Wiki {
     pub async fn explained(&self, failure: Failure) -> Failure {
         let mut failure = self.told_of_key(failure).await;
         if failure.code == Code::KeyRejected {
-            failure.hint = self.settings().key.setting().named_in(&failure.hint);
+            failure.hint = self.settings().key.setting.named_in(&failure.hint);
         }
         failure
     }

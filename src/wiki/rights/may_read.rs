@@ -29,7 +29,7 @@ impl Wiki {
             return Ok(false);
         }
         // A key's own claims count only if the wiki knows the key (W4).
-        if self.key().is_full_access() && self.is_guest().await == Some(false) {
+        if self.key().is_full_access && self.is_guest().await == Some(false) {
             return Ok(true);
         }
         if !path.is_its_own_address() || !locale.begins_addresses() {

@@ -174,7 +174,7 @@ impl Wiki {
     /// The rights of a key with full access; `None` for all others, and where the wiki does not
     /// know the key, so that its own claims count for nothing (W4).
     pub async fn full_rights(&self) -> Option<PageRights> {
-        let is_full = self.key().is_full_access() && self.is_guest().await == Some(false);
+        let is_full = self.key().is_full_access && self.is_guest().await == Some(false);
         is_full.then(PageRights::full)
     }
 

@@ -172,7 +172,7 @@ impl Proposals {
     /// Records that a proposal was applied. The write has happened: a failure here is made up for
     /// when somebody asks for the proposal again.
     pub(in crate::write) async fn applied(&self, held: HeldProposal, record: &EntryBuilder) {
-        let omitted = record.omitted();
+        let omitted = record.omitted.as_ref();
         let state = ProposalState::Applied {
             decided: now(),
             applied_by: record.call(),

@@ -321,7 +321,7 @@ async fn linked_around(
 /// it is: the change itself says where its page goes.
 fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &DraftContext) -> Vec<Arc<PageReading>> {
     if !set.is_list() && beside.changes.is_empty() {
-        return pages.shared().to_vec();
+        return pages.pages.clone();
     }
     let all = set.iter().map(|one| &one.change).chain(&beside.changes);
     let all: Vec<&Change> = all.filter(|change| change.thing().is_none()).collect();
@@ -337,7 +337,7 @@ fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &DraftContext) -> Vec<A
         let page = PageReading::bare(id, locale, path, after.title.clone());
         Some(Arc::new(page))
     });
-    let kept = pages.shared().iter().filter(is_same).cloned();
+    let kept = pages.pages.iter().filter(is_same).cloned();
     kept.chain(made).collect()
 }
 

@@ -42,7 +42,7 @@ pub(in crate::write) async fn stopped(
         return Refusal::at(gate, failure);
     };
     let gives_tokens = matches!(enabled.policy().writes, WritePolicy::Preview);
-    let merged = ChangeSet::single(record.call(), *merged).noted(record.note().cloned());
+    let merged = ChangeSet::single(record.call(), *merged).noted(record.note.clone());
     let allowed = match paths(enabled, merged) {
         Ok(allowed) => allowed,
         Err(refusal) => return refusal,

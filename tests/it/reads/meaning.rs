@@ -234,7 +234,7 @@ async fn a_page_is_found_by_what_it_means_and_only_what_readers_may_see_is_sent(
             .iter()
             .all(|(_, key)| key == "Bearer sesame-key")
     );
-    assert!(!format!("{:?}", served.app.index.settings()).contains(KEY));
+    assert!(!format!("{:?}", served.app.index.settings).contains(KEY));
     // A page that is hidden from now on is found no more.
     let id = id_of(&wiki, "hr/time-off");
     wiki.with_store(|store| drop(store.remove(id)));

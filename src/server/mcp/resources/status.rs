@@ -85,7 +85,7 @@ pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<
         "defaultLocale": settings.default_locale.as_str(),
         "key": {
             "standing": standing.map_or("unknown", |it| it.as_str()),
-            "expiresAt": key.expires().and_then(|at| at.format(&Rfc3339).ok()),
+            "expiresAt": key.expires.and_then(|at| at.format(&Rfc3339).ok()),
             "rights": rights,
         },
         "client": client,
