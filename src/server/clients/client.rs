@@ -1,13 +1,12 @@
 //! A named client as in the tokens file, which holds only the digest of its token.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::client_record::{CallerRights, ClientRecord};
+use super::client_record::ClientRecord;
 use super::secret::{ClientToken, Dated, is_digest};
 use super::tokens_fault::TokensFileError;
 use crate::audit::{ClientId, Role};
@@ -207,23 +206,13 @@ impl NamedClient {
         }
         self.fits_its_role()?;
         let old = self.old.as_ref().map(Dated::checked).transpose()?;
+        // Two clients of one name, one after the other, share nothing.
+        let identity = format!("{}#{}", self.name, self.id);
+        let (named, may) = ((&*self.name, identity), (self.may.clone(), thinking));
         Ok(ClientRecord {
-            id: self.id,
-            name: self.name.clone(),
-            role: self.role,
-            // Two clients of one name, one after the other, share nothing.
-            identity: format!("{}#{}", self.name, self.id),
             sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
             old,
-            expires: self.expires()?,
-            sites: self.may.own_sites()?,
-            may: self.may.clone(),
-            bond: None,
-            person: None,
-            rights: CallerRights {
-                narrowing: Arc::new(self.may.narrowing(thinking)?),
-                tools: self.may.tools.clone().map(Into::into),
-            },
+            ..ClientRecord::new(self.id, named, self.role, may)?
         })
     }
 

@@ -1,6 +1,7 @@
 //! A named client as the server takes it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use time::OffsetDateTime;
 
@@ -99,6 +100,35 @@ pub(in crate::server) enum Unwelcome {
 }
 
 impl ClientRecord {
+    /// A client without a token, with all that it was granted; a person has the time `thinking` to answer it.
+    ///
+    /// # Errors
+    /// One sentence about the grant.
+    pub(in crate::server) fn new(
+        id: ClientId,
+        (name, identity): (&str, String),
+        role: Role,
+        (may, thinking): (Grant, Duration),
+    ) -> Result<Self, String> {
+        Ok(Self {
+            id,
+            name: name.to_owned(),
+            role,
+            identity,
+            sha256: None,
+            old: None,
+            expires: may.ends()?,
+            sites: may.own_sites()?,
+            rights: CallerRights {
+                narrowing: Arc::new(may.narrowing(thinking)?),
+                tools: may.tools.clone().map(Into::into),
+            },
+            may,
+            bond: None,
+            person: None,
+        })
+    }
+
     /// The client whose shares, rate and guesses it uses: its maker, if it is a delegate.
     pub(in crate::server) fn counted(&self) -> &Self {
         self.bond.as_ref().map_or(self, |bond| &bond.maker)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::client_record::{CallerRights, ClientRecord, LackedScopes, SignedInPerson};
+use super::client_record::{ClientRecord, LackedScopes, SignedInPerson};
 use crate::audit::{ClientId, PersonId, Role};
 use crate::gates::Grant;
 use crate::oauth::{NoGrant, OauthScopes, OauthSettings, PersonClaims, PersonGrant};
@@ -39,27 +39,16 @@ fn record(
         expires: claims.expires.format(&Rfc3339).ok(),
         ..grant.may.clone()
     };
+    // A person may be called otherwise tomorrow, and owns the same things then.
+    let named = (&*claims.name, format!("person#{id}"));
     Ok(ClientRecord {
-        id,
-        name: claims.name.clone(),
-        role: grant.role,
-        // A person may be called otherwise tomorrow, and owns the same things then.
-        identity: format!("person#{id}"),
-        sha256: None,
-        old: None,
         expires: Some(claims.expires),
-        sites: may.own_sites()?,
-        rights: CallerRights {
-            narrowing: Arc::new(may.narrowing(thinking)?),
-            tools: may.tools.clone().map(Into::into),
-        },
-        may,
-        bond: None,
         person: Some(SignedInPerson {
             id: person,
             decides_own: grant.decides_own,
             lacks: LackedScopes::default(),
         }),
+        ..ClientRecord::new(id, named, grant.role, (may, thinking))?
     })
 }
 
