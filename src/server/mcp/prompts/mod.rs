@@ -92,6 +92,22 @@ fn days_before(today: time::Date, days: i64) -> String {
 }
 
 impl PromptArgumentKind {
+    const fn required(self, name: &'static str, description: &'static str) -> PromptParameter {
+        PromptParameter {
+            name,
+            description,
+            kind: self,
+            is_required: true,
+        }
+    }
+
+    const fn optional(self, name: &'static str, description: &'static str) -> PromptParameter {
+        PromptParameter {
+            is_required: false,
+            ..self.required(name, description)
+        }
+    }
+
     /// The reason a text is not of this kind.
     fn fault(self, wiki: &Wiki, text: &str) -> Option<String> {
         match self {

@@ -1,6 +1,6 @@
 //! The prompts, each with its text.
 
-use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter, days_before};
+use super::{Prompt, PromptArgumentKind, PromptArguments, days_before};
 
 /// The default number of days to look back.
 const DAYS: i64 = 7;
@@ -11,18 +11,8 @@ pub(super) const WHAT_CHANGED: Prompt = Prompt {
     title: "What changed",
     description: "Who changed what in the wiki, or below a path, since a time.",
     arguments: &[
-        PromptParameter {
-            name: "since",
-            description: "A date in ISO 8601; a week ago without it",
-            kind: PromptArgumentKind::Time,
-            is_required: false,
-        },
-        PromptParameter {
-            name: "path",
-            description: "Only pages at or below it; all without it",
-            kind: PromptArgumentKind::Path,
-            is_required: false,
-        },
+        PromptArgumentKind::Time.optional("since", "A date in ISO 8601; a week ago without it"),
+        PromptArgumentKind::Path.optional("path", "Only pages at or below it; all without it"),
     ],
     tools: &["wikijs_get_page_history"],
     text: what_changed,
@@ -53,12 +43,7 @@ pub(super) const MEND_BROKEN_LINKS: Prompt = Prompt {
     name: "mend-broken-links",
     title: "Mend broken links",
     description: "Find the links of the pages below a path that lead nowhere, and mend those whose target is sure.",
-    arguments: &[PromptParameter {
-        name: "path",
-        description: "Pages at or below it",
-        kind: PromptArgumentKind::Path,
-        is_required: true,
-    }],
+    arguments: &[PromptArgumentKind::Path.required("path", "Pages at or below it")],
     tools: &[
         "wikijs_list_pages",
         "wikijs_search_pages",
@@ -88,24 +73,9 @@ pub(super) const WRITE_PAGE_LIKE: Prompt = Prompt {
     title: "Write a page like this one",
     description: "Write a new page in the form of a page that is there.",
     arguments: &[
-        PromptParameter {
-            name: "example",
-            description: "The path of the page whose form is taken",
-            kind: PromptArgumentKind::Path,
-            is_required: true,
-        },
-        PromptParameter {
-            name: "path",
-            description: "Where to create the new page",
-            kind: PromptArgumentKind::Path,
-            is_required: true,
-        },
-        PromptParameter {
-            name: "about",
-            description: "What it is about, and the facts to include",
-            kind: PromptArgumentKind::Text,
-            is_required: true,
-        },
+        PromptArgumentKind::Path.required("example", "The path of the page whose form is taken"),
+        PromptArgumentKind::Path.required("path", "Where to create the new page"),
+        PromptArgumentKind::Text.required("about", "What it is about, and the facts to include"),
     ],
     tools: &[
         "wikijs_get_page_by_path",
@@ -136,12 +106,7 @@ pub(super) const REVIEW_PROPOSAL: Prompt = Prompt {
     name: "review-proposal",
     title: "Review this proposal",
     description: "Read a proposed change critically, and advise the operator whether to apply it.",
-    arguments: &[PromptParameter {
-        name: "id",
-        description: "The proposal's id",
-        kind: PromptArgumentKind::Proposal,
-        is_required: true,
-    }],
+    arguments: &[PromptArgumentKind::Proposal.required("id", "The proposal's id")],
     tools: &["wikijs_get_proposal", "wikijs_get_page_by_id"],
     text: review_proposal,
 };
