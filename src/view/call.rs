@@ -17,60 +17,42 @@ use crate::page::{Field, Locale, PagePath, own_words};
 /// The most calls that one fact names.
 const MOST_CALLS: usize = 20;
 
-/// One call as its records together tell it, for programs and for rows of a table.
+/// One call as its records together tell it, for programs and for rows of a table. A program is shown no
+/// member that is null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallView<'a> {
     pub(crate) call: CallId,
     pub(crate) time: &'a str,
     pub(crate) outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<&'a Client>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) actor: Option<&'a Actor>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) operation: Option<Operation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) locale: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) new_path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<&'a str>,
     pub(crate) fields: &'a [Field],
     pub(crate) lines_added: u64,
     pub(crate) lines_removed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) undoes: Option<CallId>,
     #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
     pub(crate) also_undoes: &'a [CallId],
     /// The set of changes that it belongs to, or is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) set: Option<CallId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) undone_by: Option<CallId>,
     /// The approval that it spent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) confirms: Option<ApprovalId>,
     /// The calls that spent its approval.
     #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
     pub(crate) spent_by: &'a [CallId],
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proposal: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proposer: Option<&'a Client>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<&'a str>,
     pub(crate) ms: u64,
     /// The members that every door shows as they are, by their names.

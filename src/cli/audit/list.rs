@@ -1,13 +1,12 @@
 //! `wikijs-gate audit list`: the calls on record, the newest first.
 
-use serde::Serialize;
-
 use super::filters::Filters;
 use super::row;
 use super::{by_index, csv, note_unreadable};
-use crate::audit::{CallHistory, CallId, CallSelector};
+use crate::audit::{CallHistory, CallSelector};
 use crate::cli::prelude::*;
 use crate::page::own_words;
+use crate::tools::without_nulls;
 use crate::view::{CallView, whose};
 
 /// Arguments of `audit list`.
@@ -35,15 +34,6 @@ pub(in crate::cli) struct Arguments {
 /// The default number of calls in a list.
 const USUAL_LIMIT: u16 = 50;
 
-#[derive(Serialize)]
-struct AuditListOutput<'a> {
-    wiki: &'a str,
-    calls: Vec<CallView<'a>>,
-    older: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<CallId>,
-}
-
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log_maybe_empty()?;
     let log = by_index(&log)?;
@@ -63,13 +53,9 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let next = calls.last().filter(|_| older > 0);
     let rows: Vec<CallView<'_>> = calls.iter().map(CallView::new).collect();
     if arguments.json {
-        let answer = AuditListOutput {
-            wiki: log.wiki(),
-            calls: rows,
-            older,
-            next: next.map(|call| call.call),
-        };
-        print::line(&json!(answer).to_string());
+        let next = next.map(|call| call.call);
+        let answer = json!({ "wiki": log.wiki(), "calls": rows, "older": older, "next": next });
+        print::line(&without_nulls(answer).to_string());
     } else if arguments.csv {
         // The form asks for both characters at the end of a line.
         say!("{}\r", csv::head());

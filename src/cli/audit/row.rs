@@ -2,7 +2,13 @@
 
 use crate::audit::{Actor, CallHistory, CallOutcome, Client, OutcomeTone};
 use crate::cli::prelude::*;
+use crate::tools::without_nulls;
 use crate::view::CallView;
+
+/// A call for programs.
+pub(super) fn in_json(call: &CallHistory) -> Value {
+    without_nulls(json!(CallView::new(call)))
+}
 
 impl CallView<'_> {
     /// The caller (the user of the machine, or the client by its name), and the client whose proposal

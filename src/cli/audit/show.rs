@@ -69,7 +69,7 @@ async fn cut_short(log: &AuditLog, arguments: &Arguments) -> CommandResult {
         return Err(CallHistoryError::NotFound.into());
     }
     if arguments.json {
-        let rows: Vec<CallView<'_>> = members.iter().map(CallView::new).collect();
+        let rows: Vec<Value> = members.iter().map(row::in_json).collect();
         return print::json(&json!({ "set": set, "members": rows }));
     }
     say!(
@@ -119,13 +119,13 @@ fn in_json(
     changed: &ChangeDetails,
     members: &[CallHistory],
 ) -> Value {
-    let mut answer = json!(CallView::new(call));
+    let mut answer = row::in_json(call);
     if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
         answer.insert("story".to_owned(), json!(story));
         answer.extend(changed);
         if !members.is_empty() {
-            let rows: Vec<CallView<'_>> = members.iter().map(CallView::new).collect();
-            answer.insert("members".to_owned(), json!(rows));
+            let rows = members.iter().map(row::in_json).collect();
+            answer.insert("members".to_owned(), rows);
         }
         answer.insert("records".to_owned(), json!(call.records));
     }
