@@ -8,14 +8,14 @@ use crate::audit::{Outcome, ProposedChange};
 use crate::change::{Change, Operation, Warning};
 use crate::page::{Attached, Field, Locale, PagePath, PagePlace, PageState, escape_hidden};
 
-/// One change of a set: what a preview, a draft, a proposal or an answer shows of it.
+/// One change of a set: what a preview, a draft, a proposal or an answer shows of it. An answer has no
+/// member that is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeView {
     /// The word for it.
     pub operation: Operation,
     /// Its outcome, once it was made or there was nothing to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The page as it is, or as it shall be created.
     pub target: WriteTarget,
@@ -23,7 +23,6 @@ pub struct ChangeView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Field>,
     /// The number of links it mends, if it does nothing else.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub links_mended: Option<usize>,
     /// Its warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -113,7 +112,6 @@ impl ChangeView {
 #[serde(rename_all = "camelCase")]
 pub struct WriteTarget {
     /// Its id; `None` for a page that does not exist yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// Its locale.
     pub locale: String,
@@ -124,10 +122,8 @@ pub struct WriteTarget {
     /// The address at which a person sees it.
     pub url: String,
     /// The comment that it is about, if not the page itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<i64>,
     /// The asset that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub asset: Option<i64>,
 }
 
