@@ -94,17 +94,15 @@ impl Layers {
             changes.note(setting.file_name(), setting.touches);
         }
         let (new, old) = (new.tables(), old.tables());
-        if new.rules != old.rules {
-            changes.note("rules".to_owned(), Touches::Gates);
-        }
-        if new.checks != old.checks {
-            changes.note("checks".to_owned(), Touches::Gates);
-        }
-        if new.notify != old.notify {
-            changes.note("notify".to_owned(), Touches::Nothing);
-        }
-        if new.oauth != old.oauth {
-            changes.note("oauth".to_owned(), Touches::Nothing);
+        for (name, differs, touches) in [
+            ("rules", new.rules != old.rules, Touches::Gates),
+            ("checks", new.checks != old.checks, Touches::Gates),
+            ("notify", new.notify != old.notify, Touches::Nothing),
+            ("oauth", new.oauth != old.oauth, Touches::Nothing),
+        ] {
+            if differs {
+                changes.note(name.to_owned(), touches);
+            }
         }
         changes
     }
