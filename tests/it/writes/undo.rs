@@ -473,6 +473,24 @@ async fn an_undo_follows_a_page_that_undos_created_again() {
 }
 
 #[tokio::test]
+async fn an_undo_of_a_set_that_came_after_an_undo_warns_of_none() {
+    let (wiki, served) = sample(|wiki| setup(wiki).toolsets("pages,undo,drafts")).await;
+    let id = id_of(&wiki, "home");
+    let title = json!({ "id": id, "title": "One" });
+    let done = served.confirmed(UPDATE, title).await.unwrap();
+    undo(&served, &done).await.unwrap();
+    let bulk = json!({ "ids": [id], "addTags": ["seen"] });
+    served.confirmed(BULK, bulk).await.unwrap();
+    let last = ["undo", "last", "--yes"];
+    let undone = crate::command::Command::operator(&wiki, served.dir.path(), &last);
+    let told = undone.writing().good().await.told;
+    says(&told, "taken back: 1 change");
+    lacks(&told, "after_undo");
+    let tags = page(&wiki, id).unwrap().tags;
+    assert!(!tags.iter().any(|tag| tag == "seen"), "{tags:?}");
+}
+
+#[tokio::test]
 async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");

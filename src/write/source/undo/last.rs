@@ -1,5 +1,7 @@
 //! Finds the last write of a session, and says how to redo what was just taken back.
 
+use time::OffsetDateTime;
+
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
@@ -26,11 +28,11 @@ fn is_in_force(story: &CallHistory) -> bool {
 }
 
 /// The undo after which `last` was asked for: the session's newest write, or without a session the
-/// newest on record.
+/// newest on record, unless the write that is meant is newer.
 async fn undo_before(
     call: WriteCall<'_>,
     undo: &UndoRequest,
-    than: Option<&CallHistory>,
+    than: Option<OffsetDateTime>,
 ) -> Option<CallId> {
     if !undo.call.is_last() {
         return None;
@@ -50,7 +52,7 @@ async fn undo_before(
             .await
             .ok()??;
         let (newest, at) = found;
-        if than.is_some_and(|than| than.sent > at) {
+        if than > at {
             return None;
         }
         newest
@@ -66,11 +68,14 @@ pub(super) async fn redo_warning(
     undo: &UndoRequest,
     meant: &Meant,
 ) -> Option<Warning> {
-    let story = match meant {
-        Meant::One(story) => Some(&**story),
-        Meant::Set(_) => None,
+    let written = match meant {
+        Meant::One(story) => story.sent,
+        Meant::Set(set) => {
+            let story = call.past.story(&(*set).into(), undo.owner.as_ref()).await;
+            story.ok().and_then(|story| story.records.last()?.instant())
+        }
     };
-    let redo = undo_before(call, undo, story).await?;
+    let redo = undo_before(call, undo, written).await?;
     let message = format!(
         "the last write was an undo, {redo}; this takes back the write before it. To redo what {redo} took back, take {redo} back by its id."
     );
