@@ -241,9 +241,25 @@ impl EntryBuilder {
             self.entry.undoes = set.batch().undoes;
             let omitted = set.batch().omitted.as_ref();
             self.omitted = omitted.map(|omitted| omitted.all.clone());
+            // The first change of a proposal may be left out of its set.
+            if self.omitted.is_some() && self.knows_page() {
+                self.of_page(&set.first().change);
+            }
             return;
         }
         let change = &set.first().change;
+        self.of_page(change);
+        self.entry.fields = change.fields();
+        self.entry.reason = Proposal::loss(change.lost());
+        self.entry.undoes = set.first().undoes;
+        self.entry.also_undoes.clone_from(&set.first().also_undoes);
+        if let Some(id) = set.proposal() {
+            self.proposal(id);
+        }
+    }
+
+    /// Names the page of a change, and what becomes of it.
+    fn of_page(&mut self, change: &Change) {
         let target = change.target();
         self.entry.operation = Some(change.operation());
         self.entry.id = target.id;
@@ -254,13 +270,6 @@ impl EntryBuilder {
             .filter(|after| change.moves() && after.path != target.path)
             .map(|after| after.path.clone());
         self.entry.aside = change.aside().cloned();
-        self.entry.fields = change.fields();
-        self.entry.reason = Proposal::loss(change.lost());
-        self.entry.undoes = set.first().undoes;
-        self.entry.also_undoes.clone_from(&set.first().also_undoes);
-        if let Some(id) = set.proposal() {
-            self.proposal(id);
-        }
     }
 
     /// The call takes another write back.

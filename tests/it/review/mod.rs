@@ -658,6 +658,13 @@ async fn a_change_is_left_out_with_what_depends_on_it() {
         { &desk.wiki }.with_store(|store| tags(store.page_at("en", path).unwrap()))
     };
     assert_eq!([tags("docs/a"), tags("docs/b")], [0, 1]);
+    // No record of what was applied names the page that stayed as it was.
+    let records = desk.agent.records();
+    let applied = records.iter().filter(|one| {
+        one.outcome == Some(Outcome::Applied) || one.decision.as_deref() == Some("applied")
+    });
+    let pages = applied.filter_map(|one| one.path.as_ref().map(ToString::to_string));
+    assert_eq!(vec_of(pages), ["docs/b"; 3]);
     desk.program.kill();
 }
 
