@@ -233,14 +233,18 @@ impl Previews {
         let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
         drop(kept);
         if let Some(call) = CallId::current() {
-            let mut used = self.used.lock();
-            used.push_front((token.to_owned(), session.clone(), call));
-            used.truncate(quota::MAX_PREVIEWS);
+            self.note_used(session, token, call);
         }
         Ok(SpentToken { set: preview.set })
     }
 
-    /// The call of this session that used up a token, if that was recently.
+    fn note_used(&self, session: &SessionId, token: &str, call: CallId) {
+        let mut used = self.used.lock();
+        used.push_front((token.to_owned(), session.clone(), call));
+        used.truncate(quota::MAX_PREVIEWS);
+    }
+
+    /// The call of this session that used up a token, here or at another server, if that was recently.
     pub(crate) fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
         let used = self.used.lock();
         let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;

@@ -48,6 +48,13 @@ struct SharedPreview {
     set: ChangeSet,
 }
 
+/// The call that used up a token, as a document.
+#[derive(Debug, Serialize, Deserialize)]
+struct UsedPreview {
+    session: LineHash,
+    call: CallId,
+}
+
 impl PreviewStore {
     /// The previews of a store; `None` where no other server reaches it from elsewhere.
     pub(crate) fn new(store: &Arc<dyn Store>, gates: impl FnOnce() -> LineHash) -> Option<Self> {
@@ -138,7 +145,8 @@ impl Previews {
         is_fit.then_some((json, name))
     }
 
-    /// Fetches the preview of a token that another server gave, so that it counts here.
+    /// Fetches the preview of a token that another server gave, so that it counts here, or the call by which
+    /// another server used it up.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
@@ -149,8 +157,18 @@ impl Previews {
         token: &str,
     ) -> Result<(), Failure> {
         let Some(place) = place else { return Ok(()) };
-        let is_used = self.used_by(session, token).is_some();
-        if is_used || self.kept.lock().contains_key(token) || !has_form(token) {
+        if self.used_by(session, token).is_some() || !has_form(token) {
+            return Ok(());
+        }
+        let name = used(session, token);
+        let found = place.on(move |store| store.document(KIND, &name)).await?;
+        let read = found.and_then(|bytes| serde_json::from_slice::<UsedPreview>(&bytes).ok());
+        if let Some(read) = read.filter(|read| read.session == session.fingerprint()) {
+            self.kept.lock().remove(token);
+            self.note_used(session, token, read.call);
+            return Ok(());
+        }
+        if self.kept.lock().contains_key(token) {
             return Ok(());
         }
         let ending = ending(token);
@@ -212,22 +230,33 @@ impl Previews {
         Ok(counts.then(|| PreviewEntry::shared(session.clone(), shared.set, asked, left)))
     }
 
-    /// Takes the document of a token away; `false` if another server did so before. A preview that is kept
-    /// here alone has none.
+    /// Takes the document of a token away, and leaves one that names the call; `false` if another server did so
+    /// before. A preview that is kept here alone has none.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked: the token may be used up then.
     pub(super) async fn claim(&self, place: &PreviewStore, token: &str) -> Result<bool, Failure> {
-        let name = {
+        let shared = {
             let kept = self.kept.lock();
             let preview = kept.get(token).filter(|preview| preview.is_shared);
-            preview.map(|preview| document(preview, token))
+            preview.map(|preview| (document(preview, token), preview.session.clone()))
         };
-        let Some(name) = name else {
+        let Some((name, session)) = shared else {
             return Ok(true);
         };
+        let note = CallId::current().and_then(|call| {
+            let session = session.fingerprint();
+            serde_json::to_vec(&UsedPreview { session, call }).ok()
+        });
+        let used = used(&session, token);
         place
-            .on(move |store| store.remove_document(KIND, &name))
+            .on(move |store| {
+                let is_first = store.remove_document(KIND, &name)?;
+                if let Some(note) = note.filter(|_| is_first) {
+                    store.write_document(KIND, &used, &note)?;
+                }
+                Ok(is_first)
+            })
             .await
     }
 }
@@ -243,6 +272,11 @@ impl SessionId {
 fn document(preview: &PreviewEntry, token: &str) -> String {
     let owner = owner_in_name(preview.session.owner());
     format!("{}.{owner}{}", preview.set.id(), ending(token))
+}
+
+/// The name of the document that says which call used a token up.
+fn used(session: &SessionId, token: &str) -> String {
+    format!("used.{}{}", owner_in_name(session.owner()), ending(token))
 }
 
 /// The end of that name.

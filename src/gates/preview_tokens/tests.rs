@@ -252,12 +252,16 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
         "to be shown is not to confirm"
     );
 
-    assert!(two.spend(Some(&place), &ours, &token).await.is_ok());
+    let call = CallId::new().expect("a call");
+    let spent = call.during(two.spend(Some(&place), &ours, &token)).await;
+    assert!(spent.is_ok());
     for server in [&one, &two, &three] {
         server
             .fetch(Some(&place), &ours, &token)
             .await
             .expect("an answer");
+        // Each says which call used it up.
+        assert_eq!(server.used_by(&ours, &token), Some(call));
         assert!(server.spend(Some(&place), &ours, &token).await.is_err());
     }
     // One that could not be shared counts where it was given.
