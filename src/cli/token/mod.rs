@@ -7,6 +7,7 @@ mod new;
 mod rotate;
 
 use super::file_faults;
+use crate::audit::ClientId;
 use crate::cli::prelude::*;
 use crate::config::{ServeSettings, SettingsSource, allowed_prefixes, store_home};
 use crate::review::SignIns;
@@ -84,11 +85,16 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
                     _ => {}
                 }
             } else {
-                let signs_in = client(&file, &name).is_ok_and(|client| client.role.signs_in());
+                let client = client(&file, &name);
                 file.remove(&name).map_err(failed(&file))?;
-                // The client is out, whatever becomes of the list of its sessions.
-                if let Some(Err(CommandError { message: fault, .. })) = signs_in.then(end) {
-                    remark!("Its sessions stay listed until they end: {fault}.");
+                // The client is out, whatever becomes of the list of its sessions and delegates.
+                let ended = match client {
+                    Ok(client) if client.role.signs_in() => ("sessions", end().map(drop)),
+                    Ok(client) => ("delegates", end_delegates(&source, client.id)),
+                    Err(_) => ("", Ok(())),
+                };
+                if let (what, Err(CommandError { message: fault, .. })) = ended {
+                    remark!("Its {what} stay listed until they end: {fault}.");
                 }
             }
             print::line(&if json {
@@ -105,6 +111,14 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
 fn sign_ins(source: &SettingsSource<'_>) -> Result<SignIns, CommandError> {
     let home = store_home(source).map_err(Exit::usage)?;
     Ok(SignIns::new(&home))
+}
+
+/// Ends the delegates of a client that was removed.
+fn end_delegates(source: &SettingsSource<'_>, maker: ClientId) -> Result<(), CommandError> {
+    let home = store_home(source).map_err(Exit::usage)?;
+    KeptDelegates::new(&home)
+        .revoke_of(maker)
+        .map_err(Exit::failed)
 }
 
 /// The client of a name.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use time::OffsetDateTime;
 
 use super::delegate::{DelegateEndReason, DelegateRecord};
-use crate::audit::CallId;
+use crate::audit::{CallId, ClientId};
 use crate::store::{
     DocumentKind, Lease, LeaseName, Store, StoreError, StoreHome, blocking, make_room, wait_for,
 };
@@ -212,7 +212,20 @@ impl KeptDelegates {
     pub fn revoke(&self, name: &str) -> Result<DelegateRecord, DelegatesError> {
         let (all, _) = self.all()?;
         let one = all.iter().find(|one| one.name() == name);
-        let one = one.ok_or(DelegatesError::Unknown)?;
+        self.end_revoked(one.ok_or(DelegatesError::Unknown)?)
+    }
+
+    /// The same for all delegates of a client.
+    ///
+    /// # Errors
+    /// [`DelegatesError`].
+    pub fn revoke_of(&self, maker: ClientId) -> Result<(), DelegatesError> {
+        let (all, _) = self.all()?;
+        let mut own = all.iter().filter(|one| one.client.parent == Some(maker));
+        own.try_for_each(|one| self.end_revoked(one).map(drop))
+    }
+
+    fn end_revoked(&self, one: &DelegateRecord) -> Result<DelegateRecord, DelegatesError> {
         let call = CallId::new().map_err(|error| DelegatesError::Store(error.to_string()))?;
         self.end(one.digest(), DelegateEndReason::Revoked, call)
     }

@@ -663,6 +663,22 @@ async fn a_maker_that_is_revoked_while_its_delegate_writes_ends_the_write() {
     assert!(tags.is_empty(), "{tags:?}");
 }
 
+#[tokio::test]
+async fn a_maker_that_is_revoked_by_command_ends_its_delegates() {
+    let (_wiki, names, server, maker) = family().await;
+    let other = names.client("other");
+    for maker in [&maker, &other] {
+        server.delegate(maker, json!({ "task": "t" })).await;
+    }
+    let revoked = server.command(&names, &["token", "revoke", "ci"]);
+    revoked.good().await;
+    let lasting = |one: &&Arc<DelegateRecord>| one.lasts(time::OffsetDateTime::now_utc());
+    let kept = kept(&server);
+    let left: Vec<_> = kept.iter().filter(lasting).map(|one| one.name()).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    begins(&json!(left[0]), "other/");
+}
+
 /// What differs between two runs, in the words of the documentation.
 fn steady(text: &str) -> String {
     [
