@@ -62,6 +62,9 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
             for note in &vain {
                 print::note(note);
             }
+            for site in new.sites().filter(|site| layers.at(Some(site)).is_none()) {
+                print::note(&format!("--sites: the settings file has no site {site}"));
+            }
             Ok(exit)
         }
         TokenCommand::Link(link) => link.make(&file, &settings, &sign_ins(&source)?),

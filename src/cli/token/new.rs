@@ -11,7 +11,11 @@ use crate::custom::is_custom_name;
 use crate::page::Prefix;
 use crate::review::SignIns;
 use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, TokensFile};
+use crate::site::SiteName;
 use crate::tools::{Registry, ToolSelection, Toolset};
+
+/// The name on record of sessions over standard input and output, and of their delegates' maker.
+const STDIO: &str = "stdio";
 
 /// Arguments of `token new`.
 #[derive(Debug, clap::Args)]
@@ -102,7 +106,20 @@ impl New {
         }
     }
 
+    /// The sites that it is to see.
+    pub(super) fn sites(&self) -> impl Iterator<Item = SiteName> {
+        self.sites
+            .iter()
+            .flatten()
+            .filter_map(|site| site.parse().ok())
+    }
+
     fn grant(&self) -> Result<Grant, String> {
+        if self.name == STDIO {
+            return Err(format!(
+                "{STDIO} is on record for sessions over standard input and output; choose another name"
+            ));
+        }
         let registry =
             Registry::new(&ToolSelection::new(&Toolset::ALL)).map_err(|error| error.to_string())?;
         for tool in self.tools.iter().flatten() {

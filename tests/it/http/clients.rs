@@ -690,4 +690,13 @@ fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
     let expected = "--rate: WIKI_SERVE_RATE allows 600 a minute, which stays so\n\
          --prefixes: other lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there\n";
     assert_eq!(vain("other", "99999"), expected);
+    let new = |arguments: &[&str]| {
+        Command::new(&[&["token", "new"], arguments].concat())
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .run()
+    };
+    let made = new(&["far", "--sites", "nope"]).good();
+    says(&made.stderr, "--sites: the settings file has no site nope");
+    // Sessions over standard input and output are on record under that name.
+    says(&new(&["stdio"]).exits(2).stderr, "choose another name");
 }
