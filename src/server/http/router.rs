@@ -33,7 +33,6 @@ pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrand
     let metrics = get(tell_metrics).with_state(readiness.clone());
     let about_resource = get(resource::metadata).options(resource::metadata);
     let routes = Router::new()
-        .route("/", any(nothing_here))
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz).with_state(readiness))
         .route("/metrics", metrics)
@@ -41,7 +40,8 @@ pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrand
         .route(&format!("{METADATA}/mcp"), about_resource.clone())
         .route(&format!("{METADATA}/mcp/{{site}}"), about_resource)
         .with_state(Arc::clone(state))
-        .merge(protocol(state, mcp));
+        .merge(protocol(state, mcp))
+        .fallback(nothing_here);
     Ok(match review_page(state)? {
         Some(page) => routes.merge(page),
         None => routes,
@@ -99,7 +99,7 @@ fn review_page(state: &Arc<HttpState>) -> Result<Option<Router>, getrandom::Erro
     Ok(Some(review::router(Arc::new(reviews)).layer(layer)))
 }
 
-/// The answer at `/`, for a caller who probes the server or forgot the path.
+/// The answer at every other path, for a caller who probes the server or forgot the path.
 async fn nothing_here() -> Response {
     respond(
         StatusCode::NOT_FOUND,

@@ -355,9 +355,11 @@ async fn health_says_what_is_wrong() {
     let setup = Setup::readonly(&wiki).naming(&names);
     let server = setup.host_within(limits).await;
     assert_eq!(server.get("/healthz").await.status, 200);
-    let root = server.get("/").await;
-    assert_eq!(root.status, 404);
-    assert_eq!(&*root.body, "there is nothing here; MCP is at /mcp\n");
+    for path in ["/", "/mcp/", "/mcp/docs/"] {
+        let nothing = server.get(path).await;
+        assert_eq!(nothing.status, 404, "{path}");
+        assert_eq!(&*nothing.body, "there is nothing here; MCP is at /mcp\n");
+    }
     let ready = async || {
         let answer = server.get("/readyz").await;
         let body: Value = serde_json::from_str(&answer.body).unwrap();
