@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::file_faults;
 use super::words::{self, one_of};
 use crate::cli::prelude::*;
+use crate::config::Settings;
 use crate::custom::is_custom_name;
 use crate::nearest::nearest;
 use crate::server::Unasked;
@@ -59,7 +60,13 @@ pub(super) async fn run(command: ToolCommand) -> CommandResult {
             Ok(Exit::Done)
         }
         ToolCommand::Show { name, json } => {
-            show::one(find(&start::tools()?.0, &name)?, json);
+            let (registry, queries) = start::tools()?;
+            let registry = if queries.contains(&name) {
+                with_schema(&name).await?
+            } else {
+                Arc::new(registry)
+            };
+            show::one(find(&registry, &name)?, json);
             Ok(Exit::Done)
         }
         ToolCommand::Check(arguments) => check::run(&arguments).await,
@@ -82,6 +89,18 @@ pub(super) async fn run(command: ToolCommand) -> CommandResult {
             app.writer.finish().await;
             exit
         }
+    }
+}
+
+/// The tools with the operator's own queries, which only the wiki's schema can tell.
+async fn with_schema(name: &str) -> Result<Arc<Registry>, CommandError> {
+    let settings = Settings::load(&start::layers()?).map_err(|faults| start::first(&faults))?;
+    let app = App::new(settings, Timeouts::of_command()).map_err(Exit::usage)?;
+    match app.ask_schema().await {
+        Ok(()) => Ok(app.registry()),
+        Err(Unasked::Wrong(why) | Unasked::Waits(why)) => Err(Exit::failed(format!(
+            "{name} cannot be held against the wiki's schema: {why}"
+        ))),
     }
 }
 

@@ -624,6 +624,9 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let show = ["tool", "show", "custom_report_incident"];
     let ended = run(&show).await.good();
     shown("show", "console", &ended.told);
+    // A query, whose arguments only the wiki's schema tells.
+    let query = run(&["tool", "show", "custom_profile"]).await.good();
+    says(&query.told, "Whose key this is.");
     let climbing = r#"{"name": "../home", "text": "x"}"#;
     let call = ["tool", "call", "custom_report_incident", "--args"];
     let ended = run(&[&call[..], &[climbing]].concat()).await.exits(2);
