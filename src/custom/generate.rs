@@ -206,9 +206,13 @@ impl<'a> QueryDraft<'a> {
                 format!("{pad}{call} {{\n{inner}{pad}}}\n")
             };
         }
-        let mut told = format!("Answers {path} of the wiki's API. {about}");
+        let told = format!("Answers {path} of the wiki's API. {about}");
+        let mut told = told.trim_end().to_owned();
         for (name, of, about) in &self.variables {
-            let _ = write!(told, " {name} ({of}): {about}");
+            let _ = write!(told, " {name} ({of})");
+            if !about.is_empty() {
+                let _ = write!(told, ": {about}");
+            }
         }
         let told: String = told.chars().take(MOST_DESCRIPTION).collect();
         let variables = self.variables.iter();
