@@ -98,6 +98,13 @@ async fn a_lost_count_is_said_and_the_next_run_counts_on() {
     ended(&dir).await;
     let count = place(dir.path()).join("runs.count");
     fs::remove_file(&count).unwrap();
+    // A run that just begins is counted before its first record.
+    let run = runs(&place(dir.path())).remove(0);
+    let records = fs::read(&run).unwrap();
+    fs::write(&run, "").unwrap();
+    let told = verify(ADDRESS, dir.path(), &[]);
+    assert_eq!(told.code, 0, "{}", told.told);
+    fs::write(&run, records).unwrap();
     let told = verify(ADDRESS, dir.path(), &[]);
     let wrong = "wrong the count of runs (runs.count) is missing or holds no number";
     assert_eq!(told.code, 5, "{}", told.told);
