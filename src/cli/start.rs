@@ -2,6 +2,7 @@
 //! settings.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::actor::actor;
@@ -161,6 +162,21 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, CommandError> {
     start_log(Some("warn"))?;
     let settings = audit_settings()?;
     Ok(AuditLog::new(settings.store, &settings.wiki))
+}
+
+/// Notes where a list that is empty was looked for: in this directory, or in the database.
+///
+/// # Errors
+/// The setting that is bad, with its exit code.
+pub(super) fn note_place(directory: &Path) -> Result<(), CommandError> {
+    let home = config::store_home(&layers()?.source()).map_err(Exit::usage)?;
+    let place = if home.is_remote() {
+        home.to_string()
+    } else {
+        directory.display().to_string()
+    };
+    print::note(&print::harmless(&format!("looked for in {place}")));
+    Ok(())
 }
 
 /// The place of the state of all wikis, as the settings name it. Its errors are written to standard error.

@@ -61,10 +61,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     }
     if proposals.is_empty() {
         print::line("no proposals");
-        print::note(&print::harmless(&format!(
-            "looked for in {}",
-            app.desk.log_dir().display()
-        )));
+        start::note_place(&app.desk.log_dir())?;
     } else {
         table(&app, &proposals, &standing).print();
         if not_shown > 0 {
