@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::mirror::mirror;
 use super::undo::{Wording, carry_out};
@@ -58,7 +59,7 @@ pub(super) struct RestoreArgs {
     #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse, requires = "path")]
     at: Option<TimeArg>,
     /// With `--at`: only what this author changed. Who deletes or moves a page the wiki does not tell
-    #[arg(long, value_name = "NAME", requires = "at")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), requires = "at")]
     by: Option<String>,
     /// Do not ask. This is nobody's decision: where the write policy wants a person's, the page is
     /// proposed (exit 3)

@@ -4,6 +4,8 @@ mod hammer;
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
+
 use super::progress::ProgressLine;
 use crate::audit::{AuditLog, StoreCheck};
 use crate::cli::prelude::*;
@@ -61,7 +63,7 @@ pub(super) struct BackupArgs {
 )]
 pub(super) struct CopyArgs {
     /// The other store: a directory, or `postgres://user@host/database`
-    #[arg(long, value_name = "STORE")]
+    #[arg(long, value_name = "STORE", value_parser = NonEmptyStringValueParser::new())]
     to: String,
     /// The file with the password of that database
     #[arg(long, value_name = "FILE")]

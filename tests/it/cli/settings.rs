@@ -669,3 +669,15 @@ fn bash_completes_below_the_top_level_too() {
         }
     }
 }
+
+#[test]
+fn an_empty_place_or_author_is_refused() {
+    let elsewhere = TempDir::new().unwrap();
+    for arguments in [
+        &["bin", "restore", "--path", "docs", "--at", "1h", "--by", ""][..],
+        &["store", "copy", "--to", ""],
+    ] {
+        let ended = Command::new(arguments).in_dir(elsewhere.path()).run();
+        says(&ended.exits(2).stderr, "a value is required for");
+    }
+}
