@@ -95,7 +95,7 @@ pub enum AuditError {
     )]
     BadApproval,
     /// A backup goes into an empty directory.
-    #[error("a backup goes into an empty or missing directory, and this one holds something")]
+    #[error("a copy goes into an empty or missing directory, and this one holds something")]
     NotEmpty,
     /// Disk work broke off: a bug, or the end of the program.
     #[error("work on the record broke off")]
@@ -121,7 +121,7 @@ impl AuditError {
             Self::Replaced | Self::Failed(_) => {
                 "check space and rights of WIKI_AUDIT_DIR or of the database of WIKI_STORE, then restart the server"
             }
-            Self::NotReady(_) => "`wikijs-gate doctor` tells of the database of WIKI_STORE",
+            Self::NotReady(_) => "docs/replicas.md says how the database of WIKI_STORE is set up",
             Self::Unreachable => "check the database of WIKI_STORE; nothing was sent to the wiki",
             Self::Overtaken => "try again; if it happens often, look at the load of this machine",
             Self::Ended => "start the server again",

@@ -220,7 +220,9 @@ fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
 fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
     let mut data = serde_json::Deserializer::from_str(envelope.data());
     serde_path_to_error::deserialize(&mut data).map_err(|error| WikiError::Malformed {
-        at: format!("data.{}", error.path()),
+        at: format!("data.{}", error.path())
+            .trim_end_matches('.')
+            .to_owned(),
     })
 }
 
