@@ -4,6 +4,7 @@
 //! Here a limit is a number of whole pages: requests use growing limits, and finally the whole
 //! list, since only that is certainly complete.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -320,15 +321,14 @@ fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReadin
 }
 
 /// The key by which a list is ordered, for comparing pages for equality.
-fn key(page: &PageReading, order_by: PageOrderBy) -> String {
-    let date = |date: &Option<Date>| date.as_ref().map_or("", Date::as_str).to_owned();
-    match order_by {
-        PageOrderBy::Created => date(&page.created_at),
-        PageOrderBy::Id => page.id.unwrap_or_default().to_string(),
-        PageOrderBy::Path => page.path.as_str().to_owned(),
-        PageOrderBy::Title => page.title.clone(),
-        PageOrderBy::Updated => date(&page.updated_at),
-    }
+fn key(page: &PageReading, order_by: PageOrderBy) -> Cow<'_, str> {
+    Cow::Borrowed(match order_by {
+        PageOrderBy::Created => page.created_at.as_ref().map_or("", Date::as_str),
+        PageOrderBy::Id => return page.id.unwrap_or_default().to_string().into(),
+        PageOrderBy::Path => page.path.as_str(),
+        PageOrderBy::Title => &page.title,
+        PageOrderBy::Updated => page.updated_at.as_ref().map_or("", Date::as_str),
+    })
 }
 
 /// Drops every page that shares the last one's sort key: any of them may lack tags (W7).
@@ -336,11 +336,10 @@ pub(in crate::wiki) fn without_cut_end(
     mut pages: Vec<PageReading>,
     order_by: PageOrderBy,
 ) -> Vec<PageReading> {
-    if let Some(last) = pages.last().map(|page| key(page, order_by)) {
-        while pages.last().is_some_and(|page| key(page, order_by) == last) {
-            pages.pop();
-        }
-    }
+    let last = pages.last().map(|page| key(page, order_by));
+    let is_cut = |page: &&PageReading| Some(key(page, order_by)) == last;
+    let cut = pages.iter().rev().take_while(is_cut).count();
+    pages.truncate(pages.len() - cut);
     pages
 }
 

@@ -51,8 +51,8 @@ impl RawAnswer {
 #[derive(Deserialize)]
 struct Good<D> {
     data: D,
-    #[serde(default)]
-    errors: Vec<IgnoredAny>,
+    #[serde(default, rename = "errors")]
+    _errors: [IgnoredAny; 0],
 }
 
 /// The results of a mutation, each as in the answer.
@@ -82,11 +82,16 @@ impl MutationResults<'_> {
 /// # Errors
 /// See [`WikiError`].
 pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
-    // Parsed directly, without a tree in between; errors are classified below.
-    match serde_json::from_slice::<Good<D>>(&answer.body) {
-        Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
-        _ => data(&envelope(answer)?),
+    match good::<Good<D>>(answer) {
+        Some(good) => Ok(good.data),
+        None => data(&envelope(answer)?),
     }
+}
+
+/// An answer without errors, parsed in one go; others are classified part by part.
+fn good<D: DeserializeOwned>(answer: &RawAnswer) -> Option<D> {
+    let parsed = (answer.status == 200).then(|| serde_json::from_slice(&answer.body));
+    parsed?.ok()
 }
 
 /// Reads the answer to an array of operations: one each, in order (W8).
@@ -97,6 +102,9 @@ pub fn read_batch<D: DeserializeOwned>(
     answer: &RawAnswer,
     count: usize,
 ) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+    if let Some(all) = good::<Vec<Good<D>>>(answer).filter(|all| all.len() == count) {
+        return Ok(all.into_iter().map(|good| Ok(good.data)).collect());
+    }
     let answers = envelopes(answer)?;
     if answers.len() != count {
         return Err(not_a_list());
@@ -114,6 +122,9 @@ type OperationResult<D> = Result<D, WikiError>;
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
 ) -> Result<(OperationResult<A>, OperationResult<B>), WikiError> {
+    if let Some((first, second)) = good::<(Good<A>, Good<B>)>(answer) {
+        return Ok((Ok(first.data), Ok(second.data)));
+    }
     let answers = envelopes(answer)?;
     let [first, second] = answers.as_slice() else {
         return Err(not_a_list());
