@@ -93,14 +93,20 @@ impl Wiki {
             return Ok(counted(&titles, &pages));
         }
         let (titles, pages) = self.titles_and_pages().await?;
-        let counted = counted(&titles, &self.seen_of(pages));
-        *keyed.tag_titles.lock().await = Some(titles);
-        Ok(counted)
+        Ok(counted(&titles, &self.seen_of(pages)))
     }
 
+    /// Both as they are; concurrent callers share one request.
     async fn titles_and_pages(&self) -> Result<(TagTitles, Arc<AllPages>), WikiError> {
-        let keyed = self.keyed();
+        let (keyed, asked) = (self.keyed(), Instant::now());
         let _turn = self.turn_to_list().await?;
+        let titles = keyed.tag_titles.lock().await.clone();
+        if let (Some(titles), Some(pages)) = (titles, self.all_kept().await)
+            && titles.listed >= asked
+            && pages.listed >= asked
+        {
+            return Ok((titles, pages));
+        }
         let now = Instant::now();
         let query = ListQuery::newest_first();
         let listing = list::variables(&query, None);
@@ -123,6 +129,7 @@ impl Wiki {
         let pages = self
             .keep_whole(&keyed, list::listed(pages, &query), now)
             .await;
+        *keyed.tag_titles.lock().await = Some(titles.clone());
         Ok((titles, pages))
     }
 

@@ -111,7 +111,7 @@ impl Wiki {
     }
 
     /// The same without bounds on reading.
-    async fn all_kept(&self) -> Option<Arc<AllPages>> {
+    pub(in crate::wiki) async fn all_kept(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| {
             pages.listed.elapsed() < LIFE && !pages.is_outdated.load(Ordering::Relaxed)

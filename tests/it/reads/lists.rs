@@ -317,6 +317,14 @@ async fn all_who_want_the_same_whole_list_at_the_same_time_are_told_of_one_or_tw
         assert!(all.unwrap().iter().all(|page| page.id != Some(id)));
     }
     assert!(lists() - before <= 2, "{}", lists() - before);
+    // So it is with tags, which are counted in the list.
+    wiki.with_page(page("z", "Z\n").but(|row| row.tags = vec!["new".to_owned()]));
+    let asking = (0..50).map(|_| served.app.wiki.tags());
+    let before = lists();
+    for tags in futures_util::future::join_all(asking).await {
+        assert!(tags.unwrap().iter().any(|tag| tag.tag == "new"));
+    }
+    assert!(lists() - before <= 2, "{}", lists() - before);
 }
 
 #[tokio::test]
