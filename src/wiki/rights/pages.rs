@@ -15,6 +15,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::super::operations::generated::{
+    PageAuthor, PageLatestAuthor, page_author, page_latest_author,
+};
 use super::super::pages::rendered::element;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::{Wiki, WikiError};
@@ -196,13 +199,15 @@ impl Wiki {
         }
         // It needs one of two rights (W1). Its fields need write:pages anywhere (W2), so a refusal
         // that names that right tells nothing of this page.
-        if let Err(WikiError::Forbidden { right }) = self.single(id).await
+        let whole = page_author::Variables { id };
+        if let Err(WikiError::Forbidden { right }) = self.query::<PageAuthor>(whole).await
             && right != Right::WritePages.name()
         {
             known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
         }
         // This one looks at write:pages at the page, as an update does.
-        if let Some(may) = allowed(&self.conflict_latest(id).await)? {
+        let latest = page_latest_author::Variables { id };
+        if let Some(may) = allowed(&self.query::<PageLatestAuthor>(latest).await)? {
             known.push((Right::WritePages, may));
         }
         Ok(PageRights::new(known))
