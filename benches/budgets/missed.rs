@@ -19,14 +19,6 @@ const MISSED: &[(&str, &str)] = &[
     ("release binary, stripped", GREW),
     ("README's build: release binary, stripped", GREW),
     (
-        "operations of a move",
-        "it looks for pages that were written since the index last looked",
-    ),
-    (
-        "operations of a delete",
-        "it looks for pages that were written since the index last looked",
-    ),
-    (
         "one line of a page of 2 MB: own time",
         "links, hidden text and what runs are looked for in the whole page",
     ),

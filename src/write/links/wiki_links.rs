@@ -97,12 +97,14 @@ impl WikiLinks {
         wiki: &Wiki,
         index: &Arc<ContentIndex>,
     ) -> Option<Result<Self, Failure>> {
+        let began = Instant::now();
         // Before the turn is taken, so that no other scan waits while the index is filled. Pages
         // that are not indexed in time are missing.
         let is_current = !index.is_on() || catches_up(index).await;
         let turn = index.turn_to_scan().await?;
         let sources = OptionFuture::from(index.is_on().then(|| index.links()));
-        let (graph, sources, site) = tokio::join!(graph_of(wiki), sources, wiki.linked_site());
+        let (graph, sources, site) =
+            tokio::join!(graph_of(wiki, began), sources, wiki.linked_site());
         let (graph, site) = match (graph, site) {
             (Ok(graph), Ok(site)) => (graph, site),
             (Err(error), _) | (_, Err(error)) => return Some(Err(error.into())),
@@ -199,8 +201,12 @@ impl WikiLinks {
     }
 }
 
-async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), WikiError> {
-    let pages = wiki.pages_as_of(Instant::now()).await?;
+/// The wiki's link graph, and its pages as of a time: often those that the index has just looked at.
+async fn graph_of(
+    wiki: &Wiki,
+    time: Instant,
+) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), WikiError> {
+    let pages = wiki.pages_as_of(time).await?;
     let locales = pages.iter().map(|page| &page.locale).collect();
     let graph = wiki.link_graph(&locales).await?;
     Ok((pages, graph))

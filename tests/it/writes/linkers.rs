@@ -54,12 +54,17 @@ async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
         (UPDATE, json!({ "id": id, "locale": "de" })),
         (DELETE, json!({ "id": id })),
     ] {
+        wiki.clear_requests();
         let preview = preview(&served, tool, arguments.clone()).await;
         let members = members(&preview, "linkedFrom", "path");
         assert_eq!(members, linking, "{arguments}");
         let expected = ["4 pages link here, and those links will lead nowhere."];
         assert_eq!(warning(&preview), expected);
     }
+    // The index looks at the list of pages, and the links are looked up among these.
+    let seen = wiki.requests();
+    let lists = seen.iter().filter(|seen| seen.fields == ["pages.list"]);
+    assert_eq!(lists.count(), 1);
     for unmoved in [
         json!({ "id": id, "title": "New" }),
         json!({ "id": id, "path": "docs/a", "title": "New" }),
