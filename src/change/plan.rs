@@ -1,5 +1,7 @@
 //! A change, and the steps in which Wiki.js can make it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -60,7 +62,7 @@ impl Change {
         let before = self.before().filter(|_| self.aside.is_some())?;
         Some(Self::between(
             before.clone(),
-            self.after_step(Operation::Aside)?,
+            self.after_step(Operation::Aside)?.into_owned(),
         ))
     }
 
@@ -344,7 +346,7 @@ impl Change {
     }
 
     /// The state that a step shall leave behind; `None` for a delete.
-    pub fn after_step(&self, step: Operation) -> Option<PageState> {
+    pub fn after_step(&self, step: Operation) -> Option<Cow<'_, PageState>> {
         match (&self.states, step) {
             (States::Update { before, .. }, Operation::Aside) => {
                 let path = self.aside.as_ref()?;
@@ -356,9 +358,9 @@ impl Change {
             (States::Update { before, after }, Operation::RenameAsset) => {
                 let mut renamed = before.clone();
                 renamed.take(Field::Path, after);
-                Some(renamed)
+                Some(Cow::Owned(renamed))
             }
-            _ => self.after().cloned(),
+            _ => self.after().map(Cow::Borrowed),
         }
     }
 
@@ -429,14 +431,17 @@ impl Change {
 
 /// A page as the wiki's move leaves it at a place: titled like its last segment, it gets the new one
 /// as its title (W14).
-fn moved(page: &PageState, locale: &Locale, path: &PagePath) -> PageState {
+fn moved<'a>(page: &'a PageState, locale: &Locale, path: &PagePath) -> Cow<'a, PageState> {
+    if (&page.locale, &page.path) == (locale, path) {
+        return Cow::Borrowed(page);
+    }
     let mut moved = page.clone();
     moved.locale.clone_from(locale);
     moved.path.clone_from(path);
     if page.title == page.path.last_segment() {
         path.last_segment().clone_into(&mut moved.title);
     }
-    moved
+    Cow::Owned(moved)
 }
 
 pub(crate) fn is_blank(value: &Value) -> bool {

@@ -1,5 +1,6 @@
 //! The permit of one change set, and the steps made from it.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -125,16 +126,20 @@ impl Permit {
         let expected = if is_aside {
             self.change.after_step(Operation::Aside)
         } else {
-            self.change.before().cloned()
+            self.change.before().map(Cow::Borrowed)
         };
-        match expected {
-            Some(before) if !before.difference(&fresh).is_empty() => Err(Box::new((before, fresh))),
-            _ if is_aside => Ok(self),
-            _ => Ok(Self {
-                steps: self.steps,
-                ..Self::new(self.set.on(fresh))
-            }),
+        if let Some(before) = expected
+            && !before.difference(&fresh).is_empty()
+        {
+            return Err(Box::new((before.into_owned(), fresh)));
         }
+        if is_aside {
+            return Ok(self);
+        }
+        Ok(Self {
+            steps: self.steps,
+            ..Self::new(self.set.on(fresh))
+        })
     }
 
     /// Proof that the writes of this permit may be taken back.

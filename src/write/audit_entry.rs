@@ -527,8 +527,8 @@ pub(super) fn now() -> Date {
 pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) -> bool {
     promised.is_none_or(|promised| {
         found.thing != promised.thing
-            || Field::ALL
+            || !Field::ALL
                 .iter()
-                .any(|field| found.value(*field) != promised.value(*field))
+                .all(|field| found.equals(promised, *field))
     })
 }

@@ -105,7 +105,7 @@ fn a_move_leaves_the_page_at_its_new_place_with_the_title_that_the_wiki_gives_it
         let change = Change::between(titled(title, at(from)), titled("new", at(to)));
         change
             .after_step(Operation::Move)
-            .map(|page| (page.title, page.path.to_string()))
+            .map(|page| (page.title.clone(), page.path.to_string()))
     };
     let moved = |title: &str| Some((title.to_owned(), "docs/b".to_owned()));
     assert_eq!(after("A", "docs/a", "docs/b"), moved("A"));
@@ -113,10 +113,10 @@ fn a_move_leaves_the_page_at_its_new_place_with_the_title_that_the_wiki_gives_it
     // After the last step the page is as asked for.
     let change = Change::between(page(), titled("B", at("docs/b")));
     let last = change.after_step(Operation::Update);
-    assert_eq!(last.as_ref(), change.after());
+    assert_eq!(last.as_deref(), change.after());
     let create = Change::recreate(page());
     assert_eq!(
-        create.after_step(Operation::Create).as_ref(),
+        create.after_step(Operation::Create).as_deref(),
         create.after()
     );
     assert_eq!(Change::delete(page()).after_step(Operation::Delete), None);

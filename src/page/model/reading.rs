@@ -117,9 +117,12 @@ macro_rules! make_reading {
             /// The promised state, with everything that could be read replacing it.
             pub fn laid_over(&self, promised: &PageState) -> PageState {
                 PageState {
+                    id: self.id.or(promised.id),
+                    $($own: self.$own.clone(),)*
+                    $($member: self.$member.as_ref().unwrap_or(&promised.$member).clone(),)*
+                    updated_at: self.updated_at.as_ref().or(promised.updated_at.as_ref()).cloned(),
                     unknown: promised.unknown.clone(),
                     thing: promised.thing.clone(),
-                    ..self.clone().or(promised.clone().into()).or_blank()
                 }
             }
 

@@ -46,6 +46,11 @@ macro_rules! make_state {
                 match field { $( Field::$field => $same(&self.$member, &other.$member), )* }
             }
 
+            /// True if one field is the same in both to the letter.
+            pub fn equals(&self, other: &Self, field: Field) -> bool {
+                match field { $( Field::$field => self.$member == other.$member, )* }
+            }
+
             /// The value of one field as JSON, as tools and records show it.
             pub fn value(&self, field: Field) -> Value {
                 match field { $( Field::$field => json!(self.$member), )* }

@@ -1,5 +1,6 @@
 //! Takes a write back, from its states in the audit log.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::json;
@@ -333,6 +334,7 @@ fn left(
         Change::between(before?.clone(), promised.clone())
             .by_way_of(last.aside.clone())
             .after_step(step)
+            .map(Cow::into_owned)
     });
     let promised = stopped.unwrap_or(promised);
     // If the page was found other than promised, the write left it so, but only in the write's own

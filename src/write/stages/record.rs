@@ -45,7 +45,7 @@ pub(super) async fn outcome(
         if settled.outcome.took_effect() {
             entry.updated_at.clone_from(&proof.found.updated_at);
         }
-        if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
+        if is_worth_keeping(&proof.found, change.after_step(kind).as_deref()) {
             match audit.states.keep(&proof.found).await {
                 Ok(found) => entry.found = Some(found),
                 Err(error) => {

@@ -377,7 +377,7 @@ impl RecoveredOutcome {
         Self {
             outcome: Outcome::Applied,
             id: found.id,
-            left: Some(found).filter(|found| is_worth_keeping(found, promised.as_ref())),
+            left: Some(found).filter(|found| is_worth_keeping(found, promised.as_deref())),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(in crate::write) enum Promise<'a> {
     Changed {
         /// The page before this step, which may follow another.
         before: Cow<'a, PageState>,
-        after: PageState,
+        after: Cow<'a, PageState>,
         /// Fields that cannot be read back and whose loss was accepted.
         lost: &'a [Field],
         step: Operation,
@@ -67,11 +67,9 @@ impl<'a> Promise<'a> {
             (Some(before), None) => Some(Self::Deleted { before }),
             (Some(before), Some(_)) => Some(Self::Changed {
                 before: match step {
-                    Operation::Update if change.moves() => {
-                        Cow::Owned(change.after_step(Operation::Move)?)
-                    }
+                    Operation::Update if change.moves() => change.after_step(Operation::Move)?,
                     Operation::Move if change.aside().is_some() => {
-                        Cow::Owned(change.after_step(Operation::Aside)?)
+                        change.after_step(Operation::Aside)?
                     }
                     _ => Cow::Borrowed(before),
                 },

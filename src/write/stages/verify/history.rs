@@ -6,6 +6,7 @@
 //! wiki both keep the same state, and the text of one of them is kept nowhere. A write that fails
 //! keeps a version as well.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use time::OffsetDateTime;
@@ -130,7 +131,7 @@ async fn look(
             after,
             step,
             ..
-        } => (Some(before.as_ref()), after, *step),
+        } => (Some(before.as_ref()), after.as_ref(), *step),
         Promise::Deleted { .. } => return Ok(HistoryEvidence::Unknown),
     };
     // The history is the page's own.
@@ -271,7 +272,7 @@ pub(in crate::write) async fn overwritten(
 ) -> Option<Warning> {
     let before = change
         .after_step(Operation::Move)
-        .or_else(|| change.before().cloned())?;
+        .or_else(|| change.before().map(Cow::Borrowed))?;
     let id = before.id?;
     let looked = left_behind(past, id, &before, written, sent_at);
     let looked = tokio::time::timeout(LOOK_BACK, looked).await;

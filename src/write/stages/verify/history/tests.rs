@@ -250,7 +250,7 @@ async fn the_history_is_read_only_where_it_can_show_the_step() {
     let created = page();
     let changed = |before: PageState| Promise::Changed {
         before: std::borrow::Cow::Owned(before),
-        after: page(),
+        after: std::borrow::Cow::Owned(page()),
         lost: &[],
         step: Operation::Update,
     };
