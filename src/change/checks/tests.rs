@@ -134,6 +134,11 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
         ("# A\n\none\n\n# B\n\ntwo\n", "# A\n\none\n", none),
         ("# A\n\none\n", "B\n=\n\none\n", none),
         ("`# A`\n", "B\n", none),
+        (
+            &format!("{0}# B\r\n\ntwo\n{0}", lines(2_000)),
+            &format!("{0}two\n{0}", lines(2_000)),
+            &["heading_dropped content:2001"],
+        ),
         // literal_escapes
         ("", r"# Title\n\nText\n", &["literal_escapes content"]),
         ("", "one line", none),

@@ -38,30 +38,38 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     if before.same(after, Field::Content) {
         return None;
     }
-    let (was, is) = (|| before.content.lines(), || after.content.lines());
-    let same = |(one, other): &(&str, &str)| one == other;
-    let lead = was().zip(is()).take_while(same).count();
-    let (of_was, of_is) = (was().count(), is().count());
-    let most = of_was.min(of_is).saturating_sub(lead);
-    let tail = was().rev().zip(is().rev()).take(most);
-    let tail = tail.take_while(same).count();
+    let (was, is) = (before.content.as_str(), after.content.as_str());
+    let same = |(one, other): &(&str, &str)| one.lines().eq(other.lines());
+    let alike = was.split_inclusive('\n').zip(is.split_inclusive('\n'));
+    let (lead, start, start_is) = alike
+        .take_while(same)
+        .fold((0_usize, 0, 0), |(lead, was, is), (one, other)| {
+            (lead + 1, was + one.len(), is + other.len())
+        });
+    let (was, is) = (was.get(start..)?, is.get(start_is..)?);
+    let end = same_end(was, is);
+    let was = was.get(..was.len().checked_sub(end)?)?;
+    let is = is.get(..is.len().checked_sub(end)?)?;
+    let (of_was, of_is) = (was.lines().count(), is.lines().count());
+    let tail = was.lines().rev().zip(is.lines().rev());
+    let tail = tail.take_while(|(one, other)| one == other).count();
     let first = |lines: Lines<'_>, count: usize| {
-        let mut stretch = lines.take(count.saturating_sub(tail)).skip(lead);
+        let mut stretch = lines.take(count.saturating_sub(tail));
         let text = stretch.position(|line| !line.trim().is_empty())?;
         Some(lead.saturating_add(text).saturating_add(1))
     };
-    let gone = match heading_at(before, first(was(), of_was)?) {
+    let gone = match heading_at(before, first(was.lines(), of_was)?) {
         Ok(heading) => heading?,
         Err(unchecked) => return Some(unchecked),
     };
-    let what = match first(is(), of_is).map(|line| heading_at(after, line)) {
+    let what = match first(is.lines(), of_is).map(|line| heading_at(after, line)) {
         Some(Err(unchecked)) => return Some(unchecked),
         Some(Ok(Some(_))) => return None,
         Some(Ok(None)) => "text without a heading comes in its place",
         None => {
-            let lines = before.content.split_inclusive('\n');
+            let lines = was.split_inclusive('\n');
             let to: usize = lines.take(of_was.saturating_sub(tail)).map(str::len).sum();
-            let rest = before.content.get(to..gone.section.end)?;
+            let rest = before.content.get(start + to..gone.section.end)?;
             if rest.trim().is_empty() {
                 return None;
             }
@@ -72,6 +80,19 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     let message = format!("The heading \"{name}\" goes, and {what}.");
     let warning = Warning::new("heading_dropped", message);
     Some(warning.at(Field::Content, Some(lead.saturating_add(1))))
+}
+
+/// The bytes of the lines with which two texts end alike, looked for by whole blocks.
+fn same_end(one: &str, other: &str) -> usize {
+    const BLOCK: usize = 4096;
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let same = one.rchunks(BLOCK).zip(other.rchunks(BLOCK));
+    let same = same.take_while(|(one, other)| one == other);
+    let bytes: usize = same.map(|(block, _)| block.len()).sum();
+    // The first of these lines may begin before them.
+    let mut last = one.iter().skip(one.len() - bytes);
+    let begun = last.position(|byte| *byte == b'\n');
+    begun.map_or(0, |at| bytes - at - 1)
 }
 
 /// The heading that begins in a line, or the warning that the page was not parsed, which it is only
