@@ -19,6 +19,7 @@ pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>>
 pub(super) type ReadCall = Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>;
 
 /// A tool without its types: the constants of [`Tool`], and what depends on the types.
+#[expect(clippy::struct_excessive_bools, reason = "the constants of a tool")]
 #[derive(Clone, Copy)]
 pub(super) struct AnyTool {
     pub(super) name: &'static str,

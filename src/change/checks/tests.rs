@@ -83,8 +83,7 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
         let lines: Vec<String> = (0..count).map(|line| format!("line {line}\n")).collect();
         lines.concat()
     };
-    let script = "<script>x()</script>\n";
-    let key = "AKIAABCDEFGHIJKLMNOP";
+    let (script, key) = ("<script>x()</script>\n", "AKIAABCDEFGHIJKLMNOP");
     let none: &[&str] = &[];
     for (before, after, says) in [
         // dead_link
