@@ -55,7 +55,7 @@ settings! {
     "WIKI_PERSON_TIMEOUT_S" (Number(5, 600), Inherited, Gates) = "`50`",
         "How long a person who is asked may take, and how long a call waits for a decision on the review page, in seconds, 5 to 600.";
     "WIKI_REVIEW_URL" (Text, Server, Nothing) = "none",
-        "The public address of the review page, ending in `/review`, which answers name; without it they name the address that serves the caller, or the command `wikijs-gate review` where no server has the page. With https the page's cookie goes by TLS alone.";
+        "The public address of the review page, `https://HOST/review`, which answers name; without it they name the address that serves the caller, or the command `wikijs-gate review` where no server has the page. With https the page's cookie goes by TLS alone.";
     "WIKI_CONFIRM_FALLBACK" (Choice(&["none", "preview", "proposal"]), Narrower, Gates) = "`none`",
         "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written), `preview`, or `proposal` (as in a dry run).";
     "WIKI_ALLOWED_MUTATION_PATH_PREFIXES" (List, Narrower, Gates) = "everywhere",

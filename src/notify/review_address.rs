@@ -29,14 +29,15 @@ impl PartialEq for ReviewAddress {
 impl Eq for ReviewAddress {}
 
 impl ReviewAddress {
-    /// Takes an address that ends in `/review`, without anything that could sign somebody in.
+    /// Takes an address whose path is `/review`, as in the page's own links, without anything that could sign
+    /// somebody in.
     ///
     /// # Errors
     /// One fragment about the address.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let url = Url::parse(text).map_err(|_| NOT_ONE)?;
         let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
-        if !is_web || !url.path().trim_end_matches('/').ends_with("/review") {
+        if !is_web || url.path().trim_end_matches('/') != "/review" {
             return Err(NOT_ONE);
         }
         let has_user = !url.username().is_empty() || url.password().is_some();
@@ -117,7 +118,8 @@ impl ReviewAddress {
     }
 }
 
-const NOT_ONE: &str = "must be the http or https address of the review page, ending in /review";
+const NOT_ONE: &str =
+    "must be the http or https address of the review page, with /review alone behind the host";
 
 #[cfg(test)]
 mod tests {
@@ -131,8 +133,8 @@ mod tests {
                 "https://mcp.example.org/review/sets/0123456789abcdef",
             ),
             (
-                "http://localhost:8765/wiki/review/",
-                "http://localhost:8765/wiki/review/sets/0123456789abcdef",
+                "http://localhost:8765/review/",
+                "http://localhost:8765/review/sets/0123456789abcdef",
             ),
         ] {
             let address = ReviewAddress::parse(text).unwrap();
@@ -192,6 +194,7 @@ mod tests {
             "https://mcp.example.org",
             "https://mcp.example.org/mcp",
             "https://mcp.example.org/preview",
+            "https://mcp.example.org/wiki/review",
             "https://anna:secret@mcp.example.org/review",
             "https://anna@mcp.example.org/review",
             "https://mcp.example.org/review?token=1",

@@ -215,20 +215,20 @@ fn in_words(ago: time::Duration) -> String {
 
 /// The client that proposed: the operator's name for it, else its name for itself.
 pub(super) fn client(client: &Client) -> Markup {
-    let own = match text(&client.name) {
-        own if own.trim().is_empty() => "an unnamed client".to_owned(),
-        own => own,
-    };
+    let own = text(&client.name);
+    let is_named = !own.trim().is_empty();
     html! {
         @match &client.subject {
             Some(subject) => {
-                strong { (text(subject)) } span.quiet { " (" (own) ")" }
+                strong { (text(subject)) }
+                @if is_named { span.quiet { " (" (own) ")" } }
                 @if client.parent.is_some() {
                     @let maker = subject.split('/').next().unwrap_or_default();
                     span.quiet { ", a delegate of " (text(maker)) }
                 }
             },
-            None => span title="the name that the client gave itself" { (own) },
+            None if is_named => span title="the name that the client gave itself" { (own) },
+            None => span { "an unnamed client" },
         }
     }
 }
@@ -255,7 +255,23 @@ pub(super) fn lines<T: Render + Default + PartialOrd + Copy>(added: T, removed: 
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{client, in_words};
+    use crate::audit::Client;
+
+    #[test]
+    fn only_a_client_without_any_name_is_unnamed() {
+        let shown = |subject: Option<&str>, name: &str| {
+            let shown = client(&Client {
+                name: name.to_owned(),
+                subject: subject.map(str::to_owned),
+                ..Client::default()
+            });
+            shown.into_string().contains("unnamed")
+        };
+        assert!(shown(None, " "));
+        assert!(!shown(Some("ci"), ""));
+        assert!(!shown(None, "agent"));
+    }
 
     #[test]
     fn times_are_told_in_the_largest_unit() {
