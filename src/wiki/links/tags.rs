@@ -101,10 +101,8 @@ impl Wiki {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let _turn = self.turn_to_list().await?;
         let titles = keyed.tag_titles.lock().await.clone();
-        if let (Some(titles), Some(pages)) = (titles, self.all_kept().await)
-            && titles.listed >= asked
-            && pages.listed >= asked
-        {
+        let titles = titles.filter(|titles| titles.listed >= asked);
+        if let (Some(titles), Some(pages)) = (titles, self.listed_since(asked).await) {
             return Ok((titles, pages));
         }
         let now = Instant::now();

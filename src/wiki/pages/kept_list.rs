@@ -47,9 +47,7 @@ impl Wiki {
     async fn list_all(&self) -> Result<Arc<AllPages>, WikiError> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let _listing = keyed.listing.lock().await;
-        if let Some(kept) = self.all_kept().await
-            && kept.listed >= asked
-        {
+        if let Some(kept) = self.listed_since(asked).await {
             return Ok(kept);
         }
         let _turn = self.turn_to_list().await?;
@@ -110,8 +108,14 @@ impl Wiki {
         Some(self.seen_of(self.all_kept().await?))
     }
 
-    /// The same without bounds on reading.
-    pub(in crate::wiki) async fn all_kept(&self) -> Option<Arc<AllPages>> {
+    /// The list that was requested at this time or later, without bounds on reading.
+    pub(in crate::wiki) async fn listed_since(&self, time: Instant) -> Option<Arc<AllPages>> {
+        let kept = self.all_kept().await;
+        kept.filter(|kept| kept.listed >= time)
+    }
+
+    /// The whole list that is kept, without bounds on reading.
+    async fn all_kept(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| {
             pages.listed.elapsed() < LIFE && !pages.is_outdated.load(Ordering::Relaxed)

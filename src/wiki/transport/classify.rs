@@ -51,6 +51,7 @@ impl RawAnswer {
 #[derive(Deserialize)]
 struct Good<D> {
     data: D,
+    /// Absent or an empty list: an answer with errors is no good one.
     #[serde(default, rename = "errors")]
     _errors: [IgnoredAny; 0],
 }
