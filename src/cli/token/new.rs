@@ -10,12 +10,9 @@ use crate::config::ServeSettings;
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
 use crate::review::SignIns;
-use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, TokensFile};
+use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, STDIO, TokensFile};
 use crate::site::SiteName;
 use crate::tools::{Registry, ToolSelection, Toolset};
-
-/// The name on record of sessions over standard input and output, and of their delegates' maker.
-const STDIO: &str = "stdio";
 
 /// Arguments of `token new`.
 #[derive(Debug, clap::Args)]

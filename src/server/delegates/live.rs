@@ -9,8 +9,8 @@ use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::site::SiteName;
 
-/// The name of the client of a connection over stdio.
-const STDIO: &str = "stdio";
+/// The name of the client of a connection over stdio, on record and as its delegates' maker.
+pub const STDIO: &str = "stdio";
 
 /// A delegate and its maker, as they are now.
 #[derive(Debug)]
