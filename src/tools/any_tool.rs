@@ -88,12 +88,11 @@ impl AnyTool {
         if !arguments.is_large() {
             return read(&schema, arguments);
         }
-        let reading = blocking::run(move || read(&schema, arguments));
-        let read = reading.await;
-        read.unwrap_or_else(|| Err(bug("The tool broke off.")))
+        let read = blocking::run(move || read(&schema, arguments)).await;
+        read.unwrap_or_else(|| Err(broke_off()))
     }
 }
 
-pub(super) fn bug(message: &str) -> Failure {
-    Failure::new(Code::InternalError, message)
+pub(super) fn broke_off() -> Failure {
+    Failure::new(Code::InternalError, "The tool broke off.")
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
-use super::any_tool::{AnyTool, ToolFuture, bug};
+use super::any_tool::{AnyTool, ToolFuture, broke_off};
 use super::arguments::Arguments;
 use super::confirm_args::Completed;
 use super::context::ToolContext;
@@ -319,7 +319,7 @@ impl std::fmt::Debug for Registry {
 /// Works to the end: without this, a panic would leave the call unanswered.
 async fn unbroken<R>(work: impl Future<Output = Result<R, Failure>>) -> Result<R, Failure> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.unwrap_or_else(|_| Err(bug("The tool broke off.")))
+    done.unwrap_or_else(|_| Err(broke_off()))
 }
 
 /// Answers a call: its arguments are completed, read and checked, and a panic is an answer, too.
