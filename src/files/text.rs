@@ -385,8 +385,9 @@ impl FrontMatter {
             let message = "the editor of a page cannot be changed here: Wiki.js ignores it";
             return Err(at.fault(line, message));
         }
-        if SourceFormat::detect(None, Some(&editor)) != format {
-            let ending = PageFileKind::Source(SourceFormat::detect(None, Some(&editor))).ending();
+        let needed = SourceFormat::detect(None, Some(&editor));
+        if needed != format {
+            let ending = PageFileKind::Source(needed).ending();
             return Err(at.fault(
                 line,
                 format!("a page of the editor {editor} is a .{ending} file"),
