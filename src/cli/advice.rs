@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Code, Failure};
 use crate::wiki::sentence;
 
-/// Phrases of hints for agents alone: where to look, whom to tell. A terminal shows hints without the phrases.
+/// Phrases in hints that only agents need. A terminal shows the hints without these phrases.
 const TELL: [&str; 4] = [
     "details.leftOut names the pages and the reasons. ",
     "Tell the user: ",
