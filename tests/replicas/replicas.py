@@ -159,6 +159,7 @@ class Trap:
 
     def __init__(self, port):
         self.target, self.process, self.delay, self.stopped = port, None, 0, threading.Event()
+        self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -166,6 +167,14 @@ class Trap:
     def set(self, process, delay):
         self.stopped.clear()
         self.process, self.delay = process, delay
+
+    def sprang(self, thread):
+        """Waits until the process is stopped, or until the write in `thread` ended without an attempt; then nothing is stopped later."""
+        while thread.is_alive():
+            if self.stopped.wait(0.1):
+                return True
+        # An attempt that has passed stops the process after the delay, though the write has ended.
+        return not self.taken() and self.stopped.wait(10)
 
     def accept(self):
         while True:
@@ -178,9 +187,8 @@ class Trap:
     def pass_on(self, source, target, is_question):
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 20):
-                process = self.process
-                if is_question and process and b'"event":"attempt"' in data:
-                    self.process = None
+                process = is_question and b'"event":"attempt"' in data and self.taken()
+                if process:
                     if self.delay is None:
                         process.send_signal(signal.SIGSTOP)  # Before the database has the attempt.
                         self.stopped.set()
@@ -190,6 +198,11 @@ class Trap:
         for end in (source, target):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+
+    def taken(self):
+        with self.lock:
+            process, self.process = self.process, None
+        return process
 
     def stop(self, process):
         process.send_signal(signal.SIGSTOP)
@@ -589,9 +602,8 @@ def stopped_at_attempts(given, directory, database, replicas, token, client, loa
             thread = threading.Thread(
                 target=load.confirm, args=(trapped, "wikijs_update_page", confirmed, marks[0], [path]))
             thread.start()
-            if trap.stopped.wait(30):
+            if trap.sprang(thread):
                 break
-            thread.join(120)
         else:
             faults.append(f"no attempt passed in turn {turn}: {load.why.get(marks[0])}")
             continue
