@@ -462,7 +462,7 @@ def main():
                     replica.process.send_signal(signal.SIGCONT)
                 replica.process.kill()
         for process in processes:
-            process.kill()
+            process.terminate()  # Killed, nginx leaves a worker behind, which holds what the run writes to.
         if database:
             database.control("stop")
     sys.exit(1 if FAULTS else 0)
