@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::stats::milliseconds;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -38,13 +38,13 @@ pub(crate) fn measure() -> Vec<Figure> {
             first,
             300.0,
         ),
-        Figure {
-            what: "a changed line in src/write: until its unit tests have run",
-            unit: Unit::Seconds,
-            measured: change,
-            budget: Budget::NotSet,
-            wiki: None,
-        },
+        // Two thirds of the 12 s at commit 2e376c7, on the machine of the figures.
+        Figure::at_most(
+            "a changed line in src/write: until its unit tests have run",
+            Unit::Seconds,
+            change,
+            8.0,
+        ),
     ]
 }
 
