@@ -74,10 +74,12 @@ impl Date {
 /// Reads ISO 8601; without an offset as UTC, without a time as midnight.
 fn read(text: &str) -> Option<OffsetDateTime> {
     let day_only = format_description!("[year]-[month]-[day]");
-    OffsetDateTime::parse(text, &Iso8601::DEFAULT)
-        .or_else(|_| {
-            PrimitiveDateTime::parse(text, &Iso8601::DEFAULT).map(PrimitiveDateTime::assume_utc)
-        })
+    if let Ok(time) = OffsetDateTime::parse(text, &Iso8601::DEFAULT) {
+        // The parser also takes an offset of 24 or 25 hours.
+        return (time.offset().whole_hours().abs() < 24).then_some(time);
+    }
+    PrimitiveDateTime::parse(text, &Iso8601::DEFAULT)
+        .map(PrimitiveDateTime::assume_utc)
         .or_else(|_| time::Date::parse(text, day_only).map(|day| day.midnight().assume_utc()))
         .ok()
 }
@@ -127,6 +129,10 @@ mod tests {
             "31.01.2030",
             "2030-13-01",
             "2030-02-30T00:00:00Z",
+            "2030-01-31T09:00:00+25:00",
+            "2030-01-31T09:00:00-24:00",
+            "2030-01-31T09:00:00+99:00",
+            "2030-01-31T09:00:00+05:60",
         ] {
             assert!(Date::parse(bad).is_err(), "{bad}");
         }
