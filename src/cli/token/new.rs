@@ -10,7 +10,7 @@ use crate::config::ServeSettings;
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
 use crate::review::SignIns;
-use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, STDIO, TokensFile};
+use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, TokensFile};
 use crate::site::SiteName;
 use crate::tools::{Registry, ToolSelection, Toolset};
 
@@ -112,11 +112,6 @@ impl New {
     }
 
     fn grant(&self) -> Result<Grant, String> {
-        if self.name == STDIO {
-            return Err(format!(
-                "{STDIO} is on record for sessions over standard input and output; choose another name"
-            ));
-        }
         let registry =
             Registry::new(&ToolSelection::new(&Toolset::ALL)).map_err(|error| error.to_string())?;
         for tool in self.tools.iter().flatten() {

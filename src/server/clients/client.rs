@@ -13,6 +13,9 @@ use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::review::digest;
 
+/// The name of the client of a connection over stdio, on record and as its delegates' maker.
+pub(in crate::server) const STDIO: &str = "stdio";
+
 /// The replacement of a client's present token, and its new end.
 #[derive(Debug)]
 pub struct Rotation<'a> {
@@ -187,6 +190,11 @@ impl NamedClient {
         if self.parent.is_some() {
             return Err("it is a delegate, which this file does not have".to_owned());
         }
+        if self.name == STDIO {
+            return Err(format!(
+                "{STDIO} is on record for sessions over standard input and output; choose another name"
+            ));
+        }
         self.checked_whole(thinking)
     }
 
@@ -248,7 +256,7 @@ mod tests {
     #[test]
     fn a_name_is_plain() {
         let token = ClientToken::new().expect("bits");
-        for bad in ["", "a b", "a/b", "a\n", "ä", &"x".repeat(65)] {
+        for bad in ["", "a b", "a/b", "a\n", "ä", "stdio", &"x".repeat(65)] {
             assert!(
                 NamedClient::new(bad, &token, Grant::default()).is_err(),
                 "{bad:?}"

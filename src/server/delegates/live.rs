@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::super::clients::client::STDIO;
 use super::super::clients::client_record::{Bond, CallerRights, ClientRecord};
 use super::delegate::{DelegateBasis, DelegateRecord};
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::site::SiteName;
-
-/// The name of the client of a connection over stdio, on record and as its delegates' maker.
-pub const STDIO: &str = "stdio";
 
 /// A delegate and its maker, as they are now.
 #[derive(Debug)]

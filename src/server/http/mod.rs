@@ -38,7 +38,6 @@ pub use super::clients::tokens_fault::TokensFileError;
 pub use super::clients::tokens_file::TokensFile;
 pub use super::delegates::delegate::{DelegateEndReason, DelegateRecord};
 pub use super::delegates::kept::{DelegatesError, KeptDelegates};
-pub use super::delegates::live::STDIO;
 pub use crate::gates::{ClientConfirm, Grant};
 pub use connections::serve_routes;
 pub use limits::HttpLimits;
