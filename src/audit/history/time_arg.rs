@@ -5,7 +5,7 @@ use time::macros::format_description;
 use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime};
 
 /// A time that bounds what is shown: `7d`, `24h` or `30m` ago, a time such as
-/// `2030-01-31T09:00:00Z` or `2030-01-31 09:00` in UTC, or a date in UTC, which means all of that day.
+/// `2030-01-31T09:00:00Z` or, in UTC, `2030-01-31 09:00`, or a date in UTC, which means all of that day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeArg {
     /// A moment.
@@ -21,12 +21,15 @@ impl TimeArg {
     /// What would be right.
     pub fn parse(text: &str) -> Result<Self, String> {
         let day = format_description!("[year]-[month]-[day]");
-        let minute = format_description!("[year]-[month]-[day] [hour]:[minute]");
-        let at_minute = PrimitiveDateTime::parse(text, minute);
+        let in_utc = format_description!(
+            version = 2,
+            "[year]-[month]-[day][first [ ][T]][hour]:[minute][optional [:[second]]]"
+        );
+        let in_utc = PrimitiveDateTime::parse(text, in_utc);
         ago(text)
             .and_then(|ago| OffsetDateTime::now_utc().checked_sub(ago))
             .or_else(|| OffsetDateTime::parse(text, &Rfc3339).ok())
-            .or_else(|| Some(at_minute.ok()?.assume_utc()))
+            .or_else(|| Some(in_utc.ok()?.assume_utc()))
             .map(Self::At)
             .or_else(|| Date::parse(text, day).ok().map(Self::Day))
             .ok_or_else(|| {
@@ -77,6 +80,14 @@ mod tests {
         let time = TimeArg::parse("2030-01-31T09:00:00+01:00").unwrap();
         assert_eq!(time.begin(), datetime!(2030-01-31 08:00 UTC));
         assert_eq!(time.end(), time.begin());
+        for text in [
+            "2030-01-31 09:00",
+            "2030-01-31T09:00",
+            "2030-01-31 09:00:00",
+        ] {
+            let time = TimeArg::parse(text).expect(text);
+            assert_eq!(time.begin(), datetime!(2030-01-31 09:00 UTC));
+        }
     }
 
     #[test]
@@ -97,6 +108,8 @@ mod tests {
             "-7d",
             "soon",
             "2030-02-30",
+            "2030-01-31T24:00",
+            "2030-01-31T09:00:00+25:00",
             "9999999999d",
         ] {
             assert!(TimeArg::parse(bad).is_err(), "{bad}");
