@@ -170,6 +170,22 @@ pub(in crate::write) async fn change(
     change_of(past, undo, story).await
 }
 
+/// Checks that a call changed something.
+fn took_effect(story: &CallHistory) -> Result<(), Failure> {
+    let may_be_sent = story.sent.is_some() || story.is_cut || story.has_unreadable;
+    match story.outcome {
+        Some(Outcome::Applied | Outcome::PartlyApplied) => Ok(()),
+        Some(Outcome::Unchanged | Outcome::NotApplied) => {
+            Err(nothing("That call changed nothing."))
+        }
+        // A preview, a refusal, a proposal.
+        None if !may_be_sent => Err(nothing("Nothing was sent to the wiki for that call.")),
+        Some(Outcome::Unknown) | None => Err(nothing(
+            "Whether that write was applied is not known; look at the page.",
+        )),
+    }
+}
+
 async fn change_of(
     past: &WriteHistory,
     undo: &UndoRequest,
@@ -180,17 +196,7 @@ async fn change_of(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
         );
     }
-    match story.outcome {
-        Some(Outcome::Applied | Outcome::PartlyApplied) => {}
-        Some(Outcome::Unchanged | Outcome::NotApplied) => {
-            return Err(nothing("That call changed nothing."));
-        }
-        Some(Outcome::Unknown) | None => {
-            return Err(nothing(
-                "Whether that write was applied is not known; look at the page.",
-            ));
-        }
-    }
+    took_effect(&story)?;
     let (before, after) = states_around(past, &story).await?;
     let before = match before {
         Some(before) if comes_back(&before, after.as_ref()) => Some(at_its_place(before, undo)?),

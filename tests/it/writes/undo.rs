@@ -117,6 +117,20 @@ async fn what_is_not_there_cannot_be_taken_back() {
 }
 
 #[tokio::test]
+async fn a_call_for_which_nothing_was_sent_cannot_be_taken_back_and_is_not_called_unknown() {
+    let (wiki, served) = sample(setup).await;
+    let update = json!({ "id": id_of(&wiki, "home"), "title": "x" });
+    served.call(UPDATE, update).await.unwrap();
+    let previewed = served.records().last().unwrap().call.unwrap();
+    let arguments = json!({ "callId": previewed.to_string() });
+    let error = fails(&served, UNDO, arguments, "NOTHING_TO_UNDO").await;
+    assert_eq!(
+        error["message"],
+        "Nothing was sent to the wiki for that call."
+    );
+}
+
+#[tokio::test]
 async fn the_gates_hold_for_an_undo() {
     let (wiki, first) = sample(setup).await;
     let id = id_of(&wiki, "home");
