@@ -1,6 +1,6 @@
 //! The changes made in the folder, as differences.
 
-use super::base::Base;
+use super::base::{Base, FolderScope};
 use super::local_changes::{Local, LocalFolder, file_of};
 use super::text::{PageFileKind, Texts, written};
 use crate::files::{FilesError, Folder};
@@ -11,6 +11,7 @@ use crate::page::unified_diff;
 /// # Errors
 /// See [`FilesError`].
 pub fn differences(folder: &Folder) -> Result<Vec<String>, FilesError> {
+    FolderScope::read(folder)?.ok_or(FilesError::NotOurs)?;
     let here = LocalFolder::scan(folder)?;
     let mut found = Vec::new();
     for (id, known) in &here.pages {

@@ -9,7 +9,7 @@ use super::local_changes::LocalFolder;
 use crate::error::Failure;
 use crate::files::{FilesError, Folder};
 use crate::page::{Field, Locale, PagePath, PageReading, PageState};
-use crate::wiki::Wiki;
+use crate::wiki::{Wiki, WikiError};
 use crate::words::words;
 
 /// The differences of the wiki from the pulled pages.
@@ -64,6 +64,11 @@ impl RemotePages {
         there
             .gone
             .extend(here.pages.keys().filter(|id| !all.contains(id)));
+        if !there.gone.is_empty() && wiki.is_guest().await == Some(true) {
+            // The pages may be there, and hidden from guests: their files stay.
+            let fault = wiki.expired().unwrap_or(WikiError::Guest);
+            return Err(Failure::from(fault).into());
+        }
         let is_new = |page: &PageReading, id: i64| {
             here.pages.get(&id).is_none_or(|known| {
                 (&known.place.0, &known.place.1) != (&page.locale, &page.path)

@@ -56,6 +56,34 @@ async fn all_files_that_cannot_be_used_are_named_at_once() {
 }
 
 #[tokio::test]
+async fn a_directory_that_is_no_folder_is_named_so_by_every_command() {
+    let work = Work::on(wiki_of(&[("docs/a", "Text.\n")]).await);
+    for (command, more) in [("status", &[][..]), ("diff", &[]), ("push", &["--yes"])] {
+        let refused = work.run(command, more).await.exits(2);
+        says(&refused.stderr, "this is no folder of a wiki's files");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_the_wiki_takes_for_a_guests_removes_no_files() {
+    let mut work = Work::pulled(wiki_of(&[("docs/a", "A.\n"), ("docs/b", "B.\n")]).await).await;
+    let good = work.key.clone();
+    let id = id_of(&work.wiki, "docs/b");
+    work.wiki.with_store(|store| store.remove(id));
+    for key in [work.wiki.expired_key(), "e30.e30.x".to_owned()] {
+        work.key = key;
+        for command in ["pull", "status"] {
+            let refused = work.run(command, &[]).await.exits(1);
+            says(&refused.stderr, "KEY_REJECTED");
+        }
+        assert!(work.has("en/docs/b.md"));
+    }
+    work.key = good;
+    work.good("pull", &[]).await;
+    assert!(!work.has("en/docs/b.md"));
+}
+
+#[tokio::test]
 async fn a_page_that_is_larger_than_a_push_may_be_does_not_stop_the_others() {
     let large = "A line of a page that is large.\n".repeat(170_000);
     let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/large", &large)]).await).await;
