@@ -18,10 +18,10 @@ pub(super) struct Input {
     #[garde(length(chars, min = 1, max = 200))]
     task: String,
     // It reads and writes at and below these alone.
-    #[garde(inner(length(min = 1, max = 10), inner(length(max = 255))))]
+    #[garde(inner(length(min = 1, max = 10), inner(length(chars, max = 255))))]
     prefixes: Option<Vec<String>>,
     /// Default all of yours.
-    #[garde(inner(length(min = 1, max = 50), inner(length(max = 64))))]
+    #[garde(inner(length(min = 1, max = 50), inner(length(chars, max = 64))))]
     tools: Option<Vec<String>>,
     /// Most changes; default 0: it reads.
     #[garde(skip)]

@@ -21,7 +21,7 @@ pub(super) use places::{
     prefix, required_memory_id, tag_filters, tags,
 };
 pub(super) use shape::MISSING_ID;
-use shape::{check_ranges, check_shape};
+use shape::{check_ranges, check_shape, out_of_range};
 
 /// Reads arguments by a schema into a typed input, in linear time.
 ///
@@ -60,7 +60,9 @@ where
         for (path, error) in report.iter() {
             let path = camel_case(&path.to_string());
             if !faults.covers(&path) {
-                faults.add(&path, || error.message().to_owned());
+                faults.add(&path, || {
+                    rule_fault(is_list(schema, &path), error.message())
+                });
             }
         }
     }
@@ -85,9 +87,34 @@ fn read_fault(error: &str) -> String {
         format!("must be one of {}", known())
     } else if error.starts_with("missing field") {
         format!("lacks {given}")
+    } else if error.starts_with("invalid value: integer") && given.starts_with('-') {
+        "must be at least 0".to_owned()
+    } else if error.starts_with("invalid value: integer") {
+        format!("must be a smaller number than {given}")
     } else {
         error.replacen("invalid ", "has an invalid ", 1)
     }
+}
+
+/// True if an argument is a list.
+fn is_list(schema: &Map<String, Value>, name: &str) -> bool {
+    let property = schema.get("properties").and_then(|known| known.get(name));
+    property.is_some_and(|property| property.get("type") == Some(&"array".into()))
+}
+
+/// The fault that one of garde's own rules finds, in our words; those of our rules are in them.
+fn rule_fault(is_list: bool, message: &str) -> String {
+    let (unit, bound) = match message.strip_prefix("length is ") {
+        Some(bound) if is_list => ("items", bound),
+        Some(bound) => ("characters", bound),
+        None => ("", message),
+    };
+    let worded = [("lower than ", "at least"), ("greater than ", "at most")].into_iter();
+    let worded = worded.filter_map(|(theirs, ours)| {
+        let bound = bound.strip_prefix(theirs)?.parse::<i64>().ok()?;
+        Some(out_of_range(ours, bound, unit))
+    });
+    worded.last().unwrap_or_else(|| message.to_owned())
 }
 
 /// A number of things, or the usual one.

@@ -14,7 +14,7 @@ pub(super) struct StatusOfSite;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// As `wikijs_list_sites` has it; without it, your session's site.
-    #[garde(length(max = 200))]
+    #[garde(length(chars, max = 200))]
     pub(super) name: Option<String>,
 }
 

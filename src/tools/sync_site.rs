@@ -15,7 +15,7 @@ pub(super) struct SyncSite;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// As `wikijs_list_sites` has it; without it, your session's site.
-    #[garde(length(max = 200))]
+    #[garde(length(chars, max = 200))]
     name: Option<String>,
     /// Only from a peer server.
     #[garde(length(max = 1_000_000))]

@@ -110,6 +110,14 @@ fn must_have(word: &str, bound: impl Into<i128>, unit: &str) -> String {
     format!("must have {word} {bound} {unit}")
 }
 
+/// The fault of a number, which has no unit, or of a length.
+pub(super) fn out_of_range(word: &str, bound: i64, unit: &str) -> String {
+    match unit {
+        "" => format!("must be {word} {bound}"),
+        unit => must_have(word, bound, unit),
+    }
+}
+
 /// Checks numbers and lengths against the schema; the message names the limit.
 pub(super) fn check_ranges(
     schema: &Map<String, Value>,
@@ -137,10 +145,7 @@ pub(super) fn check_ranges(
             (_, Some(highest)) if number > highest => ("at most", highest),
             _ => return None,
         };
-        Some(match unit {
-            "" => format!("must be {word} {bound}"),
-            unit => must_have(word, bound, unit),
-        })
+        Some(out_of_range(word, bound, unit))
     };
     let mut faults = ArgumentFaults::default();
     for (name, value) in arguments {

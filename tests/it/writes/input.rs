@@ -290,6 +290,90 @@ async fn the_limits_themselves_are_within_range() {
     fails(&served, BY_ID, arguments, "PAGE_NOT_FOUND").await;
 }
 
+/// Values that are out of range or of a wrong type, for arguments of a type.
+fn out_of_bounds(kind: &str) -> Vec<Value> {
+    let numbers = [
+        json!(-1),
+        json!(i64::MIN),
+        json!(5_000_000_000_i64),
+        json!(u64::MAX),
+        json!(1.5),
+    ];
+    let texts = ["", "x", &"ä".repeat(700)].map(Value::from);
+    let mut values = [numbers.to_vec(), texts.to_vec()].concat();
+    match kind {
+        "array" => {
+            values = vec_of(values.iter().map(|value| json!([value])));
+            values.extend([json!([]), json!(vec!["x"; 101]), json!(vec![1; 101])]);
+        }
+        "object" => values = vec_of(values.iter().map(|value| json!({ "from": value }))),
+        _ => {}
+    }
+    values
+}
+
+#[tokio::test]
+async fn no_tool_words_a_number_or_a_length_by_the_types_of_the_program() {
+    let toolsets = "pages,undo,proposals,drafts,memory,delegate,comments,assets,checks,sites";
+    let check = "[[checks]]\nname = \"words\"\nargv = [\"true\"]\n";
+    let setup = |wiki: &DemoWiki| Setup::scripter(wiki).toolsets(toolsets).with_tables(check);
+    let (_wiki, served) = sample(setup).await;
+    for tool in served.app.registry().definitions() {
+        let known = tool.input["properties"].as_object().unwrap();
+        let required = tool.input.get("required").and_then(Value::as_array);
+        for (name, property) in known {
+            for value in out_of_bounds(property["type"].as_str().unwrap()) {
+                let needed = required.into_iter().flatten().filter_map(Value::as_str);
+                let least = |name: &str| match tool.input["properties"][name]["type"].as_str() {
+                    Some("integer") => (name.to_owned(), json!(1)),
+                    _ => (name.to_owned(), json!("words")),
+                };
+                let mut arguments = Value::Object(needed.map(least).collect());
+                arguments[name] = value;
+                let Err(error) = served.call(tool.name, arguments.clone()).await else {
+                    continue;
+                };
+                let told = error.to_string();
+                for word in ["u32", "i64", "u64", "usize", "length is", " than -"] {
+                    let at = format!("{} {name}: {told}", tool.name);
+                    assert!(!told.contains(word), "{at}");
+                }
+                if error["code"] == "INVALID_INPUT" {
+                    let bare = [" lower than ", " greater than "];
+                    assert!(!bare.iter().any(|word| told.contains(word)), "{told}");
+                }
+            }
+        }
+    }
+    let wanted = |more: Value| {
+        let mut wanted = json!({ "task": "t", "prefixes": ["docs"] });
+        wanted
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        wanted
+    };
+    for (more, fault) in [
+        (json!({ "writes": -1 }), "writes must be at least 0"),
+        (
+            json!({ "writes": 5_000_000_000_i64 }),
+            "writes must be a smaller number than 5000000000",
+        ),
+        (
+            json!({ "prefixes": [] }),
+            "prefixes must have at least 1 item",
+        ),
+        (
+            json!({ "prefixes": ["ä".repeat(256)] }),
+            "prefixes[0] must have at most 255 characters",
+        ),
+        (json!({ "task": "" }), "task must have at least 1 character"),
+    ] {
+        let error = served.call(DELEGATE, wanted(more)).await.unwrap_err();
+        assert_eq!(error["message"], format!("The argument {fault}."));
+    }
+}
+
 #[tokio::test]
 async fn editor_and_is_private_of_an_update_say_why_they_cannot_be() {
     let at = served().await;
