@@ -30,7 +30,7 @@ address /client/address From where the client called.
 actor /actor The user of the machine, where an operator ran a command.
 proposer /proposer The client that had made the proposal, where somebody else decided on it.
 tool /tool The tool or command.
-operation /operation `create`, `update`, `move` or `delete`.
+operation /operation The kind of write, such as `create`, `move` or `upload-asset`.
 page_id /id The id of the page.
 locale /locale The locale of the page.
 path /path The path of the page before the call.
@@ -88,7 +88,8 @@ pub(super) fn line(row: &CallView<'_>) -> String {
         let value = call.pointer(place).filter(|_| is_told);
         let also = { row.also_undoes.iter() }.filter(|_| place == "/undoes");
         let words = value.map(text).into_iter();
-        let words: Vec<String> = words.chain(also.map(ToString::to_string)).collect();
+        let words = words.chain(also.map(ToString::to_string));
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
         cell(&words.join(" "))
     });
     let shown = Record::SHOWN.iter().map(|member| cell(row.shown(member)));
@@ -99,6 +100,7 @@ pub(super) fn line(row: &CallView<'_>) -> String {
 /// A value in words; of a client its name to show.
 fn text(value: &Value) -> String {
     match value {
+        Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(" "),
         Value::Object(client) => {

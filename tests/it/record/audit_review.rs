@@ -306,6 +306,10 @@ fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
         panic!("{rows:?}");
     };
     assert!(calls.iter().all(|row| row.len() == head.len()), "{rows:?}");
+    assert!(
+        calls.iter().flatten().all(|cell| cell != "null"),
+        "{rows:?}"
+    );
     let of = |row: &[String], name: &str| {
         let column = head.iter().position(|column| column == name).unwrap();
         row[column].clone()
@@ -326,6 +330,10 @@ fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
         (1, "outcome", "applied"),
         (1, "lines_added", "1"),
         (5, "undone_by", "5555555555555555"),
+        (0, "undone_by", ""),
+        (0, "proposer", ""),
+        (1, "code", ""),
+        (1, "confirms", ""),
     ] {
         assert_eq!(of(&calls[call], column), expected, "{call} {column}");
     }
