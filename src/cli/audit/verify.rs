@@ -72,7 +72,15 @@ fn heads(file: &PathBuf) -> Result<Vec<FileHead>, CommandError> {
     let wrong = |what: String| Exit::usage(format!("--head: {what}"));
     let text = std::fs::read_to_string(file)
         .map_err(|error| wrong(file_faults::unread(file, error.kind())))?;
-    head::read(&text).map_err(wrong)
+    let heads = head::read(&text).map_err(wrong)?;
+    if heads.is_empty() {
+        // An `audit head` that failed leaves an empty file, which would hold for every log.
+        let file = print::path(file);
+        return Err(wrong(format!(
+            "{file} names no run; keep what `audit head` prints"
+        )));
+    }
+    Ok(heads)
 }
 
 fn public_key(text: &str) -> Result<PublicKey, String> {

@@ -527,6 +527,11 @@ fn heads_are_printed_as_they_are_compared() {
     assert_eq!(json_of(&in_json), json!({ "runs": log.heads }));
     fs::write(kept, in_json.stdout).unwrap();
     assert_eq!(log.audit(&["verify", "--head", kept]).code, 0);
+    for nothing in ["", "\n"] {
+        fs::write(kept, nothing).unwrap();
+        let ended = log.audit(&["verify", "--head", kept]).exits(2);
+        says(&ended.stderr, "names no run; keep what `audit head` prints");
+    }
     fs::write(kept, "hello\n").unwrap();
     let ended = log.audit(&["verify", "--head", kept]);
     let ended = ended.told.replace(kept, "FILE");
