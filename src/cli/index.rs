@@ -40,18 +40,58 @@ pub(super) enum IndexCommand {
 }
 
 pub(super) async fn run(command: &IndexCommand) -> CommandResult {
-    let settings = start::settings()?;
-    let missing = || Exit::usage("WIKI_INDEX_DIR is missing, and there is no home directory");
-    let dir = settings.index.dir.clone().ok_or_else(missing)?;
-    let file = settings
-        .index
-        .file(&settings.wiki, &settings.wiki.key)
-        .ok_or_else(missing)?;
     match command {
-        IndexCommand::Refresh(arguments) => refresh(settings, arguments.json).await,
-        IndexCommand::Status(arguments) => status(&dir, &file, arguments.json),
-        IndexCommand::Clear { all: true, json } => clear_all(&dir, *json),
-        IndexCommand::Clear { all: false, json } => clear(&dir, &file, *json),
+        IndexCommand::Refresh(arguments) => refresh(start::settings()?, arguments.json).await,
+        IndexCommand::Status(arguments) => status(&IndexPlaces::of_all()?, arguments.json),
+        IndexCommand::Clear { all: true, json } => clear_all(&IndexPlaces::of_all()?, *json),
+        IndexCommand::Clear { all: false, json } => {
+            clear(&IndexPlaces::new(&[start::settings()?])?, *json)
+        }
+    }
+}
+
+/// The places of indexes on the disk.
+struct IndexPlaces {
+    /// The directories that hold them; each once, and at least one.
+    dirs: Vec<PathBuf>,
+    /// The files of the configured wikis and keys.
+    own: Vec<PathBuf>,
+}
+
+impl IndexPlaces {
+    fn new(settings: &[Settings]) -> Result<Self, CommandError> {
+        let (mut dirs, mut own) = (Vec::new(), Vec::new());
+        for one in settings {
+            let file = one.index.file(&one.wiki, &one.wiki.key);
+            let (Some(dir), Some(file)) = (one.index.dir.clone(), file) else {
+                return Err(Exit::usage(
+                    "WIKI_INDEX_DIR is missing, and there is no home directory",
+                ));
+            };
+            if !dirs.contains(&dir) {
+                dirs.push(dir);
+            }
+            own.push(file);
+        }
+        Ok(Self { dirs, own })
+    }
+
+    /// Those of all sites, or of the one that is named.
+    fn of_all() -> Result<Self, CommandError> {
+        start::start_log(Some("warn"))?;
+        let is_named = start::given().site.is_some();
+        Self::new(&start::settings_of(&start::layers()?, !is_named)?)
+    }
+
+    fn indexes(&self) -> Result<Vec<OnDisk>, CommandError> {
+        let found = self.dirs.iter().map(|dir| all(dir));
+        let found: Vec<_> = found.collect::<Result<_, _>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    fn shown(&self) -> String {
+        let dirs = self.dirs.iter().map(|dir| print::path(dir));
+        dirs.collect::<Vec<_>>().join(" and ")
     }
 }
 
@@ -101,8 +141,11 @@ async fn refresh(settings: Settings, is_json: bool) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn clear(dir: &Path, file: &Path, is_json: bool) -> CommandResult {
-    let was_there = removed(file)?;
+fn clear(places: &IndexPlaces, is_json: bool) -> CommandResult {
+    let mut was_there = false;
+    for file in &places.own {
+        was_there |= removed(file)?;
+    }
     if is_json {
         return print::json(&json!({ "removed": was_there }));
     }
@@ -111,7 +154,7 @@ fn clear(dir: &Path, file: &Path, is_json: bool) -> CommandResult {
     } else {
         "there was no index of this wiki and key"
     });
-    let others = all(dir)?.len();
+    let others = places.indexes()?.len();
     if others > 0 {
         remark!(
             "{others} of other wikis or keys: see `wikijs-gate index status`, remove with `wikijs-gate index clear --all`"
@@ -120,8 +163,9 @@ fn clear(dir: &Path, file: &Path, is_json: bool) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn clear_all(dir: &Path, is_json: bool) -> CommandResult {
-    let (filled, others): (Vec<PathBuf>, Vec<PathBuf>) = all(dir)?
+fn clear_all(places: &IndexPlaces, is_json: bool) -> CommandResult {
+    let (filled, others): (Vec<PathBuf>, Vec<PathBuf>) = places
+        .indexes()?
         .into_iter()
         .map(|index| index.file)
         .partition(|file| index::is_being_filled(file));
@@ -145,8 +189,8 @@ fn clear_all(dir: &Path, is_json: bool) -> CommandResult {
     }
 }
 
-fn status(dir: &Path, own: &Path, is_json: bool) -> CommandResult {
-    let indexes = all(dir)?;
+fn status(places: &IndexPlaces, is_json: bool) -> CommandResult {
+    let indexes = places.indexes()?;
     if is_json {
         let shown: Vec<_> = indexes
             .iter()
@@ -158,21 +202,21 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> CommandResult {
                     "pages": index.pages,
                     "bytes": index.bytes,
                     "changed": utc_time(index.changed),
-                    "ofThisKey": index.file == own,
+                    "ofThisKey": places.own.contains(&index.file),
                 })
             })
             .collect();
-        return print::json(&json!({ "dir": dir, "indexes": shown }));
+        return print::json(&json!({ "dir": places.dirs.first(), "indexes": shown }));
     }
     if indexes.is_empty() {
-        say!("no index below {}", print::path(dir));
+        say!("no index below {}", places.shown());
         return Ok(Exit::Done);
     }
-    say!("below {}:", print::path(dir));
+    say!("below {}:", places.shown());
     let mut table = Table::new(&["wiki", "wiki and key", "pages", "bytes", "changed", "whose"]);
     for index in &indexes {
         let pages = index.pages.map(|pages| pages.to_string());
-        let whose = if index.file == own {
+        let whose = if places.own.contains(&index.file) {
             "this wiki and key"
         } else {
             "another"
