@@ -23,6 +23,7 @@ pub(super) struct PauseArgs {
 /// Writes stop first and the record is made then: a log that fails must not keep them going.
 pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
     let log = start::audit_log_to_come()?;
+    start::note_no_server(&log);
     let told = PauseInfo::now(actor(), arguments.reason);
     let paused = log.pauses.pause(told.clone()).await;
     let hangs = paused == Err(AuditError::Busy);

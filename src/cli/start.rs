@@ -158,6 +158,17 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, CommandError> {
     Ok(log)
 }
 
+/// Notes that no server has used a store: a pause in it stops none.
+pub(super) fn note_no_server(log: &AuditLog) {
+    if !log.runs.is_there() && log.runs.others().is_empty() {
+        let dir = log.runs.dir();
+        let dir = print::path(dir.parent().unwrap_or(&dir));
+        print::note(&format!(
+            "no server has written to {dir} yet: if one runs, look at WIKI_AUDIT_DIR"
+        ));
+    }
+}
+
 pub(super) fn audit_log_to_come() -> Result<AuditLog, CommandError> {
     start_log(Some("warn"))?;
     let settings = audit_settings()?;

@@ -168,3 +168,13 @@ async fn a_reason_is_one_line_of_visible_text() {
     assert_eq!(run(&wiki, dir.path(), &["pause"]).await.code, 2);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
+
+#[tokio::test]
+async fn a_pause_where_no_server_has_written_says_so() {
+    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
+    let first = run(&wiki, dir.path(), &["pause", REASON]).await.good();
+    says(&first.stderr, "no server has written to ");
+    says(&first.stderr, "look at WIKI_AUDIT_DIR");
+    run(&wiki, dir.path(), &["resume"]).await.good();
+    pause(&wiki, dir.path()).await;
+}
