@@ -49,7 +49,13 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let (status, body) = tokio::time::timeout(PATIENCE, ask(&url))
         .await
         .map_err(|_| failed("does not answer in time"))?
-        .map_err(|error| failed(&format!("cannot be asked: {error:#}")))?;
+        .map_err(|error| {
+            failed(if error.is_connect() {
+                "cannot be asked: no connection could be opened; see whether the server runs, and listens there"
+            } else {
+                "cannot be asked: what listens there does not answer as a server over HTTP"
+            })
+        })?;
     let body = print::harmless(body.trim());
     if status == 200 {
         print::line(&body);
