@@ -21,7 +21,8 @@ pub(super) fn read(
     file: &Path,
     faults: &mut Vec<TableFault>,
 ) -> Option<OauthSettings> {
-    let own = table_of(table, "oauth", faults)?;
+    let mut own = table_of(table, "oauth", faults)?;
+    own.what = "sign-in";
     let before = faults.len();
     faults.extend(own.unknown(&schema::oauth(), ""));
     let grants = grants(&own, faults);

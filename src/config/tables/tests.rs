@@ -104,7 +104,7 @@ fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
     for (more, fault) in [
         (
             "issuers = 1\n",
-            "4: \"issuers\" is no member of a oauth; did you mean issuer?",
+            "4: \"issuers\" is no member of a sign-in; did you mean issuer?",
         ),
         (
             "review_secret_file = \"x\"\n",
