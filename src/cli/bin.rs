@@ -45,9 +45,9 @@ pub(super) enum BinCommand {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["page", "at"]))]
 pub(super) struct RestoreArgs {
     /// Its last path, or its number in the list
-    #[arg(required_unless_present = "at", conflicts_with = "at")]
     page: Option<String>,
     /// Bring it back to this path, if its old path is taken or the wiki no longer accepts it
     #[arg(long, value_name = "PATH", value_parser = NewPath::parse, requires = "page")]

@@ -74,6 +74,61 @@ pub(super) fn grouped(command: Command) -> Command {
         .after_long_help(format!("Settings:\n{}", settings()))
 }
 
+/// The end of a fault of a number that clap finds by the types of the program, and ours.
+const NUMBERS: [(&str, &str); 4] = [
+    ("invalid digit found in string", "must be a whole number"),
+    (
+        "cannot parse integer from empty string",
+        "must be a whole number",
+    ),
+    (
+        "number too large to fit in target type",
+        "must be a smaller number",
+    ),
+    (
+        "number too small to fit in target type",
+        "must be a larger number",
+    ),
+];
+
+/// What is wrong with the command line, with numbers in plain words.
+pub(super) fn in_plain_words(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| {
+            let (told, end) = line
+                .strip_suffix('\n')
+                .map_or((line, ""), |told| (told, "\n"));
+            let worded = NUMBERS.into_iter().find_map(|(theirs, ours)| {
+                let told = told.strip_suffix(theirs)?;
+                Some(format!("{told}{ours}"))
+            });
+            let worded = worded.or_else(|| in_range(told));
+            format!("{}{end}", worded.as_deref().unwrap_or(told))
+        })
+        .collect()
+}
+
+/// A number that "is not in 1..=9", in our words.
+fn in_range(told: &str) -> Option<String> {
+    let (told, range) = told.rsplit_once(" is not in ")?;
+    let (told, _) = told.rsplit_once(": ")?;
+    let (least, most) = range.split_once("..")?;
+    Some(match most.strip_prefix('=') {
+        Some(most) => format!("{told}: must be a number from {least} to {most}"),
+        None => format!("{told}: must be a number from {least} up"),
+    })
+}
+
+/// What is wrong with the command line, for a program: without the usage.
+pub(super) fn in_one_line(text: &str) -> String {
+    let is_of_the_fault =
+        |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
+    let lines = text.lines().take_while(is_of_the_fault).map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let told = lines.join(" ");
+    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
+}
+
 /// The flags of settings with their whole help.
 fn settings() -> String {
     let command = flags::add_to(Command::new("settings").disable_help_flag(true));

@@ -17,10 +17,11 @@ pub(super) enum MirrorCommand {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["path", "before"]))]
 pub(super) struct ForgetSeen {
     /// The place at or below which pages were last: all their states go. The present state of those that
     /// are there is seen anew
-    #[arg(value_parser = Prefix::parse, required_unless_present = "before", conflicts_with = "before")]
+    #[arg(value_parser = Prefix::parse)]
     path: Option<Prefix>,
     /// Forget what was replaced or deleted before this time: a date, a time, or how long ago (`90d`)
     #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
@@ -39,7 +40,7 @@ pub(super) struct ForgetSeen {
 /// If there is none, with the exit code for it.
 pub(super) fn mirror(app: &App) -> Result<&Mirror, CommandError> {
     let mirror = app.mirror.as_deref();
-    mirror.ok_or_else(|| Exit::usage("WIKI_MIRROR is off, so nothing of deleted pages is kept"))
+    mirror.ok_or_else(|| Exit::usage("WIKI_MIRROR is off, so nothing of deleted pages is kept; set it to on, and what is deleted from then on is"))
 }
 
 pub(super) async fn run(command: MirrorCommand) -> CommandResult {

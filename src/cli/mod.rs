@@ -179,9 +179,18 @@ pub fn main() -> ExitCode {
     let (wants_json, arguments) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            let is_help = !error.use_stderr();
-            print::help(&error.render().to_string(), is_help);
-            return if is_help { Exit::Done } else { Exit::Usage }.into();
+            let (text, is_help) = (error.render().to_string(), !error.use_stderr());
+            if is_help {
+                print::help(&text, true);
+                return told_whole(Exit::Done).into();
+            }
+            let text = help::in_plain_words(&text);
+            print::help(&text, false);
+            if std::env::args_os().any(|argument| argument == "--json") {
+                let message = help::in_one_line(&text);
+                print::line(&json!({ "error": { "message": message } }).to_string());
+            }
+            return Exit::Usage.into();
         }
     };
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -203,11 +212,22 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(run(arguments.command));
     // A read of stdin that blocks must not keep the program alive.
     runtime.shutdown_timeout(LAST_WAIT);
-    exit.unwrap_or_else(|error| {
+    let exit = exit.unwrap_or_else(|error| {
         tell(&error, wants_json);
         error.exit
-    })
-    .into()
+    });
+    told_whole(exit).into()
+}
+
+/// The exit of a command; that of a failure if it did its work, but the output was lost.
+fn told_whole(exit: Exit) -> Exit {
+    match print::lost() {
+        Some(kind) if exit == Exit::Done => {
+            print::error(&format!("not all of the output could be written: {kind}"));
+            Exit::Failed
+        }
+        _ => exit,
+    }
 }
 
 /// Tells a person why a command failed; with `--json` a program, too, unless it got an answer already.

@@ -1,13 +1,8 @@
 //! The only functions that print.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is the room that prints"
-)]
-
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -26,6 +21,9 @@ pub(super) use crate::words::counted;
 /// True once a line was printed on stdout.
 static HAS_SAID: AtomicBool = AtomicBool::new(false);
 
+/// The first reason for which a line did not get to stdout, such as a full disk.
+static LOST: OnceLock<io::ErrorKind> = OnceLock::new();
+
 /// True once a line was printed on stdout.
 pub(super) fn has_said() -> bool {
     HAS_SAID.load(Ordering::Relaxed)
@@ -34,8 +32,30 @@ pub(super) fn has_said() -> bool {
 /// One line for a person, or for a program that asked for it, on stdout.
 pub(super) fn line(text: &str) {
     HAS_SAID.store(true, Ordering::Relaxed);
+    on_stdout(&format!("{text}\n"));
+}
+
+fn on_stdout(text: &str) {
+    let mut stdout = io::stdout();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
     // A reader that has gone away is no reason to fail.
-    let _ = writeln!(std::io::stdout(), "{text}");
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.kind());
+    }
+}
+
+fn on_stderr(text: &str) {
+    // There is nobody left to notify.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// The reason for which some of the output was lost; `None` if its reader took it all or went away.
+pub(super) fn lost() -> Option<io::ErrorKind> {
+    LOST.get().copied()
 }
 
 /// The answer of a command for a program, which ends the command.
@@ -80,20 +100,20 @@ pub(super) fn can_overwrite() -> bool {
 
 /// A line on the terminal that replaces the previous one written this way.
 pub(super) fn overwrite(text: &str) {
-    eprint!("\r\u{1b}[K{text}");
+    on_stderr(&format!("\r\u{1b}[K{text}"));
 }
 
 /// An error, in one line on stderr.
 pub(super) fn error(message: &str) {
-    eprintln!("error: {message}");
+    on_stderr(&format!("error: {message}\n"));
 }
 
 /// The help, or what is wrong with the command line.
 pub(super) fn help(text: &str, is_help: bool) {
     if is_help {
-        print!("{text}");
+        on_stdout(text);
     } else {
-        eprint!("{text}");
+        on_stderr(text);
     }
 }
 
@@ -139,7 +159,7 @@ pub(super) fn painted(text: &str, paint: Paint) -> String {
 
 /// A line on stderr, about progress rather than the answer on stdout.
 pub(super) fn note(text: &str) {
-    eprintln!("{text}");
+    on_stderr(&format!("{text}\n"));
 }
 
 /// A text in which nothing steers the terminal, hides, or turns the direction of the rest.
@@ -216,10 +236,10 @@ pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) ->
         done = &mut work => return done,
         () = tokio::time::sleep(Duration::from_secs(1)) => {}
     }
-    eprint!("{what} ...");
+    on_stderr(&format!("{what} ..."));
     let done = work.await;
     // Back to the beginning of the line, which is then cleared.
-    eprint!("\r\u{1b}[K");
+    on_stderr("\r\u{1b}[K");
     done
 }
 
@@ -268,8 +288,7 @@ pub(super) fn confirm(what: &str, is_json: bool) -> Result<(), CommandError> {
 
 /// Asks for one line; nothing if the terminal has gone away.
 pub(super) fn prompt(question: &str) -> Option<String> {
-    print!("{question} ");
-    std::io::stdout().flush().ok()?;
+    at_cursor(&format!("{question} "));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer).ok()?;
     (read > 0).then(|| answer.trim().to_owned())
@@ -277,9 +296,7 @@ pub(super) fn prompt(question: &str) -> Option<String> {
 
 /// Writes on stdout without a line end, for who types there.
 pub(super) fn at_cursor(text: &str) {
-    print!("{text}");
-    // A terminal that has gone away shows nothing.
-    let _ = std::io::stdout().flush();
+    on_stdout(text);
 }
 
 /// All of stdin, trimmed.

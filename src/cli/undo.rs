@@ -10,12 +10,12 @@ use crate::write::{Caller, InteractiveOutcome, UndoClient, UndoRequest, WriteReq
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(
+    group = clap::ArgGroup::new("which").required(true).args(["call", "client"]),
     after_help = "Examples:\n  wikijs-gate undo last\n  wikijs-gate undo 4f2a --path docs/setup\n  wikijs-gate undo 4f2a --yes --json\n  wikijs-gate undo 9c01 --on-conflict skip\n  wikijs-gate undo --client claude-code --since 1h"
 )]
 pub(super) struct Arguments {
     /// The call id of the write or of a set, four or more of its first characters, or `last`: the
     /// newest applied write that was not taken back
-    #[arg(required_unless_present = "client", conflicts_with = "client")]
     call: Option<String>,
     /// Undo all that this client, or user of the machine, wrote since `--since`, as one set: the
     /// writes of a page become one change. Pages that cannot be taken back are named and left out

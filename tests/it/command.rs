@@ -224,3 +224,97 @@ fn a_failure_is_json_too_for_whoever_asked_for_that() {
         }
     }
 }
+
+#[test]
+fn a_wrong_command_line_is_json_too_and_has_no_words_of_the_program() {
+    for (arguments, told) in [
+        (
+            "audit list --since soon",
+            "'--since <WHEN>': must be a date",
+        ),
+        (
+            "audit list --limit x",
+            "'--limit <COUNT>': must be a whole number",
+        ),
+        ("audit list --limit 0", "must be a number from 1 to 65535"),
+        (
+            "audit list --limit 99999999999999999999",
+            "must be a smaller number",
+        ),
+        (
+            "proposals apply 1234 --leave-out 0",
+            "must be a number from 1 up",
+        ),
+        (
+            "store hammer --dir x --writers 65",
+            "must be a number from 1 to 64",
+        ),
+        ("tool call", "were not provided: <NAME>"),
+        ("undo", "were not provided: <CALL|--client <NAME>>"),
+        ("bin restore", "were not provided: <PAGE|--at <WHEN>>"),
+        ("mirror forget", "were not provided: <PATH|--before <WHEN>>"),
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').chain(["--json"]).collect();
+        let ended = Command::new(&arguments).run().exits(2);
+        let answer: serde_json::Value =
+            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(told), "{}", ended.told);
+        let words = ["digit found", "target type", "is not in", "Usage", "error:"];
+        assert!(
+            !words.iter().any(|word| message.contains(word)),
+            "{message}"
+        );
+    }
+    let plain = Command::new(&["audit", "list", "--limit", "0"])
+        .run()
+        .exits(2);
+    assert_eq!(plain.stdout, "");
+    assert!(
+        plain.stderr.contains("must be a number from 1 to 65535\n"),
+        "{}",
+        plain.told
+    );
+}
+
+/// A command whose stdout or stderr is this, run to its end: its exit code, and what it said on the other one.
+fn with_output(arguments: &[&str], stdout: Stdio, stderr: Stdio) -> (Option<i32>, String) {
+    let mut process = Process::new(env!("CARGO_BIN_EXE_wikijs-gate"));
+    process.args(arguments).env_clear().stdin(Stdio::null());
+    let ended = process.stdout(stdout).stderr(stderr).spawn().unwrap();
+    let ended = ended.wait_with_output().unwrap();
+    let told = [ended.stdout, ended.stderr].concat();
+    (ended.status.code(), String::from_utf8(told).unwrap())
+}
+
+#[test]
+fn a_reader_that_has_gone_away_stops_no_command_and_a_full_disk_is_told() {
+    let gone = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    for arguments in [
+        &["--help"][..],
+        &["audit", "list", "--help"],
+        &["config", "schema"],
+    ] {
+        let (code, told) = with_output(arguments, gone(), Stdio::piped());
+        assert_eq!((code, &*told), (Some(0), ""), "{arguments:?}");
+    }
+    for arguments in [&["nope"][..], &["audit", "list"], &["config", "check"]] {
+        let (code, _) = with_output(arguments, Stdio::piped(), gone());
+        assert_eq!(code, Some(2), "{arguments:?}");
+    }
+    if cfg!(target_os = "linux") {
+        let full = || Stdio::from(std::fs::File::create("/dev/full").unwrap());
+        for arguments in [&["--help"][..], &["config", "schema"]] {
+            let (code, told) = with_output(arguments, full(), Stdio::piped());
+            assert_eq!(code, Some(1), "{arguments:?}");
+            assert!(
+                told.starts_with("error: not all of the output could be written"),
+                "{told}"
+            );
+        }
+    }
+}

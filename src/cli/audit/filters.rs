@@ -31,8 +31,7 @@ pub(super) struct Filters {
     /// Of this tool, with or without `wikijs_` before its name
     #[arg(long, value_name = "NAME", value_parser = one_of(tools, tool), hide_possible_values = true)]
     tool: Option<String>,
-    /// Of this kind: create, update, move or delete
-    #[arg(long, value_name = "KIND", value_parser = one_of(operations, operation), hide_possible_values = true)]
+    #[arg(long, value_name = "KIND", value_parser = one_of(operations, operation), hide_possible_values = true, help = of_operation())]
     operation: Option<Operation>,
     /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
     #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
@@ -137,6 +136,11 @@ fn gate(word: &str) -> Result<Gate, String> {
         let meant = did_you_mean(nearest(word, Gate::ALL.map(Gate::as_str), 0.8));
         format!("{fault}{meant}")
     })
+}
+
+/// The help of `--operation`.
+fn of_operation() -> String {
+    format!("Of this kind: {}", joined(operations(), "or"))
 }
 
 /// The help of `--outcome`.
