@@ -38,6 +38,7 @@ use crate::wiki::a_moment_ago;
 pub fn router(reviews: Arc<Reviews>) -> Router {
     Router::new()
         .route("/review", get(show_queue))
+        .route("/review/", get(async || see_other("/review")))
         .route("/review/sign-in", get(ask_sign_in).post(sign_in))
         .route(sign_in::AT_ISSUER, get(issuer::begin))
         .route(sign_in::BACK, get(issuer::finish))

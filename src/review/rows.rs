@@ -7,13 +7,14 @@ use super::markup::text;
 
 /// All of a difference, in one column.
 pub(super) fn whole(diff: &str) -> Markup {
-    table(&rows(diff, 0..usize::MAX).collect::<Vec<_>>(), false)
+    let rows: Vec<_> = rows(diff, 0..usize::MAX).collect();
+    table(&rows, false, "difference")
 }
 
-/// Rows of a difference, in one column or two.
-pub(super) fn table(all: &[DiffRow], is_side_by_side: bool) -> Markup {
+/// Rows of a difference, in one column or two; `name` tells a screen reader of what.
+pub(super) fn table(all: &[DiffRow], is_side_by_side: bool, name: &str) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="difference" {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
             @if is_side_by_side {
                 table.diff.two {
                     @for (old, new) in side_by_side(all) {

@@ -119,6 +119,7 @@ fn changes(shown: &SetPageModel) -> Markup {
                 }
             }
         }
+        h2.said { "Changes" }
         @for (number, change) in numbered().filter(|(_, change)| !mends(change)) {
             (one(shown, number, change, is_list))
         }
@@ -167,6 +168,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
                 @if is_list && shown.can_decide() {
                     label.out {
                         input type="checkbox" name="leave_out" value=(number)
+                            aria-describedby=(format!("{id}-title"))
                             checked[shown.given.left_out.contains(&number)];
                         " leave out"
                     }
@@ -195,7 +197,8 @@ fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): Field
             @for (number, part) in own {
                 @if shown.parts.contains(&number) {
                     @let rows: Vec<_> = rows(diff, part.rows.clone()).collect();
-                    (table(&rows, shown.session.kept.state.is_side_by_side))
+                    @let name = format!("difference of {field}, change {}, part {}", change + 1, number + 1);
+                    (table(&rows, shown.session.kept.state.is_side_by_side, &name))
                 } @else {
                     p.folded {
                         a href=(links.to(format_args!("?from={number}#change-{change}"))) data-part=(number) {

@@ -208,6 +208,7 @@ fn asking(
         main #main.set {
             h1 { "Take back " (counted(preview.count, "change", "changes")) "?" }
             @if let Some(wrong) = wrong { p.news.bad role="alert" { (text(wrong)) } }
+            h2.said { "Changes" }
             (preview.changes)
             form.asking method="post" action=(action) data-once="" {
                 @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }

@@ -116,6 +116,7 @@ pub(super) fn one(group: &CallGroup, body: &Markup, frame: &Frame) -> Markup {
                 span class=(format!("end {}", head.ending.tone().as_str())) { (cells::ending(head)) }
                 " · " (cells::time(head)) " UTC"
             }
+            h2.said { "On record" }
             div.story.whole[is_one] { (body) }
         }
     };
