@@ -46,6 +46,32 @@ async fn the_new_text_is_shown_rendered_and_nothing_of_it_runs_or_loads() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn headings_are_in_order_and_differences_have_names_of_their_own() {
+    let (desk, ids) = Desk::of_old_pages(3).await;
+    let id = desk.propose_new_for_old(&ids).await;
+    let browser = desk.signed_in().await;
+    let set = browser.open(&format!("/review/sets/{id}")).await.text;
+    let record = browser.open("/review/record?outcome=proposal").await;
+    let call = record
+        .links()
+        .into_iter()
+        .find(|link| link.contains("/calls/"));
+    let call = browser.open(&call.unwrap()).await.text;
+    for page in [&set, &call] {
+        let levels = page.split("<h").skip(1);
+        let levels: Vec<u32> = vec_of(levels.filter_map(|rest| rest.chars().next()?.to_digit(10)));
+        assert_eq!(levels.first(), Some(&1), "{page}");
+        assert!(levels.is_sorted_by(|a, b| *b <= a + 1), "{levels:?} {page}");
+    }
+    let names = set.split("aria-label=\"difference").skip(1);
+    let names: Vec<&str> = vec_of(names.filter_map(|rest| rest.split('"').next()));
+    let distinct: std::collections::HashSet<&&str> = names.iter().collect();
+    assert_eq!((names.len(), distinct.len()), (3, 3), "{names:?}");
+    assert_eq!(browser.get("/review/").await.leads_to(), "/review");
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_queue_is_searched_by_words_in_the_address() {
     let desk = Desk::of(PAGES).await;
     let a = desk.edit("docs/a", "old", "new").await;
