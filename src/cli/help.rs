@@ -74,8 +74,12 @@ pub(super) fn grouped(command: Command) -> Command {
         .after_long_help(format!("Settings:\n{}", settings()))
 }
 
-/// The end of a fault of a number that clap finds by the types of the program, and ours.
-const NUMBERS: [(&str, &str); 4] = [
+/// The end of a fault that clap finds by the types of the program, and ours.
+const FAULTS: [(&str, &str); 5] = [
+    (
+        "invalid socket address syntax",
+        "must be an address and a port, such as 127.0.0.1:8765",
+    ),
     ("invalid digit found in string", "must be a whole number"),
     (
         "cannot parse integer from empty string",
@@ -91,14 +95,14 @@ const NUMBERS: [(&str, &str); 4] = [
     ),
 ];
 
-/// What is wrong with the command line, with numbers in plain words.
+/// What is wrong with the command line, in plain words.
 pub(super) fn in_plain_words(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| {
             let (told, end) = line
                 .strip_suffix('\n')
                 .map_or((line, ""), |told| (told, "\n"));
-            let worded = NUMBERS.into_iter().find_map(|(theirs, ours)| {
+            let worded = FAULTS.into_iter().find_map(|(theirs, ours)| {
                 let told = told.strip_suffix(theirs)?;
                 Some(format!("{told}{ours}"))
             });

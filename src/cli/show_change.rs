@@ -8,6 +8,7 @@ use super::pager;
 use crate::cli::prelude::*;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Note, PagePath, marked_lines};
+use crate::tools::without_nulls;
 use crate::view::ChangeView;
 use crate::write::{Applied, AppliedWrite, Preview, SetAnswer};
 
@@ -78,10 +79,10 @@ pub(super) fn done(word: &str, done: &AppliedWrite) {
 
 /// The same for a program.
 pub(super) fn done_json(done: &AppliedWrite) -> Value {
-    match done {
+    without_nulls(match done {
         AppliedWrite::One(one) => applied_json(one),
         AppliedWrite::Set(set) => set_json(set),
-    }
+    })
 }
 
 /// A set that was done, in a line for each change.

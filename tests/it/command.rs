@@ -249,6 +249,7 @@ fn a_wrong_command_line_is_json_too_and_has_no_words_of_the_program() {
             "store hammer --dir x --writers 65",
             "must be a number from 1 to 64",
         ),
+        ("demo --wiki nope", "must be an address and a port"),
         ("tool call", "were not provided: <NAME>"),
         ("undo", "were not provided: <CALL|--client <NAME>>"),
         ("bin restore", "were not provided: <PAGE|--at <WHEN>>"),
@@ -260,7 +261,14 @@ fn a_wrong_command_line_is_json_too_and_has_no_words_of_the_program() {
             serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.contains(told), "{}", ended.told);
-        let words = ["digit found", "target type", "is not in", "Usage", "error:"];
+        let words = [
+            "digit found",
+            "target type",
+            "is not in",
+            "syntax",
+            "Usage",
+            "error:",
+        ];
         assert!(
             !words.iter().any(|word| message.contains(word)),
             "{message}"

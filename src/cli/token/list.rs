@@ -226,6 +226,9 @@ fn has_ended(client: &NamedClient) -> bool {
 /// The restrictions of a client's grant, in words.
 fn less(may: &Grant) -> String {
     let words = [
+        may.sites
+            .as_ref()
+            .map(|sites| format!("sees {}", sites.join(" "))),
         may.read_only.then(|| "reads only".to_owned()),
         may.tools
             .as_ref()

@@ -94,6 +94,7 @@ async fn an_agent_proposes_and_a_person_applies() {
 
     let apply_it = ["apply", id, "--yes", "--json"];
     let applied = operator(&wiki, &served, &apply_it).await.good();
+    lacks(&applied.stdout, "null");
     let result = &read(&applied)["results"][0];
     result.shows(json!({ "outcome": "applied", "proposal": id }));
     let after = page(&wiki, home).unwrap();

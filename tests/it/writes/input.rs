@@ -319,7 +319,8 @@ async fn no_tool_words_a_number_or_a_length_by_the_types_of_the_program() {
     let setup = |wiki: &DemoWiki| Setup::scripter(wiki).toolsets(toolsets).with_tables(check);
     let (_wiki, served) = sample(setup).await;
     for tool in served.app.registry().definitions() {
-        let known = tool.input["properties"].as_object().unwrap();
+        let known = tool.input.get("properties").and_then(Value::as_object);
+        let Some(known) = known else { continue };
         let required = tool.input.get("required").and_then(Value::as_array);
         for (name, property) in known {
             for value in out_of_bounds(property["type"].as_str().unwrap()) {
