@@ -249,7 +249,6 @@ fn a_wrong_command_line_is_json_too_and_has_no_words_of_the_program() {
             "store hammer --dir x --writers 65",
             "must be a number from 1 to 64",
         ),
-        ("demo --wiki nope", "must be an address and a port"),
         ("tool call", "were not provided: <NAME>"),
         ("undo", "were not provided: <CALL|--client <NAME>>"),
         ("bin restore", "were not provided: <PAGE|--at <WHEN>>"),
@@ -274,6 +273,8 @@ fn a_wrong_command_line_is_json_too_and_has_no_words_of_the_program() {
             "{message}"
         );
     }
+    let demo = Command::new(&["demo", "--wiki", "nope"]).run().exits(2);
+    demo.warns("must be an address and a port");
     let plain = Command::new(&["audit", "list", "--limit", "0"])
         .run()
         .exits(2);
