@@ -48,6 +48,13 @@ impl Layers {
     /// Every fault of the file that is found without the other layers, or a wrong choice of site.
     pub fn load(given: &CommandLineSettings) -> Result<Self, Vec<String>> {
         let asked_for = asked_for(given);
+        if asked_for
+            .as_ref()
+            .is_some_and(|path| path.as_os_str().is_empty())
+        {
+            let fault = format!("{CONFIG} is set but empty; give it a value or leave it out");
+            return Err(vec![fault]);
+        }
         let file = match asked_for.clone().or_else(usual_file) {
             Some(path) => File::read(&path, asked_for.is_some())?,
             None => None,

@@ -681,3 +681,12 @@ fn an_empty_place_or_author_is_refused() {
         says(&ended.exits(2).stderr, "a value is required for");
     }
 }
+
+#[tokio::test]
+async fn an_empty_name_of_the_settings_file_is_told_as_any_empty_value() {
+    for command in [["config", "check"], ["audit", "list"]] {
+        let command = Command::new(&command).with("WIKI_CONFIG", "");
+        let refused = command.end().await.exits(2);
+        says(&refused.stderr, "WIKI_CONFIG is set but empty");
+    }
+}
