@@ -1,5 +1,6 @@
 //! Models the requested edits: new values for fields of a page.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
@@ -242,7 +243,10 @@ impl NewTags {
             return None;
         };
         let is_nowhere = |tag: &&String| {
-            let has = |own: &&[String]| own.iter().any(|one| one == meant(tag, own));
+            let has = |own: &&[String]| {
+                let meant = meant(tag, own);
+                own.iter().any(|one| one == meant)
+            };
             !pages.iter().any(has)
         };
         let missing = remove.iter().filter(is_nowhere);
@@ -264,8 +268,9 @@ impl NewTags {
         match self {
             Self::All(tags) => tags,
             Self::Some { add, remove } => {
-                let mut tags = before.to_vec();
-                tags.retain(|tag| !remove.iter().any(|removed| meant(removed, before) == tag));
+                let gone: HashSet<&str> = remove.iter().map(|tag| meant(tag, before)).collect();
+                let stays = |tag: &&String| !gone.contains(tag.as_str());
+                let mut tags: Vec<String> = before.iter().filter(stays).cloned().collect();
                 for tag in add {
                     if !tags.contains(&tag) {
                         tags.push(tag);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::{AdditionReport, CODES, Surroundings};
-use crate::change::{Change, Warning};
+use crate::change::{Change, Edits, NewTags, Warning};
 use crate::page::testing::But as _;
 use crate::page::{
     LinkedSite, Locale, PagePath, PageReading, PageState, testing::with_content as page,
@@ -222,6 +222,26 @@ fn tags_that_go_without_as_many_coming_are_told() {
     assert!(told(&["a", "b"], &["c", "d"]).is_empty());
     assert!(told(&["a", "b"], &["b", "a"]).is_empty());
     assert!(told(&[], &["c"]).is_empty());
+}
+
+#[test]
+fn tags_of_a_page_with_very_many_go_in_time() {
+    const MANY: usize = 30_000;
+    let name = |number: usize| format!("tag-{number:06}");
+    let own: Vec<String> = (0..MANY).map(name).collect();
+    let tags = NewTags::Some {
+        add: Vec::new(),
+        remove: (MANY - 50..MANY + 50).map(name).collect(),
+    };
+    let began = std::time::Instant::now();
+    assert!(tags.warning(&[&own]).is_some());
+    let edits = Edits::default().but(|edits| edits.tags = Some(tags));
+    let before = page("text\n").but(|it| it.tags.clone_from(&own));
+    let change = Change::update(before, edits).unwrap();
+    assert_eq!(change.after().unwrap().tags, own[..MANY - 50]);
+    assert_eq!(told(&change), ["tags_dropped tags"]);
+    let took = began.elapsed();
+    assert!(took < std::time::Duration::from_secs(5), "{took:?}");
 }
 
 #[test]

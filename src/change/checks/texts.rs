@@ -1,5 +1,6 @@
 //! Checks of a page's own texts.
 
+use std::collections::HashSet;
 use std::str::Lines;
 
 use super::super::plan::Change;
@@ -133,10 +134,10 @@ fn may_begin_heading(text: &str, line: usize, format: SourceFormat) -> bool {
 /// More tags go than come.
 pub(super) fn tags_dropped(change: &Change) -> Option<Warning> {
     let (before, after) = (change.before()?, change.after()?);
-    let lacks = |page: &PageState, tag: &&String| !page.tags.contains(tag);
-    let gone = before.tags.iter().filter(|tag| lacks(after, tag));
+    let [old, new] = [before, after].map(|page| page.tags.iter().collect::<HashSet<_>>());
+    let gone = before.tags.iter().filter(|tag| !new.contains(tag));
     let gone: Vec<String> = gone.map(|tag| escaped(tag, MOST_CHARS)).collect();
-    let come = after.tags.iter().filter(|tag| lacks(before, tag)).count();
+    let come = after.tags.iter().filter(|tag| !old.contains(tag)).count();
     (gone.len() > come).then(|| {
         let message = format!(
             "{} of the page's tags go, {come} come: {}.",

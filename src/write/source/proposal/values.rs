@@ -1,5 +1,7 @@
 //! Checks that a call could have asked for what a proposal asks for: kept states are not trusted.
 
+use std::collections::HashSet;
+
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Failure;
@@ -56,14 +58,14 @@ fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> R
             Some(Attached::Asset(asset)) => check_asset(&after.path, asset.bytes.as_bytes()),
             None => check_content(&after.content),
         },
-        Field::Tags => after
-            .tags
-            .iter()
-            .filter(|tag| before.is_none_or(|before| !before.tags.contains(tag)))
-            .try_for_each(|tag| match check_tag(tag)? {
+        Field::Tags => {
+            let old: HashSet<&String> = before.iter().flat_map(|page| &page.tags).collect();
+            let mut new = after.tags.iter().filter(|tag| !old.contains(tag));
+            new.try_for_each(|tag| match check_tag(tag)? {
                 stored if stored == **tag => Ok(()),
                 _ => Err("must be as the wiki stores them".to_owned()),
-            }),
+            })
+        }
         Field::Editor | Field::IsPrivate if before.is_some() => Err("cannot be changed".to_owned()),
         Field::Editor => check_editor(&after.editor),
         Field::IsPrivate | Field::IsPublished => Ok(()),
