@@ -163,7 +163,7 @@ pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
     if after.script_css == before {
         return None;
     }
-    let was = StyleSheet::parse(before).not_stored();
+    let was: HashSet<String> = StyleSheet::parse(before).not_stored().into_iter().collect();
     let rules: Vec<String> = StyleSheet::parse(&after.script_css)
         .not_stored()
         .into_iter()

@@ -1,6 +1,6 @@
 //! The rules of a style sheet, and those that another one lacks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::tokens::{CssKind, CssTokens};
 
@@ -9,6 +9,9 @@ use super::tokens::{CssKind, CssTokens};
 pub struct StyleSheet {
     /// In the order in which they end.
     pub(in crate::page) rules: Vec<CssRule>,
+    /// The blocks around them, each behind the one around it. Rules share them: the prelude of a block
+    /// with very many rules may be long.
+    blocks: Vec<CssBlock>,
     /// True if all its comments, quotes, brackets and braces are closed.
     pub is_closed: bool,
 }
@@ -16,8 +19,10 @@ pub struct StyleSheet {
 /// A rule with declarations of its own, or a statement such as `@import …;`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::page) struct CssRule {
-    /// The preludes of the rule and of the rules around it, the outermost first.
-    pub(in crate::page) path: Vec<String>,
+    /// Its own prelude.
+    pub(in crate::page) prelude: String,
+    /// The innermost of the blocks around it that are remembered.
+    around: Option<usize>,
     /// Its declarations: properties in lower case, values as they stand. A statement has none.
     pub(in crate::page) declarations: Vec<(String, String)>,
     /// True if browsers apply it where it stands.
@@ -25,6 +30,13 @@ pub(in crate::page) struct CssRule {
     /// True if the wiki drops it when it stores the sheet (W25): nested in another rule, or next to
     /// a surplus brace.
     is_dropped: bool,
+}
+
+/// A block with rules in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CssBlock {
+    prelude: String,
+    around: Option<usize>,
 }
 
 /// Rules that one sheet has and another lacks, by their selectors.
@@ -40,19 +52,21 @@ pub struct DroppedRules {
 /// form of a selector do not matter: a minified sheet lacks none.
 pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
     let (sent, stored) = (StyleSheet::parse(sent), StyleSheet::parse(stored));
-    let mut there: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    for rule in &stored.rules {
+    let mut same = SameRules::default();
+    let [of_sent, of_stored] = [&sent, &stored].map(|sheet| same.numbers(sheet));
+    let mut there: HashMap<(usize, &str), usize> = HashMap::new();
+    for (rule, number) in stored.rules.iter().zip(&of_stored) {
         for part in rule.parts() {
-            *there.entry((rule.key(), part)).or_default() += 1;
+            *there.entry((*number, part)).or_default() += 1;
         }
     }
     let mut dropped = DroppedRules::default();
-    for rule in &sent.rules {
-        let key = rule.key();
+    let mut named = HashSet::new();
+    for (rule, number) in sent.rules.iter().zip(&of_sent) {
         let mut parts = rule.parts();
         let all = parts.len();
         parts.retain(|part| {
-            let count = there.get_mut(&(key.clone(), *part));
+            let count = there.get_mut(&(*number, *part));
             let left = count.filter(|count| **count > 0);
             left.map(|count| *count -= 1).is_none()
         });
@@ -63,32 +77,49 @@ pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
         let list = if rule.has_effect { lists.0 } else { lists.1 };
         // A rule that lacks some of its declarations is named with these.
         let name = if parts.len() < all {
-            format!("{} {{ {} }}", rule.name(), parts.join("; "))
+            format!("{} {{ {} }}", sent.name(rule), parts.join("; "))
         } else {
-            rule.name()
+            sent.name(rule)
         };
-        if !list.contains(&name) {
+        if named.insert((rule.has_effect, name.clone())) {
             list.push(name);
         }
     }
     dropped
 }
 
+/// Numbers of blocks and rules, the same for all forms in which one can be written.
+#[derive(Default)]
+struct SameRules(HashMap<(Option<usize>, String), usize>);
+
+impl SameRules {
+    fn number(&mut self, around: Option<usize>, prelude: &str) -> usize {
+        let next = self.0.len();
+        *self.0.entry((around, plain(prelude))).or_insert(next)
+    }
+
+    /// The number of each rule of a sheet.
+    fn numbers(&mut self, sheet: &StyleSheet) -> Vec<usize> {
+        let of = |numbers: &[usize], at: Option<usize>| at.and_then(|at| numbers.get(at).copied());
+        let mut blocks: Vec<usize> = Vec::new();
+        for block in &sheet.blocks {
+            blocks.push(self.number(of(&blocks, block.around), &block.prelude));
+        }
+        let rules = sheet.rules.iter();
+        rules
+            .map(|rule| self.number(of(&blocks, rule.around), &rule.prelude))
+            .collect()
+    }
+}
+
 impl CssRule {
     fn is_import(&self) -> bool {
-        matches!(self.path.as_slice(), [one] if is_import(one))
+        self.around.is_none() && is_import(&self.prelude)
     }
 
-    /// The same for all forms in which the rule can be written.
-    fn key(&self) -> String {
-        let preludes: Vec<String> = self.path.iter().map(|text| plain(text)).collect();
-        preludes.join("{")
-    }
-
-    fn name(&self) -> String {
-        let words = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let preludes: Vec<String> = self.path.iter().map(words).collect();
-        preludes.join(" { ")
+    /// True if it stands in no block, or in one of these, by their numbers.
+    pub(in crate::page) fn is_within(&self, blocks: &[bool]) -> bool {
+        self.around.is_none_or(|at| blocks.get(at) == Some(&true))
     }
 
     /// Its properties, each once, without those of old browsers.
@@ -160,23 +191,35 @@ const SAME: [(&str, &str); 9] = [
     ("*[", "["),
 ];
 
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn is_import(statement: &str) -> bool {
     let name = statement.get(..7);
     name.is_some_and(|name| name.eq_ignore_ascii_case("@import"))
 }
 
-/// The most preludes that are remembered of a rule, besides its own.
+/// The most blocks that are remembered around a rule.
 const MAX_DEPTH: usize = 32;
+/// The most bytes of the preludes around a rule in its name.
+const MOST_AROUND: usize = 200;
+
+/// A block that is open, as far as it was read.
+struct OpenBlock {
+    prelude: String,
+    declarations: Vec<(String, String)>,
+    /// Its place among the blocks with rules in them.
+    number: Option<usize>,
+}
 
 /// A style sheet as it is read.
 #[derive(Default)]
 struct CssParser {
-    rules: Vec<CssRule>,
-    /// The preludes of the open blocks.
-    path: Vec<String>,
-    /// The declarations of each open block.
-    blocks: Vec<Vec<(String, String)>>,
-    /// The text since the last brace or semicolon, without comments.
+    sheet: StyleSheet,
+    /// The open blocks, the outermost first.
+    open: Vec<OpenBlock>,
+    /// The text since the last brace or semicolon, without comments and white space before it.
     text: String,
     /// Braces within the value of a custom property.
     braces: usize,
@@ -208,7 +251,38 @@ impl StyleSheet {
     /// The rules that the wiki will not store, by their selectors (W25).
     pub fn not_stored(&self) -> Vec<String> {
         let dropped = self.rules.iter().filter(|rule| rule.is_dropped);
-        dropped.map(CssRule::name).collect()
+        dropped.map(|rule| self.name(rule)).collect()
+    }
+
+    /// The preludes of a rule and of the blocks around it, the outermost first; of these only the first
+    /// words, since very many rules may be named.
+    fn name(&self, rule: &CssRule) -> String {
+        let block = |at: usize| self.blocks.get(at);
+        let innermost = rule.around.and_then(block);
+        let around = std::iter::successors(innermost, |inner| inner.around.and_then(block));
+        let around: Vec<&str> = around.map(|block| block.prelude.as_str()).collect();
+        let mut name = String::new();
+        for prelude in around.into_iter().rev() {
+            let room = MOST_AROUND.saturating_sub(name.len());
+            let start = prelude.get(..prelude.floor_char_boundary(room));
+            name += &words(start.unwrap_or_default());
+            if room < prelude.len() {
+                name += "… { ";
+                break;
+            }
+            name += " { ";
+        }
+        name + &words(&rule.prelude)
+    }
+
+    /// True of each block that is such, as all around it are.
+    pub(in crate::page) fn blocks_of(&self, is_such: impl Fn(&str) -> bool) -> Vec<bool> {
+        let mut found: Vec<bool> = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            let is_within = block.around.is_none_or(|at| found.get(at) == Some(&true));
+            found.push(is_within && is_such(&block.prelude));
+        }
+        found
     }
 
     /// True if it has a rule with declarations.
@@ -220,22 +294,25 @@ impl StyleSheet {
     /// `@import`s. The order of selectors in a list does not count: the wiki sorts them for its
     /// editor otherwise than when it stores them.
     pub fn is_same_but_for_imports(&self, other: &Self) -> bool {
-        fn others(sheet: &StyleSheet) -> impl Iterator<Item = (String, String)> {
-            let others = sheet.rules.iter().filter(|rule| !rule.is_import());
-            others.map(|rule| (rule.key(), rule.dense()))
-        }
-        others(self).eq(others(other))
+        let mut same = SameRules::default();
+        let [own, theirs] = [self, other].map(|sheet| {
+            let all = sheet.rules.iter().zip(same.numbers(sheet));
+            let others = all.filter(|(rule, _)| !rule.is_import());
+            others.map(|(rule, number)| (number, rule.dense()))
+        });
+        own.eq(theirs)
     }
 }
 
 impl CssParser {
     fn take(&mut self, kind: CssKind, piece: &str) {
         let is_plain = self.brackets == 0;
-        let is_between = || self.blocks.is_empty() && self.text.trim().is_empty();
+        let is_first = self.text.is_empty();
         match (kind, piece) {
+            (CssKind::Comment | CssKind::Space, _) if is_first => return,
             // A comment separates the text around it.
             (CssKind::Comment, _) => return self.text.push(' '),
-            (CssKind::Mark, _) if is_between() => return,
+            (CssKind::Mark, _) if is_first && self.open.is_empty() => return,
             (CssKind::Sign, "(" | "[") => self.brackets += 1,
             (CssKind::Sign, ")" | "]") => self.brackets = self.brackets.saturating_sub(1),
             (CssKind::Sign, "{") if is_plain => return self.open(),
@@ -247,14 +324,17 @@ impl CssParser {
     }
 
     fn open(&mut self) {
-        if self.braces > 0 || self.text.trim_start().starts_with("--") {
+        if self.braces > 0 || self.text.starts_with("--") {
             self.braces += 1;
             self.text.push('{');
             return;
         }
         let prelude = std::mem::take(&mut self.text);
-        self.path.push(prelude.trim().to_owned());
-        self.blocks.push(Vec::new());
+        self.open.push(OpenBlock {
+            prelude: prelude.trim().to_owned(),
+            declarations: Vec::new(),
+            number: None,
+        });
     }
 
     fn close(&mut self) {
@@ -264,28 +344,36 @@ impl CssParser {
             return;
         }
         self.finish();
-        let (Some(declarations), Some(own)) = (self.blocks.pop(), self.path.pop()) else {
+        let Some(closed) = self.open.pop() else {
             // A surplus brace: it is ignored.
             (self.has_surplus_brace, self.is_behind_brace) = (true, true);
             return;
         };
-        if declarations.iter().any(is_lasting) {
+        if closed.declarations.iter().any(is_lasting) {
             self.has_rules = true;
-            let rule = self.rule(own);
-            self.rules.push(CssRule {
-                declarations,
+            let rule = self.rule(closed.prelude);
+            self.sheet.rules.push(CssRule {
+                declarations: closed.declarations,
                 ..rule
             });
         }
-        self.is_behind_brace &= !self.path.is_empty();
+        self.is_behind_brace &= !self.open.is_empty();
     }
 
     /// A rule without declarations, with these words as its own prelude.
-    fn rule(&self, own: String) -> CssRule {
-        let outer = self.path.iter().take(MAX_DEPTH);
-        let is_nested = outer.clone().any(|prelude| !prelude.starts_with('@'));
+    fn rule(&mut self, prelude: String) -> CssRule {
+        let (mut around, mut is_nested) = (None, false);
+        for block in self.open.iter_mut().take(MAX_DEPTH) {
+            is_nested |= !block.prelude.starts_with('@');
+            around = Some(*block.number.get_or_insert_with(|| {
+                let prelude = block.prelude.clone();
+                self.sheet.blocks.push(CssBlock { prelude, around });
+                self.sheet.blocks.len() - 1
+            }));
+        }
         CssRule {
-            path: outer.cloned().chain([own]).collect(),
+            prelude,
+            around,
             declarations: Vec::new(),
             has_effect: true,
             is_dropped: is_nested || self.is_behind_brace,
@@ -300,30 +388,29 @@ impl CssParser {
             let is_charset = text.to_lowercase().starts_with("@charset");
             let is_late = is_import(text) && self.has_rules;
             let statement = self.rule(text.to_owned());
-            self.rules.push(CssRule {
+            self.sheet.rules.push(CssRule {
                 has_effect: !is_charset && !is_late,
                 is_dropped: false,
                 ..statement
             });
-        } else if let Some(block) = self.blocks.last_mut()
+        } else if let Some(block) = self.open.last_mut()
             && let Some((name, value)) = text.split_once(':')
             && !value.trim().is_empty()
         {
-            block.push((name.trim().to_lowercase(), value.trim().to_owned()));
+            let declarations = &mut block.declarations;
+            declarations.push((name.trim().to_lowercase(), value.trim().to_owned()));
         }
     }
 
     fn end(mut self, is_closed: bool) -> StyleSheet {
-        let is_even = self.blocks.is_empty() && self.brackets == 0 && self.braces == 0;
+        let is_even = self.open.is_empty() && self.brackets == 0 && self.braces == 0;
         self.braces = 0;
-        while !self.blocks.is_empty() {
+        while !self.open.is_empty() {
             self.close();
         }
         self.finish();
-        StyleSheet {
-            is_closed: is_closed && is_even && !self.has_surplus_brace,
-            rules: self.rules,
-        }
+        self.sheet.is_closed = is_closed && is_even && !self.has_surplus_brace;
+        self.sheet
     }
 }
 
@@ -434,6 +521,34 @@ mod tests {
         ] {
             assert!(!is_same(a, b), "{a}");
         }
+    }
+
+    #[test]
+    fn sheets_of_very_many_rules_take_neither_room_nor_time_beyond_their_length() {
+        const MANY: usize = 40_000;
+        let began = std::time::Instant::now();
+        let rules = |form: &str| {
+            let rule = |n: usize| form.replace('#', &n.to_string());
+            (0..MANY).map(rule).collect::<String>()
+        };
+        let long = "x".repeat(500_000);
+        let within = format!("@media {long}{{{}}}", rules("a#{b:c}"));
+        assert_eq!(StyleSheet::parse(&within).rules.len(), MANY);
+        assert_eq!(effective(&within, "").len(), MANY);
+        assert_eq!(effective(&within, &within), Vec::<String>::new());
+        let sheet = StyleSheet::parse(&within);
+        assert!(sheet.is_same_but_for_imports(&sheet));
+        assert_eq!(sheet.blocks_of(|prelude| prelude.len() > MANY), [true]);
+        let nested = StyleSheet::parse(&format!("{long} {{{}}}", rules("a#{b:c}")));
+        let names = nested.not_stored();
+        let name = format!("{}… {{ a{}", "x".repeat(super::MOST_AROUND), MANY - 1);
+        assert_eq!((names.len(), names.last()), (MANY, Some(&name)));
+        let parts = format!("{long}{{{}}}", rules("b#:c;"));
+        assert_eq!(effective(&parts, &format!("{long}{{b0:c}}")).len(), 1);
+        let marks = " ".repeat(500_000) + &"<!--".repeat(MANY);
+        assert_eq!(StyleSheet::parse(&marks), StyleSheet::parse(""));
+        let took = began.elapsed();
+        assert!(took < std::time::Duration::from_secs(10), "{took:?}");
     }
 
     #[test]

@@ -29,18 +29,20 @@ pub(super) struct HidingStyles {
 impl HidingStyles {
     /// Adds the rules of a style sheet.
     pub(super) fn add(&mut self, css: &str) {
-        for rule in StyleSheet::parse(&decoded(css)).rules {
+        let sheet = StyleSheet::parse(&decoded(css));
+        let shown = sheet.blocks_of(holds);
+        for rule in &sheet.rules {
             let mut style = Style::default();
             for (name, value) in &rule.declarations {
                 style.declare(name, value);
             }
-            let Some((selectors, preludes)) = rule.path.split_last() else {
-                continue;
-            };
-            if !style.matters() || !preludes.iter().all(|prelude| holds(prelude)) {
+            if !style.matters() || !rule.is_within(&shown) {
                 continue;
             }
-            let short = selectors.split(',').filter(|one| one.len() <= MAX_SELECTOR);
+            let short = rule
+                .prelude
+                .split(',')
+                .filter(|one| one.len() <= MAX_SELECTOR);
             for selector in short.filter_map(CssSelector::parse) {
                 let rules = self.by_name.entry(selector.name()).or_default();
                 if self.count < MAX_RULES && rules.len() < MAX_OF_A_NAME {
