@@ -1,6 +1,5 @@
 //! Keeps blobs as files named by them.
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -31,7 +30,7 @@ impl Blobs for LocalStore {
     fn renew_blob(&self, name: &str) -> Result<bool, StoreError> {
         let path = self.blob_path(name);
         // The name is synced too: another process may not have come to it yet.
-        let renewed = File::open(&path)
+        let renewed = fs::open_file(&path)
             .and_then(|file| file.set_modified(SystemTime::now()))
             .and_then(|()| fs::sync_dir(&self.blob_directory()));
         let renewed = if_there(renewed).at(&path, "keep the name of a state")?;
@@ -40,7 +39,7 @@ impl Blobs for LocalStore {
 
     fn blob(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.blob_path(name);
-        let read = File::open(&path).and_then(|file| fs::read_at_most(&file, most));
+        let read = fs::open_file(&path).and_then(|file| fs::read_at_most(&file, most));
         match if_there(read).at(&path, "read a kept state")? {
             Some(None) => Err(StoreError::Unfit("is too large")),
             read => Ok(read.flatten()),
@@ -50,7 +49,7 @@ impl Blobs for LocalStore {
     fn end_of_blob(&self, name: &str, count: u32) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.blob_path(name);
         let read = || -> io::Result<Vec<u8>> {
-            let mut file = File::open(&path)?;
+            let mut file = fs::open_file(&path)?;
             let length = file.metadata()?.len();
             file.seek(SeekFrom::Start(length.saturating_sub(count.into())))?;
             let mut bytes = Vec::new();

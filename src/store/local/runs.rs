@@ -108,7 +108,7 @@ impl Runs for LocalStore {
     fn run_count(&self) -> Result<Option<String>, StoreError> {
         let path = self.count_path();
         let read = || {
-            let (file, mut bytes) = (File::open(&path)?, [0; MOST_COUNT]);
+            let (file, mut bytes) = (fs::open_file(&path)?, [0; MOST_COUNT]);
             let length = file.read_at(&mut bytes, 0)?;
             let bytes = bytes.get(..length).unwrap_or_default();
             Ok(String::from_utf8_lossy(bytes).into_owned())

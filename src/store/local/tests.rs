@@ -8,8 +8,8 @@ use super::LocalStore;
 use crate::store::LeaseMode::Alone;
 use crate::store::testing::{Two, store_suite};
 use crate::store::{
-    Blobs as _, DocumentKind, Documents as _, LeaseName, Leases as _, Listed, Store, StoreError,
-    make_room,
+    Blobs as _, DocumentKind, Documents as _, LeaseName, Leases as _, Listed, Runs as _, Store,
+    StoreError, make_room,
 };
 
 fn two() -> (Two, tempfile::TempDir) {
@@ -79,6 +79,21 @@ fn what_is_no_file_is_no_document() {
     fs::create_dir(&turns).unwrap();
     symlink(dir.path().join("elsewhere"), turns.join("7.lock")).unwrap();
     assert!(store.try_lease(&LeaseName::page(7), Alone).is_err());
+}
+
+#[test]
+fn nobody_waits_for_a_pipe_in_the_place_of_a_file() {
+    let (store, dir) = store();
+    let own = dir.path().join("docs");
+    for place in ["runs.count", "pages/a.json.gz"] {
+        let pipe = own.join(place);
+        fs::create_dir_all(pipe.parent().unwrap()).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+    }
+    assert!(store.run_count().is_err());
+    assert_eq!(store.blob("a", 9), Ok(Some(Vec::new())));
+    assert!(store.end_of_blob("a", 1).is_err());
 }
 
 #[test]
