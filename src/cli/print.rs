@@ -103,9 +103,10 @@ pub(super) fn overwrite(text: &str) {
     on_stderr(&format!("\r\u{1b}[K{text}"));
 }
 
-/// An error, in one line on stderr.
+/// An error on stderr. Some name what the wiki or a file says.
 pub(super) fn error(message: &str) {
-    on_stderr(&format!("error: {message}\n"));
+    let lines: Vec<String> = message.split('\n').map(harmless).collect();
+    on_stderr(&format!("error: {}\n", lines.join("\n")));
 }
 
 /// The help, or what is wrong with the command line.

@@ -8,9 +8,12 @@ use super::super::operations::generated::{
 use crate::error::Failure;
 use crate::page::{LinkedSite, Locale, PageReading, escaped};
 use crate::wiki::{Wiki, WikiError};
+use crate::words::first_of;
 
 /// Lifetime of the cached locales of the site.
 const LIFE: Duration = Duration::from_mins(10);
+/// The most locales that a message names.
+const MOST_LOCALES: usize = 50;
 
 /// The locales that pages can be in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,11 +75,12 @@ pub struct UnknownLocale {
 
 impl From<UnknownLocale> for Failure {
     fn from(unknown: UnknownLocale) -> Self {
-        let known: Vec<&str> = unknown.known.iter().map(Locale::as_str).collect();
+        let shown = |locale: &Locale| escaped(locale.as_str(), 20);
+        let known: Vec<String> = unknown.known.iter().map(shown).collect();
         let message = format!(
             "The wiki has no locale {}; it has: {}.",
-            escaped(unknown.locale.as_str(), 20),
-            known.join(", ")
+            shown(&unknown.locale),
+            first_of(&known, MOST_LOCALES)
         );
         let failure = Self::of_argument("locale", message).detail("locales", known);
         if unknown.is_default {
@@ -179,5 +183,30 @@ impl Wiki {
         Ok(engines
             .find(|engine| engine.is_enabled)
             .map(|engine| engine.key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UnknownLocale;
+    use crate::error::Failure;
+    use crate::page::Locale;
+
+    #[test]
+    fn locales_of_the_wiki_steer_no_terminal_from_a_message() {
+        let mut known = vec![Locale::as_stored("de\u{1b}[31m\n\u{202e}".to_owned())];
+        known.extend((0..99).map(|number| Locale::as_stored(format!("x{number}"))));
+        let failure = Failure::from(UnknownLocale {
+            locale: Locale::as_stored("en".to_owned()),
+            known,
+            is_default: false,
+        });
+        let message = failure.message;
+        assert!(
+            message
+                .starts_with(r"The wiki has no locale en; it has: de\u{1b}[31m \u{202e}, x0, x1,"),
+            "{message}"
+        );
+        assert!(message.ends_with("x48 and 50 more."), "{message}");
     }
 }
