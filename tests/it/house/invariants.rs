@@ -36,8 +36,9 @@ pub(crate) fn new_path(text: &str) {
     let path = path.as_path().as_str();
     assert_eq!(path, text.trim_matches('/'));
     assert!(!path.is_empty() && path.chars().count() <= 255);
-    let is_bad =
-        |c: char| c.is_control() || c.is_whitespace() || ".\\%?#".contains(c) || is_ignorable(c);
+    let is_bad = |c: char| {
+        c.is_control() || c.is_whitespace() || ".\\%?#\"<>:*|".contains(c) || is_ignorable(c)
+    };
     assert!(!path.contains(is_bad), "{path:?}");
     assert!(path.split('/').all(|segment| !segment.is_empty()));
     let first = path.split('/').next().unwrap().to_lowercase();
