@@ -33,7 +33,7 @@ impl TimeArg {
             .map(Self::At)
             .or_else(|| Date::parse(text, day).ok().map(Self::Day))
             .ok_or_else(|| {
-                "must be a date (2030-01-31), a time (2030-01-31T09:00:00Z), or how long ago (7d, 24h, 30m)"
+                "must be a date (2030-01-31), a time in UTC (2030-01-31 09:00), or how long ago (7d, 24h, 30m)"
                     .to_owned()
             })
     }
