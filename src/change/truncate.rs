@@ -3,6 +3,7 @@
 //! In a cut difference, added lines have separate room, so that a long removal can never hide its
 //! replacement.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -34,8 +35,11 @@ pub(crate) fn short_to(
     warnings: &mut Vec<Warning>,
 ) -> Map<String, Value> {
     for (field, states) in &mut values {
-        let states = states.as_object_mut();
-        for (name, state) in states.into_iter().flat_map(Map::iter_mut) {
+        let Some(states) = states.as_object_mut() else {
+            continue;
+        };
+        short_lists(field, states, most, warnings);
+        for (name, state) in states {
             let Value::String(text) = state else { continue };
             if text.len() <= most {
                 continue;
@@ -50,6 +54,46 @@ pub(crate) fn short_to(
         }
     }
     values
+}
+
+/// Cuts long lists before and after a change to what comes and what goes, as far as it has room, with a
+/// warning.
+fn short_lists(
+    field: &str,
+    states: &mut Map<String, Value>,
+    most: usize,
+    warnings: &mut Vec<Warning>,
+) {
+    let list = |name| states.get(name).and_then(Value::as_array).cloned();
+    let lists = [("before", list("before")), ("after", list("after"))];
+    let lists = lists.map(|(name, items)| (name, items.unwrap_or_default()));
+    let is_long = |items: &Vec<Value>| Value::from(items.as_slice()).to_string().len() > most;
+    if !lists.iter().any(|(_, items)| is_long(items)) {
+        return;
+    }
+    let sets = lists.each_ref();
+    let sets = sets.map(|(_, items)| items.iter().collect::<HashSet<_>>());
+    for (name, items) in &lists {
+        let Some(state) = states.get_mut(*name) else {
+            continue;
+        };
+        let mut room = most;
+        let is_shown = |item: &&Value| {
+            let bytes = item.to_string().len() + 1;
+            let is_same = sets.iter().all(|items| items.contains(item));
+            let has_room = !is_same && bytes <= room;
+            room -= if has_room { bytes } else { 0 };
+            has_room
+        };
+        let shown: Vec<Value> = items.iter().filter(is_shown).cloned().collect();
+        let message = format!(
+            "{} of {} {field} {name} the change are shown, of those that come or go.",
+            shown.len(),
+            items.len()
+        );
+        warnings.push(Warning::new("value_cut", message));
+        *state = shown.into();
+    }
 }
 
 /// Cuts a difference, with a warning.
@@ -249,6 +293,41 @@ mod tests {
             warnings[0].message.contains("removed or unchanged"),
             "{warnings:?}"
         );
+    }
+
+    #[test]
+    fn of_long_lists_what_comes_and_goes_is_shown() {
+        let tags = |more: &str| {
+            let stay = (0..2_000).map(|number| format!("tag-{number}"));
+            stay.chain([more.to_owned()]).collect::<Vec<_>>()
+        };
+        let values = json!({ "tags": { "before": tags("old"), "after": tags("new") } });
+        let mut warnings = Vec::new();
+        let shown = short(values.as_object().unwrap().clone(), &mut warnings);
+        assert_eq!(
+            shown["tags"],
+            json!({ "before": ["old"], "after": ["new"] })
+        );
+        let told: Vec<&str> = warnings.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "1 of 2001 tags before the change are shown, of those that come or go.",
+                "1 of 2001 tags after the change are shown, of those that come or go."
+            ]
+        );
+        // Of a new page all come.
+        let values = json!({ "tags": { "after": tags("new") } });
+        let shown = short(values.as_object().unwrap().clone(), &mut warnings);
+        let bytes = Value::Object(shown).to_string().len();
+        assert!(
+            bytes > MAX_VALUE_BYTES / 2 && bytes <= MAX_VALUE_BYTES + 100,
+            "{bytes}"
+        );
+        // What has room stays.
+        let values = json!({ "tags": { "before": ["a", "b"], "after": ["a"] } });
+        let values: Map<String, Value> = values.as_object().unwrap().clone();
+        assert_eq!(short(values.clone(), &mut Vec::new()), values);
     }
 
     #[test]
