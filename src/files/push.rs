@@ -10,7 +10,9 @@ use super::status::scope_of;
 use super::text::{Texts, read, written};
 use crate::audit::DraftChange;
 use crate::files::{FilesError, Folder, Pulled, Stage};
-use crate::page::{NewPath, PagePlace, PageState};
+use crate::page::{
+    NewPath, PagePlace, PageState, check_content, check_description, check_text, check_title,
+};
 use crate::wiki::Wiki;
 
 /// The most bytes of a file: Wiki.js takes no more (W19).
@@ -167,7 +169,13 @@ impl Ready {
             return None;
         }
         match read(texts, place, base) {
-            Ok(page) => Some(page),
+            Ok(page) => match unfit(&page, base) {
+                None => Some(page),
+                Some(what) => {
+                    self.fault(name, &what);
+                    None
+                }
+            },
             Err(fault) => {
                 let file = file_of(name, fault.part);
                 self.faults
@@ -176,6 +184,30 @@ impl Ready {
             }
         }
     }
+}
+
+/// A text of a page, by its name, and the check of a new one.
+type CheckedText = (
+    &'static str,
+    fn(&PageState) -> &str,
+    fn(&str) -> Result<(), String>,
+);
+
+const CHECKED: [CheckedText; 5] = [
+    ("title", |page| &page.title, check_title),
+    ("description", |page| &page.description, check_description),
+    ("content", |page| &page.content, check_content),
+    ("scriptCss", |page| &page.script_css, check_text),
+    ("scriptJs", |page| &page.script_js, check_text),
+];
+
+/// The reason for which no call may write a page's new texts, if there is one.
+fn unfit(page: &PageState, base: Option<&PageState>) -> Option<String> {
+    CHECKED.into_iter().find_map(|(field, text, check)| {
+        let is_old = base.is_some_and(|base| text(base) == text(page));
+        let fault = check(text(page)).err().filter(|_| !is_old)?;
+        Some(format!("its {field} {fault}"))
+    })
 }
 
 fn change(before: Option<PageState>, after: Option<PageState>, moves: bool) -> DraftChange {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::page::{Date, PagePlace, PageState, SourceFormat};
+use crate::page::{Date, PagePlace, PageState, SourceFormat, check_tag};
 
 /// The kind of a page's file, by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,8 +131,9 @@ fn head_of(page: &PageState) -> String {
     let mut tags: Vec<&str> = page.tags.iter().map(String::as_str).collect();
     tags.sort_unstable();
     let is_plain = |tag: &&str| !tag.contains(',') && fits(tag) && !tag.is_empty();
-    if tags.iter().all(is_plain) {
-        push(&mut head, "tags", &tags.join(", "));
+    let plain = tags.join(", ");
+    if tags.iter().all(is_plain) && !is_in_brackets(&plain) {
+        push(&mut head, "tags", &plain);
     } else {
         let tags = tags.into_iter().map(as_json);
         let tags: Vec<String> = tags.collect();
@@ -178,6 +179,28 @@ fn fits(value: &str) -> bool {
         && !value
             .chars()
             .any(|sign| sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}'))
+}
+
+/// True if somebody who knows YAML would read tags as a list of it.
+fn is_in_brackets(tags: &str) -> bool {
+    tags.starts_with('[') && tags.ends_with(']')
+}
+
+/// New tags in the form in which the wiki stores them, each once; those that the page has stay as they
+/// are.
+fn as_stored(tags: Vec<String>, base: Option<&PageState>) -> Result<Vec<String>, String> {
+    let mut stored: Vec<String> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        if base.is_some_and(|base| base.tags.contains(&tag)) {
+            stored.push(tag);
+            continue;
+        }
+        let tag = check_tag(&tag)?;
+        if !stored.contains(&tag) {
+            stored.push(tag);
+        }
+    }
+    Ok(stored)
 }
 
 /// A value as JSON in which no HTML comment can end.
@@ -231,7 +254,7 @@ fn source_of(texts: &Texts) -> Result<(SourceFormat, &str), PageFileFault> {
     });
     let any = texts.keys().next().copied().unwrap_or(PageFileKind::Meta);
     let first = sources.next();
-    let first = first.ok_or_else(|| any.fault(1, "the file with the page's content is missing"))?;
+    let first = first.ok_or_else(|| any.fault(1, "the file with the page's content is missing; rename or delete this one as you did that one"))?;
     match sources.next() {
         None => Ok(first),
         Some((second, _)) => Err(PageFileKind::Source(second).fault(
@@ -250,6 +273,12 @@ fn cut<'a>(
     (open, close): (&str, &str),
 ) -> Result<FrontMatterSplit<'a>, PageFileFault> {
     let Some(rest) = line_of(text, open) else {
+        let marked = text.strip_prefix('\u{feff}');
+        if marked.is_some_and(|text| line_of(text, open).is_some()) {
+            let fault =
+                "a byte order mark stands before the fields; save the file as UTF-8 without one";
+            return Err(part.fault(1, fault));
+        }
         return Ok((None, text));
     };
     let mut passed = 0;
@@ -393,19 +422,28 @@ impl FrontMatter {
                 format!("a page of the editor {editor} is a .{ending} file"),
             ));
         }
-        let tags = match self.lines.remove("tags") {
+        let (line, tags): (usize, Vec<String>) = match self.lines.remove("tags") {
             None if is_known => {
                 let message = "the line tags: is missing; without a value there are none";
                 return Err(at.fault(1, message));
             }
-            None => Vec::new(),
-            Some((_, FrontMatterValue::Plain(tags))) => {
-                let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
-                tags.map(str::to_owned).collect()
+            None => (1, Vec::new()),
+            Some((line, FrontMatterValue::Plain(tags))) if is_in_brackets(&tags) => {
+                let message = "tags are written without brackets: a, b; or as JSON: tags (json): [\"a\", \"b\"]";
+                return Err(at.fault(line, message));
             }
-            Some((line, FrontMatterValue::Json(tags))) => serde_json::from_value(tags)
-                .map_err(|_| at.fault(line, "tags must be a list of strings"))?,
+            Some((line, FrontMatterValue::Plain(tags))) => {
+                let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+                (line, tags.map(str::to_owned).collect())
+            }
+            Some((line, FrontMatterValue::Json(tags))) => {
+                let tags = serde_json::from_value(tags);
+                let message = "tags must be a list of strings";
+                (line, tags.map_err(|_| at.fault(line, message))?)
+            }
         };
+        let tags = as_stored(tags, base);
+        let tags = tags.map_err(|why| at.fault(line, format!("a tag {why}")))?;
         Ok(PageState {
             id: base.and_then(|page| page.id),
             locale: place.0.clone(),

@@ -72,6 +72,11 @@ fn faults_name_their_lines() {
         ("---\ntitle: a\n".to_owned(), 1, "must end"),
         ("no fields".to_owned(), 1, "are gone"),
         (
+            format!("\u{feff}---\ntitle: a\n{rest}"),
+            1,
+            "byte order mark",
+        ),
+        (
             format!("---\ntitle: a\n{}", rest.replace("true", "yes")),
             4,
             "true or false",
@@ -87,6 +92,11 @@ fn faults_name_their_lines() {
             "tags",
         ),
         (
+            format!("---\ntitle: a\n{}", rest.replace("tags:", "tags: [a, b]")),
+            5,
+            "without brackets",
+        ),
+        (
             format!("---\ntitle: a\npublishEndDate: soon\n{rest}"),
             3,
             "date",
@@ -96,6 +106,28 @@ fn faults_name_their_lines() {
         assert_eq!(fault.line, line, "{text}: {fault:?}");
         assert!(fault.message.contains(message), "{text}: {fault:?}");
     }
+}
+
+#[test]
+fn new_tags_are_read_as_the_wiki_stores_them() {
+    let base = testing::page().but(|page| {
+        page.editor = "markdown".to_owned();
+        page.tags = vec!["Odd".to_owned()];
+    });
+    let text = written(&base)[&MD].replace("tags: Odd", "tags: Odd, New, new, b c");
+    let page = read(&markdown(&text), &base.place(), Some(&base)).unwrap();
+    assert_eq!(page.tags, ["Odd", "new", "b c"]);
+}
+
+#[test]
+fn tags_that_look_like_a_list_of_yaml_are_json() {
+    let tags = ["[a".to_owned(), "b]".to_owned()];
+    let page = testing::page().but(|page| {
+        page.editor = "markdown".to_owned();
+        page.tags = tags.to_vec();
+    });
+    let again = read(&written(&page), &page.place(), Some(&page)).unwrap();
+    assert_eq!(again.tags, tags);
 }
 
 #[test]

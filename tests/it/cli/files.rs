@@ -439,6 +439,13 @@ async fn bad_files_are_named_all_at_once_and_nothing_is_sent() {
     work.write("en/login/x.md", "x\n");
     work.write("en/docs/d.html", &text("", "D", "<p>d</p>"));
     work.write("en/docs/d.md", "d\n");
+    work.write("en/docs/empty.md", "");
+    let long = "x".repeat(256);
+    work.write(
+        "en/docs/long.md",
+        &format!("---\ntitle: {long}\n---\n\nx\n"),
+    );
+    work.write("en/docs/list.md", "---\ntags: [a, b]\n---\n\nx\n");
     let refused = work.run("push", &["--yes"]).await.exits(3);
     for said in [
         "en/docs/a.md:5: no field has the name \"tgas\"",
@@ -446,6 +453,9 @@ async fn bad_files_are_named_all_at_once_and_nothing_is_sent() {
         "en/docs/c.md:6: the editor of a page cannot be changed here",
         "en/login/x: its path must not begin with \"login\"",
         "en/docs/d.html:1: the page has a file with another ending, too",
+        "en/docs/empty: its content must not be blank",
+        "en/docs/long: its title must have at most 255 characters",
+        "en/docs/list.md:2: tags are written without brackets",
     ] {
         assert!(refused.stderr.contains(said), "{said}: {}", refused.told);
     }

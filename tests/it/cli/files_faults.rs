@@ -158,6 +158,15 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
 }
 
 #[tokio::test]
+async fn tags_in_capitals_are_pushed_as_the_wiki_stores_them() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "One line of it.\n")]).await).await;
+    work.edit("en/docs/a.md", "tags:", "tags: Foo, foo, Bar");
+    work.good("push", &["--yes"]).await;
+    work.is_as_in_the_wiki().await;
+    assert!(work.read("en/docs/a.md").contains("\ntags: bar, foo\n"));
+}
+
+#[tokio::test]
 async fn tags_in_another_order_than_the_wikis_are_no_change() {
     let wiki = wiki_of(&[("docs/a", "One line of it.\n")]).await;
     let id = id_of(&wiki, "docs/a");
