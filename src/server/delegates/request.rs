@@ -27,8 +27,8 @@ pub(in crate::server) fn tools(
     let (reads, names) = (wanted.writes == 0, wanted.tools.as_ref());
     for name in names.into_iter().flatten() {
         let Some(tool) = own.iter().find(|tool| tool.name == *name) else {
-            let fault = "names a tool that you do not have, or cannot hand on";
-            return Err(invalid("tools", fault));
+            let fault = format!("names {name}, which you do not have, or cannot hand on");
+            return Err(invalid("tools", &fault));
         };
         if reads && tool.can_write() {
             let fault = "must be at least 1 for a tool that writes";
