@@ -98,7 +98,8 @@ impl ChangeSource for UndoRequest {
     /// The warning that it takes back the last write and that this is not the session's own.
     fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         let session = self.session.as_ref().filter(|_| self.call.is_last());
-        let Some((session, undone)) = session.zip(set.first().undoes) else {
+        let undone = set.batch().undoes.or(set.first().undoes);
+        let Some((session, undone)) = session.zip(undone) else {
             return Vec::new();
         };
         if call.memory.own_writes.of(session).contains(&undone) {

@@ -478,9 +478,22 @@ async fn one_change_of_a_set_can_be_taken_back_alone_and_the_set_then_without_it
     served.confirmed(UNDO, one).await.unwrap();
     assert_eq!(tagged(&wiki, "set"), [ids[0], ids[2]]);
     let all = json!({ "callId": done["callId"] });
-    let undone = served.confirmed(UNDO, all).await.unwrap();
+    let undone = served.confirmed(UNDO, all.clone()).await.unwrap();
     assert_eq!(undone["pages"], 2, "{undone}");
     assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+    let again = fails(&served, UNDO, all, "NOTHING_TO_UNDO").await;
+    lacks(&again["hint"], "leftOut");
+}
+
+#[tokio::test]
+async fn the_last_write_of_a_session_can_be_a_set() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let done = served.confirmed(BULK, tag(&some(&wiki, 2))).await.unwrap();
+    let last = json!({ "callId": "last" });
+    let preview = served.call(UNDO, last).await.unwrap();
+    assert_eq!(preview["pages"], done["pages"], "{preview}");
+    lacks(&preview.to_string(), "not_of_this_session");
 }
 
 #[tokio::test]

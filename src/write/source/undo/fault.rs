@@ -40,7 +40,7 @@ pub(super) fn undo_failure(
                 Code::EditConflict,
                 "The page was changed since that write, in fields that the write changed.",
             )
-            .hint("Look at details.changes and details.conflict; with force, these fields go back all the same.");
+            .hint("Look at details.changes, and at details.conflict if it is there; with force, these fields go back all the same.");
             let conflict = match (&before, &left, &now) {
                 (Some(before), Some(left), Some(now)) if fields.contains(&Field::Content) => {
                     Some(both_sides(before, left, now))

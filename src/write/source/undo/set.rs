@@ -65,6 +65,11 @@ pub(super) async fn of_set(
     }
     let (mut changes, mut left_out, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let left = left_of_set(call.past, undo, set).await?;
+    if left.is_empty() {
+        return Err(nothing(
+            "Nothing of that set is left that can be taken back.",
+        ));
+    }
     let states = left.iter().flat_map(names_around);
     call.past.hold(states.flatten().collect()).await?;
     for story in left {
