@@ -137,8 +137,14 @@ fn not_applied(settled: &Settled) -> Failure {
     let overtaken = AuditError::Overtaken;
     match settled.failure() {
         Some(cause) => {
+            let hint = match cause.code {
+                Code::RateLimited if settled.was_sent => {
+                    "Wait, then begin anew: a preview's token is used up.".to_owned()
+                }
+                _ => cause.hint,
+            };
             let mut failure = Failure::new(Code::NotApplied, format!("{what} {}", cause.message))
-                .hint(cause.hint)
+                .hint(hint)
                 .detail("cause", cause.code.as_str());
             failure.details.extend(cause.details);
             failure
@@ -193,11 +199,12 @@ fn parts_applied(
     let listed = |fields: &[Field]| Field::names(fields).join(", ");
     let mut message = match (is_seen, kept.is_empty()) {
         (true, true) => "The write happened".to_owned(),
+        (false, true) => "The wiki answered with success".to_owned(),
         (true, false) => format!(
             "The write happened, but not in these fields: {}",
             listed(&kept)
         ),
-        (false, _) => format!(
+        (false, false) => format!(
             "The wiki answered with success and kept these fields as they were: {}",
             listed(&kept)
         ),

@@ -259,6 +259,12 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
         (
             &updates,
             css("b{}"),
+            css("c{}"),
+            "The wiki answered with success; these are neither as they were nor as it was to make them: scriptCss.",
+        ),
+        (
+            &updates,
+            css("b{}"),
             css("b{}").but(|page| page.description = "theirs".to_owned()),
             "The write happened; fields that it had nothing to do with are not as they were: description.",
         ),
