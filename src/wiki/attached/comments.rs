@@ -13,9 +13,9 @@ use super::super::operations::generated::{
 use crate::page::{Date, PagePlace, PageReading, plain_text};
 use crate::wiki::{Wiki, WikiError};
 
-/// The interval at which the wiki takes comments from one address, whatever keys they come with
-/// (W31).
-pub const COMMENT_PAUSE: Duration = Duration::from_secs(15);
+/// The interval at which the wiki takes comments of one account, which all API keys are, unless an
+/// administrator set another one; the limit of an address ends before it (W31).
+pub const COMMENT_PAUSE: Duration = Duration::from_secs(30);
 
 /// A comment, as far as the key can read it.
 #[derive(Debug, Clone, PartialEq, Eq)]

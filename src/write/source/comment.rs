@@ -153,7 +153,7 @@ impl ChangeSource for CommentWrite {
         vec![Warning::new(
             "comment_limit",
             format!(
-                "the wiki takes one comment in {pause} s from one address, all API keys together, and by default one in 30 s of one account, which all API keys are{next}."
+                "the wiki takes one comment in 15 s from one address, all API keys together, and by default one in {pause} s of one account, which all API keys are{next}."
             ),
         )]
     }
