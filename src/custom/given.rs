@@ -11,11 +11,11 @@ use super::template::Template;
 const PATHS: [&str; 5] = ["path", "paths", "moveTo", "linksTo", "relatedTo"];
 
 /// Those that may be a path or a name alone.
-const NAMES_OR_PATHS: [&str; 2] = ["file", "folder"];
+const NAMES_OR_PATHS: [&str; 3] = ["file", "folder", "page"];
 
 /// True if the value of an argument of one of our tools is a path.
-fn is_path(argument: &str, value: &DeValue<'_>) -> bool {
-    let has_folder = || value.as_str().is_some_and(|text| text.contains('/'));
+fn is_path(argument: &str, text: Option<&str>) -> bool {
+    let has_folder = || text.is_some_and(|text| text.contains('/'));
     PATHS.contains(&argument) || NAMES_OR_PATHS.contains(&argument) && has_folder()
 }
 
@@ -37,7 +37,7 @@ pub(super) enum ValueTemplate {
 impl ValueTemplate {
     /// Reads the value of an argument of one of our tools; texts in it are templates.
     pub(super) fn of_argument(argument: &str, value: &DeValue<'_>) -> Result<Self, String> {
-        Self::read(value, is_path(argument, value))
+        Self::read(value, is_path(argument, value.as_str()))
     }
 
     fn read(value: &DeValue<'_>, is_path: bool) -> Result<Self, String> {
@@ -84,6 +84,28 @@ impl ValueTemplate {
                 let values = members.iter().map(|(_, value)| value);
                 values.flat_map(Self::templates).collect()
             }
+        }
+    }
+
+    /// True if it is a path, as an argument of one of our tools.
+    pub(super) fn is_place(&self, argument: &str) -> bool {
+        match self {
+            Self::Fixed(value) => is_path(argument, value.as_str()),
+            Self::Text { is_path, .. } => *is_path,
+            Self::List(items) => items.iter().any(|item| item.is_place(argument)),
+            Self::Sole(_) | Self::Object(_) => false,
+        }
+    }
+
+    /// True if it can have given this value, as far as its beginning tells.
+    pub(super) fn could_be(&self, said: &Value) -> bool {
+        match self {
+            Self::Fixed(value) => value == said,
+            Self::Text { template, .. } => {
+                let said = said.as_str();
+                said.is_some_and(|said| said.starts_with(template.beginning()))
+            }
+            Self::Sole(_) | Self::List(_) | Self::Object(_) => true,
         }
     }
 

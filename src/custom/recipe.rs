@@ -199,10 +199,31 @@ impl Recipe {
         self.values.iter().map(|(name, _)| name.as_str())
     }
 
+    /// True if it says where its tool works, so that only what stands there is meant.
+    pub fn names_places(&self) -> bool {
+        let mut values = self.values.iter();
+        values.any(|(name, value)| value.is_place(name))
+    }
+
     /// True if the tool's value for this argument depends on the call.
     pub fn is_templated(&self, argument: &str) -> bool {
         let value = self.values.iter().find(|(name, _)| name == argument);
         value.is_some_and(|(_, value)| !value.templates().is_empty())
+    }
+
+    /// True if a call of its tool can be one of its own, by its fixed values, the beginnings of its
+    /// texts and the names of all.
+    pub fn could_make(&self, call: &Map<String, Value>) -> bool {
+        let mut values = self.values.iter();
+        let is_as_said = values.all(|(name, value)| {
+            let said = call.get(name);
+            said.is_none_or(|said| value.could_be(said))
+        });
+        // The tool itself puts the page's id in place of its name, and a path in place of a folder.
+        let is_own = |name: &String| {
+            matches!(name.as_str(), "id" | "path") || self.value_names().any(|own| own == name)
+        };
+        is_as_said && call.keys().all(is_own)
     }
 
     fn is_in_path(&self, argument: &str) -> bool {

@@ -24,6 +24,14 @@ pub(super) enum TemplatePart {
 pub(super) struct Template(pub(super) Vec<TemplatePart>);
 
 impl Template {
+    /// The fixed text at its beginning.
+    pub(super) fn beginning(&self) -> &str {
+        match self.0.first() {
+            Some(TemplatePart::Text(text)) => text,
+            _ => "",
+        }
+    }
+
     /// Reads a template.
     ///
     /// # Errors

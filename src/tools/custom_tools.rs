@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 
 use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
+use super::context::ToolContext;
 use super::faults::ArgumentFaults;
 use super::intern::lasting;
 use super::registry::{
@@ -18,6 +19,7 @@ use super::registry::{
 use super::tool::ToolKind;
 use super::tool_selection::ToolSelection;
 use super::{detail, input, propose, schema};
+use crate::audit::ProposalId;
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
@@ -26,6 +28,8 @@ use crate::write::Extent;
 
 /// The most bytes of a query's answer, as text and as structured content together.
 const QUERY_BYTES: usize = 256 * 1024;
+/// How to confirm a call of a recipe.
+const ALONE: &str = "To write what was previewed, give confirm alone; for a changed call, give all arguments without confirm and look at its preview.";
 /// The largest definition, in bytes: all of them are in every client's context.
 const MOST_DEFINITION: usize = 4_000;
 
@@ -164,19 +168,36 @@ fn add_recipe(
             propose::take(&mut arguments, &mut context.caller.proposes);
         }
         Box::pin(async move {
+            if recipe.names_places() {
+                context.wiki = Arc::new(context.wiki.by_path());
+            }
             context.caller.tool = on_record;
             // What the caller said counts, not what a recipe makes of it, which may name the day.
             let asked = Asked::new(on_record, arguments.members().clone());
             context.caller.asked = Some(asked);
             let token = arguments.members().get(CONFIRM).and_then(Value::as_str);
-            let token = token.map(str::to_owned);
-            match expanded(&recipe, &input, arguments) {
-                Ok(expanded) => match own.call(calls, context, expanded) {
-                    Some(answer) => answer.await,
+            let token = token.filter(|_| writes).map(str::to_owned);
+            let alone = token.as_ref().filter(|_| arguments.members().len() == 1);
+            let previewed = match alone {
+                Some(token) => previewed(&recipe, calls, &context, token).await,
+                None => Ok(None),
+            };
+            let call = match previewed {
+                Ok(Some(call)) => Ok(call),
+                Ok(None) => expanded(&recipe, &input, arguments),
+                Err(failure) => Err(failure),
+            };
+            match call {
+                Ok(call) => match own.call(calls, context, call) {
+                    Some(answer) => answer.await.map_err(of_recipe),
                     None => Err(Failure::new(Code::InternalError, "The tool is not there.")),
                 },
                 // Failed write calls are recorded too.
                 Err(failure) if writes => {
+                    let failure = match token {
+                        Some(_) if failure.code == Code::InvalidInput => failure.hint(ALONE),
+                        _ => failure,
+                    };
                     let desk = &context.desk;
                     let refused = desk.refuse_input(&context.caller, token.as_deref(), failure);
                     Err(refused.await)
@@ -249,6 +270,42 @@ fn check_values(recipe: &Recipe, own: &Registry, base: &ToolDefinition) -> Resul
         (Some(_), []) => Ok(()),
         (Some(_), faults) => Err(format!("does not fit {tool}: {}", faults.join("; "))),
     }
+}
+
+/// The call that a recipe's caller means with `confirm` alone: the previewed one, or the question what
+/// became of a set that was left to people. `None` if it means neither.
+async fn previewed(
+    recipe: &Recipe,
+    calls: &str,
+    context: &ToolContext,
+    token: &str,
+) -> Result<Option<Map<String, Value>>, Failure> {
+    let (desk, caller) = (&context.desk, &context.caller);
+    let mut call = Map::new();
+    if token.parse::<ProposalId>().is_err() {
+        Box::pin(desk.fetch_preview(caller, token)).await?;
+        let shown = desk.asked(caller, token)?;
+        let is_own = |it: &Asked| it.tool == calls && recipe.could_make(&it.arguments);
+        let Some(shown) = shown.filter(is_own) else {
+            return Ok(None);
+        };
+        call.clone_from(&shown.arguments);
+    }
+    call.insert(CONFIRM.to_owned(), token.into());
+    Ok(Some(call))
+}
+
+/// A failure of the tool that a recipe calls, for the recipe's caller, who does not know the arguments
+/// of that tool.
+fn of_recipe(mut failure: Failure) -> Failure {
+    let is_of_tool = !failure.details.contains_key("tool");
+    if failure.code == Code::ConfirmMismatch
+        && is_of_tool
+        && failure.details.shift_remove("differing").is_some()
+    {
+        return failure.hint(ALONE);
+    }
+    failure
 }
 
 /// The call that a recipe becomes.

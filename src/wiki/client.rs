@@ -62,6 +62,8 @@ pub(super) type Pair<A, B> = (
 pub struct Wiki {
     pub(super) settings: Arc<WikiSettings>,
     pub(super) transport: Transport,
+    /// True if a page is named by its path alone, not by a title or the end of a path.
+    pub(super) is_by_path: bool,
 }
 
 impl Wiki {
@@ -94,6 +96,7 @@ impl Wiki {
         Ok(Self {
             transport: self.transport.with_key(keyed),
             settings: Arc::new(settings),
+            is_by_path: self.is_by_path,
         })
     }
 
@@ -113,6 +116,7 @@ impl Wiki {
         Ok(Self {
             transport: self.transport.renewed(endpoint, keyed, &settings.network)?,
             settings: Arc::new(settings),
+            is_by_path: self.is_by_path,
         })
     }
 
@@ -127,6 +131,7 @@ impl Wiki {
         Ok(Self {
             settings: Arc::new(settings),
             transport,
+            is_by_path: false,
         })
     }
 
@@ -136,6 +141,17 @@ impl Wiki {
         Self {
             settings: Arc::clone(&self.settings),
             transport: self.transport.pinned(),
+            is_by_path: self.is_by_path,
+        }
+    }
+
+    /// The same wiki for a caller who names pages by their paths alone: a title is anybody's to give.
+    #[must_use]
+    pub fn by_path(&self) -> Self {
+        Self {
+            settings: Arc::clone(&self.settings),
+            transport: self.transport.clone(),
+            is_by_path: true,
         }
     }
 

@@ -105,7 +105,8 @@ impl Wiki {
     /// an exact title; then a title without regard to case; then the last segment of a path.
     /// Of titles and segments, only those in the locale that was said count; where none was,
     /// those in the configured one before all others. Titles come from a list of all pages that
-    /// is kept for a minute; an absence is believed only from a list just read.
+    /// is kept for a minute; an absence is believed only from a list just read. After
+    /// [`Self::by_path`] only a path counts.
     ///
     /// # Errors
     /// See [`Unresolved`].
@@ -134,6 +135,10 @@ impl Wiki {
                     Err(error) => return Err(error.into()),
                 }
             }
+        }
+        if self.is_by_path {
+            let nearest = Vec::new();
+            return Err(Unresolved::NotFound { nearest });
         }
         let mut kept = self.kept_pages().await;
         loop {

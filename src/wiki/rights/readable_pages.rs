@@ -115,6 +115,7 @@ impl Wiki {
                 reads,
                 ..WikiSettings::clone(&self.settings)
             }),
+            is_by_path: self.is_by_path,
         }
     }
 

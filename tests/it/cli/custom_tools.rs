@@ -160,6 +160,74 @@ async fn gates_hold_for_a_recipe_as_for_its_tool() {
 }
 
 #[tokio::test]
+async fn no_title_leads_a_recipe_out_of_its_folder() {
+    let wiki = wiki_of(&[("docs/a", "a\n"), ("hr/docs/b", "b\n")]).await;
+    wiki.with_store(|store| store.add(titled("hr/c", "docs/c", "c\n")));
+    let status = "name = \"custom_status\"\ndescription = \"Sets a status.\"\ntool = \"wikijs_update_page\"\n[arguments.page]\ntype = \"string\"\n[values]\npage = \"docs/{{page}}\"\ndescription = \"done\"\n";
+    let read = status
+        .replace("custom_status", "custom_read")
+        .replace("update_page", "get_page_by_path")
+        .replace("page = \"docs", "path = \"docs")
+        .replace("description = \"done\"\n", "");
+    let dir = dir(&[("status.toml", status), ("read.toml", &read)]);
+    let served = with(&wiki, &dir).serve().await;
+    for tool in ["custom_status", "custom_read"] {
+        call_ok(&served, tool, json!({ "page": "a" })).await;
+        // By its title, by the end of its path, and by a way up.
+        for (page, code) in [
+            ("c", "PAGE_NOT_FOUND"),
+            ("b", "PAGE_NOT_FOUND"),
+            ("../hr/c", "INVALID_INPUT"),
+        ] {
+            fails(&served, tool, json!({ "page": page }), code).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_recipe_is_confirmed_by_its_token_alone() {
+    let wiki = sample_wiki().await;
+    let dir = dir(&[("incident.toml", INCIDENT)]);
+    let tool = "custom_report_incident";
+    let served = with(&wiki, &dir).serve().await;
+    let given = json!({ "name": "a", "severity": "high", "text": "x" });
+    let preview = call_ok(&served, tool, given.clone()).await;
+    // Another call, or a part of it, is told what to do in words that its caller knows.
+    let other = json!({ "name": "a", "text": "y", "confirm": preview["confirm"] });
+    let told = fails(&served, tool, other, "CONFIRM_MISMATCH").await;
+    says(&told["hint"], "give confirm alone");
+    assert!(told["details"]["differing"].is_null(), "{told}");
+    let part = json!({ "name": "a", "confirm": preview["confirm"] });
+    let told = fails(&served, tool, part, "INVALID_INPUT").await;
+    says(&told["hint"], "give confirm alone");
+    // Our own tool's preview is not a recipe's.
+    let own = json!({ "path": "docs/own", "title": "t", "content": "c" });
+    let own = call_ok(&served, CREATE, own).await;
+    let own = json!({ "confirm": own["confirm"] });
+    fails(&served, tool, own, "INVALID_INPUT").await;
+    assert!(mutations(&wiki).is_empty());
+    let alone = json!({ "confirm": preview["confirm"] });
+    let written = call_ok(&served, tool, alone.clone()).await;
+    assert_eq!(written["outcome"], "applied", "{written}");
+    let path = written["target"]["path"].as_str().unwrap();
+    let content = wiki.with_store(|store| store.page_at("en", path).unwrap().content.clone());
+    assert_eq!(content, "Severity: high\n\nx\n");
+    fails(&served, tool, alone, "CONFIRM_EXPIRED").await;
+}
+
+#[tokio::test]
+async fn what_became_of_a_recipes_set_its_id_alone_asks() {
+    let wiki = sample_wiki().await;
+    let dir = dir(&[("incident.toml", INCIDENT)]);
+    let dry = with(&wiki, &dir).with("WIKI_MUTATION_DRY_RUN", "true");
+    let served = dry.serve().await;
+    let tool = "custom_report_incident";
+    let left = call_ok(&served, tool, json!({ "name": "a", "text": "x" })).await;
+    let told = call_ok(&served, tool, json!({ "confirm": left["proposal"] })).await;
+    assert_eq!(told["outcome"], "waiting", "{told}");
+}
+
+#[tokio::test]
 async fn settings_choose_among_custom_tools_as_among_ours() {
     let wiki = sample_wiki().await;
     let files = [("incident.toml", INCIDENT), ("profile.graphql", PROFILE)];
