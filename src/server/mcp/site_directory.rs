@@ -207,8 +207,10 @@ async fn sync_index(visit: &CallerContext) -> Result<Value, Failure> {
         let hint = "Search with the wiki's own words; an operator can switch the index on.";
         return Err(Failure::new(Code::NotApplied, message).hint(hint));
     }
-    // What others changed is looked for anew.
+    // What others changed is looked for anew, however lately that was done.
     let work = async {
+        visit.app.wiki.forget_pages().await;
+        index.outdated();
         index.ready(|_, _| {}).await?;
         index.pass_ended().await;
         index.failure().map_or(Ok(()), Err)

@@ -72,6 +72,24 @@ async fn a_caller_is_listed_its_own_sites_and_reads_the_status_of_each() {
 }
 
 #[tokio::test]
+async fn a_sync_looks_anew_however_lately_that_was_done() {
+    let wiki = wiki_of(&[("docs/a", "one\n")]).await;
+    let setup = Setup::editor(&wiki).indexed().toolsets("pages,sites");
+    let served = setup.serve().await;
+    let synced = async || call_ok(&served, SYNC, json!({})).await;
+    synced().await.shows(json!({ "of": 1, "isComplete": true }));
+    let id = wiki.with_store(|store| store.add(page("docs/b", "zebra\n")));
+    synced().await.shows(json!({ "of": 2, "isComplete": true }));
+    let sought = json!({ "query": "zebra", "in": "content" });
+    let found = call_ok(&served, SEARCH, sought.clone()).await;
+    assert_eq!(found["hits"][0]["id"], id, "{found}");
+    wiki.with_store(|store| drop(store.remove(id)));
+    synced().await.shows(json!({ "of": 1, "isComplete": true }));
+    let found = call_ok(&served, SEARCH, sought).await;
+    assert_eq!(found["hits"], json!([]), "{found}");
+}
+
+#[tokio::test]
 async fn a_dead_site_is_listed_as_one_that_does_not_answer() {
     let [a, _, _] = three().await;
     let dead = "[sites.b]\nbase_url = \"http://127.0.0.1:9\"\napi_token = \"e30.e30.x\"\n";
