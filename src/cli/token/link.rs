@@ -65,7 +65,11 @@ impl At {
                     && url.username().is_empty()
                     && url.password().is_none()
             });
-            let plain = || url.trim_end_matches('/').to_owned();
+            // Whoever knows the page by `WIKI_REVIEW_URL` gives its address in place of the server's.
+            let plain = || {
+                let url = url.trim_end_matches('/');
+                url.strip_suffix("/review").unwrap_or(url).to_owned()
+            };
             return is_http.then(plain).ok_or_else(|| {
                 Exit::usage("--url must be an address such as https://wiki-mcp.example.com")
             });

@@ -393,7 +393,9 @@ async fn a_rotated_person_gets_another_link_and_another_end() {
     let anna = names.file().read().unwrap().remove(0);
     let keep = ["rotate", "anna", "--keep-old", "1h", "--url", URL];
     token(&names, &keep).exits(2);
-    let second = secret(&token(&names, &["rotate", "anna", "--url", URL]));
+    // The address of the review page names its server, too.
+    let page = format!("{URL}/review/");
+    let second = secret(&token(&names, &["rotate", "anna", "--url", &page]));
     let client = names.file().read().unwrap().remove(0);
     assert_eq!(client.id, anna.id);
     assert_eq!(client.may.prefixes, Some(vec!["docs".to_owned()]));
