@@ -36,6 +36,7 @@ pub(super) fn example(tool: &str) -> &'static str {
         "wikijs_run_check" => r#"{"check": "words", "id": 1}"#,
         "wikijs_site_status" | "wikijs_sync_site" => r#"{"name": "docs"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
+        "wikijs_restore_page" => r#"{"page": "docs/old"}"#,
         _ => "{}",
     }
 }

@@ -71,6 +71,15 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
     let registry = Registry::new(&ToolSelection::new(&Toolset::ALL)).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(names, tools);
+    // An example has what its tool requires.
+    for tool in listed["tools"].as_array().unwrap() {
+        let required = tool["inputSchema"]["required"].as_array();
+        let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+        assert!(
+            required.all(|name| tool["example"].get(name).is_some()),
+            "{tool}"
+        );
+    }
     assert_eq!(wiki.requests().len(), 0);
 }
 
@@ -139,11 +148,7 @@ async fn every_example_does_something() {
         .await;
         let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
         let example = shown["example"].to_string();
-        let without = [
-            "wikijs_list_sites",
-            "wikijs_list_bin",
-            "wikijs_restore_page",
-        ];
+        let without = ["wikijs_list_sites", "wikijs_list_bin"];
         let takes_none = without.contains(&definition.name);
         assert_eq!(example == "{}", takes_none, "{}", definition.name);
         let human = run(tool(&wiki, dir.path(), &["show", definition.name])).await;
