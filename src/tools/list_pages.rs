@@ -107,7 +107,7 @@ const USUAL: &[PageListField] = &[
 const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
 
 /// The note if nothing is listed because of the path, not the filters.
-const NOWHERE: &str = "No page that the key may see is at or below this path in this locale: check path and locale with wikijs_get_page_tree or wikijs_search_pages.";
+const NOWHERE: &str = "No page that the key may see is at or below this path in this locale: check path and locale (/en/docs names both) with wikijs_get_page_tree or wikijs_search_pages.";
 
 /// Its answer.
 #[derive(Debug, Serialize)]
