@@ -57,18 +57,16 @@ impl RemotePages {
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let listed = wiki.pages_now().await.map_err(Failure::from)?;
+        let anywhere: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
         let listed: Vec<&PageReading> =
             listed.iter().filter(|page| scope.has(&page.path)).collect();
         let mut there = Self::default();
         let all: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
-        there
-            .gone
-            .extend(here.pages.keys().filter(|id| !all.contains(id)));
-        if !there.gone.is_empty() && wiki.is_guest().await == Some(true) {
-            // The pages may be there, and hidden from guests: their files stay.
-            let fault = wiki.expired().unwrap_or(WikiError::Guest);
-            return Err(Failure::from(fault).into());
-        }
+        let absent = here.pages.keys().copied().filter(|id| !all.contains(id));
+        let (elsewhere, missing): (Vec<i64>, Vec<i64>) =
+            absent.partition(|id| anywhere.contains(id));
+        there.gone.extend(elsewhere);
+        there.settle(wiki, here, &missing).await?;
         let is_new = |page: &PageReading, id: i64| {
             here.pages.get(&id).is_none_or(|known| {
                 (&known.place.0, &known.place.1) != (&page.locale, &page.path)
@@ -115,5 +113,32 @@ impl RemotePages {
         // A page that vanished or left the scope since it was listed counts as gone at the next
         // look.
         Ok(there)
+    }
+
+    /// Tells pages that are gone from those that this key may not read any more, whose files stay.
+    async fn settle(
+        &mut self,
+        wiki: &Wiki,
+        here: &LocalFolder,
+        missing: &[i64],
+    ) -> Result<(), Failure> {
+        if !missing.is_empty() && wiki.is_guest().await == Some(true) {
+            return Err(wiki.expired().unwrap_or(WikiError::Guest).into());
+        }
+        let deleted = wiki.deleted_among(missing).await?;
+        for id in missing {
+            if deleted.contains(id) {
+                self.gone.insert(*id);
+            } else if let Some(hidden) = here.pages.get(id) {
+                let (locale, path) = hidden.place.clone();
+                let fields = [Field::Path, Field::Title, Field::Content].map(Field::name);
+                self.unread.push(UnreadablePage {
+                    locale,
+                    path,
+                    fields: fields.to_vec(),
+                });
+            }
+        }
+        Ok(())
     }
 }

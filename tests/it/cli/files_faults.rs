@@ -84,6 +84,20 @@ async fn a_key_that_the_wiki_takes_for_a_guests_removes_no_files() {
 }
 
 #[tokio::test]
+async fn a_page_that_the_key_may_read_no_more_keeps_its_files_until_it_is_deleted() {
+    let mut work = Work::pulled(wiki_of(&[("docs/a", "A.\n"), ("hr/b", "B.\n")]).await).await;
+    let rights: &[&str] = &["read:pages", "read:source"];
+    work.key = work.wiki.key_with_each(&[(rights, "docs")]);
+    let pulled = work.good("pull", &[]).await;
+    says(&pulled.stdout, "this key cannot read all of:\n  en:hr/b ");
+    assert!(work.has("en/hr/b.md"));
+    let id = id_of(&work.wiki, "hr/b");
+    work.wiki.with_store(|store| store.remove(id));
+    work.good("pull", &[]).await;
+    assert!(!work.has("en/hr/b.md"));
+}
+
+#[tokio::test]
 async fn a_page_that_is_larger_than_a_push_may_be_does_not_stop_the_others() {
     let large = "A line of a page that is large.\n".repeat(170_000);
     let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/large", &large)]).await).await;
