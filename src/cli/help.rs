@@ -117,9 +117,15 @@ fn in_range(told: &str) -> Option<String> {
     let (told, range) = told.rsplit_once(" is not in ")?;
     let (told, _) = told.rsplit_once(": ")?;
     let (least, most) = range.split_once("..")?;
-    Some(match most.strip_prefix('=') {
-        Some(most) => format!("{told}: must be a number from {least} to {most}"),
-        None => format!("{told}: must be a number from {least} up"),
+    let (is_whole, most) = most
+        .strip_prefix('=')
+        .map_or((false, most), |most| (true, most));
+    // What somebody typed may say the same words.
+    (least.parse::<i64>().ok()?, most.parse::<u64>().ok()?);
+    Some(if is_whole {
+        format!("{told}: must be a number from {least} to {most}")
+    } else {
+        format!("{told}: must be a number from {least} up")
     })
 }
 
