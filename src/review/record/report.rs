@@ -353,8 +353,8 @@ fn filters() -> Markup {
                     option value="page" { "page" } option value="who" { "person" } option value="outcome" { "outcome" }
                 }
             }
-            label { span { "From" } input type="date" id="from"; }
-            label { span { "To" } input type="date" id="to"; }
+            label { span { "From (UTC)" } input type="date" id="from"; }
+            label { span { "To (UTC)" } input type="date" id="to"; }
             div.act { button type="reset" { "Clear" } }
         }
     }

@@ -113,8 +113,8 @@ impl Selection {
                 (self.words("path", "Page or section", "docs", ""))
                 (self.choice("outcome", "Outcome", &words_of(&CallOutcome::ALL, CallOutcome::as_str)))
                 (self.choice("operation", "Write", &words_of(&Operation::ALL, Operation::as_str)))
-                (self.words("since", "From", "7d or 2030-01-31", ""))
-                (self.words("until", "To", "2030-01-31", ""))
+                (self.words("since", "From (UTC)", "7d or 2030-01-31", ""))
+                (self.words("until", "To (UTC)", "2030-01-31", ""))
                 details.more-filters open[self.has_more()] {
                     summary { "More" }
                     div {
