@@ -97,19 +97,15 @@ const FAULTS: [(&str, &str); 5] = [
 
 /// What is wrong with the command line, in plain words.
 pub(super) fn in_plain_words(text: &str) -> String {
-    text.split_inclusive('\n')
-        .map(|line| {
-            let (told, end) = line
-                .strip_suffix('\n')
-                .map_or((line, ""), |told| (told, "\n"));
-            let worded = FAULTS.into_iter().find_map(|(theirs, ours)| {
-                let told = told.strip_suffix(theirs)?;
-                Some(format!("{told}{ours}"))
-            });
-            let worded = worded.or_else(|| in_range(told));
-            format!("{}{end}", worded.as_deref().unwrap_or(told))
-        })
-        .collect()
+    let worded = |line: &str| {
+        let known = FAULTS
+            .into_iter()
+            .find_map(|(theirs, ours)| Some(format!("{}{ours}", line.strip_suffix(theirs)?)));
+        let worded = known.or_else(|| in_range(line));
+        worded.unwrap_or_else(|| line.to_owned())
+    };
+    let lines: Vec<String> = text.split('\n').map(worded).collect();
+    lines.join("\n")
 }
 
 /// A number that "is not in 1..=9", in our words.
@@ -117,15 +113,15 @@ fn in_range(told: &str) -> Option<String> {
     let (told, range) = told.rsplit_once(" is not in ")?;
     let (told, _) = told.rsplit_once(": ")?;
     let (least, most) = range.split_once("..")?;
-    let (is_whole, most) = most
-        .strip_prefix('=')
-        .map_or((false, most), |most| (true, most));
+    let bound = most.trim_start_matches('=');
     // What somebody typed may say the same words.
-    (least.parse::<i64>().ok()?, most.parse::<u64>().ok()?);
-    Some(if is_whole {
-        format!("{told}: must be a number from {least} to {most}")
-    } else {
-        format!("{told}: must be a number from {least} up")
+    let is_of_numbers = least.parse::<i64>().is_ok() && bound.parse::<u64>().is_ok();
+    is_of_numbers.then(|| {
+        if bound == most {
+            format!("{told}: must be a number from {least} up")
+        } else {
+            format!("{told}: must be a number from {least} to {bound}")
+        }
     })
 }
 

@@ -109,12 +109,12 @@ fn rule_fault(is_list: bool, message: &str) -> String {
         Some(bound) => ("characters", bound),
         None => ("", message),
     };
-    let worded = [("lower than ", "at least"), ("greater than ", "at most")].into_iter();
-    let worded = worded.filter_map(|(theirs, ours)| {
+    let bounds = [("lower than ", "at least"), ("greater than ", "at most")];
+    let worded = bounds.into_iter().find_map(|(theirs, ours)| {
         let bound = bound.strip_prefix(theirs)?.parse::<i64>().ok()?;
         Some(out_of_range(ours, bound, unit))
     });
-    worded.last().unwrap_or_else(|| message.to_owned())
+    worded.unwrap_or_else(|| message.to_owned())
 }
 
 /// A number of things, or the usual one.
