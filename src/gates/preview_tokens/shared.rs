@@ -21,6 +21,8 @@ use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name
 const VERSION: u32 = 1;
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::Preview;
+/// The names of notes begin so, and no preview's.
+const USED: &str = "used.";
 /// The most previews of all servers together.
 const MOST: usize = 1_000;
 
@@ -172,7 +174,8 @@ impl Previews {
             return Ok(());
         }
         let ending = ending(token);
-        let is_it = move |name: &str| name.ends_with(&ending);
+        // Another session's note of what used it up is no preview.
+        let is_it = move |name: &str| name.ends_with(&ending) && !name.starts_with(USED);
         if let Some(preview) = self.elsewhere(place, session, is_it).await? {
             self.insert(token.to_owned(), preview)?;
         }
@@ -276,7 +279,7 @@ fn document(preview: &PreviewEntry, token: &str) -> String {
 
 /// The name of the document that says which call used a token up.
 fn used(session: &SessionId, token: &str) -> String {
-    format!("used.{}{}", owner_in_name(session.owner()), ending(token))
+    format!("{USED}{}{}", owner_in_name(session.owner()), ending(token))
 }
 
 /// The end of that name.

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -204,7 +205,9 @@ fn large_previews_wait_beside_each_other() {
 #[tokio::test]
 async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let dir = tempfile::tempdir().expect("a directory");
-    let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote());
+    let store = LocalStore::new(dir.path(), "docs").remote();
+    let read = Arc::clone(&store.documents_read);
+    let store: Arc<dyn Store> = Arc::new(store);
     let gates = LineHash::new(b"gates");
     let place = PreviewStore::new(&store, || gates).expect("a remote store");
     let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
@@ -264,6 +267,11 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
         assert_eq!(server.used_by(&ours, &token), Some(call));
         assert!(server.spend(Some(&place), &ours, &token).await.is_err());
     }
+    // Another session looks for a note of its own, and opens no other.
+    let before = read.load(Ordering::Relaxed);
+    let found = two.fetch(Some(&place), &theirs, &token).await;
+    assert!(found.is_ok() && two.used_by(&theirs, &token).is_none());
+    assert_eq!(read.load(Ordering::Relaxed) - before, 1);
     // One that could not be shared counts where it was given.
     let alone = one.offer(&ours, change()).expect("a token").token;
     assert!(one.spend(Some(&place), &ours, &alone).await.is_ok());
