@@ -254,7 +254,7 @@ impl From<WikiError> for Failure {
             WikiError::NotFound => failure(Code::PageNotFound),
             WikiError::PageExists => failure(Code::PageExists),
             WikiError::AssetExists => failure(Code::PageExists)
-                .hint("Choose another name, or send replace: true to write over the asset."),
+                .hint("Choose another name, or rename or delete what is there; wikijs_upload_asset with replace: true writes over an asset."),
             WikiError::NoFolder => failure(Code::PageNotFound)
                 .hint("wikijs_list_assets lists the folders; createFolders: true makes the missing ones, which nothing can remove again."),
             WikiError::NoSuchLocale => failure(Code::InvalidInput)

@@ -181,10 +181,14 @@ impl WriteRequest {
         };
         let read = target::as_now(call.wiki(), before, change.lost()).await?;
         if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
-            let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
-                "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."
-            } else {
+            // Tools for comments and assets take no date.
+            let takes_date = before.thing.is_none()
+                && shown.proposal().is_none()
+                && shown.first().undoes.is_none();
+            let next = if takes_date {
                 "Look at details.changes. For a new preview, repeat the call that gave this one: all its arguments, with ifUpdatedAt from details.updatedAt, without confirm."
+            } else {
+                "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."
             };
             return Err(conflict::since_shown(before.clone(), read.page, next).into());
         }

@@ -268,6 +268,8 @@ async fn a_confirmed_change_of_a_comment_that_changed_is_a_conflict() {
     wiki.with_store(|store| store.comment_mut(first).unwrap().content = "Theirs".to_owned());
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
     let conflict = fails(&served, UPDATE_COMMENT, confirm, "EDIT_CONFLICT").await;
+    // The tool has no such argument.
+    lacks(&conflict["hint"], "ifUpdatedAt");
     says(&conflict["details"]["diff"], "+Theirs");
     assert!(mutations(&wiki).is_empty());
 }
