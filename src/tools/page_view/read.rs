@@ -501,7 +501,8 @@ fn unavailable(
         .filter(|(field, _)| is_asked(*field))
         .map(|(field, right)| (field.name(), reason(right)))
         .collect();
-    if tells_fields && found.page.author_name.is_none() {
+    // A page as a draft makes it was written by nobody yet.
+    if tells_fields && ask.draft.is_none() && found.page.author_name.is_none() {
         unavailable.insert(AUTHOR, RIGHT_TO_AUTHOR);
     }
     if found.text.is_none() {

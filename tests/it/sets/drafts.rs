@@ -114,8 +114,10 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
         }
         served.call(BY_ID, arguments)
     };
-    let content = &read(Some("rework")).await.unwrap()["content"];
-    assert_eq!(content, "# A\n\nUno.\n");
+    let drafted = read(Some("rework")).await.unwrap();
+    assert_eq!(drafted["content"], "# A\n\nUno.\n");
+    // Nobody wrote it yet: that is no right that the key lacks.
+    assert!(drafted["unavailable"]["lastAuthor"].is_null(), "{drafted}");
     assert_eq!(read(None).await.unwrap()["content"], "# A\n\nFirst.\n");
     // Back to what it was, the change is no more.
     let back = joins(&served, UPDATE, edit(a, "Uno", "First")).await;
