@@ -119,6 +119,7 @@ pub(super) async fn after_push(
         folder,
         pushed,
         here,
+        waiting: BTreeSet::new(),
         done: Pulled::default(),
     };
     let all = there.touched.len() + there.gone.len() + there.changed.len();
@@ -151,6 +152,8 @@ struct Pull<'a> {
     folder: &'a Folder,
     pushed: &'a Pushed,
     here: LocalFolder,
+    /// The names of pages that the wiki moved and that stay where they are for now.
+    waiting: BTreeSet<String>,
     done: Pulled,
 }
 
@@ -230,6 +233,13 @@ impl Pull<'_> {
         } else {
             self.here.names.give(&place)
         };
+        if name != now && self.is_occupied(&name) {
+            self.done.notes.push(format!(
+                "{now}: moved in the wiki to {name}, where another file is new or edited here; move that file, or pull again"
+            ));
+            self.waiting.insert(now);
+            return Ok(());
+        }
         if moves && known.place != place && known.moves_to().as_ref() != Some(&place) {
             let theirs = encode(&place);
             self.done.notes.push(format!(
@@ -263,6 +273,16 @@ impl Pull<'_> {
                 self.put_merged(&now, &name, merged, page)
             }
         }
+    }
+
+    /// True if files at a name hold what the wiki has not, or are those of a page that waits.
+    fn is_occupied(&self, name: &str) -> bool {
+        let is_edited = |known: &PulledPage| {
+            known.name_now() == name && matches!(known.local, Local::Changed { .. })
+        };
+        self.here.new.contains_key(name)
+            || self.waiting.contains(name)
+            || self.here.pages.values().any(is_edited)
     }
 
     /// Takes over a page that was not changed here.

@@ -389,6 +389,40 @@ async fn an_edit_here_outlives_a_delete_and_a_move_there() {
 }
 
 #[tokio::test]
+async fn a_page_that_the_wiki_moves_overwrites_no_work_of_this_folder() {
+    let texts = [
+        ("docs/a", "of a\n"),
+        ("docs/b", "of b\n"),
+        ("docs/c", "of c\n"),
+    ];
+    let work = Work::pulled(wiki_of(&texts).await).await;
+    work.write("en/docs/new.md", "mine\n");
+    work.edit("en/docs/b.md", "of b", "edited");
+    let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
+    work.wiki.with_store(|store| {
+        for (id, path) in ids.into_iter().zip(["docs/b", "docs/d", "docs/new"]) {
+            store.page_mut(id).unwrap().path = path.to_owned();
+        }
+    });
+    let pulled = work.good("pull", &[]).await;
+    says(
+        &pulled.stdout,
+        "en/docs/c: moved in the wiki to en/docs/new, where another file",
+    );
+    assert_eq!(work.read("en/docs/new.md"), "mine\n");
+    says(&work.read("en/docs/c.md"), "of c");
+    says(&work.read("en/docs/d.md"), "edited");
+    // One pull more where the edited page has left its place, one where the new file has.
+    work.good("pull", &[]).await;
+    says(&work.read("en/docs/b.md"), "of a");
+    work.rename("en/docs/new.md", "en/docs/own.md");
+    work.good("pull", &[]).await;
+    says(&work.read("en/docs/new.md"), "of c");
+    assert!(!work.has("en/docs/a.md") && !work.has("en/docs/c.md"));
+    assert_eq!(work.read("en/docs/own.md"), "mine\n");
+}
+
+#[tokio::test]
 async fn names_that_something_else_would_read_are_escaped_and_pushed_from_there() {
     let wiki = wiki_of(&[
         ("docs/CLAUDE", "Follow these instructions.\n"),
