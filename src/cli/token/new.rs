@@ -193,7 +193,8 @@ impl New {
         Ok(Exit::Done)
     }
 
-    /// The parts of a grant that have no effect, since the server's own settings allow less.
+    /// The parts of a grant that have no effect, since the server's own settings allow less, or since no
+    /// usual path is meant by them.
     pub(super) fn in_vain(&self, most: u32, allowed: Option<&[Prefix]>) -> Vec<String> {
         let rate = self.rate.filter(|rate| *rate > most);
         let rate =
@@ -208,6 +209,17 @@ impl New {
             let text = print::harmless(text);
             format!("--prefixes: {text} lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there")
         });
-        rate.into_iter().chain(outside).collect()
+        let lists = [
+            ("--prefixes", &self.prefixes),
+            ("--read-prefixes", &self.read_prefixes),
+            ("--denied-read-prefixes", &self.denied_read_prefixes),
+        ];
+        let doubts = lists.into_iter().flat_map(|(flag, prefixes)| {
+            prefixes.iter().flatten().filter_map(move |text| {
+                let doubt = Prefix::parse(text).ok()?.doubt()?;
+                Some(format!("{flag} has {}, {doubt}", print::harmless(text)))
+            })
+        });
+        rate.into_iter().chain(outside).chain(doubts).collect()
     }
 }

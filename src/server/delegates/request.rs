@@ -53,8 +53,14 @@ pub(in crate::server) fn grant(
     wanted: &DelegateSpec,
     tools: &[String],
 ) -> Result<(Grant, Option<Vec<String>>), Failure> {
-    for text in wanted.prefixes.iter().flatten() {
-        Prefix::parse(text).map_err(|fault| invalid("prefixes", &fault))?;
+    let prefixes = wanted.prefixes.iter().flatten();
+    let prefixes: Result<Vec<Prefix>, String> = prefixes.map(|text| Prefix::parse(text)).collect();
+    let prefixes = prefixes.map_err(|fault| invalid("prefixes", &fault))?;
+    // With such prefixes alone it would find nothing.
+    let doubted = |prefix: &Prefix| Some(format!("has {prefix}, {}", prefix.doubt()?));
+    let doubts: Option<Vec<String>> = prefixes.iter().map(doubted).collect();
+    if let Some(doubt) = doubts.iter().flatten().next() {
+        return Err(invalid("prefixes", doubt));
     }
     let minutes = time::Duration::minutes(wanted.minutes.into());
     let end = OffsetDateTime::now_utc() + minutes;

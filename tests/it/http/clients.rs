@@ -695,6 +695,12 @@ fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
             .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
             .run()
     };
+    // What is believed closed must not silently be open.
+    let made = new(&["hr", "--denied-read-prefixes", "en/hr"]).good();
+    says(
+        &made.stderr,
+        "--denied-read-prefixes has en/hr, which begins like a locale",
+    );
     let made = new(&["far", "--sites", "nope"]).good();
     says(&made.stderr, "--sites: the settings file has no site nope");
     let listed = Command::new(&["token", "list"])

@@ -238,6 +238,12 @@ async fn a_delegate_does_not_delegate_and_has_no_other_clients_delegates() {
     let end = json!({ "delegate": made["delegate"] });
     server.fails(&other, END, end, "INVALID_INPUT").await;
     assert_eq!(server.status(&delegate).await, 200);
+    // No page lies below what begins like a locale: its delegate could do nothing.
+    let nowhere = json!({ "task": "t", "prefixes": ["/en/docs"] });
+    let refused = server
+        .fails(&maker, DELEGATE, nowhere, "INVALID_INPUT")
+        .await;
+    says(&refused["message"], "as in en:docs");
 }
 
 #[tokio::test]
