@@ -5,10 +5,12 @@ mod pull;
 mod push;
 mod status;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
+use super::file_faults;
 use super::progress::StepProgress;
 use crate::cli::prelude::*;
 use crate::files::{FilesError, Folder, MovedPage, Pulled, Stage, Strange, UnreadablePage};
@@ -48,8 +50,10 @@ pub(super) async fn run(command: FilesCommand) -> CommandResult {
 /// Opens the folder.
 fn open(dir: &Path) -> Result<Folder, CommandError> {
     Folder::open(dir).map_err(|error| {
-        let dir = print::path(dir);
-        Exit::usage(format!("{dir} cannot be opened: {error}"))
+        Exit::usage(match error.kind() {
+            ErrorKind::NotADirectory => format!("{} is no directory", print::path(dir)),
+            kind => file_faults::unread(dir, kind),
+        })
     })
 }
 

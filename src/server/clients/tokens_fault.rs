@@ -29,7 +29,7 @@ pub enum TokensFileError {
     #[error("a client of this name is there already; revoke it first")]
     Taken,
     /// There is no client of this name.
-    #[error("there is no client of this name")]
+    #[error("there is no client of this name; `wikijs-gate token list` has all")]
     Unknown,
     /// Nobody signs in as this client.
     #[error("this client has a token; only reviewers and auditors sign in with a link")]

@@ -62,6 +62,12 @@ async fn a_directory_that_is_no_folder_is_named_so_by_every_command() {
         let refused = work.run(command, more).await.exits(2);
         says(&refused.stderr, "this is no folder of a wiki's files");
     }
+    let missing = work.run_in(Path::new("/no/such"), "diff", &[]).await;
+    missing
+        .exits(2)
+        .warns("/no/such cannot be read: it is not there");
+    let file = work.run_in(Path::new("/dev/null"), "diff", &[]).await;
+    file.exits(2).warns("/dev/null is no directory");
 }
 
 #[tokio::test]

@@ -708,6 +708,11 @@ fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
         .with("WIKI_AUDIT_DIR", path.parent().unwrap().to_str().unwrap())
         .run();
     says(&listed.good().stdout, "sees nope");
+    let unknown = Command::new(&["token", "revoke", "nobody"])
+        .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+        .with("WIKI_AUDIT_DIR", path.parent().unwrap().to_str().unwrap())
+        .run();
+    unknown.exits(1).warns("`wikijs-gate token list` has all");
     // Sessions over standard input and output are on record under that name.
     says(&new(&["stdio"]).exits(2).stderr, "choose another name");
 }
