@@ -38,6 +38,7 @@ pub(super) struct PulledPage {
     /// The place of the page in the wiki at that pull.
     pub(super) place: PagePlace,
     pub(super) updated_at: Option<Date>,
+    pub(super) tags: Vec<String>,
     /// True if conflicts were marked in its files; the marks may still be there.
     pub(super) is_marked: bool,
     pub(super) local: Local,
@@ -101,6 +102,7 @@ impl LocalFolder {
             let known = PulledPage {
                 place: base.page.place(),
                 updated_at: base.page.updated_at.clone(),
+                tags: base.page.tags,
                 name: base.name,
                 is_marked: base.is_marked,
                 local,

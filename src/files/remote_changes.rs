@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::Serialize;
 
 use super::base::{Base, FolderScope};
-use super::local_changes::LocalFolder;
+use super::local_changes::{LocalFolder, PulledPage};
 use crate::error::Failure;
 use crate::files::{FilesError, Folder};
 use crate::page::{Field, Locale, PagePath, PageReading, PageState};
@@ -67,10 +67,17 @@ impl RemotePages {
             absent.partition(|id| anywhere.contains(id));
         there.gone.extend(elsewhere);
         there.settle(wiki, here, &missing).await?;
+        // A tag that is renamed for all pages gives them no new date (W53).
+        let has_tags = |known: &PulledPage, page: &PageReading| {
+            let known: BTreeSet<&String> = known.tags.iter().collect();
+            let listed = page.tags.as_ref();
+            listed.is_none_or(|tags| tags.iter().collect::<BTreeSet<_>>() == known)
+        };
         let is_new = |page: &PageReading, id: i64| {
             here.pages.get(&id).is_none_or(|known| {
                 (&known.place.0, &known.place.1) != (&page.locale, &page.path)
                     || known.updated_at != page.updated_at
+                    || !has_tags(known, page)
             })
         };
         let wanted: Vec<i64> = listed

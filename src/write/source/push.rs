@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::audit::DraftChange;
 use crate::change::Change;
 use crate::error::{Code, Failure};
@@ -34,9 +36,20 @@ impl Push {
         }
         let set = set_of(call, self.changes.to_vec(), false).await;
         set.map_err(|failure| match failure.code {
-            Code::EditConflict | Code::PageNotFound => failure.hint(PULL),
+            Code::EditConflict => since_pulled(failure).hint(PULL),
+            Code::PageNotFound => failure.hint(PULL),
             _ => failure,
         })
+    }
+}
+
+/// The same failure in the words of whoever pulled the page.
+fn since_pulled(failure: Failure) -> Failure {
+    let path = failure.details.get("path").and_then(Value::as_str);
+    let message = path.map(|path| format!("The page {path} was changed since it was pulled."));
+    Failure {
+        message: message.unwrap_or_else(|| failure.message.clone()),
+        ..failure
     }
 }
 

@@ -187,6 +187,33 @@ async fn tags_in_capitals_are_pushed_as_the_wiki_stores_them() {
 }
 
 #[tokio::test]
+async fn a_tag_that_is_renamed_for_all_pages_is_pulled_though_they_get_no_date() {
+    let wiki = wiki_of(&[("docs/a", "One line of it.\n")]).await;
+    let id = id_of(&wiki, "docs/a");
+    let tag = |wiki: &DemoWiki, tag: &str| {
+        wiki.with_store(|store| store.page_mut(id).unwrap().tags = vec![tag.to_owned()]);
+    };
+    tag(&wiki, "old");
+    let work = Work::pulled(wiki).await;
+    tag(&work.wiki, "new");
+    work.edit("en/docs/a.md", "One line", "Another line");
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    says(
+        &refused.stderr,
+        "en/docs/a: was changed in the wiki, too; pull first",
+    );
+    work.good("pull", &[]).await;
+    work.good("push", &["--yes"]).await;
+    work.is_as_in_the_wiki().await;
+    says(&work.read("en/docs/a.md"), "tags: new");
+    assert_eq!(
+        work.wiki
+            .with_store(|store| store.page_mut(id).unwrap().tags.clone()),
+        ["new"]
+    );
+}
+
+#[tokio::test]
 async fn tags_in_another_order_than_the_wikis_are_no_change() {
     let wiki = wiki_of(&[("docs/a", "One line of it.\n")]).await;
     let id = id_of(&wiki, "docs/a");
