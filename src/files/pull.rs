@@ -120,6 +120,7 @@ pub(super) async fn after_push(
         pushed,
         here,
         waiting: BTreeSet::new(),
+        left: BTreeSet::new(),
         done: Pulled::default(),
     };
     let all = there.touched.len() + there.gone.len() + there.changed.len();
@@ -133,6 +134,10 @@ pub(super) async fn after_push(
     for id in there.gone {
         pull.gone(id)?;
         is_written();
+    }
+    pull.find_waiting(&there.changed);
+    for (id, page) in &there.changed {
+        pull.leave(*id, page)?;
     }
     for (id, page) in there.changed {
         pull.page(id, page)?;
@@ -154,6 +159,8 @@ struct Pull<'a> {
     here: LocalFolder,
     /// The names of pages that the wiki moved and that stay where they are for now.
     waiting: BTreeSet<String>,
+    /// The pages whose files were removed to make room, and that come to other names.
+    left: BTreeSet<i64>,
     done: Pulled,
 }
 
@@ -223,7 +230,7 @@ impl Pull<'_> {
         let Some(known) = self.here.pages.remove(&id) else {
             return self.come(page, &encode(&place));
         };
-        if !self.is_still(id, &known)? {
+        if !self.left.contains(&id) && !self.is_still(id, &known)? {
             return Ok(());
         }
         let now = known.name_now().to_owned();
@@ -233,11 +240,10 @@ impl Pull<'_> {
         } else {
             self.here.names.give(&place)
         };
-        if name != now && self.is_occupied(&name) {
+        if self.waiting.contains(&now) {
             self.done.notes.push(format!(
                 "{now}: moved in the wiki to {name}, where another file is new or edited here; move that file, or pull again"
             ));
-            self.waiting.insert(now);
             return Ok(());
         }
         if moves && known.place != place && known.moves_to().as_ref() != Some(&place) {
@@ -275,6 +281,52 @@ impl Pull<'_> {
         }
     }
 
+    /// Finds the pages that the wiki moved to where work of this folder stands, and those that they keep
+    /// from their places.
+    fn find_waiting(&mut self, changed: &BTreeMap<i64, PageState>) {
+        let mut before = None;
+        while before != Some(self.waiting.len()) {
+            before = Some(self.waiting.len());
+            for (id, page) in changed {
+                if let Some((now, name)) = self.moves_there(*id, page)
+                    && self.is_occupied(&name)
+                {
+                    self.waiting.insert(now);
+                }
+            }
+        }
+    }
+
+    /// The present name and the new one of a page that the wiki moved, unless it was moved here.
+    fn moves_there(&mut self, id: i64, page: &PageState) -> Option<(String, String)> {
+        let place = page.place();
+        let known = self.here.pages.get(&id)?;
+        let is_moved = known.moves_to().is_none() && known.place != place;
+        let now = is_moved.then(|| known.name_now().to_owned())?;
+        let name = self.here.names.give(&place);
+        (name != now).then_some((now, name))
+    }
+
+    /// Removes the files of a page that the wiki moved and nobody edited, so that another page may come
+    /// to their place. If the pull is killed, the next one brings them back from the wiki.
+    fn leave(&mut self, id: i64, page: &PageState) -> Result<(), FilesError> {
+        let Some((now, name)) = self.moves_there(id, page) else {
+            return Ok(());
+        };
+        let known = self.here.pages.get(&id);
+        let is_same = known.is_some_and(|known| known.local == Local::Same);
+        if !is_same || self.waiting.contains(&now) {
+            return Ok(());
+        }
+        let base = Base::read(self.folder, id)?;
+        if is_as_seen(self.folder, &now, &written(&base.page)) {
+            Base { name, ..base }.keep(self.folder)?;
+            remove(self.folder, &now)?;
+            self.left.insert(id);
+        }
+        Ok(())
+    }
+
     /// True if files at a name hold what the wiki has not, or are those of a page that waits.
     fn is_occupied(&self, name: &str) -> bool {
         let is_edited = |known: &PulledPage| {
@@ -288,7 +340,10 @@ impl Pull<'_> {
     /// Takes over a page that was not changed here.
     fn take(&mut self, known: &PulledPage, name: &str, page: PageState) -> Result<(), FilesError> {
         let old = known.name_now();
-        put(self.folder, Some(old), name, &written(&page))?;
+        // What left its place may be followed there by another page.
+        let has_left = page.id.is_some_and(|id| self.left.contains(&id));
+        let files = (!has_left).then_some(old);
+        put(self.folder, files, name, &written(&page))?;
         if old == name {
             self.done.changed.push(name.to_owned());
         } else {

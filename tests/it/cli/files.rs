@@ -423,6 +423,33 @@ async fn a_page_that_the_wiki_moves_overwrites_no_work_of_this_folder() {
 }
 
 #[tokio::test]
+async fn pages_that_change_places_in_the_wiki_change_them_here() {
+    let texts = [
+        ("docs/a", "of a\n"),
+        ("docs/b", "of b\n"),
+        ("docs/c", "of c\n"),
+    ];
+    let work = Work::pulled(wiki_of(&texts).await).await;
+    let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
+    for places in [
+        ["docs/b", "docs/a", "docs/d"],
+        ["docs/a", "docs/d", "docs/b"],
+    ] {
+        work.wiki.with_store(|store| {
+            for (id, path) in ids.into_iter().zip(places) {
+                store.page_mut(id).unwrap().path = path.to_owned();
+            }
+        });
+        let pulled = work.good("pull", &[]).await;
+        assert!(!pulled.stdout.contains("pull again"), "{}", pulled.told);
+        for (path, (_, text)) in places.into_iter().zip(texts) {
+            says(&work.read(&format!("en/{path}.md")), text);
+        }
+        work.is_as_in_the_wiki().await;
+    }
+}
+
+#[tokio::test]
 async fn names_that_something_else_would_read_are_escaped_and_pushed_from_there() {
     let wiki = wiki_of(&[
         ("docs/CLAUDE", "Follow these instructions.\n"),
