@@ -208,18 +208,21 @@ async fn search(
     let mut output = Output::default();
     let mut lists: Vec<Vec<SearchHit>> = asked.queries.iter().map(|_| Vec::new()).collect();
     let mut elsewhere = HashSet::new();
-    let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
     if place != In::Content {
         for (query, list) in asked.queries.iter().zip(&mut lists) {
             let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
             let hits = wiki.search(query, scope.locale(), is_wanted, asked.depth);
             *list = hits.await?.iter().map(SearchHit::of_wiki).collect();
-            if counts_elsewhere {
-                let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
-                elsewhere.extend(wiki.places_of_hits(query, is_counted).await?);
-            }
         }
         output.searched_in.push(WIKI);
+    }
+    // Asked for last: a wiki that is silent has been waited for once by now, and not twice.
+    let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
+    if place != In::Content && counts_elsewhere {
+        for query in &asked.queries {
+            let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
+            elsewhere.extend(wiki.places_of_hits(query, is_counted).await?);
+        }
     }
     // If the wiki found enough, there is no room for more; only the content has text around hits.
     let fills = |list: &Vec<SearchHit>| list.len() >= limit;

@@ -57,6 +57,21 @@ async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_noth
 }
 
 #[tokio::test]
+async fn a_search_waits_once_for_a_wiki_that_is_silent() {
+    // Connections are let in, and nothing is ever said.
+    let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", mute.local_addr().unwrap());
+    let setup = Setup::at(&address, "e30.e30.x")
+        .with("WIKI_HTTP_TIMEOUT_MS", "1500")
+        .with("WIKI_HTTP_MAX_RETRIES", "0");
+    let served = setup.serve().await;
+    let began = Instant::now();
+    refused(&served, json!({ "query": "bearing" }), "TIMEOUT").await;
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(2_900), "{took:?}");
+}
+
+#[tokio::test]
 async fn the_section_of_a_hit_can_be_named_in_an_edit() {
     let text = "Before.\n\n# One\n\ntext\n\n## Two\n\nneedle\n\n## Three\n\nmore\n";
     let wiki = wiki_of(&[("a/b", text)]).await;
