@@ -1,9 +1,9 @@
 //! Infers from the wiki's link graph how the wiki renders relative links.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::fact_queries::IndexedLink;
-use crate::page::{LinkBase, LinkedSite};
+use crate::page::{LinkBase, LinkedSite, PagePlace};
 use crate::wiki::LinksOfPage;
 
 /// The site with `absoluteLinks` inferred from the link graph: the wiki does not tell whether it
@@ -29,12 +29,14 @@ pub fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage
         if relative.peek().is_none() {
             continue;
         }
+        // Of a page with very many links each is looked for.
+        let known: HashSet<&PagePlace> = known.to.iter().collect();
         let page = (first.locale.clone(), first.path.clone());
         let (own, root) = (LinkBase::new(&page, &site), LinkBase::new(&page, &rooted));
         for link in relative {
             let is_known = |base: &LinkBase<'_>| {
                 let place = base.place(&link.target, link.carrier);
-                place.is_some_and(|place| known.to.contains(&place))
+                place.is_some_and(|place| known.contains(&place))
             };
             match (is_known(&own), is_known(&root)) {
                 (true, false) => from_page += 1,
@@ -50,19 +52,50 @@ pub fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage
 mod tests {
     use url::Url;
 
-    use super::{IndexedLink, as_rendered};
+    use super::{IndexedLink, PagePlace, as_rendered};
     use crate::page::{Carrier, LinkedSite, Locale, PagePath};
     use crate::wiki::LinksOfPage;
 
-    #[test]
-    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
-        let site = LinkedSite {
+    fn site() -> LinkedSite {
+        LinkedSite {
             address: Url::parse("https://wiki.example.org").unwrap(),
             locale: Locale::as_stored("en"),
             has_namespaces: false,
             relative_from_root: false,
+        }
+    }
+
+    fn place(path: &str) -> PagePlace {
+        (Locale::as_stored("en"), PagePath::as_stored(path))
+    }
+
+    #[test]
+    fn a_page_with_very_many_links_is_looked_at_in_time() {
+        const MANY: usize = 50_000;
+        let (locale, path) = place("docs/a");
+        let link = IndexedLink {
+            id: 7,
+            locale: locale.clone(),
+            path: path.clone(),
+            line: 1,
+            target: "beta".to_owned(),
+            carrier: Carrier::Markdown,
         };
-        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
+        let of_page = LinksOfPage {
+            id: 7,
+            locale,
+            path,
+            to: vec![place("gamma"); MANY],
+        };
+        let began = std::time::Instant::now();
+        let seen = as_rendered(site(), &vec![link; MANY], &[of_page]);
+        assert!(!seen.relative_from_root);
+        let took = began.elapsed();
+        assert!(took < std::time::Duration::from_secs(8), "{took:?}");
+    }
+
+    #[test]
+    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
         for (target, graph, from_root) in [
             ("beta", Some("docs/a/beta"), false),
             ("beta", Some("beta"), true),
@@ -89,7 +122,7 @@ mod tests {
                 target: target.to_owned(),
                 carrier: Carrier::Markdown,
             };
-            let seen = as_rendered(site.clone(), &[link], &graph);
+            let seen = as_rendered(site(), &[link], &graph);
             assert_eq!(seen.relative_from_root, from_root, "{target} {graph:?}");
         }
     }
