@@ -208,7 +208,8 @@ async fn of_a_hundred_calls_at_once_four_run_at_a_time() {
     let call = json!({ "check": "words", "id": id_of(&wiki, "home") });
     let calls = (0..100).map(|_| call_ok(&served, RUN, call.clone()));
     for answer in join_all(calls).await {
-        let at_once = answer["runs"][0]["stdout"].as_str().unwrap().trim();
+        let at_once = answer["runs"][0]["stdout"].as_str();
+        let at_once = at_once.unwrap_or_else(|| panic!("{answer}")).trim();
         assert!(
             (1..=4).contains(&at_once.parse::<usize>().unwrap()),
             "{at_once}"
