@@ -42,10 +42,11 @@ enum MatchMode {
 }
 
 /// The hint if more pages match than are shown.
-const MORE: &str = "More pages match: raise limit (to 100), or narrow by path, tags or more words.";
+const MORE: &str =
+    "More pages match: raise limit (at most 100), or narrow by path, tags or more words.";
 
 /// The hint if the wiki's own engine found so much that the content was not searched.
-const ONLY_TITLES: &str = "Only titles, paths and descriptions were searched: these hits fill the limit. For words in the content: in: content. For more hits: raise limit (to 100), or narrow by path, tags or more words.";
+const ONLY_TITLES: &str = "Only titles, paths and descriptions were searched: these hits fill the limit. For words in the content: in: content. For more hits: raise limit (at most 100), or narrow by path, tags or more words.";
 
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]

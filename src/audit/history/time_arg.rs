@@ -57,7 +57,8 @@ impl TimeArg {
 
 fn ago(text: &str) -> Option<Duration> {
     let unit = text.chars().last()?;
-    let count: u32 = text.strip_suffix(unit)?.parse().ok()?;
+    let count = text.strip_suffix(unit)?;
+    let count: u32 = (!count.starts_with('+')).then(|| count.parse().ok())??;
     match unit {
         'd' => Some(Duration::days(count.into())),
         'h' => Some(Duration::hours(count.into())),
@@ -106,6 +107,7 @@ mod tests {
             "7",
             "7w",
             "-7d",
+            "+7d",
             "soon",
             "2030-02-30",
             "2030-01-31T24:00",
