@@ -182,7 +182,7 @@ impl NewPath {
 }
 
 /// Signs that the wiki's views drop from an address: a page with one in its path is stored, and its
-/// address is that of another page. Measured on 2.5.314.
+/// address is that of another page (W55).
 const fn is_dropped_by_views(c: char) -> bool {
     matches!(c, '"' | '|' | '<' | '>' | ':' | '*' | '?')
 }
