@@ -221,6 +221,11 @@ pub(super) fn read(
     let (format, source) = source_of(texts)?;
     let part = PageFileKind::Source(format);
     let (head, content) = if let Some(fences) = fences(format) {
+        if texts.contains_key(&PageFileKind::Meta) {
+            let second =
+                "the page's fields stand before its content; move these there, or delete this file";
+            return Err(PageFileKind::Meta.fault(1, second));
+        }
         cut(source, part, fences)?
     } else {
         let head = texts.get(&PageFileKind::Meta);

@@ -55,6 +55,22 @@ async fn all_files_that_cannot_be_used_are_named_at_once() {
     assert!(work.read("en/docs/b.md").ends_with("\nText.\n"));
 }
 
+/// A push would remove it, and with it what somebody wrote.
+#[tokio::test]
+async fn fields_in_a_file_beside_a_source_that_has_them_are_named() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "Text.\n")]).await).await;
+    for name in ["a", "new"] {
+        work.write(&format!("en/docs/{name}.meta"), "title: Mine\n");
+    }
+    work.write("en/docs/new.md", "Made here.\n");
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    for name in ["a", "new"] {
+        let said = format!("en/docs/{name}.meta:1: the page's fields stand before its content");
+        assert!(refused.stderr.contains(&said), "{}", refused.told);
+    }
+    assert!(mutations(&work.wiki).is_empty());
+}
+
 #[tokio::test]
 async fn a_directory_that_is_no_folder_is_named_so_by_every_command() {
     let work = Work::on(wiki_of(&[("docs/a", "Text.\n")]).await);
