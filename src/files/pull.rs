@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::base::{Base, FolderScope};
 use super::init::begin;
 use super::local_changes::{Local, LocalFolder, PulledPage, is_as_seen, put, remove};
-use super::name::encode;
+use super::name::{decode, encode};
 use super::remote_changes::RemotePages;
 use super::status::scope_of;
 use super::text::{PageFileKind, Texts, read, written};
 use crate::change::merge_marked;
 use crate::files::{FilesError, Folder, Stage, Strange, UnreadablePage};
-use crate::page::{PagePath, PageState};
+use crate::page::{PagePath, PagePlace, PageState};
 use crate::wiki::Wiki;
 
 const OURS: &str = "here";
@@ -115,14 +115,21 @@ pub(super) async fn after_push(
 ) -> Result<Pulled, FilesError> {
     let here = LocalFolder::scan(folder)?;
     let there = RemotePages::fetch(wiki, folder, scope, &here, &far).await?;
+    let moved = here
+        .pages
+        .values()
+        .filter(|known| known.moves_to().is_some());
+    let standing = moved.map(|known| known.name_now().to_owned()).collect();
     let mut pull = Pull {
         folder,
         pushed,
         here,
         waiting: BTreeSet::new(),
-        left: BTreeSet::new(),
+        left: BTreeMap::new(),
+        standing,
         done: Pulled::default(),
     };
+    pull.note_moves()?;
     let all = there.touched.len() + there.gone.len() + there.changed.len();
     let mut numbers = 1..;
     let mut is_written = || far(Stage::Written, numbers.next().unwrap_or(all), all);
@@ -135,15 +142,12 @@ pub(super) async fn after_push(
         pull.gone(id)?;
         is_written();
     }
-    pull.find_waiting(&there.changed);
-    for (id, page) in &there.changed {
-        pull.leave(*id, page)?;
-    }
+    pull.find_waiting(&there.changed)?;
+    pull.leave()?;
     for (id, page) in there.changed {
         pull.page(id, page)?;
         is_written();
     }
-    pull.note_moves()?;
     pull.done.sort();
     let strange = std::mem::take(&mut pull.here.strange);
     Ok(Pulled {
@@ -159,22 +163,54 @@ struct Pull<'a> {
     here: LocalFolder,
     /// The names of pages that the wiki moved and that stay where they are for now.
     waiting: BTreeSet<String>,
-    /// The pages whose files were removed to make room, and that come to other names.
-    left: BTreeSet<i64>,
+    /// The pages that the wiki moved and nobody edited, with their new names. Their files are removed
+    /// first, so that another page may come to their place.
+    left: BTreeMap<i64, String>,
+    /// The names of files that stand where the wiki has not their pages: they were renamed here, or wait.
+    standing: BTreeSet<String>,
     done: Pulled,
 }
 
 impl Pull<'_> {
-    /// Records where the files of moved pages are, so that a later edit does not hide the move.
-    fn note_moves(&self) -> Result<(), FilesError> {
+    /// Records where the files of moved pages are, so that neither a later edit nor another page at
+    /// their old name hides the move.
+    fn note_moves(&mut self) -> Result<(), FilesError> {
+        let mut renamed = self.names_of_gone();
         for (id, known) in &self.here.pages {
             if known.name_now() != known.name {
-                let base = Base::read(self.folder, *id)?;
-                let name = known.name_now().to_owned();
-                Base { name, ..base }.keep(self.folder)?;
+                renamed.insert(*id, known.name_now().to_owned());
             }
         }
+        for (id, name) in renamed {
+            let base = Base::read(self.folder, id)?;
+            if let Some(known) = self.here.pages.get_mut(&id)
+                && known.local == Local::Gone
+            {
+                known.name.clone_from(&name);
+            }
+            Base { name, ..base }.keep(self.folder)?;
+        }
         Ok(())
+    }
+
+    /// The pages that were moved here and then deleted, with the names of their places in the wiki:
+    /// another page may come to where they were moved.
+    fn names_of_gone(&mut self) -> BTreeMap<i64, String> {
+        let is_away = |known: &PulledPage| {
+            known.local == Local::Gone && decode(&known.name).as_ref() != Some(&known.place)
+        };
+        let away = self.here.pages.iter().filter(|(_, known)| is_away(known));
+        let away: Vec<(i64, PagePlace)> =
+            away.map(|(id, known)| (*id, known.place.clone())).collect();
+        let mut names = BTreeMap::new();
+        for (id, place) in away {
+            let name = self.here.names.give(&place);
+            let is_taken = self.here.pages.values().any(|known| known.name == name);
+            if !is_taken && is_as_seen(self.folder, &name, &Texts::new()) {
+                names.insert(id, name);
+            }
+        }
+        names
     }
 
     /// A page that the wiki has as it was pulled. Files that say the same in other words, such as
@@ -198,14 +234,7 @@ impl Pull<'_> {
             return Ok(());
         }
         let moved = known.moves_to().is_some();
-        // What a pull left that was killed while it removed them has nothing new in it.
-        let is_rest = match &known.local {
-            Local::Changed { moved: None, texts } => {
-                let was = written(&Base::read(self.folder, id)?.page);
-                texts.iter().all(|(part, text)| was.get(part) == Some(text))
-            }
-            _ => false,
-        };
+        let is_rest = self.is_rest(id, &known)?;
         match &known.local {
             Local::Gone => {}
             Local::Same | Local::Changed { .. }
@@ -215,13 +244,28 @@ impl Pull<'_> {
                 self.done.removed.push(known.name);
             }
             Local::Same | Local::Changed { .. } => {
-                let name = known.name_now();
+                let name = known.name_now().to_owned();
                 self.done.notes.push(format!(
                     "{name}: deleted in the wiki, changed here; the file stays, as a new page"
                 ));
+                let texts = match known.local {
+                    Local::Changed { texts, .. } => texts,
+                    Local::Same | Local::Gone => written(&Base::read(self.folder, id)?.page),
+                };
+                self.here.new.insert(name, texts);
             }
         }
         Base::forget(self.folder, id)
+    }
+
+    /// True if a page's files are what a pull left that was killed while it removed them: nothing in
+    /// them is new.
+    fn is_rest(&self, id: i64, known: &PulledPage) -> Result<bool, FilesError> {
+        let Local::Changed { moved: None, texts } = &known.local else {
+            return Ok(false);
+        };
+        let was = written(&Base::read(self.folder, id)?.page);
+        Ok(texts.iter().all(|(part, text)| was.get(part) == Some(text)))
     }
 
     /// Handles a page that is new or changed in the wiki.
@@ -230,7 +274,7 @@ impl Pull<'_> {
         let Some(known) = self.here.pages.remove(&id) else {
             return self.come(page, &encode(&place));
         };
-        if !self.left.contains(&id) && !self.is_still(id, &known)? {
+        if !self.left.contains_key(&id) && !self.is_still(id, &known)? {
             return Ok(());
         }
         let now = known.name_now().to_owned();
@@ -263,6 +307,13 @@ impl Pull<'_> {
             }
             Local::Changed { texts, .. } => {
                 let base = Base::read(self.folder, id)?.page;
+                let has_source = |texts: &Texts| {
+                    let mut parts = texts.keys();
+                    parts.any(|part| matches!(part, PageFileKind::Source(_)))
+                };
+                if !has_source(texts) && self.is_rest(id, &known)? {
+                    return self.take(&known, &name, page);
+                }
                 // A set may have been applied without this folder's knowledge: then the files say
                 // what is in the wiki, perhaps in another form.
                 if self.pushed.get(&now) == Some(texts) || is_said(texts, &page, Some(&base)) {
@@ -282,19 +333,39 @@ impl Pull<'_> {
     }
 
     /// Finds the pages that the wiki moved to where work of this folder stands, and those that they keep
-    /// from their places.
-    fn find_waiting(&mut self, changed: &BTreeMap<i64, PageState>) {
+    /// from their places. The others that nobody edited leave theirs.
+    fn find_waiting(&mut self, changed: &BTreeMap<i64, PageState>) -> Result<(), FilesError> {
+        let mut moving = Vec::new();
+        let mut leaving = BTreeMap::new();
+        for (id, page) in changed {
+            let Some((now, name)) = self.moves_there(*id, page) else {
+                continue;
+            };
+            let seen = match self.here.pages.get(id).map(|known| &known.local) {
+                Some(Local::Same) => Some(written(&Base::read(self.folder, *id)?.page)),
+                Some(Local::Gone) => Some(Texts::new()),
+                Some(Local::Changed { .. }) | None => None,
+            };
+            if seen.is_some_and(|seen| is_as_seen(self.folder, &now, &seen)) {
+                leaving.insert(now.clone(), (*id, name.clone()));
+            }
+            moving.push((now, name));
+        }
         let mut before = None;
         while before != Some(self.waiting.len()) {
             before = Some(self.waiting.len());
-            for (id, page) in changed {
-                if let Some((now, name)) = self.moves_there(*id, page)
-                    && self.is_occupied(&name)
-                {
-                    self.waiting.insert(now);
+            for (now, name) in &moving {
+                let is_free =
+                    !self.waiting.contains(name) && is_as_seen(self.folder, name, &Texts::new());
+                if !is_free && !leaving.contains_key(name) {
+                    self.waiting.insert(now.clone());
+                    leaving.remove(now);
                 }
             }
         }
+        self.left.extend(leaving.into_values());
+        self.standing.extend(self.waiting.iter().cloned());
+        Ok(())
     }
 
     /// The present name and the new one of a page that the wiki moved, unless it was moved here.
@@ -307,41 +378,27 @@ impl Pull<'_> {
         (name != now).then_some((now, name))
     }
 
-    /// Removes the files of a page that the wiki moved and nobody edited, so that another page may come
-    /// to their place. If the pull is killed, the next one brings them back from the wiki.
-    fn leave(&mut self, id: i64, page: &PageState) -> Result<(), FilesError> {
-        let Some((now, name)) = self.moves_there(id, page) else {
-            return Ok(());
-        };
-        let known = self.here.pages.get(&id);
-        let is_same = known.is_some_and(|known| known.local == Local::Same);
-        if !is_same || self.waiting.contains(&now) {
-            return Ok(());
+    /// Makes room. If the pull is killed, the next one brings the files back from the wiki: none stand
+    /// at the new names yet, which could be taken for those of another page.
+    fn leave(&self) -> Result<(), FilesError> {
+        for id in self.left.keys() {
+            if self.here.pages.get(id).map(|known| &known.local) == Some(&Local::Same) {
+                remove(self.folder, &Base::read(self.folder, *id)?.name)?;
+            }
         }
-        let base = Base::read(self.folder, id)?;
-        if is_as_seen(self.folder, &now, &written(&base.page)) {
+        for (id, name) in &self.left {
+            let base = Base::read(self.folder, *id)?;
+            let name = name.clone();
             Base { name, ..base }.keep(self.folder)?;
-            remove(self.folder, &now)?;
-            self.left.insert(id);
         }
         Ok(())
-    }
-
-    /// True if files at a name hold what the wiki has not, or are those of a page that waits.
-    fn is_occupied(&self, name: &str) -> bool {
-        let is_edited = |known: &PulledPage| {
-            known.name_now() == name && matches!(known.local, Local::Changed { .. })
-        };
-        self.here.new.contains_key(name)
-            || self.waiting.contains(name)
-            || self.here.pages.values().any(is_edited)
     }
 
     /// Takes over a page that was not changed here.
     fn take(&mut self, known: &PulledPage, name: &str, page: PageState) -> Result<(), FilesError> {
         let old = known.name_now();
         // What left its place may be followed there by another page.
-        let has_left = page.id.is_some_and(|id| self.left.contains(&id));
+        let has_left = page.id.is_some_and(|id| self.left.contains_key(&id));
         let files = (!has_left).then_some(old);
         put(self.folder, files, name, &written(&page))?;
         if old == name {
@@ -384,6 +441,12 @@ impl Pull<'_> {
             self.here.names.give(&place)
         };
         let ours = self.here.new.remove(&name);
+        if self.standing.contains(&name) {
+            self.done.notes.push(format!(
+                "{name}: new in the wiki, where the file of another page stands; move that file, then pull"
+            ));
+            return Ok(());
+        }
         if !self.is_untouched(&name, ours.as_ref().unwrap_or(&Texts::new())) {
             return Ok(());
         }

@@ -447,6 +447,113 @@ async fn pages_that_change_places_in_the_wiki_change_them_here() {
         }
         work.is_as_in_the_wiki().await;
     }
+    // Deleted here they come back, each to its new place.
+    work.remove("en/docs/a.md");
+    work.remove("en/docs/d.md");
+    work.wiki.with_store(|store| {
+        for (id, path) in ids.into_iter().zip(["docs/b", "docs/a", "docs/d"]) {
+            store.page_mut(id).unwrap().path = path.to_owned();
+        }
+    });
+    let pulled = work.good("pull", &[]).await;
+    assert!(!pulled.stdout.contains("pull again"), "{}", pulled.told);
+    work.is_as_in_the_wiki().await;
+}
+
+#[tokio::test]
+async fn a_page_that_the_wiki_puts_where_a_deleted_one_was_edited_here_overwrites_nothing() {
+    let texts = [("docs/a", "of a\n"), ("docs/b", "of b\n")];
+    let work = Work::pulled(wiki_of(&texts).await).await;
+    work.edit("en/docs/b.md", "of b", "edited");
+    let [a, b] = texts.map(|(path, _)| id_of(&work.wiki, path));
+    work.wiki.with_store(|store| {
+        store.remove(b);
+        store.page_mut(a).unwrap().path = "docs/b".to_owned();
+    });
+    let pulled = work.good("pull", &[]).await;
+    says(
+        &pulled.stdout,
+        "moved in the wiki to en/docs/b, where another",
+    );
+    says(&work.read("en/docs/b.md"), "edited");
+    says(&work.read("en/docs/a.md"), "of a");
+}
+
+#[tokio::test]
+async fn a_page_that_the_wiki_puts_where_a_renamed_file_stands_overwrites_nothing() {
+    let texts = [
+        ("docs/a", "The whole text of a.\n"),
+        ("docs/b", "The whole text of b.\n"),
+    ];
+    let work = Work::pulled(wiki_of(&texts).await).await;
+    let [a, _] = texts.map(|(path, _)| id_of(&work.wiki, path));
+    work.rename("en/docs/b.md", "en/docs/x.md");
+    work.rename("en/docs/a.md", "en/docs/y.md");
+    work.good("pull", &[]).await;
+    work.rename("en/docs/y.md", "en/docs/a.md");
+    work.good("pull", &[]).await;
+    work.wiki.with_store(|store| {
+        store.page_mut(a).unwrap().path = "docs/x".to_owned();
+        store.add(page("docs/y", "From the wiki, all of it.\n"));
+    });
+    let pulled = work.good("pull", &[]).await;
+    says(
+        &pulled.stdout,
+        "moved in the wiki to en/docs/x, where another",
+    );
+    says(&work.read("en/docs/x.md"), "The whole text of b.");
+    says(&work.read("en/docs/a.md"), "The whole text of a.");
+    says(&work.read("en/docs/y.md"), "From the wiki, all of it.");
+    // A page that was made there comes when the renamed file has left.
+    work.rename("en/docs/y.md", "en/docs/z.md");
+    work.good("pull", &[]).await;
+    work.wiki
+        .with_store(|store| store.add(page("docs/z", "Another.\n")));
+    let pulled = work.good("pull", &[]).await;
+    says(&pulled.stdout, "move that file, then pull");
+    says(&work.read("en/docs/z.md"), "From the wiki, all of it.");
+    work.rename("en/docs/z.md", "en/docs/y.md");
+    work.good("pull", &[]).await;
+    says(&work.read("en/docs/z.md"), "Another.");
+}
+
+#[tokio::test]
+async fn a_page_that_the_wiki_puts_where_a_deleted_one_was_is_not_taken_for_that_one() {
+    let texts = [
+        ("docs/a", "The whole text of a.\n"),
+        ("docs/b", "The whole text of b.\n"),
+        ("docs/c", "The whole text of c.\n"),
+    ];
+    let work = Work::pulled(wiki_of(&texts).await).await;
+    let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
+    // Renamed and then deleted here; a page that the wiki makes comes to the new name.
+    work.rename("en/docs/a.md", "en/docs/x.md");
+    work.good("pull", &[]).await;
+    work.remove("en/docs/x.md");
+    // Deleted here, and kept from where the wiki moved it.
+    work.remove("en/docs/b.md");
+    work.write("en/docs/y.md", "mine\n");
+    work.wiki.with_store(|store| {
+        store.add(page("docs/x", "From the wiki.\n"));
+        for (id, path) in ids.into_iter().zip(["docs/a", "docs/y", "docs/b"]) {
+            store.page_mut(id).unwrap().path = path.to_owned();
+        }
+    });
+    work.good("pull", &[]).await;
+    work.rename("en/docs/y.md", "en/docs/own.md");
+    work.good("pull", &[]).await;
+    work.good("pull", &[]).await;
+    says(&work.read("en/docs/x.md"), "From the wiki.");
+    says(&work.read("en/docs/b.md"), "The whole text of c.");
+    says(&work.read("en/docs/y.md"), "The whole text of b.");
+    let status = work.status().await;
+    let ahead = status["ahead"].as_array().unwrap();
+    let ahead = ahead.iter().map(|entry| (&entry["what"], &entry["page"]));
+    let wanted = [
+        (&json!("deleted"), &json!("en/docs/a")),
+        (&json!("new"), &json!("en/docs/own")),
+    ];
+    assert_eq!(ahead.collect::<Vec<_>>(), wanted);
 }
 
 #[tokio::test]
