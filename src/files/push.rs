@@ -57,6 +57,10 @@ impl Ready {
             // Nothing will be sent; what else is wrong here is found without the wiki.
             RemotePages::default()
         };
+        let is_taken = |place: &PagePlace| {
+            let mut changed = there.changed.values();
+            changed.any(|page| page.place() == *place)
+        };
         for (id, known) in &here.pages {
             let name = known.name_now();
             let is_changed = known.local != Local::Same || known.moves_to().is_some();
@@ -64,18 +68,26 @@ impl Ready {
                 ready.fault(name, "has marked conflicts; resolve them first");
             } else if is_changed && (there.changed.contains_key(id) || there.gone.contains(id)) {
                 ready.fault(name, "was changed in the wiki, too; pull first");
+            } else if known.moves_to().is_some_and(|place| is_taken(&place)) {
+                ready.fault(name, "another page is there in the wiki; move this file");
             } else if is_changed {
                 ready.known(folder, &scope, *id, known, deletes)?;
             }
         }
         for (name, texts) in &here.new {
-            let taken = there.changed.values().any(|page| {
-                decode(name).is_some_and(|place| (&place.0, &place.1) == (&page.locale, &page.path))
-            });
-            if taken {
+            if decode(name).is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "was made in the wiki, too; pull first");
             } else {
-                ready.made_here(&scope, name, texts);
+                match decode(name).and_then(|place| standing_at(&here, &place, deletes)) {
+                    Some(known) => ready.fault(
+                        name,
+                        &format!(
+                            "it is for the page of {}, which the wiki has there; move this file",
+                            known.name
+                        ),
+                    ),
+                    None => ready.made_here(&scope, name, texts),
+                }
             }
         }
         // Deletes need not come first to free their paths: the set sees to that.
@@ -184,6 +196,19 @@ impl Ready {
             }
         }
     }
+}
+
+/// The pulled page that stays at a place. Its files may have another name, as where names differ only
+/// in letter case.
+fn standing_at<'a>(
+    here: &'a LocalFolder,
+    place: &PagePlace,
+    deletes: bool,
+) -> Option<&'a PulledPage> {
+    here.pages.values().find(|known| {
+        let leaves = known.moves_to().is_some() || (deletes && known.local == Local::Gone);
+        known.place == *place && !leaves
+    })
 }
 
 /// A text of a page, by its name, and the check of a new one.

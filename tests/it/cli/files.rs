@@ -509,12 +509,27 @@ async fn a_page_that_the_wiki_puts_where_a_renamed_file_stands_overwrites_nothin
     work.good("pull", &[]).await;
     work.wiki
         .with_store(|store| store.add(page("docs/z", "Another.\n")));
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    let said = "en/docs/z: another page is there in the wiki; move this file";
+    says(&refused.stderr, said);
     let pulled = work.good("pull", &[]).await;
     says(&pulled.stdout, "move that file, then pull");
     says(&work.read("en/docs/z.md"), "From the wiki, all of it.");
     work.rename("en/docs/z.md", "en/docs/y.md");
     work.good("pull", &[]).await;
     says(&work.read("en/docs/z.md"), "Another.");
+}
+
+#[tokio::test]
+async fn a_file_for_a_page_whose_files_have_another_name_is_named() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "1\n"), ("docs/A", "2\n")]).await).await;
+    work.write("en/docs/A.md", "mine\n");
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    says(
+        &refused.stderr,
+        "en/docs/A: it is for the page of en/docs/%41",
+    );
+    assert!(mutations(&work.wiki).is_empty());
 }
 
 #[tokio::test]
