@@ -252,6 +252,7 @@ impl Pull<'_> {
                     Local::Changed { texts, .. } => texts,
                     Local::Same | Local::Gone => written(&Base::read(self.folder, id)?.page),
                 };
+                self.standing.remove(&name);
                 self.here.new.insert(name, texts);
             }
         }
