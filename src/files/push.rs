@@ -61,6 +61,12 @@ impl Ready {
             let mut changed = there.changed.values();
             changed.any(|page| page.place() == *place)
         };
+        let standing =
+            |place: Option<PagePlace>| place.and_then(|place| standing_at(&here, &place, deletes));
+        let is_held_by = |stays: &PulledPage| {
+            let name = &stays.name;
+            format!("it is for the page of {name}, which the wiki has there; move this file")
+        };
         for (id, known) in &here.pages {
             let name = known.name_now();
             let is_changed = known.local != Local::Same || known.moves_to().is_some();
@@ -70,6 +76,8 @@ impl Ready {
                 ready.fault(name, "was changed in the wiki, too; pull first");
             } else if known.moves_to().is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "another page is there in the wiki; move this file");
+            } else if let Some(stays) = standing(known.moves_to()) {
+                ready.fault(name, &is_held_by(stays));
             } else if is_changed {
                 ready.known(folder, &scope, *id, known, deletes)?;
             }
@@ -78,14 +86,8 @@ impl Ready {
             if decode(name).is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "was made in the wiki, too; pull first");
             } else {
-                match decode(name).and_then(|place| standing_at(&here, &place, deletes)) {
-                    Some(known) => ready.fault(
-                        name,
-                        &format!(
-                            "it is for the page of {}, which the wiki has there; move this file",
-                            known.name
-                        ),
-                    ),
+                match standing(decode(name)) {
+                    Some(stays) => ready.fault(name, &is_held_by(stays)),
                     None => ready.made_here(&scope, name, texts),
                 }
             }
