@@ -242,19 +242,14 @@ impl NewTags {
         let Self::Some { remove, .. } = self else {
             return None;
         };
-        let is_nowhere = |tag: &&String| {
-            let has = |own: &&[String]| {
-                let meant = meant(tag, own);
-                own.iter().any(|one| one == meant)
-            };
-            !pages.iter().any(has)
-        };
+        let pages: Vec<HashSet<&str>> = pages.iter().map(|own| set_of(own)).collect();
+        let is_nowhere = |tag: &&String| !pages.iter().any(|own| own.contains(meant(tag, own)));
         let missing = remove.iter().filter(is_nowhere);
         let missing: Vec<String> = missing
             .map(|tag| escaped(bare_tag(tag), MOST_CHARS))
             .collect();
         (!missing.is_empty()).then(|| {
-            let who = match pages {
+            let who = match pages.as_slice() {
                 [_] => "the page does not have",
                 _ => "none of these pages has",
             };
@@ -268,27 +263,28 @@ impl NewTags {
         match self {
             Self::All(tags) => tags,
             Self::Some { add, remove } => {
-                let gone: HashSet<&str> = remove.iter().map(|tag| meant(tag, before)).collect();
+                let own = set_of(before);
+                let gone: HashSet<&str> = remove.iter().map(|tag| meant(tag, &own)).collect();
                 let stays = |tag: &&String| !gone.contains(tag.as_str());
                 let mut tags: Vec<String> = before.iter().filter(stays).cloned().collect();
-                for tag in add {
-                    if !tags.contains(&tag) {
-                        tags.push(tag);
-                    }
-                }
+                let mut known: HashSet<String> = tags.iter().cloned().collect();
+                tags.extend(add.into_iter().filter(|tag| known.insert(tag.clone())));
                 tags
             }
         }
     }
 }
 
+fn set_of(tags: &[String]) -> HashSet<&str> {
+    tags.iter().map(String::as_str).collect()
+}
+
 /// The tag of a page that a tag to remove means.
-fn meant<'a>(tag: &'a str, own: &[String]) -> &'a str {
-    let bare = bare_tag(tag);
-    if own.iter().any(|one| one == tag) {
+fn meant<'a>(tag: &'a str, own: &HashSet<&str>) -> &'a str {
+    if own.contains(tag) {
         tag
     } else {
-        bare
+        bare_tag(tag)
     }
 }
 

@@ -240,6 +240,15 @@ fn tags_of_a_page_with_very_many_go_in_time() {
     let change = Change::update(before, edits).unwrap();
     assert_eq!(change.after().unwrap().tags, own[..MANY - 50]);
     assert_eq!(told(&change), ["tags_dropped tags"]);
+    let tags = NewTags::Some {
+        add: (MANY..2 * MANY).map(name).collect(),
+        remove: own.clone(),
+    };
+    assert!(tags.warning(&[&own]).is_none());
+    let edits = Edits::default().but(|edits| edits.tags = Some(tags));
+    let before = page("text\n").but(|it| it.tags.clone_from(&own));
+    let change = Change::update(before, edits).unwrap();
+    assert_eq!(change.after().unwrap().tags.len(), MANY);
     let took = began.elapsed();
     assert!(took < std::time::Duration::from_secs(5), "{took:?}");
 }
