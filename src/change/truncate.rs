@@ -56,43 +56,38 @@ pub(crate) fn short_to(
     values
 }
 
-/// Cuts long lists before and after a change to what comes and what goes, as far as it has room, with a
-/// warning.
+/// Cuts the lists of a field, if one is long, to the items that come or go with the change, as many as
+/// there is room for; each with a warning.
 fn short_lists(
     field: &str,
     states: &mut Map<String, Value>,
     most: usize,
     warnings: &mut Vec<Warning>,
 ) {
-    let list = |name| states.get(name).and_then(Value::as_array).cloned();
-    let lists = [("before", list("before")), ("after", list("after"))];
-    let lists = lists.map(|(name, items)| (name, items.unwrap_or_default()));
-    let is_long = |items: &Vec<Value>| Value::from(items.as_slice()).to_string().len() > most;
-    if !lists.iter().any(|(_, items)| is_long(items)) {
+    let is_long = |state: &Value| state.is_array() && state.to_string().len() > most;
+    if !states.values().any(is_long) {
         return;
     }
-    let sets = lists.each_ref();
-    let sets = sets.map(|(_, items)| items.iter().collect::<HashSet<_>>());
-    for (name, items) in &lists {
-        let Some(state) = states.get_mut(*name) else {
-            continue;
-        };
-        let mut room = most;
-        let is_shown = |item: &&Value| {
+    let whole = states.clone();
+    let sets = ["before", "after"].map(|name| {
+        let items = whole.get(name).and_then(Value::as_array);
+        items.into_iter().flatten().collect::<HashSet<_>>()
+    });
+    for (name, state) in states {
+        let Value::Array(items) = state else { continue };
+        let (all, mut room) = (items.len(), most);
+        items.retain(|item| {
             let bytes = item.to_string().len() + 1;
-            let is_same = sets.iter().all(|items| items.contains(item));
-            let has_room = !is_same && bytes <= room;
-            room -= if has_room { bytes } else { 0 };
-            has_room
-        };
-        let shown: Vec<Value> = items.iter().filter(is_shown).cloned().collect();
+            let stays = sets.iter().all(|items| items.contains(item));
+            let is_shown = !stays && bytes <= room;
+            room -= if is_shown { bytes } else { 0 };
+            is_shown
+        });
         let message = format!(
-            "{} of {} {field} {name} the change are shown, of those that come or go.",
-            shown.len(),
+            "{} of {all} {field} {name} the change are shown, of those that come or go.",
             items.len()
         );
         warnings.push(Warning::new("value_cut", message));
-        *state = shown.into();
     }
 }
 
