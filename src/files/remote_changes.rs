@@ -8,7 +8,7 @@ use super::base::{Base, FolderScope};
 use super::local_changes::{LocalFolder, PulledPage};
 use crate::error::Failure;
 use crate::files::{FilesError, Folder};
-use crate::page::{Field, Locale, PagePath, PageReading, PageState};
+use crate::page::{Field, Locale, PagePath, PageReading, PageState, same_tags};
 use crate::wiki::{Wiki, WikiError};
 use crate::words::words;
 
@@ -69,9 +69,8 @@ impl RemotePages {
         there.settle(wiki, here, &missing).await?;
         // A tag that is renamed for all pages gives them no new date (W53).
         let has_tags = |known: &PulledPage, page: &PageReading| {
-            let known: BTreeSet<&String> = known.tags.iter().collect();
             let listed = page.tags.as_ref();
-            listed.is_none_or(|tags| tags.iter().collect::<BTreeSet<_>>() == known)
+            listed.is_none_or(|tags| same_tags(tags, &known.tags))
         };
         let is_new = |page: &PageReading, id: i64| {
             here.pages.get(&id).is_none_or(|known| {

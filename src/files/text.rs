@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::page::{Date, PagePlace, PageState, SourceFormat, check_tag};
+use crate::page::{Date, PagePlace, PageState, SourceFormat, stored_tags};
 
 /// The kind of a page's file, by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -184,23 +184,6 @@ fn fits(value: &str) -> bool {
 /// True if somebody who knows YAML would read tags as a list of it.
 fn is_in_brackets(tags: &str) -> bool {
     tags.starts_with('[') && tags.ends_with(']')
-}
-
-/// New tags in the form in which the wiki stores them, each once; those that the page has stay as they
-/// are.
-fn as_stored(tags: Vec<String>, base: Option<&PageState>) -> Result<Vec<String>, String> {
-    let mut stored: Vec<String> = Vec::with_capacity(tags.len());
-    for tag in tags {
-        if base.is_some_and(|base| base.tags.contains(&tag)) {
-            stored.push(tag);
-            continue;
-        }
-        let tag = check_tag(&tag)?;
-        if !stored.contains(&tag) {
-            stored.push(tag);
-        }
-    }
-    Ok(stored)
 }
 
 /// A value as JSON in which no HTML comment can end.
@@ -447,7 +430,8 @@ impl FrontMatter {
                 (line, tags.map_err(|_| at.fault(line, message))?)
             }
         };
-        let tags = as_stored(tags, base);
+        let own = base.map_or(&[][..], |base| &base.tags);
+        let tags = stored_tags(tags, own);
         let tags = tags.map_err(|why| at.fault(line, format!("a tag {why}")))?;
         Ok(PageState {
             id: base.and_then(|page| page.id),

@@ -52,7 +52,7 @@ pub use model::blob::Blob;
 pub use model::characters::{escape_hidden, escaped};
 pub use model::checks::{
     EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag,
-    check_text, check_title, trimmed_comment,
+    check_text, check_title, stored_tags, trimmed_comment,
 };
 pub use model::date::Date;
 pub use model::field::{DiffStyle, Field, InUpdate};
@@ -65,7 +65,7 @@ pub use model::read_scope::{ReadRule, ReadScope};
 pub use model::reading::PageReading;
 pub use model::reference::{Interpretation, Reference};
 pub use model::secrets::{Secret, SecretKind, secrets};
-pub use model::state::PageState;
+pub use model::state::{PageState, same_tags};
 pub use model::tag_pattern::TagPattern;
 pub use model::trash::Trash;
 pub use select::part::PartSelector;

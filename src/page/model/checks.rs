@@ -2,6 +2,8 @@
 //!
 //! Each function answers one sentence about what is wrong, without the value's name.
 
+use std::collections::HashSet;
+
 /// The longest title, description or tag that the database stores, in characters (W16, W17).
 const MAX_TEXT_CHARS: usize = 255;
 
@@ -94,6 +96,27 @@ pub fn check_tag(tag: &str) -> Result<String, String> {
     }
     check_short(&tag)?;
     Ok(tag)
+}
+
+/// Tags in the form in which the wiki stores them, each once; those that a page has already (`own`) stay
+/// as they are.
+///
+/// # Errors
+/// One sentence about the first that is wrong.
+pub fn stored_tags(tags: Vec<String>, own: &[String]) -> Result<Vec<String>, String> {
+    let own: HashSet<&String> = own.iter().collect();
+    let (mut stored, mut known) = (Vec::with_capacity(tags.len()), HashSet::new());
+    for tag in tags {
+        let tag = if own.contains(&tag) {
+            tag
+        } else {
+            check_tag(&tag)?
+        };
+        if known.insert(tag.clone()) {
+            stored.push(tag);
+        }
+    }
+    Ok(stored)
 }
 
 /// A tag without a leading `#`, which is only a way to write it; signs alone stay.

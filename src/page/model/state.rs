@@ -126,7 +126,8 @@ impl PageState {
     }
 }
 
-pub(in crate::page) fn same_tags(ours: &[String], theirs: &[String]) -> bool {
+/// True if both have the same tags; the wiki tells them in any order.
+pub fn same_tags(ours: &[String], theirs: &[String]) -> bool {
     sorted(ours) == sorted(theirs)
 }
 

@@ -3,19 +3,14 @@
 use super::invalid_argument;
 use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Failure;
-use crate::page::{Date, Locale, NewPath, PagePath, PartSelector, Prefix, Reference, TagPattern};
+use crate::page::{
+    Date, Locale, NewPath, PagePath, PartSelector, Prefix, Reference, TagPattern, stored_tags,
+};
 use crate::wiki::{ListQuery, Wiki};
 
 /// Reads tags as the wiki stores them, without duplicates.
 pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
-    let mut stored: Vec<String> = Vec::with_capacity(tags.len());
-    for tag in tags {
-        let tag = crate::page::check_tag(&tag).map_err(|fault| invalid_argument("tags", fault))?;
-        if !stored.contains(&tag) {
-            stored.push(tag);
-        }
-    }
-    Ok(stored)
+    stored_tags(tags, &[]).map_err(|fault| invalid_argument("tags", fault))
 }
 
 /// Reads tags to filter by or to add. A leading `#` is dropped, unless a tag really begins with it.
