@@ -10,10 +10,9 @@ use super::status::scope_of;
 use super::text::{Texts, read, written};
 use crate::audit::DraftChange;
 use crate::files::{FilesError, Folder, Pulled, Stage};
-use crate::page::{
-    NewPath, PagePlace, PageState, check_content, check_description, check_text, check_title,
-};
+use crate::page::{NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;
+use crate::write::unfit_field;
 
 /// The most bytes of a file: Wiki.js takes no more (W19).
 const MAX_BYTES: usize = 5_000_000;
@@ -183,10 +182,10 @@ impl Ready {
             return None;
         }
         match read(texts, place, base) {
-            Ok(page) => match unfit(&page, base) {
+            Ok(page) => match unfit_field(base, &page) {
                 None => Some(page),
-                Some(what) => {
-                    self.fault(name, &what);
+                Some((field, fault)) => {
+                    self.fault(name, &format!("its {field} {fault}"));
                     None
                 }
             },
@@ -210,30 +209,6 @@ fn standing_at<'a>(
     here.pages.values().find(|known| {
         let leaves = known.moves_to().is_some() || (deletes && known.local == Local::Gone);
         known.place == *place && !leaves
-    })
-}
-
-/// A text of a page, by its name, and the check of a new one.
-type CheckedText = (
-    &'static str,
-    fn(&PageState) -> &str,
-    fn(&str) -> Result<(), String>,
-);
-
-const CHECKED: [CheckedText; 5] = [
-    ("title", |page| &page.title, check_title),
-    ("description", |page| &page.description, check_description),
-    ("content", |page| &page.content, check_content),
-    ("scriptCss", |page| &page.script_css, check_text),
-    ("scriptJs", |page| &page.script_js, check_text),
-];
-
-/// The reason for which no call may write a page's new texts, if there is one.
-fn unfit(page: &PageState, base: Option<&PageState>) -> Option<String> {
-    CHECKED.into_iter().find_map(|(field, text, check)| {
-        let is_old = base.is_some_and(|base| text(base) == text(page));
-        let fault = check(text(page)).err().filter(|_| !is_old)?;
-        Some(format!("its {field} {fault}"))
     })
 }
 

@@ -56,7 +56,7 @@ pub(crate) use source::no_asset;
 pub use source::{
     Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, FormerState,
     LinksTo, MAX_PAGES, PageRestore, PageSelection, Push, RestorePart, Submit, ToAsset, ToComment,
-    UndoClient, UndoRequest, Update, WriteRequest,
+    UndoClient, UndoRequest, Update, WriteRequest, unfit_field,
 };
 pub(crate) use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;

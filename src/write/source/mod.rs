@@ -46,7 +46,7 @@ pub use comment::{CommentWrite, ToComment};
 pub use create::{Copy, CopyFields};
 pub use delete::Delete;
 pub use draft::{Drafting, Submit};
-pub use proposal::Apply;
+pub use proposal::{Apply, values::unfit_field};
 pub use push::Push;
 pub use restore::PageRestore;
 pub use restore_part::RestorePart;

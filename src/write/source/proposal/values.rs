@@ -19,19 +19,19 @@ pub(in crate::write::source) fn check(
     let Some(after) = change.after().filter(|_| undoes.is_none()) else {
         return Ok(());
     };
-    for field in after.own_fields() {
-        if change
-            .before()
-            .is_some_and(|before| before.same(after, field))
-        {
-            continue;
-        }
-        check_field(change.before(), after, field).map_err(|fault| {
-            let message = format!("The proposal asks for what no call may: {field} {fault}.");
-            Failure::of_argument(field.name(), message)
-        })?;
-    }
-    Ok(())
+    let unfit = unfit_field(change.before(), after);
+    unfit.map_or(Ok(()), |(field, fault)| {
+        let message = format!("The proposal asks for what no call may: {field} {fault}.");
+        Err(Failure::of_argument(field.name(), message))
+    })
+}
+
+/// The first field with a new value that no call could have asked for, and what is wrong with it.
+pub fn unfit_field(before: Option<&PageState>, after: &PageState) -> Option<(Field, String)> {
+    after
+        .own_fields()
+        .filter(|field| before.is_none_or(|before| !before.same(after, *field)))
+        .find_map(|field| Some((field, check_field(before, after, field).err()?)))
 }
 
 const fn is_asset(state: &PageState) -> bool {
