@@ -350,14 +350,14 @@ impl Pull<'_> {
             if seen.is_some_and(|seen| is_as_seen(self.folder, &now, &seen)) {
                 leaving.insert(now.clone(), (*id, name.clone()));
             }
-            moving.push((now, name));
+            let is_empty = is_as_seen(self.folder, &name, &Texts::new());
+            moving.push((now, name, is_empty));
         }
         let mut before = None;
         while before != Some(self.waiting.len()) {
             before = Some(self.waiting.len());
-            for (now, name) in &moving {
-                let is_free =
-                    !self.waiting.contains(name) && is_as_seen(self.folder, name, &Texts::new());
+            for (now, name, is_empty) in &moving {
+                let is_free = *is_empty && !self.waiting.contains(name);
                 if !is_free && !leaving.contains_key(name) {
                     self.waiting.insert(now.clone());
                     leaving.remove(now);
@@ -382,10 +382,9 @@ impl Pull<'_> {
     /// Makes room. If the pull is killed, the next one brings the files back from the wiki: none stand
     /// at the new names yet, which could be taken for those of another page.
     fn leave(&self) -> Result<(), FilesError> {
-        for id in self.left.keys() {
-            if self.here.pages.get(id).map(|known| &known.local) == Some(&Local::Same) {
-                remove(self.folder, &Base::read(self.folder, *id)?.name)?;
-            }
+        let known = self.left.keys().filter_map(|id| self.here.pages.get(id));
+        for known in known.filter(|known| known.local == Local::Same) {
+            remove(self.folder, known.name_now())?;
         }
         for (id, name) in &self.left {
             let base = Base::read(self.folder, *id)?;
