@@ -26,6 +26,22 @@ impl Work {
         }
     }
 
+    /// With these pages pulled, and their ids.
+    async fn of<const COUNT: usize>(texts: [(&str, &str); COUNT]) -> (Self, [i64; COUNT]) {
+        let work = Self::pulled(wiki_of(&texts).await).await;
+        let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
+        (work, ids)
+    }
+
+    /// Moves pages in the wiki, as others do.
+    fn moves<const COUNT: usize>(&self, ids: [i64; COUNT], places: [&str; COUNT]) {
+        self.wiki.with_store(|store| {
+            for (id, path) in ids.into_iter().zip(places) {
+                store.page_mut(id).unwrap().path = path.to_owned();
+            }
+        });
+    }
+
     /// With the pages pulled.
     pub(crate) async fn pulled(wiki: DemoWiki) -> Self {
         let work = Self::on(wiki);
@@ -395,15 +411,10 @@ async fn a_page_that_the_wiki_moves_overwrites_no_work_of_this_folder() {
         ("docs/b", "of b\n"),
         ("docs/c", "of c\n"),
     ];
-    let work = Work::pulled(wiki_of(&texts).await).await;
+    let (work, ids) = Work::of(texts).await;
     work.write("en/docs/new.md", "mine\n");
     work.edit("en/docs/b.md", "of b", "edited");
-    let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
-    work.wiki.with_store(|store| {
-        for (id, path) in ids.into_iter().zip(["docs/b", "docs/d", "docs/new"]) {
-            store.page_mut(id).unwrap().path = path.to_owned();
-        }
-    });
+    work.moves(ids, ["docs/b", "docs/d", "docs/new"]);
     let pulled = work.good("pull", &[]).await;
     says(
         &pulled.stdout,
@@ -429,17 +440,12 @@ async fn pages_that_change_places_in_the_wiki_change_them_here() {
         ("docs/b", "of b\n"),
         ("docs/c", "of c\n"),
     ];
-    let work = Work::pulled(wiki_of(&texts).await).await;
-    let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
+    let (work, ids) = Work::of(texts).await;
     for places in [
         ["docs/b", "docs/a", "docs/d"],
         ["docs/a", "docs/d", "docs/b"],
     ] {
-        work.wiki.with_store(|store| {
-            for (id, path) in ids.into_iter().zip(places) {
-                store.page_mut(id).unwrap().path = path.to_owned();
-            }
-        });
+        work.moves(ids, places);
         let pulled = work.good("pull", &[]).await;
         assert!(!pulled.stdout.contains("pull again"), "{}", pulled.told);
         for (path, (_, text)) in places.into_iter().zip(texts) {
@@ -450,11 +456,7 @@ async fn pages_that_change_places_in_the_wiki_change_them_here() {
     // Deleted here they come back, each to its new place.
     work.remove("en/docs/a.md");
     work.remove("en/docs/d.md");
-    work.wiki.with_store(|store| {
-        for (id, path) in ids.into_iter().zip(["docs/b", "docs/a", "docs/d"]) {
-            store.page_mut(id).unwrap().path = path.to_owned();
-        }
-    });
+    work.moves(ids, ["docs/b", "docs/a", "docs/d"]);
     let pulled = work.good("pull", &[]).await;
     assert!(!pulled.stdout.contains("pull again"), "{}", pulled.told);
     work.is_as_in_the_wiki().await;
@@ -463,9 +465,8 @@ async fn pages_that_change_places_in_the_wiki_change_them_here() {
 #[tokio::test]
 async fn a_page_that_the_wiki_puts_where_a_deleted_one_was_edited_here_overwrites_nothing() {
     let texts = [("docs/a", "of a\n"), ("docs/b", "of b\n")];
-    let work = Work::pulled(wiki_of(&texts).await).await;
+    let (work, [a, b]) = Work::of(texts).await;
     work.edit("en/docs/b.md", "of b", "edited");
-    let [a, b] = texts.map(|(path, _)| id_of(&work.wiki, path));
     work.wiki.with_store(|store| {
         store.remove(b);
         store.page_mut(a).unwrap().path = "docs/b".to_owned();
@@ -485,8 +486,7 @@ async fn a_page_that_the_wiki_puts_where_a_renamed_file_stands_overwrites_nothin
         ("docs/a", "The whole text of a.\n"),
         ("docs/b", "The whole text of b.\n"),
     ];
-    let work = Work::pulled(wiki_of(&texts).await).await;
-    let [a, _] = texts.map(|(path, _)| id_of(&work.wiki, path));
+    let (work, [a, _]) = Work::of(texts).await;
     work.rename("en/docs/b.md", "en/docs/x.md");
     work.rename("en/docs/a.md", "en/docs/y.md");
     work.good("pull", &[]).await;
@@ -541,8 +541,7 @@ async fn a_page_that_the_wiki_puts_where_a_deleted_one_was_is_not_taken_for_that
         ("docs/b", "The whole text of b.\n"),
         ("docs/c", "The whole text of c.\n"),
     ];
-    let work = Work::pulled(wiki_of(&texts).await).await;
-    let ids = texts.map(|(path, _)| id_of(&work.wiki, path));
+    let (work, ids) = Work::of(texts).await;
     // Renamed and then deleted here; a page that the wiki makes comes to the new name.
     work.rename("en/docs/a.md", "en/docs/x.md");
     work.good("pull", &[]).await;
@@ -552,10 +551,8 @@ async fn a_page_that_the_wiki_puts_where_a_deleted_one_was_is_not_taken_for_that
     work.write("en/docs/y.md", "mine\n");
     work.wiki.with_store(|store| {
         store.add(page("docs/x", "From the wiki.\n"));
-        for (id, path) in ids.into_iter().zip(["docs/a", "docs/y", "docs/b"]) {
-            store.page_mut(id).unwrap().path = path.to_owned();
-        }
     });
+    work.moves(ids, ["docs/a", "docs/y", "docs/b"]);
     work.good("pull", &[]).await;
     work.rename("en/docs/y.md", "en/docs/own.md");
     work.good("pull", &[]).await;
