@@ -179,13 +179,13 @@ pub fn main() -> ExitCode {
     let (wants_json, arguments) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            let (text, is_help) = (error.render().to_string(), !error.use_stderr());
-            if is_help {
-                print::help(&text, true);
+            let text = error.render().to_string();
+            if !error.use_stderr() {
+                print::help(&text);
                 return told_whole(Exit::Done).into();
             }
             let text = help::in_plain_words(&text);
-            print::help(&text, false);
+            print::misused(&text);
             if std::env::args_os().any(|argument| argument == "--json") {
                 let message = help::in_one_line(&text);
                 print::line(&json!({ "error": { "message": message } }).to_string());

@@ -109,13 +109,14 @@ pub(super) fn error(message: &str) {
     on_stderr(&format!("error: {}\n", lines.join("\n")));
 }
 
-/// The help, or what is wrong with the command line.
-pub(super) fn help(text: &str, is_help: bool) {
-    if is_help {
-        on_stdout(text);
-    } else {
-        on_stderr(text);
-    }
+/// The help.
+pub(super) fn help(text: &str) {
+    on_stdout(text);
+}
+
+/// A fault of the command line, with how it is used.
+pub(super) fn misused(text: &str) {
+    on_stderr(text);
 }
 
 pub(super) fn has_colour() -> bool {
@@ -240,7 +241,7 @@ pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) ->
     on_stderr(&format!("{what} ..."));
     let done = work.await;
     // Back to the beginning of the line, which is then cleared.
-    on_stderr("\r\u{1b}[K");
+    overwrite("");
     done
 }
 

@@ -177,16 +177,14 @@ fn add_recipe(
             context.caller.asked = Some(asked);
             let token = arguments.members().get(CONFIRM).and_then(Value::as_str);
             let token = token.filter(|_| writes).map(str::to_owned);
-            let alone = token.as_ref().filter(|_| arguments.members().len() == 1);
-            let previewed = match alone {
+            let alone = token.as_deref().filter(|_| arguments.members().len() == 1);
+            let call = match alone {
                 Some(token) => previewed(&recipe, calls, &context, token).await,
                 None => Ok(None),
             };
-            let call = match previewed {
-                Ok(Some(call)) => Ok(call),
-                Ok(None) => expanded(&recipe, &input, arguments),
-                Err(failure) => Err(failure),
-            };
+            let call = call.and_then(|previewed| {
+                previewed.map_or_else(|| expanded(&recipe, &input, arguments), Ok)
+            });
             match call {
                 Ok(call) => match own.call(calls, context, call) {
                     Some(answer) => answer.await.map_err(of_recipe),

@@ -57,8 +57,8 @@ impl TimeArg {
 
 fn ago(text: &str) -> Option<Duration> {
     let unit = text.chars().last()?;
-    let count = text.strip_suffix(unit)?;
-    let count: u32 = (!count.starts_with('+')).then(|| count.parse().ok())??;
+    let count = text.strip_suffix(unit);
+    let count: u32 = count.filter(|it| !it.starts_with('+'))?.parse().ok()?;
     match unit {
         'd' => Some(Duration::days(count.into())),
         'h' => Some(Duration::hours(count.into())),

@@ -44,13 +44,11 @@ impl Push {
 }
 
 /// The same failure in the words of whoever pulled the page.
-fn since_pulled(failure: Failure) -> Failure {
-    let path = failure.details.get("path").and_then(Value::as_str);
-    let message = path.map(|path| format!("The page {path} was changed since it was pulled."));
-    Failure {
-        message: message.unwrap_or_else(|| failure.message.clone()),
-        ..failure
+fn since_pulled(mut failure: Failure) -> Failure {
+    if let Some(path) = failure.details.get("path").and_then(Value::as_str) {
+        failure.message = format!("The page {path} was changed since it was pulled.");
     }
+    failure
 }
 
 impl ChangeSource for Push {
