@@ -76,7 +76,7 @@ mutants:
 
 # Format.
 fmt:
-    cargo fmt
+    cargo fmt --all
 
 # Each fuzz target for a minute, then its corpus, which git does not keep, made small again (needs cargo-fuzz; without
 # a nightly compiler, this one is asked to play it).

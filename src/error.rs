@@ -204,7 +204,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// A name in Rust as JSON has it.
-pub(crate) fn camel_case(path: &str) -> String {
+pub fn camel_case(path: &str) -> String {
     let mut camel = String::with_capacity(path.len());
     let mut chars = path.chars();
     while let Some(c) = chars.next() {
@@ -217,8 +217,13 @@ pub(crate) fn camel_case(path: &str) -> String {
 }
 
 /// A text of ours with a capital first letter.
-pub(crate) fn capitalised(text: &str) -> String {
+pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Makes a sentence of a lower-case fragment.
+pub fn sentence(fragment: &str) -> String {
+    format!("{}.", capitalised(fragment))
 }

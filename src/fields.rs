@@ -36,6 +36,7 @@
 
 /// Hands the list to a macro: in braces the fields that every reading of a page has, in braces
 /// the others. The types and functions that are named are those of the place where it is called.
+#[macro_export]
 macro_rules! page_fields {
     ($make:ident) => {
         $make! {
@@ -99,4 +100,4 @@ macro_rules! page_fields {
     };
 }
 
-pub(crate) use page_fields;
+pub use page_fields;

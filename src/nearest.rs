@@ -5,7 +5,7 @@
 const MAX_COMPARED: usize = 128;
 
 /// The similarity of two names, from 0 to 1. Letter case does not count.
-pub(crate) fn name_likeness(one: &str, other: &str) -> f64 {
+pub fn name_likeness(one: &str, other: &str) -> f64 {
     strsim::jaro_winkler(&compared(one), &compared(other))
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn text_likeness(one: &str, other: &str) -> f64 {
 
 /// The `most` most similar items, the most similar first, if they are at least this similar; ties
 /// keep their order.
-pub(crate) fn most_alike<T>(
+pub fn most_alike<T>(
     known: impl IntoIterator<Item = T>,
     most: usize,
     least: f64,
@@ -39,7 +39,7 @@ pub(crate) fn most_alike<T>(
 }
 
 /// The known name most similar to an unknown one, if it is at least this similar.
-pub(crate) fn nearest<N: AsRef<str>>(
+pub fn nearest<N: AsRef<str>>(
     name: &str,
     known: impl IntoIterator<Item = N>,
     least: f64,
@@ -49,7 +49,7 @@ pub(crate) fn nearest<N: AsRef<str>>(
 }
 
 /// A "did you mean" question for the end of a message; empty without a name.
-pub(crate) fn did_you_mean(name: Option<impl std::fmt::Display>) -> String {
+pub fn did_you_mean(name: Option<impl std::fmt::Display>) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }
 

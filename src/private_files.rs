@@ -34,9 +34,9 @@ const TRIES: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileOwner {
     /// The user.
-    pub(crate) user: u32,
+    pub user: u32,
     /// The group.
-    pub(crate) group: u32,
+    pub group: u32,
 }
 
 impl FileOwner {
@@ -72,12 +72,12 @@ impl FileOwner {
 }
 
 /// True if this process may hand over the files that it makes.
-pub(crate) fn may_hand_over() -> bool {
+pub fn may_hand_over() -> bool {
     geteuid().is_root()
 }
 
 /// Makes a file that was not there, to be read and written.
-pub(crate) fn make(path: &Path) -> io::Result<File> {
+pub fn make(path: &Path) -> io::Result<File> {
     make_for(path, None)
 }
 
@@ -88,7 +88,7 @@ fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
 }
 
 /// Locks a file that is to be replaced: whoever waited has the one that was put in its place.
-pub(crate) fn lock_to_replace(path: &Path) -> io::Result<File> {
+pub fn lock_to_replace(path: &Path) -> io::Result<File> {
     loop {
         let file = File::open(path)?;
         file.lock()?;
@@ -101,7 +101,7 @@ pub(crate) fn lock_to_replace(path: &Path) -> io::Result<File> {
 
 /// Writes a file beside this one and puts it in its place, surely on the disk: whoever reads the file
 /// sees it before or after. Only one process at a time may replace a file ([`lock_to_replace`]).
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_added_extension("new");
     // One that an earlier process left behind may have another mode.
     match std::fs::remove_file(&new) {
@@ -123,18 +123,18 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Opens a file to be read and written, and makes it if it is not there. In all of these, a link
 /// in its place is [`io::ErrorKind::AlreadyExists`].
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     open_with(path, OFlags::empty())
 }
 
 /// Opens a file to write at its end, and makes it if it is not there.
-pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
+pub fn open_to_append(path: &Path) -> io::Result<File> {
     open_with(path, OFlags::APPEND)
 }
 
 /// Opens a file to write it anew, and makes it if it is not there. Of an existing file only its
 /// owner keeps rights, and gets no new ones.
-pub(crate) fn open_anew(path: &Path) -> io::Result<File> {
+pub fn open_anew(path: &Path) -> io::Result<File> {
     let file = open_with(path, OFlags::empty())?;
     let found = file.metadata()?;
     if !found.is_file() {
@@ -151,7 +151,7 @@ pub(crate) fn open_anew(path: &Path) -> io::Result<File> {
 
 /// Makes a directory and those above it; gives those that were missing, the innermost first.
 /// One that is there keeps its mode.
-pub(crate) fn make_dirs(path: &Path) -> io::Result<Vec<&Path>> {
+pub fn make_dirs(path: &Path) -> io::Result<Vec<&Path>> {
     let missing: Vec<&Path> = path
         .ancestors()
         .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
@@ -235,7 +235,7 @@ fn place_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
 /// The reason why a file cannot be trusted: others may write it, it belongs to another user, or it
 /// is not a file. The metadata must be the open file's, so that nobody can exchange the file in
 /// between.
-pub(crate) fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
+pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     if file.is_dir() {
         return Some("is a directory; name a file in it");
     }
@@ -244,12 +244,12 @@ pub(crate) fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
 
 /// Like [`changeable_by_others`], but the file may belong to any user: for root, who may change a
 /// user's file on that user's behalf.
-pub(crate) fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static str> {
+pub fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), file.uid())
 }
 
 /// The same by what the system says of a file or directory, for this user.
-pub(crate) const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
+pub const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
     if mode & 0o022 != 0 {
         Some("may be written by others than its owner; take that away with chmod go-w")
     } else if owner != 0 && owner != this_user {

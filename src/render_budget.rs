@@ -15,9 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::{Code, Failure};
 
 /// Time that a call waits for room.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 /// After how many seconds whoever found no room may try again.
-pub(crate) const RETRY_AFTER: u64 = 5;
+pub const RETRY_AFTER: u64 = 5;
 /// Texts of a call that are not counted, in bytes.
 const FREE: usize = 16 * 1024;
 /// Bytes of an answer of unknown size that come before it takes room for the rest.
@@ -85,14 +85,14 @@ struct BudgetUsage {
 
 /// Room that is taken; it is free once this is dropped.
 #[derive(Debug)]
-pub(crate) struct BudgetPermit {
+pub struct BudgetPermit {
     bytes: usize,
     units: OwnedSemaphorePermit,
 }
 
 /// Runs a call that shows differences; with its end its room is free. Within another one it shares
 /// that one's room.
-pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
+pub fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
     // A call's future is large.
     let work = Box::pin(work);
     async move {
@@ -105,7 +105,7 @@ pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
 }
 
 /// Reads what holds no texts of pages, such as a list of pages, which others bound: it is not counted.
-pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
+pub fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let call = CallBudget::new(Arc::clone(&OF_PROCESS));
     call.held.lock().granted = usize::MAX;
     CALL.scope(call, Box::pin(work))
@@ -116,7 +116,7 @@ pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
 ///
 /// # Errors
 /// [`RenderBudgetExceeded`], if there is none for a while.
-pub(crate) async fn hold(texts: usize) -> Result<(), RenderBudgetExceeded> {
+pub async fn hold(texts: usize) -> Result<(), RenderBudgetExceeded> {
     let _ = CALL.try_with(|call| {
         let mut held = call.held.lock();
         held.covered = held.covered.max(texts);
@@ -143,7 +143,7 @@ async fn count(texts: usize) -> Result<(), RenderBudgetExceeded> {
 }
 
 /// True within a call that shows differences: large answers then wait for room.
-pub(crate) fn is_counted() -> bool {
+pub fn is_counted() -> bool {
     CALL.try_with(|_| ()).is_ok()
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn lacks_room(come: usize) -> bool {
 ///
 /// # Errors
 /// [`RenderBudgetExceeded`], if there is none for a while.
-pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), RenderBudgetExceeded> {
+pub async fn grow(come: usize, whole: Option<usize>) -> Result<(), RenderBudgetExceeded> {
     let granted = match whole {
         Some(whole) => whole.max(come),
         None if come <= SMALL_ANSWER => SMALL_ANSWER,
@@ -191,24 +191,24 @@ pub(crate) async fn expect_answer(bytes: usize) -> Result<(), RenderBudgetExceed
 
 /// Notes how large an answer was for which room was taken while it came; what is too much is given
 /// back.
-pub(crate) fn grown(before: usize, whole: usize) {
+pub fn grown(before: usize, whole: usize) {
     let _ = CALL.try_with(|call| call.held.lock().shrink_to(before, whole));
 }
 
 /// Bytes of texts that are counted for this call; for [`grown`].
-pub(crate) fn counted() -> usize {
+pub fn counted() -> usize {
     CALL.try_with(|call| call.held.lock().texts)
         .unwrap_or_default()
 }
 
 /// Gives back what this call has: from here on it shows nothing.
-pub(crate) fn give_back() {
+pub fn give_back() {
     let _ = CALL.try_with(|call| *call.held.lock() = BudgetUsage::default());
 }
 
 /// Keeps the room that an answer of this many bytes needs until it is sent, and frees the rest.
 /// `None` if the call has none.
-pub(crate) fn keep_for_answer(bytes: usize) -> Option<BudgetPermit> {
+pub fn keep_for_answer(bytes: usize) -> Option<BudgetPermit> {
     let held = CALL.try_with(|call| std::mem::take(&mut *call.held.lock()));
     let mut room = held.ok()?.room?;
     room.shrink_to(bytes.next_multiple_of(UNIT));

@@ -32,7 +32,7 @@ impl OneByOne {
 /// The index to evict from a list of owners and weights, oldest first: the oldest entry of the
 /// heaviest owner, the newcomer counted in; of several equally heavy owners, their oldest entry.
 /// `None` if only the newcomer makes its owner the heaviest.
-pub(crate) fn evict_index<'a>(
+pub fn evict_index<'a>(
     held: impl IntoIterator<Item = (&'a str, usize)>,
     newcomer: (&'a str, usize),
 ) -> Option<usize> {

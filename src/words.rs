@@ -6,7 +6,9 @@ use std::fmt::Display;
 /// Makes an enum that is shown as its variants' words, and the method that gives one:
 /// `enum Name: as_str { Variant = "word", }`.
 /// `enum Name: as_str, ALL { … }` has the list of all variants, too.
-macro_rules! words {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __words {
     ($(#[$of_enum:meta])* $visible:vis enum $name:ident: $word:ident {
         $($(#[$of_variant:meta])* $variant:ident = $text:literal,)+
     }) => {
@@ -45,26 +47,22 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+pub use __words as words;
 
 /// The value with this word.
-pub(crate) fn one_of<T: Copy>(
-    value: &str,
-    all: &[T],
-    word: fn(T) -> &'static str,
-) -> Result<T, String> {
+pub fn one_of<T: Copy>(value: &str, all: &[T], word: fn(T) -> &'static str) -> Result<T, String> {
     let found = all.iter().find(|one| word(**one) == value).copied();
     let none = || format!("must be one of {}", words_of(all, word).join(", "));
     found.ok_or_else(none)
 }
 
 /// The words of these values.
-pub(crate) fn words_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
+pub fn words_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().copied().map(word).collect()
 }
 
 /// Joins words for a sentence: `a`, `a or b`, `a, b or c`, with this word before the last.
-pub(crate) fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &str) -> String {
+pub fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &str) -> String {
     let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
     match words.as_slice() {
         [others @ .., last] if !others.is_empty() => {
@@ -75,13 +73,13 @@ pub(crate) fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &s
 }
 
 /// The first of some names, and how many more there are.
-pub(crate) fn first_of<T: ToString>(names: &[T], most: usize) -> String {
+pub fn first_of<T: ToString>(names: &[T], most: usize) -> String {
     let first: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
     first.join(", ") + &and_more(names.len().saturating_sub(most))
 }
 
 /// A number of things.
-pub(crate) fn counted<N: Copy + PartialEq + From<u8> + Display>(
+pub fn counted<N: Copy + PartialEq + From<u8> + Display>(
     count: N,
     one: &str,
     many: &str,
@@ -91,7 +89,7 @@ pub(crate) fn counted<N: Copy + PartialEq + From<u8> + Display>(
 }
 
 /// The number of others behind what is named; nothing if there are none.
-pub(crate) fn and_more(more: usize) -> String {
+pub fn and_more(more: usize) -> String {
     match more {
         0 => String::new(),
         more => format!(" and {more} more"),

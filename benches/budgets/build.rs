@@ -27,7 +27,13 @@ pub(crate) fn measure() -> Vec<Figure> {
         dir.path(),
         &["build", "--release", "--locked"],
     ));
-    let tests = ["test", "--lib", "--locked", "write::"];
+    let tests = [
+        "test",
+        "--package",
+        "wikijs-gate-write",
+        "--lib",
+        "--locked",
+    ];
     run(&mut cargo(&copy, dir.path(), &tests));
     change_a_line(&copy.join("src/write/mod.rs"));
     let change = seconds(&mut cargo(&copy, dir.path(), &tests));

@@ -109,7 +109,7 @@ impl LogUpkeep {
 
 impl StoreCheck {
     /// Counts a document that can be read; one that cannot is broken.
-    pub(crate) fn count(&mut self, what: &str, read: Result<(), AuditError>) {
+    pub fn count(&mut self, what: &str, read: Result<(), AuditError>) {
         match read {
             Ok(()) => self.documents = self.documents.saturating_add(1),
             // The check of the record names it.

@@ -61,7 +61,7 @@ pub struct LogParts {
     /// The pauses of all writes that this log heeds.
     pub pauses: Pauses,
     /// The leases of this wiki.
-    pub(crate) leases: LeaseQueue,
+    pub leases: LeaseQueue,
     /// The runs.
     pub runs: RunReader,
     /// The writes on record.
@@ -106,13 +106,13 @@ type RunLease = Result<Option<HeldLease>, AuditError>;
 /// Only [`AuditLog::attempt`] makes one, and sending the write consumes it:
 ///
 /// ```compile_fail,E0451
-/// use wikijs_gate::audit::{CallId, OnRecord};
+/// use wikijs_gate_core::audit::{CallId, OnRecord};
 ///
 /// let forged = OnRecord { call: CallId::new().unwrap() };
 /// ```
 ///
 /// ```compile_fail,E0599
-/// fn twice(proof: wikijs_gate::audit::OnRecord) -> [wikijs_gate::audit::OnRecord; 2] {
+/// fn twice(proof: wikijs_gate_core::audit::OnRecord) -> [wikijs_gate_core::audit::OnRecord; 2] {
 ///     [proof.clone(), proof]
 /// }
 /// ```
@@ -392,17 +392,17 @@ impl LogParts {
     }
 
     /// The place of the state of all wikis.
-    pub(crate) const fn home(&self) -> &StoreHome {
+    pub const fn home(&self) -> &StoreHome {
         &self.place.home
     }
 
     /// The store of this wiki's mirror: a purge of one takes nothing from the other.
-    pub(crate) fn mirror_store(&self) -> Arc<dyn Store> {
+    pub fn mirror_store(&self) -> Arc<dyn Store> {
         self.place.mirror()
     }
 
     /// The place of all that belongs to this wiki.
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<dyn Store> {
         &self.place.store
     }
 

@@ -42,7 +42,7 @@ pub use anchor::read::{AnchorReport, AnchorsRead};
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, Anchoring, AnchorsTo};
 pub use check::StoreCheck;
-pub(crate) use disk::kept_states;
+pub use disk::kept_states;
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use documents::drafts::{DraftStore, HeldDraft};
 pub use documents::notices::NoticeSlot;
@@ -50,7 +50,7 @@ pub use documents::pause_file::{Pause, PauseInfo, Pauses};
 pub use documents::proposal::{
     LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange, SaidWhenMade,
 };
-pub(crate) use documents::proposals::OTHER;
+pub use documents::proposals::OTHER;
 pub use documents::proposals::{HeldProposal, ProposalOnRecord, ProposalStore};
 pub use documents::states::StateStore;
 pub use entry::changed::ChangeDetails;
@@ -83,7 +83,7 @@ pub use history::stats::{CallStats, LabelCounts};
 pub use history::time_arg::TimeArg;
 pub use history::write_count::{WriteReader, goes_by};
 pub use log::{AuditLog, LogParts, OnRecord};
-pub(crate) use purge::GRACE;
+pub use purge::GRACE;
 pub use purge::{Keep, Purged};
 pub use run::clock::ClockBack;
 pub use run::heads::FileHead;

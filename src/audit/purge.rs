@@ -46,7 +46,7 @@ pub(super) use survey::named_by;
 mod survey;
 
 /// The shortest time for which a state is kept.
-pub(crate) const GRACE: Duration = Duration::from_hours(1);
+pub const GRACE: Duration = Duration::from_hours(1);
 /// The most files that one record names; far from the longest line, also where names are long.
 const FILES_A_RECORD: usize = 4096;
 /// The most files that are removed while nobody can keep a state.

@@ -23,10 +23,10 @@ pub use edits::{ContentFault, Edits, NewContent, NewTags, ReplaceAll};
 pub use merge::{Marked, merge, merge_marked, merge_pages};
 pub use operation::Operation;
 pub use plan::Change;
-pub(crate) use plan::is_blank;
+pub use plan::is_blank;
 pub use proof::{Proof, prove};
 pub use risk::Risk;
-pub(crate) use truncate::{
+pub use truncate::{
     BRIEF_DIFF, BRIEF_VALUE, MAX_DIFF_BYTES, MAX_VALUE_BYTES, cut, cut_to, short, short_to,
 };
 pub use undo::{UndoFault, UndoneWrite};

@@ -444,7 +444,8 @@ fn moved<'a>(page: &'a PageState, locale: &Locale, path: &PagePath) -> Cow<'a, P
     Cow::Owned(moved)
 }
 
-pub(crate) fn is_blank(value: &Value) -> bool {
+/// True for the value of a field that a page has when nothing was given for it.
+pub fn is_blank(value: &Value) -> bool {
     *value == json!("") || *value == json!([]) || *value == json!(false)
 }
 

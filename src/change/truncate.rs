@@ -11,25 +11,25 @@ use serde_json::{Map, Value};
 use super::warning::Warning;
 
 /// The most bytes of a difference that an answer holds.
-pub(crate) const MAX_DIFF_BYTES: usize = 32 * 1024;
+pub const MAX_DIFF_BYTES: usize = 32 * 1024;
 /// The most bytes of one field's value that an answer holds.
-pub(crate) const MAX_VALUE_BYTES: usize = 8 * 1024;
+pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 /// The most bytes of a difference in a brief answer.
-pub(crate) const BRIEF_DIFF: usize = 4 * 1024;
+pub const BRIEF_DIFF: usize = 4 * 1024;
 /// The most bytes of one field's value in a brief answer.
-pub(crate) const BRIEF_VALUE: usize = 1024;
+pub const BRIEF_VALUE: usize = 1024;
 /// The room of our own words in a cut text.
 const OWN_BYTES: usize = 200;
 /// A longer line is shown in part if it is the first and there is no room for all of it.
 const SHORTEST_PART: usize = 80;
 
 /// Cuts long differences and values, with a warning.
-pub(crate) fn short(values: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
+pub fn short(values: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
     short_to(values, MAX_VALUE_BYTES, warnings)
 }
 
 /// As [`short`], with at most so many bytes a value.
-pub(crate) fn short_to(
+pub fn short_to(
     mut values: Map<String, Value>,
     most: usize,
     warnings: &mut Vec<Warning>,
@@ -92,12 +92,12 @@ fn short_lists(
 }
 
 /// Cuts a difference, with a warning.
-pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
+pub fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
     cut_to(diff, MAX_DIFF_BYTES, warnings)
 }
 
 /// As [`cut`], with at most so many bytes.
-pub(crate) fn cut_to(diff: String, most: usize, warnings: &mut Vec<Warning>) -> String {
+pub fn cut_to(diff: String, most: usize, warnings: &mut Vec<Warning>) -> String {
     if diff.len() <= most {
         return diff;
     }

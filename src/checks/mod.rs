@@ -9,4 +9,4 @@ mod run;
 
 pub use command::CheckCommand;
 pub use run::{CheckResult, input, run};
-pub(crate) use run::{CheckRun, carry_out, execute, in_turn};
+pub use run::{CheckRun, carry_out, execute, in_turn};

@@ -31,7 +31,7 @@ static RUNNING: Semaphore = Semaphore::const_new(8);
 
 /// Runs a check on a blocking thread when its turn has come, with the time that is left then;
 /// `None` if that is too late. The turn lasts as long as the check, whoever still waits for it.
-pub(crate) async fn in_turn<T: Send + 'static>(
+pub async fn in_turn<T: Send + 'static>(
     until: Instant,
     run: impl FnOnce(Duration) -> T + Send + 'static,
 ) -> Option<Result<T, JoinError>> {
@@ -50,15 +50,15 @@ pub(crate) async fn in_turn<T: Send + 'static>(
 
 /// A command that was run, and what it printed.
 #[derive(Debug, Default)]
-pub(crate) struct CheckRun {
+pub struct CheckRun {
     /// Its exit code; `None` if it did not end by itself.
-    pub(crate) exit_code: Option<i32>,
+    pub exit_code: Option<i32>,
     /// The reason it counts as failed, if it does.
-    pub(crate) fault: Option<String>,
+    pub fault: Option<String>,
     /// The beginning of its standard output; `None` if a process that outlived it holds it open.
-    pub(crate) stdout: Option<Vec<u8>>,
+    pub stdout: Option<Vec<u8>>,
     /// The same of its standard error.
-    pub(crate) stderr: Option<Vec<u8>>,
+    pub stderr: Option<Vec<u8>>,
 }
 
 /// The result of a check.
@@ -109,7 +109,7 @@ pub fn input(change: &Change) -> Arc<str> {
 
 /// Runs a command with its input and a time limit; if it fails, gives the reason and its output.
 /// Blocks for that time and a moment more.
-pub(crate) fn carry_out(
+pub fn carry_out(
     check: &CheckCommand,
     input: &Arc<str>,
     most: Duration,
@@ -124,7 +124,7 @@ pub(crate) fn carry_out(
 }
 
 /// Runs a command with its input and a time limit. Blocks for that time and a moment more.
-pub(crate) fn execute(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckRun {
+pub fn execute(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckRun {
     let end = Instant::now() + most;
     let mut child = match start(check) {
         Ok(child) => child,

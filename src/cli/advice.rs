@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::{Code, Failure};
-use crate::wiki::sentence;
+use crate::error::{Code, Failure, sentence};
 
 /// Phrases in hints that only agents need. A terminal shows the hints without these phrases.
 const TELL: [&str; 4] = [

@@ -9,7 +9,7 @@ use crate::change::Operation;
 use crate::page::Field;
 use crate::words::words;
 
-pub(crate) use standing::Approvals;
+pub use standing::Approvals;
 use standing::LIFE;
 pub use standing::StandingApproval;
 
@@ -30,7 +30,7 @@ impl ApprovalScope {
     /// The scopes that a person may be offered for a set. Only `Once` is offered for deletes,
     /// moves, styles, scripts and the loss of fields, for several changes, and for callers without
     /// a session or a name.
-    pub(crate) fn offered(approver: &Approver, set: &ChangeSet) -> &'static [Self] {
+    pub fn offered(approver: &Approver, set: &ChangeSet) -> &'static [Self] {
         match ApprovalSubject::new(set).filter(|_| approver.lasts()) {
             None => &[Self::Once],
             Some(ApprovalSubject { page: None, .. }) => &[Self::Once, Self::Kind],
@@ -68,7 +68,7 @@ impl ApprovalSubject {
 
 /// The person whose yes counts, known by a session and a client of it, and the gates that it has now.
 #[derive(Debug, Clone)]
-pub(crate) struct Approver {
+pub struct Approver {
     session: SessionId,
     client: Client,
     gates: LineHash,
@@ -76,7 +76,7 @@ pub(crate) struct Approver {
 
 impl Approver {
     /// The person behind a client of a session, wherever it calls from, under gates of this digest.
-    pub(crate) fn new(session: &SessionId, client: &Client, gates: LineHash) -> Self {
+    pub fn new(session: &SessionId, client: &Client, gates: LineHash) -> Self {
         Self {
             session: session.clone(),
             client: Client {
@@ -95,24 +95,19 @@ impl Approver {
 
 /// Proof that a person said yes to this very set, or to its page or kind.
 ///
-/// [`Approvals`] alone make one. Calling [`Approvals::give`] claims that a person answered. Within
-/// the crate only `write/stages/ask.rs` calls it. Nothing outside the crate can, neither with a
-/// proof:
+/// [`Approvals`] alone make one. Calling [`Approvals::give`] claims that a person answered; only
+/// `write/stages/ask.rs` calls it, of approvals that only `write/shared.rs` makes
+/// (`tests/it/house/promises.rs`). Nothing else can make a proof:
 ///
-/// ```compile_fail,E0603
-/// fn forged(approved: wikijs_gate::gates::Approved) {}
-/// ```
-///
-/// nor with approvals of its own:
-///
-/// ```compile_fail,E0603
-/// fn own(log: &wikijs_gate::audit::AuditLog) {
-///     let own = wikijs_gate::gates::Approvals::of(log);
+/// ```compile_fail,E0451
+/// use wikijs_gate_core::{audit::CallId, gates::{Approved, ChangeSet}};
+/// fn forge(set: ChangeSet, approval: CallId) -> Approved {
+///     Approved { set, approval, standing: None }
 /// }
 /// ```
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Approved {
+pub struct Approved {
     set: ChangeSet,
     approval: CallId,
     standing: Option<ApprovalScope>,
@@ -120,17 +115,17 @@ pub(crate) struct Approved {
 
 impl Approved {
     /// The approved set.
-    pub(crate) const fn set(&self) -> &ChangeSet {
+    pub const fn set(&self) -> &ChangeSet {
         &self.set
     }
 
     /// The call in which the person said yes.
-    pub(crate) const fn approval(&self) -> CallId {
+    pub const fn approval(&self) -> CallId {
         self.approval
     }
 
     /// The scope of an earlier yes that covers this write; `None` for a yes to this very write.
-    pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
+    pub const fn standing(&self) -> Option<ApprovalScope> {
         self.standing
     }
 }
@@ -138,7 +133,7 @@ impl Approved {
 impl Approvals {
     /// Records that a person said yes to a set in a call. `None` if this scope is not allowed for
     /// the set. What cannot be kept for later writes counts for this one alone.
-    pub(crate) async fn give(
+    pub async fn give(
         &self,
         approver: &Approver,
         set: ChangeSet,
@@ -166,7 +161,7 @@ impl Approvals {
     }
 
     /// Uses up one write of a standing approval, if one covers the change.
-    pub(crate) async fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
+    pub async fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
         let subject = ApprovalSubject::new(set).filter(|_| approver.lasts())?;
         let now = standing::now();
         let taken = self.spend(now, approver, subject).await;
@@ -182,14 +177,10 @@ impl Approvals {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl Approved {
     /// A yes to a set, or an earlier one of this scope.
-    pub(crate) const fn of(
-        set: ChangeSet,
-        approval: CallId,
-        standing: Option<ApprovalScope>,
-    ) -> Self {
+    pub const fn of(set: ChangeSet, approval: CallId, standing: Option<ApprovalScope>) -> Self {
         Self {
             set,
             approval,

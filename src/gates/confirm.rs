@@ -13,7 +13,7 @@ use crate::error::Code;
 
 /// The confirmation of a write.
 #[derive(Debug)]
-pub(crate) enum Confirmation {
+pub enum Confirmation {
     /// The operator's static token, which the gate *enabled* has seen.
     StaticToken,
     /// The token of a preview, used up for this.
@@ -29,14 +29,14 @@ pub(crate) enum Confirmation {
 /// command `review` opens the page.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct ReviewersYes {
+pub struct ReviewersYes {
     proposal: ProposalId,
 }
 
 impl Policy {
     /// Claims that the person who decides under this policy said yes to a proposal; `None` if
     /// nobody decides under it. Within the crate only `write/interactive.rs` calls it.
-    pub(crate) fn reviewers_yes(&self, proposal: ProposalId) -> Option<ReviewersYes> {
+    pub fn reviewers_yes(&self, proposal: ProposalId) -> Option<ReviewersYes> {
         let decides = self.authority.decides();
         decides.then_some(ReviewersYes { proposal })
     }
@@ -45,7 +45,7 @@ impl Policy {
 impl Confirmation {
     /// The call whose approval it is: the preview, or the call in which a person said yes. The
     /// static token approves nothing in particular.
-    pub(crate) const fn approval(&self) -> Option<CallId> {
+    pub const fn approval(&self) -> Option<CallId> {
         match self {
             Self::Preview(spent) => Some(spent.set.id()),
             Self::Person(approved) => Some(approved.approval()),
@@ -55,7 +55,7 @@ impl Confirmation {
     }
 
     /// The scope of a person's earlier yes that covers this write.
-    pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
+    pub const fn standing(&self) -> Option<ApprovalScope> {
         match self {
             Self::Person(approved) => approved.standing(),
             Self::StaticToken | Self::Preview(_) | Self::Reviewer(_) => None,
@@ -69,7 +69,7 @@ impl Confirmation {
 /// `CONFIRM_REQUIRED` if what confirms here is missing, `CONFIRM_MISMATCH` if the preview was of
 /// other changes, `APPROVAL_DENIED` if no person approved these changes, `MUTATIONS_DISABLED` where
 /// no caller can confirm, which ends before this gate.
-pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
+pub fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
     let AllowedSet {
         policy,
         set,

@@ -14,14 +14,14 @@ use crate::error::{Code, Failure};
 /// policy that says so, which the later gates use.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Enabled<'p> {
+pub struct Enabled<'p> {
     pub(super) policy: &'p Policy,
     pub(super) has_token: bool,
 }
 
 impl<'p> Enabled<'p> {
     /// The policy that says so.
-    pub(crate) const fn policy(&self) -> &'p Policy {
+    pub const fn policy(&self) -> &'p Policy {
         self.policy
     }
 }
@@ -32,7 +32,7 @@ impl<'p> Enabled<'p> {
 /// # Errors
 /// `MUTATIONS_DISABLED`, `WRITES_PAUSED`, `CONFIRM_REQUIRED`, `CONFIRM_MISMATCH`, or
 /// `RATE_LIMITED` after too many wrong tokens.
-pub(crate) fn enabled<'p>(
+pub fn enabled<'p>(
     policy: &'p Policy,
     session: &SessionId,
     confirm: Option<&str>,
@@ -60,7 +60,7 @@ pub(crate) fn enabled<'p>(
 }
 
 /// The refusal of a write that a pause stops.
-pub(crate) fn paused(pause: &Pause) -> Failure {
+pub fn paused(pause: &Pause) -> Failure {
     const MESSAGE: &str = "An operator paused all writes.";
     match pause {
         Pause::Told(told) => Failure::new(Code::WritesPaused, MESSAGE)

@@ -21,6 +21,7 @@ mod permit;
 mod places;
 mod policy;
 mod preview_tokens;
+mod record;
 mod refusal;
 mod rules;
 mod session;
@@ -31,28 +32,28 @@ mod stricter;
 mod write_policy;
 
 pub use approvals::{ApprovalScope, StandingApproval};
-pub(crate) use approvals::{Approvals, Approved, Approver};
+pub use approvals::{Approvals, Approved, Approver};
 pub use authority::Authority;
-pub(crate) use confirm::{Confirmation, ReviewersYes, confirm};
-pub(crate) use enabled::{Enabled, enabled, paused};
+pub use confirm::{Confirmation, ReviewersYes, confirm};
+pub use enabled::{Enabled, enabled, paused};
 pub use grant::{ClientConfirm, Grant, ends_soon};
 pub use narrowing::ClientLimits;
-pub(crate) use paths::{AllowedSet, paths};
-pub(crate) use permit::MayGoBack;
+pub use paths::{AllowedSet, paths};
+pub use permit::MayGoBack;
 pub use permit::{Permit, Step, SureStep};
 pub use places::WriteScope;
 pub use policy::Policy;
 pub use preview_tokens::{Asked, Previewed};
-pub(crate) use preview_tokens::{PreviewStore, Previews, SpentToken};
+pub use preview_tokens::{PreviewStore, Previews, SpentToken};
 pub use refusal::{Gate, Refusal};
-pub(crate) use rules::{Cleared, Ruled, rules};
+pub use rules::{Cleared, Ruled, rules};
 pub use session::SessionId;
 pub use set::{
     BatchDetails, ChangeSet, DraftDigest, DraftMark, LeftOut, LinkLeft, Mending, Omission,
     SetChange, TurnOf,
 };
-pub(crate) use set_by::Layer;
+pub use set_by::Layer;
 pub use set_by::SetBy;
 pub use static_token::StaticToken;
-pub(crate) use write_policy::THINKING;
+pub use write_policy::THINKING;
 pub use write_policy::{Fallback, PolicyLevel, WritePolicy};

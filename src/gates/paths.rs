@@ -8,7 +8,7 @@ use super::set::ChangeSet;
 /// A set all of whose places may be written.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct AllowedSet<'p> {
+pub struct AllowedSet<'p> {
     pub(super) policy: &'p Policy,
     pub(super) set: ChangeSet,
     pub(super) has_token: bool,
@@ -16,7 +16,7 @@ pub(crate) struct AllowedSet<'p> {
 
 impl AllowedSet<'_> {
     /// The set.
-    pub(crate) const fn set(&self) -> &ChangeSet {
+    pub const fn set(&self) -> &ChangeSet {
         &self.set
     }
 }
@@ -29,7 +29,7 @@ impl AllowedSet<'_> {
     clippy::needless_pass_by_value,
     reason = "a proof is used up by the gate it opens"
 )]
-pub(crate) fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<AllowedSet<'_>, Refusal> {
+pub fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<AllowedSet<'_>, Refusal> {
     let Enabled { policy, has_token } = enabled;
     let places = policy.places();
     let fault = set.iter().find_map(|one| places.fault_of(&one.change));

@@ -15,8 +15,8 @@ use crate::page::PageState;
 /// Nothing outside the gates can make one:
 ///
 /// ```compile_fail,E0624
-/// fn forge(set: wikijs_gate::gates::ChangeSet) -> wikijs_gate::gates::Permit {
-///     wikijs_gate::gates::Permit::new(set)
+/// fn forge(set: wikijs_gate_core::gates::ChangeSet) -> wikijs_gate_core::gates::Permit {
+///     wikijs_gate_core::gates::Permit::new(set)
 /// }
 /// ```
 #[derive(Debug)]
@@ -31,15 +31,15 @@ pub struct Permit {
 /// copied.
 ///
 /// ```compile_fail,E0599
-/// fn twice(step: &wikijs_gate::gates::Step) -> wikijs_gate::gates::Step {
+/// fn twice(step: &wikijs_gate_core::gates::Step) -> wikijs_gate_core::gates::Step {
 ///     step.clone()
 /// }
 /// ```
 ///
 /// ```compile_fail,E0451
-/// use wikijs_gate::change::{Change, Operation};
-/// fn forge(change: std::sync::Arc<Change>) -> wikijs_gate::gates::Step {
-///     wikijs_gate::gates::Step { change, kind: Operation::Delete, record: panic!() }
+/// use wikijs_gate_core::change::{Change, Operation};
+/// fn forge(change: std::sync::Arc<Change>) -> wikijs_gate_core::gates::Step {
+///     wikijs_gate_core::gates::Step { change, kind: Operation::Delete, record: panic!() }
 /// }
 /// ```
 #[derive(Debug)]
@@ -53,8 +53,8 @@ pub struct Step {
 /// A step whose leases were looked at, right before it is sent.
 ///
 /// ```compile_fail,E0423
-/// fn unseen(step: wikijs_gate::gates::Step) -> wikijs_gate::gates::SureStep {
-///     wikijs_gate::gates::SureStep(step)
+/// fn unseen(step: wikijs_gate_core::gates::Step) -> wikijs_gate_core::gates::SureStep {
+///     wikijs_gate_core::gates::SureStep(step)
 /// }
 /// ```
 #[derive(Debug)]
@@ -81,10 +81,7 @@ impl Permit {
     ///
     /// # Errors
     /// If no id can be had.
-    pub(crate) fn split<E>(
-        self,
-        mut id: impl FnMut() -> Result<CallId, E>,
-    ) -> Result<Vec<Self>, E> {
+    pub fn split<E>(self, mut id: impl FnMut() -> Result<CallId, E>) -> Result<Vec<Self>, E> {
         let own = |one: &SetChange| {
             let own = ChangeSet::single(id()?, one.clone());
             let own = own.of_proposal(self.set.proposal());
@@ -96,7 +93,7 @@ impl Permit {
 
     /// The permits of a move by a temporary place: of its first step, and of the others; of one that
     /// goes no such way, all of it.
-    pub(crate) fn aside_first(mut self, is_aside: bool) -> (Self, Option<Self>) {
+    pub fn aside_first(mut self, is_aside: bool) -> (Self, Option<Self>) {
         if !is_aside {
             return (self, None);
         }
@@ -121,7 +118,7 @@ impl Permit {
     ///
     /// # Errors
     /// The page as it was shown and as it is, if a field differs.
-    pub(crate) fn on(self, fresh: PageState) -> Result<Self, Box<(PageState, PageState)>> {
+    pub fn on(self, fresh: PageState) -> Result<Self, Box<(PageState, PageState)>> {
         let is_aside = self.is_aside();
         let expected = if is_aside {
             self.change.after_step(Operation::Aside)
@@ -143,7 +140,7 @@ impl Permit {
     }
 
     /// Proof that the writes of this permit may be taken back.
-    pub(crate) const fn may_go_back(&self) -> MayGoBack {
+    pub const fn may_go_back(&self) -> MayGoBack {
         MayGoBack {
             call: self.set.id(),
         }
@@ -160,7 +157,7 @@ impl Permit {
     }
 
     /// The change, for whoever needs it after the permit is spent.
-    pub(crate) fn shared_change(&self) -> Arc<Change> {
+    pub fn shared_change(&self) -> Arc<Change> {
         Arc::clone(&self.change)
     }
 
@@ -182,14 +179,14 @@ impl Permit {
 /// Proof that a call's write had a permit, and so its sender may take it back once.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct MayGoBack {
+pub struct MayGoBack {
     call: CallId,
 }
 
 impl MayGoBack {
     /// The permit of the change that takes the write back, under a call of its own; `None` for
     /// any other change.
-    pub(crate) fn permit(self, id: CallId, back: SetChange) -> Option<Permit> {
+    pub fn permit(self, id: CallId, back: SetChange) -> Option<Permit> {
         (back.undoes == Some(self.call)).then(|| Permit::new(ChangeSet::single(id, back)))
     }
 }

@@ -19,54 +19,39 @@ use crate::site::SiteName;
 
 /// The operator's policy for writes. The default allows nothing.
 ///
-/// Only `config` makes another one, from the operator's settings; nothing outside the crate can:
-///
-/// ```compile_fail,E0451
-/// use wikijs_gate::gates::{Policy, WritePolicy};
-/// let own = Policy { writes: WritePolicy::Preview, ..Policy::default() };
-/// ```
-///
-/// ```compile_fail,E0616
-/// let mut own = wikijs_gate::gates::Policy::default();
-/// own.writes = wikijs_gate::gates::WritePolicy::Preview;
-/// ```
-///
-/// ```compile_fail,E0616
-/// let mut own = wikijs_gate::gates::Policy::default();
-/// own.authority = wikijs_gate::gates::Authority::Operator;
-/// ```
+/// Only `config` makes another one, from the operator's settings (`tests/it/house/promises.rs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// The policy for writes.
-    pub(crate) writes: WritePolicy,
+    pub writes: WritePolicy,
     /// The line that set it.
-    pub(crate) set_by: SetBy,
+    pub set_by: SetBy,
     /// The line that says what a client gets that cannot ask.
-    pub(crate) fallback_set_by: SetBy,
+    pub fallback_set_by: SetBy,
     /// The line that lets clients only read, if there is one.
-    pub(crate) read_only: Option<SetBy>,
+    pub read_only: Option<SetBy>,
     /// The operator's static token, if there is one, whatever the level.
-    pub(crate) static_token: Option<StaticToken>,
+    pub static_token: Option<StaticToken>,
     /// The party that takes writes through the gates.
-    pub(crate) authority: Authority,
+    pub authority: Authority,
     /// The places that may be written; `None` allows every place.
-    pub(crate) allowed: Option<Vec<Prefix>>,
+    pub allowed: Option<Vec<Prefix>>,
     /// The places that may not be written; they win over `allowed`.
-    pub(crate) denied: Vec<Prefix>,
+    pub denied: Vec<Prefix>,
     /// The pages that may be read: what is outside may not be written either.
-    pub(crate) reads: ReadScope,
+    pub reads: ReadScope,
     /// The trash, if there is one: where removed pages go instead of being deleted.
-    pub(crate) trash: Option<Trash>,
+    pub trash: Option<Trash>,
     /// The directory whose files may be uploaded by their names, if there is one.
-    pub(crate) uploads: Option<PathBuf>,
+    pub uploads: Option<PathBuf>,
     /// The place where a pause of all writes is looked for.
-    pub(crate) pauses: Pauses,
+    pub pauses: Pauses,
     /// The operator's rules, which add to the gates.
-    pub(crate) rules: Arc<RuleBook>,
+    pub rules: Arc<RuleBook>,
     /// The operator's own checks of changes.
-    pub(crate) checks: Arc<[CheckCommand]>,
+    pub checks: Arc<[CheckCommand]>,
     /// The address at which people decide on sets that were left to them.
-    pub(crate) review: ReviewAddress,
+    pub review: ReviewAddress,
 }
 
 impl Default for Policy {
@@ -123,7 +108,7 @@ impl Policy {
 
     /// The policy for a call that leaves its change to people: no level may be passed by that.
     #[must_use]
-    pub(crate) fn proposing(self) -> Self {
+    pub fn proposing(self) -> Self {
         self.at_least(WritePolicy::DryRun, SetBy::new("propose", Layer::Call))
     }
 
@@ -184,7 +169,7 @@ impl Policy {
 
     /// A digest of the gates, for who keeps what was given under them: another policy has another one,
     /// but for pauses and the static token.
-    pub(crate) fn digest(&self, site: Option<&SiteName>, key: KeyDigest) -> LineHash {
+    pub fn digest(&self, site: Option<&SiteName>, key: KeyDigest) -> LineHash {
         let gates = Self {
             pauses: Pauses::default(),
             static_token: None,
@@ -235,14 +220,14 @@ impl Policy {
 
     /// A refusal of what this policy does not let a caller do: it names the level and the line that
     /// set it.
-    pub(crate) fn refuse(&self, code: Code, message: impl Into<String>) -> Failure {
+    pub fn refuse(&self, code: Code, message: impl Into<String>) -> Failure {
         Failure::new(code, message)
             .detail("level", self.writes.as_str())
             .detail("setBy", self.set_by.to_string())
     }
 
     /// The places that may be written.
-    pub(crate) fn places(&self) -> WriteScope<'_> {
+    pub fn places(&self) -> WriteScope<'_> {
         WriteScope {
             allowed: self.allowed.as_deref(),
             denied: &self.denied,
@@ -275,7 +260,7 @@ impl Policy {
 
     /// The same policy, with a person's yes in place of a preview's token, as a rule demands.
     #[must_use]
-    pub(crate) fn asking(&self, limit: Duration, rule: SetBy) -> Self {
+    pub fn asking(&self, limit: Duration, rule: SetBy) -> Self {
         Self {
             writes: WritePolicy::Person {
                 limit,

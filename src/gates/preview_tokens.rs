@@ -19,7 +19,7 @@ mod token;
 
 pub use asked::Asked;
 use quota::{gone_for, no_room};
-pub(crate) use shared::PreviewStore;
+pub use shared::PreviewStore;
 use token::uncounted;
 
 /// A preview as it was given: its token, and until when it counts.
@@ -34,13 +34,13 @@ pub struct Previewed {
 /// Proof that the token of a preview was used up for this very set.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct SpentToken {
+pub struct SpentToken {
     pub(super) set: ChangeSet,
 }
 
 impl SpentToken {
     /// The set that its token stood for.
-    pub(crate) fn into_set(self) -> ChangeSet {
+    pub fn into_set(self) -> ChangeSet {
         self.set
     }
 }
@@ -76,13 +76,9 @@ impl PreviewEntry {
 
 /// The previews that wait to be confirmed.
 ///
-/// Nothing outside the crate can make its own, whose tokens would then count:
-///
-/// ```compile_fail,E0603
-/// let own = wikijs_gate::gates::Previews::new(std::time::Duration::MAX);
-/// ```
+/// Only `write/memory/` makes them, whose tokens then count (`tests/it/house/promises.rs`).
 #[derive(Debug)]
-pub(crate) struct Previews {
+pub struct Previews {
     life: Duration,
     kept: Mutex<HashMap<String, PreviewEntry>>,
     /// The tokens used up last, each with its session and call.
@@ -91,10 +87,10 @@ pub(crate) struct Previews {
 
 impl Previews {
     /// The lifetime of a preview.
-    pub(crate) const LIFE: Duration = Duration::from_mins(10);
+    pub const LIFE: Duration = Duration::from_mins(10);
 
     /// No previews yet; each will count for `life`.
-    pub(crate) fn new(life: Duration) -> Self {
+    pub fn new(life: Duration) -> Self {
         Self {
             life,
             kept: Mutex::new(HashMap::new()),
@@ -108,7 +104,7 @@ impl Previews {
     /// # Errors
     /// `TOO_LARGE` if only previews of lighter owners could be evicted; `INTERNAL_ERROR` if the
     /// system gives no randomness.
-    pub(crate) fn offer(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure> {
+    pub fn offer(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure> {
         self.offer_for(self.life, session, set)
     }
 
@@ -116,7 +112,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::offer`].
-    pub(crate) fn offer_for(
+    pub fn offer_for(
         &self,
         life: Duration,
         session: &SessionId,
@@ -158,7 +154,7 @@ impl Previews {
     }
 
     /// Keeps the call for which a token was given. Its size counts from the next preview on.
-    pub(crate) fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
+    pub fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
         let mut kept = self.kept.lock();
         let preview = kept.get_mut(token);
         if let Some(preview) = preview.filter(|preview| preview.counts_for(session)) {
@@ -171,7 +167,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(crate) fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
+    pub fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.asked.clone())
     }
@@ -181,7 +177,7 @@ impl Previews {
     /// # Errors
     /// `CONFIRM_MISMATCH` for text that does not have the form of a token; otherwise
     /// `CONFIRM_EXPIRED`, whatever the reason, so that a stranger learns nothing of other sessions.
-    pub(crate) fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
+    pub fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.set.clone())
     }
@@ -198,7 +194,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(crate) fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
+    pub fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.set.turn())
     }
@@ -208,7 +204,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`]; `AUDIT_UNAVAILABLE`.
-    pub(crate) async fn spend(
+    pub async fn spend(
         &self,
         place: Option<&PreviewStore>,
         session: &SessionId,
@@ -245,7 +241,7 @@ impl Previews {
     }
 
     /// The call of this session that used up a token, here or at another server, if that was recently.
-    pub(crate) fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
+    pub fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
         let used = self.used.lock();
         let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;
         used.iter().find(is_it).map(|(_, _, call)| *call)

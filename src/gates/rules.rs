@@ -9,35 +9,38 @@ use crate::rules::{Facts, Rule, Then};
 /// A rule's demand for a set that nobody has decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub(crate) struct Demand {
+pub struct Demand {
     /// The demand; never `deny`, which is an error.
-    pub(crate) then: Then,
+    pub then: Then,
     /// The rule and its reason, as the middle of a sentence.
-    pub(crate) rule: String,
+    pub rule: String,
 }
 
 /// Proof that the places of a set are allowed and that every rule is satisfied. The gate *confirm*
 /// takes nothing else.
 ///
-/// Nothing outside the crate can name one:
+/// Nothing outside the gates can make one:
 ///
-/// ```compile_fail,E0603
-/// fn forged(cleared: wikijs_gate::gates::Cleared<'_>) {}
+/// ```compile_fail,E0451
+/// use wikijs_gate_core::gates::{AllowedSet, Cleared};
+/// fn forge(allowed: AllowedSet<'_>) -> Cleared<'_> {
+///     Cleared { allowed }
+/// }
 /// ```
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Cleared<'p> {
+pub struct Cleared<'p> {
     pub(super) allowed: AllowedSet<'p>,
 }
 
 impl<'p> Cleared<'p> {
     /// The set.
-    pub(crate) const fn set(&self) -> &ChangeSet {
+    pub const fn set(&self) -> &ChangeSet {
         self.allowed.set()
     }
 
     /// The proof of the gate *paths*, for a set that is not sent now.
-    pub(crate) fn into_allowed(self) -> AllowedSet<'p> {
+    pub fn into_allowed(self) -> AllowedSet<'p> {
         self.allowed
     }
 }
@@ -45,7 +48,7 @@ impl<'p> Cleared<'p> {
 /// The rules' verdict on a set.
 #[derive(Debug)]
 #[must_use]
-pub(crate) enum Ruled<'p> {
+pub enum Ruled<'p> {
     /// It may be confirmed.
     Cleared(Cleared<'p>),
     /// A rule demands more; the set cannot be confirmed.
@@ -58,7 +61,7 @@ pub(crate) enum Ruled<'p> {
 ///
 /// # Errors
 /// `RULE_DENIED`, with the rule and why it stands.
-pub(crate) fn rules<'p>(
+pub fn rules<'p>(
     allowed: AllowedSet<'p>,
     facts: &Facts,
     met: Option<Then>,

@@ -12,7 +12,7 @@ pub struct SetBy {
 
 /// The place of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Layer {
+pub enum Layer {
     /// Nobody set it.
     Default,
     /// The settings file, at this line.
@@ -35,7 +35,8 @@ pub(crate) enum Layer {
 }
 
 impl SetBy {
-    pub(crate) fn new(name: impl Into<String>, layer: Layer) -> Self {
+    /// The setting, grant, rule or argument of this name, and its layer.
+    pub fn new(name: impl Into<String>, layer: Layer) -> Self {
         let name = name.into();
         Self { name, layer }
     }

@@ -53,7 +53,7 @@ impl StaticToken {
     }
 
     /// Its text, to search for it where it must not appear.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         self.token.expose_secret()
     }
 

@@ -7,7 +7,7 @@ use crate::rules::Then;
 use crate::words::words;
 
 /// The time that a person may think if a rule demands a yes.
-pub(crate) const THINKING: Duration = Duration::from_secs(50);
+pub const THINKING: Duration = Duration::from_secs(50);
 
 /// The treatment of a write: the one value that settings, site, client and rules resolve to. Every
 /// door matches on it and on nothing else.

@@ -66,7 +66,7 @@ struct EmbeddingItem {
 
 impl EmbeddingsEndpoint {
     /// The endpoint at an address that holds no secret, its model, and the most texts in a day.
-    pub(crate) fn new(
+    pub fn new(
         address: Url,
         (model, per_day): (String, u32),
         key: Option<SecretSource>,

@@ -15,7 +15,7 @@ use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
 /// their turn.
 const LONG_TURN: Duration = Duration::from_millis(250);
 /// Number of pages that are read whole in one turn: one request, for a key that may manage them (W26).
-pub(crate) const WHOLE_AT_ONCE: usize = 40;
+pub const WHOLE_AT_ONCE: usize = 40;
 /// Bytes of texts beyond which fewer pages are read in the next turn.
 const LARGE_ANSWER: usize = 8 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ impl ContentIndex {
     ///
     /// # Errors
     /// What keeps the wiki from being asked at all; a page that fails by itself is left out.
-    pub(crate) async fn read_whole(
+    pub async fn read_whole(
         self: &Arc<Self>,
         wiki: &Wiki,
         left: &mut &[Arc<PageReading>],

@@ -21,6 +21,7 @@ use super::facts;
 use super::past;
 use super::tokens::columns;
 use super::vector_tables;
+use crate::error::{Code, Failure, sentence};
 use crate::page::{Date, Locale, Outline, PagePath, PageReading, SourceFormat};
 use crate::private_files;
 
@@ -58,6 +59,14 @@ const TABLES: &str = "
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the content index cannot be used")]
 pub struct IndexError;
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        Self::new(Code::InternalError, sentence(&error.to_string())).hint(
+            "Tell the user: the server's log says why; the state directory may lack space or rights. Search with in: wiki meanwhile.",
+        )
+    }
+}
 
 impl From<rusqlite::Error> for IndexError {
     fn from(error: rusqlite::Error) -> Self {

@@ -61,7 +61,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = WordToken> {
 ///
 /// The last character of a run follows its pairs alone. So each character begins a token, and pairs
 /// of two runs are never adjacent.
-pub(crate) fn columns(text: &str) -> (String, String) {
+pub fn columns(text: &str) -> (String, String) {
     let (mut words, mut pairs) = (String::new(), String::new());
     let mut open: Option<WordToken> = None;
     let mut close = |open: Option<WordToken>, next: Option<&WordToken>| {

@@ -48,9 +48,9 @@ pub struct ExchangeReply {
 #[derive(Debug, Clone, Default)]
 pub struct MemoryImport {
     /// The memories.
-    pub(crate) all: Vec<(MemoryOwner, Memory)>,
+    pub all: Vec<(MemoryOwner, Memory)>,
     /// All states that were read.
-    pub(crate) states: MemoryStates,
+    pub states: MemoryStates,
     /// The number of those about pages of another wiki, which are left out.
     pub of_other_wiki: usize,
 }

@@ -82,7 +82,7 @@ impl BinPage {
 
 impl Mirror {
     /// The mirror in a store of its own.
-    pub(crate) fn new(store: Arc<dyn Store>, settings: MirrorSettings) -> Self {
+    pub fn new(store: Arc<dyn Store>, settings: MirrorSettings) -> Self {
         Self {
             leases: LeaseQueue::new(Arc::clone(&store)),
             store,
@@ -179,7 +179,7 @@ impl Mirror {
 }
 
 /// The failure for a page of which no state is kept any more.
-pub(crate) fn no_state() -> Failure {
+pub fn no_state() -> Failure {
     Failure::new(
         Code::PageNotFound,
         "No state of this page is kept any more.",

@@ -33,7 +33,7 @@ impl Mirror {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub(crate) async fn check(store: &Arc<dyn Store>) -> Result<Vec<String>, AuditError> {
+pub async fn check(store: &Arc<dyn Store>) -> Result<Vec<String>, AuditError> {
     on(store, |store| {
         let known = KnownPages::load(store)?;
         let (mut whole, mut broken) = (HashSet::new(), Vec::new());

@@ -21,9 +21,9 @@ mod settings;
 mod then;
 mod versions;
 
-pub(crate) use bin::no_state;
+pub use bin::no_state;
 pub use bin::{BinPage, Mirror, MirrorFault};
-pub(crate) use health::check;
+pub use health::check;
 pub use look::MirrorNews;
 pub use pages::{MirrorTime, MirroredPage, PageGone, SeenPlace, SeenState};
 pub use retention::{Forgotten, ToForget};

@@ -15,5 +15,5 @@ pub struct MirrorSettings {
 
 impl MirrorSettings {
     /// The usual time between two looks: with it a change is seen within a minute.
-    pub(crate) const APART: Duration = Duration::from_secs(30);
+    pub const APART: Duration = Duration::from_secs(30);
 }

@@ -82,8 +82,8 @@ impl Notifier {
     }
 
     /// Its targets, and where the operator says that the review page is, in words.
-    #[cfg(test)]
-    pub(crate) fn in_words(&self) -> String {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn in_words(&self) -> String {
         let targets: Vec<_> = self.targets.iter().map(|one| &one.target).collect();
         format!("{targets:?} {:?}", self.review.named())
     }

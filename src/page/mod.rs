@@ -11,19 +11,17 @@ mod links;
 mod markdown;
 mod model;
 mod select;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use css::compare::same_css;
 pub use css::rules::{DroppedRules, StyleSheet, dropped_rules};
 pub use edit::changed_lines::LineCounts;
-pub(crate) use edit::changed_lines::{LineDiff, TextLines};
+pub use edit::changed_lines::{LineDiff, TextLines};
 pub use edit::changed_words::{MarkedLine, marked_lines};
 pub use edit::edits::{EditFault, TextReplacement, apply_edits, replace_all, replaced};
 pub use edit::hunk::PatchFault;
-#[cfg(test)]
-pub(crate) use edit::lines::COARSE;
-pub use edit::lines::{Difference, unified_diff};
+pub use edit::lines::{COARSE, Difference, unified_diff};
 pub use edit::patch::apply_patch;
 pub use edit::section::{PartFault, SectionMode, edit_section, page_of_part, part_as_in};
 pub use hidden::{HiddenKind, HiddenText, Occurrences};
@@ -59,8 +57,8 @@ pub use model::field::{DiffStyle, Field, InUpdate};
 pub use model::locale::Locale;
 pub use model::note::{MAX_NOTE, Note, Whose, own_words};
 pub use model::path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
-pub(crate) use model::path::{fold_place, is_invisible};
-pub(crate) use model::percent::{percent_decoded_whole, push_coded};
+pub use model::path::{fold_place, is_invisible};
+pub use model::percent::{percent_decoded_whole, push_coded};
 pub use model::read_scope::{ReadRule, ReadScope};
 pub use model::reading::PageReading;
 pub use model::reference::{Interpretation, Reference};

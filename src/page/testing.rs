@@ -3,7 +3,7 @@
 use super::{Locale, PagePath, PageReading, PageState};
 
 /// A value that is changed where it is made.
-pub(crate) trait But: Sized {
+pub trait But: Sized {
     /// The same with this changed.
     fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -14,7 +14,7 @@ pub(crate) trait But: Sized {
 impl<T> But for T {}
 
 /// A published page of Markdown, `en/docs/a` with the id 1 and the title `A`.
-pub(crate) fn page() -> PageState {
+pub fn page() -> PageState {
     let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/a"));
     PageState {
         content: "x\n".to_owned(),
@@ -25,26 +25,26 @@ pub(crate) fn page() -> PageState {
 }
 
 /// That page at another path.
-pub(crate) fn at(path: &str) -> PageState {
+pub fn at(path: &str) -> PageState {
     page().but(|page| page.path = PagePath::as_stored(path))
 }
 
 /// That page with another id.
-pub(crate) fn numbered(id: i64) -> PageState {
+pub fn numbered(id: i64) -> PageState {
     page().but(|page| page.id = Some(id))
 }
 
 /// That page with another id, at another path.
-pub(crate) fn placed(id: i64, path: &str) -> PageState {
+pub fn placed(id: i64, path: &str) -> PageState {
     at(path).but(|page| page.id = Some(id))
 }
 
 /// That page with this content.
-pub(crate) fn with_content(content: &str) -> PageState {
+pub fn with_content(content: &str) -> PageState {
     page().but(|page| page.content = content.to_owned())
 }
 
 /// That page with another title.
-pub(crate) fn titled(title: &str) -> PageState {
+pub fn titled(title: &str) -> PageState {
     page().but(|page| page.title = title.to_owned())
 }

@@ -16,7 +16,7 @@ use super::form::FormFields;
 use super::markup::{self, Frame, input, text, when};
 use super::queue::place;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
-use super::visitor::{Reviews, SentForm, Visitor, busy};
+use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use crate::audit::{AuditError, TimeArg};
 use crate::error::{Code, Failure};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
@@ -60,7 +60,10 @@ async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -
     let next = (bin.len() > next).then_some(next);
     let mut pages: Vec<BinPage> = bin.into_iter().skip(from).take(AT_ONCE).collect();
     BinPage::count_links(&mut pages, &visitor.reviewer.bench.wiki).await;
-    let looked = mirror.last_looked().await.map_err(Failure::from)?;
+    let looked = mirror
+        .last_looked()
+        .await
+        .map_err(|error| failed(error.into()))?;
     let frame = frame(&reviews, &visitor).await;
     let body = html! {
         main #main {
@@ -198,13 +201,13 @@ async fn read<T: Send + 'static>(
     reviews: &Reviews,
     reading: impl Future<Output = Result<T, AuditError>> + Send + 'static,
 ) -> Result<T, BrowserResponse> {
-    let place = reviews.readers.place().await?;
+    let place = reviews.readers.place().await.map_err(failed)?;
     let read = to_its_end(async move {
         let read = reading.await;
         drop(place);
         Ok(read?)
     });
-    Ok(read.await?)
+    read.await.map_err(failed)
 }
 
 /// Works to the end, also if the browser hangs up.
@@ -239,7 +242,7 @@ async fn found(
         .ok_or_else(nothing)?;
     let to = to.map(NewPath::parse).transpose();
     let to = to.map_err(|fault| not_so("The new place", &fault))?;
-    let restore = PageRestore::of(mirror, &one, to).await?;
+    let restore = PageRestore::of(mirror, &one, to).await.map_err(failed)?;
     Ok((one, restore))
 }
 

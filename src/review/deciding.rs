@@ -16,7 +16,7 @@ use super::part;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::set_page::names_links;
 use super::set_view::{ReviewerInput, SetView};
-use super::visitor::{Reviews, SentForm, Visitor, busy};
+use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use crate::audit::{Proposal, ProposalId};
 use crate::error::Code;
 use crate::gates::LinkLeft;
@@ -185,7 +185,7 @@ impl SentDecision<'_> {
             Ok(links) => Err(Undecided::Links(links)),
             // The decision itself says what is wrong with it.
             Err(failure) if failure.code == Code::InvalidInput => wanted,
-            Err(failure) => return Err(failure.into()),
+            Err(failure) => return Err(failed(failure)),
         })
     }
 

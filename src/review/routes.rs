@@ -29,7 +29,7 @@ use super::set_view::{self, ReviewerInput};
 use super::sign_in::{self, SignInTarget, SignInWays};
 use super::sign_ins::SignInRecord;
 use super::undoing;
-use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
+use super::visitor::{Reviews, SentForm, Visitor, broken, failed, no_set};
 use crate::audit::ProposalId;
 use crate::render_budget;
 use crate::wiki::a_moment_ago;
@@ -159,7 +159,11 @@ async fn show_new_text(
 ) -> BrowserResult {
     let seen = reviews.found(&visitor, &id).await?;
     let bench = &visitor.reviewer.bench;
-    let text = bench.desk.new_text(&seen.review.proposal, number).await?;
+    let text = bench
+        .desk
+        .new_text(&seen.review.proposal, number)
+        .await
+        .map_err(failed)?;
     let (one, editor, content) = text.ok_or_else(no_set)?;
     let address = bench.wiki.page_url(&one.locale, &one.path);
     let base = address.clone();
@@ -182,7 +186,10 @@ async fn show_picture(
 ) -> BrowserResult {
     let seen = reviews.found(&visitor, &id).await?;
     let desk = &visitor.reviewer.bench.desk;
-    let found = desk.new_picture(&seen.review.proposal, number).await?;
+    let found = desk
+        .new_picture(&seen.review.proposal, number)
+        .await
+        .map_err(failed)?;
     let (mime, bytes) = found.ok_or_else(no_set)?;
     Ok(picture(mime, bytes.as_bytes().to_vec()))
 }

@@ -223,7 +223,7 @@ impl Reviews {
             if failure.code == Code::InvalidInput {
                 no_set()
             } else {
-                failure.into()
+                failed(failure)
             }
         })
     }
@@ -236,8 +236,15 @@ impl Reviews {
     }
 
     pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<ReviewQueue, BrowserResponse> {
-        let mut all = visitor.reviewer.bench.desk.proposals().all().await?;
-        let outside = visitor.reviewer.ids_outside(None).await?;
+        let mut all = visitor
+            .reviewer
+            .bench
+            .desk
+            .proposals()
+            .all()
+            .await
+            .map_err(failed)?;
+        let outside = visitor.reviewer.ids_outside(None).await.map_err(failed)?;
         all.retain(|one| decision::is_within(&visitor.reviewer, one, &outside));
         Ok(ReviewQueue::new(all))
     }
@@ -321,10 +328,9 @@ fn again(request: &Parts) -> maud::Markup {
 }
 
 /// Says why something did not work; of what may be tried again soon, when.
-impl From<Failure> for BrowserResponse {
-    fn from(failure: Failure) -> Self {
-        busy(&failure).unwrap_or_else(|| broken(&failure.to_string()))
-    }
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+pub(super) fn failed(failure: Failure) -> BrowserResponse {
+    busy(&failure).unwrap_or_else(|| broken(&failure.to_string()))
 }
 
 /// Says of what may be tried again soon when that is; `None` of other failures.

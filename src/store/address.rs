@@ -16,7 +16,7 @@ const PORT: u16 = 5432;
 
 /// A database and our schema in it, without a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DatabaseAddress {
+pub struct DatabaseAddress {
     pub(super) place: ServerPlace,
     pub(super) user: String,
     pub(super) database: String,
@@ -57,7 +57,7 @@ impl DatabaseAddress {
     /// Parses `postgres://user@host:port/database`, and repeats none of it in a fault, which is a sentence's end.
     /// Parameters: `sslmode`, which is `verify-full` or, on this machine, `disable`; `sslrootcert`, the file of the
     /// authorities that vouch for the server; `schema`; `host`, the directory of a socket.
-    pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
         const FORM: &str =
             "must be local or have the form postgres://user@host/database, with a port or without";
         let url = Url::parse(text).map_err(|_| FORM)?;

@@ -6,7 +6,7 @@ use super::{Listed, StoreError};
 
 /// Bytes that never change, under a name that proves them. Whoever puts one holds the lease
 /// [`super::LeaseName::BLOBS`] shared, whoever removes one holds it alone.
-pub(crate) trait Blobs {
+pub trait Blobs {
     /// Keeps bytes, whole and synced, in place of what has the name; gives their length as kept.
     fn put_blob(&self, name: &str, bytes: &[u8]) -> Result<u64, StoreError>;
 

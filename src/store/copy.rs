@@ -67,7 +67,7 @@ impl From<StoreError> for CopyFault {
 pub(crate) type WikiStores<'a> = (&'a dyn Store, &'a dyn Store);
 
 /// Copies a wiki; `progress` is told the bytes so far.
-pub(crate) fn copy(
+pub fn copy(
     (from, seen): WikiStores<'_>,
     (to, seen_there): WikiStores<'_>,
     progress: impl FnMut(u64),
@@ -101,7 +101,7 @@ pub(crate) fn copy(
 
 /// Copies a wiki into files in an empty or missing directory while servers go on, runs up to their last whole line;
 /// whoever does holds the lease [`LeaseName::PURGE`].
-pub(crate) fn back_up(
+pub fn back_up(
     (from, seen): WikiStores<'_>,
     to: &Path,
     wiki: &str,

@@ -6,7 +6,7 @@ use crate::words::words;
 words! {
     /// The kinds of documents.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub(crate) enum DocumentKind: word {
+    pub enum DocumentKind: word {
         /// Proposals, by their ids.
         Proposal = "proposal",
         /// Drafts, by owner, name and id.
@@ -47,7 +47,7 @@ impl DocumentKind {
         [Self::Proposal, Self::Draft, Self::Memories, Self::Approval];
 
     /// The most bytes of one; more cannot be ours.
-    pub(crate) const fn most_bytes(self) -> u64 {
+    pub const fn most_bytes(self) -> u64 {
         match self {
             // Titles and paths of 1,200 changes at most.
             Self::Proposal => 4 << 20,
@@ -67,7 +67,7 @@ impl DocumentKind {
     expect(dead_code, reason = "a database alone looks at it")
 )]
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Fence {
+pub struct Fence {
     pub(super) holder: i64,
     pub(super) number: i64,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Fence {
 /// Small texts that are replaced whole. Whoever changes one that others may change holds a lease, and names
 /// it: that of the document ([`super::LeaseName::document`]), or the one of its kind (`MEMORIES`,
 /// `APPROVALS`, `MIRROR`; `DRAFTS` to begin one).
-pub(crate) trait Documents {
+pub trait Documents {
     /// A document; `None` if there is none of this name, [`StoreError::Unfit`] if it cannot be ours.
     fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 

@@ -3,12 +3,8 @@
 use std::io;
 
 /// An error of the store. It holds no path: paths go to the program's own log alone.
-#[cfg_attr(
-    not(feature = "postgres"),
-    expect(dead_code, reason = "a database alone gives some of them")
-)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
     /// Something could not be read or written.
     #[error("{0}")]
     Io(io::ErrorKind),

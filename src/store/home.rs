@@ -31,8 +31,7 @@ pub struct DatabaseHome {
 #[derive(Debug, Clone)]
 pub struct DatabaseSettings {
     /// Its address, which holds no password.
-    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only checked"))]
-    pub(crate) address: DatabaseAddress,
+    pub address: DatabaseAddress,
     /// The user's password, if one is set.
     pub password: Option<SecretSource>,
 }
@@ -42,7 +41,7 @@ impl StoreHome {
     ///
     /// # Errors
     /// Why a database cannot be used, as the end of a sentence that begins with the setting's name.
-    pub(crate) fn open(
+    pub fn open(
         directory: PathBuf,
         database: Option<&DatabaseSettings>,
     ) -> Result<Self, &'static str> {
@@ -66,7 +65,7 @@ impl StoreHome {
 
     /// The database; `None` for files.
     #[cfg(feature = "postgres")]
-    pub(crate) fn database(&self) -> Option<&Database> {
+    pub fn database(&self) -> Option<&Database> {
         match self {
             Self::Local(_) => None,
             Self::Database(home) => Some(&home.database),
@@ -83,7 +82,7 @@ impl StoreHome {
     }
 
     /// The store of a wiki, by the name of its directory. Touches nothing yet.
-    pub(crate) fn wiki(&self, name: &str) -> Arc<dyn Store> {
+    pub fn wiki(&self, name: &str) -> Arc<dyn Store> {
         match self {
             Self::Local(root) => Arc::new(LocalStore::new(root, name)),
             #[cfg(feature = "postgres")]
@@ -92,12 +91,12 @@ impl StoreHome {
     }
 
     /// The store of what all wikis share. Touches nothing yet.
-    pub(crate) fn shared(&self) -> Arc<dyn Store> {
+    pub fn shared(&self) -> Arc<dyn Store> {
         self.wiki("")
     }
 
     /// True if other servers reach it from elsewhere.
-    pub(crate) fn is_remote(&self) -> bool {
+    pub fn is_remote(&self) -> bool {
         self.shared().is_remote()
     }
 
@@ -106,7 +105,7 @@ impl StoreHome {
         not(feature = "postgres"),
         expect(clippy::unnecessary_wraps, reason = "a database may be away")
     )]
-    pub(crate) fn wikis(&self) -> Result<Vec<String>, StoreError> {
+    pub fn wikis(&self) -> Result<Vec<String>, StoreError> {
         match self {
             Self::Local(root) => Ok(LocalStore::wikis(root)),
             #[cfg(feature = "postgres")]

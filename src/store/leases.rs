@@ -10,7 +10,7 @@ use super::{DocumentKind, Fence, StoreError};
 
 /// The name of a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct LeaseName {
+pub struct LeaseName {
     name: Cow<'static, str>,
     scope: LeaseScope,
 }
@@ -28,7 +28,7 @@ pub(super) enum LeaseScope {
 
 impl LeaseName {
     /// To create, move or delete in a wiki (W19).
-    pub(crate) const TREE: Self = Self::lasting("tree");
+    pub const TREE: Self = Self::lasting("tree");
     /// To settle what killed runs left open.
     pub(crate) const RECOVERY: Self = Self::lasting("recovery");
     /// To purge.
@@ -40,7 +40,7 @@ impl LeaseName {
     /// To begin a draft.
     pub(crate) const DRAFTS: Self = Self::lasting("drafts");
     /// To change what clients remember.
-    pub(crate) const MEMORIES: Self = Self::lasting("memory");
+    pub const MEMORIES: Self = Self::lasting("memory");
     /// To give, use or end an approval for several writes.
     pub(crate) const APPROVALS: Self = Self::lasting("approvals");
     /// To make the index of the log, or to add to it.
@@ -48,7 +48,7 @@ impl LeaseName {
     /// To look at the wiki for its mirror, or to change what that keeps.
     pub(crate) const MIRROR: Self = Self::lasting("mirror");
     /// In files: to record an attempt, shared, or to see that none is under way that no pause stopped, alone.
-    pub(crate) const PAUSE: Self = Self {
+    pub const PAUSE: Self = Self {
         name: Cow::Borrowed("PAUSED"),
         scope: LeaseScope::AllWikis,
     };
@@ -61,12 +61,12 @@ impl LeaseName {
     }
 
     /// To update a page.
-    pub(crate) fn page(id: i64) -> Self {
+    pub fn page(id: i64) -> Self {
         Self::passing(id.to_string())
     }
 
     /// To change a document.
-    pub(crate) fn document(kind: DocumentKind, name: &str) -> Self {
+    pub fn document(kind: DocumentKind, name: &str) -> Self {
         Self::passing(format!("{}.{name}", kind.word()))
     }
 
@@ -100,7 +100,7 @@ impl LeaseName {
 
 /// The mode of a lease: shared with others, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LeaseMode {
+pub enum LeaseMode {
     /// Others may hold it, shared too.
     Shared,
     /// Nobody else may hold it. A passing lease is always held alone.
@@ -110,7 +110,7 @@ pub(crate) enum LeaseMode {
 /// A lease that is held; given back when dropped, or when the process ends in any way.
 #[derive(Debug)]
 #[must_use = "the lease is held only as long as this lives"]
-pub(crate) struct Lease {
+pub struct Lease {
     held: Box<dyn HeldAs>,
 }
 
@@ -137,17 +137,17 @@ impl Lease {
 
     /// True if nobody else can have it now, nor for a while. A lease of a database ends by itself while its
     /// holder is stopped or cut off.
-    pub(crate) fn is_sure(&self) -> bool {
+    pub fn is_sure(&self) -> bool {
         self.held.is_sure()
     }
 
     /// What a store refuses a change by that others may make by now.
-    pub(crate) fn fence(&self) -> Fence {
+    pub fn fence(&self) -> Fence {
         self.held.fence()
     }
 
     /// One that is sure for so many looks.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(super) fn sure_for(looks: usize) -> Self {
         use std::sync::atomic::{AtomicUsize, Ordering};
         #[derive(Debug)]
@@ -166,7 +166,7 @@ impl Lease {
 }
 
 /// Gives leases, at once or not at all.
-pub(crate) trait Leases {
+pub trait Leases {
     /// The lease; `None` while another process, or another holder in this one, has it.
     fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError>;
 

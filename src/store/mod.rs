@@ -21,9 +21,9 @@ mod error;
 mod health;
 mod home;
 mod leases;
-pub(crate) mod local;
+pub mod local;
 #[cfg(feature = "postgres")]
-pub(crate) mod postgres;
+pub mod postgres;
 mod queue;
 mod runs;
 mod secret;
@@ -40,22 +40,22 @@ use sha2::{Digest as _, Sha256};
 use crate::hex;
 use crate::share::evict_index;
 
-pub(crate) use address::DatabaseAddress;
+pub use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
 pub use copy::{CopyFault, StoreCopied};
-pub(crate) use copy::{back_up, copy};
-pub(crate) use documents::{DocumentKind, Documents, Fence};
-pub(crate) use error::StoreError;
+pub use copy::{back_up, copy};
+pub use documents::{DocumentKind, Documents, Fence};
+pub use error::StoreError;
 pub use health::StoreHealth;
 #[cfg(feature = "postgres")]
 pub use home::DatabaseHome;
 pub use home::{DatabaseSettings, StoreHome};
-pub(crate) use leases::{Lease, LeaseMode, LeaseName, Leases};
+pub use leases::{Lease, LeaseMode, LeaseName, Leases};
 #[cfg(feature = "postgres")]
-pub(crate) use postgres::Database;
+pub use postgres::Database;
 pub use queue::HeldLease;
-pub(crate) use queue::{LeaseQueue, wait_for};
-pub(crate) use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
+pub use queue::{LeaseQueue, wait_for};
+pub use runs::{Durability, ListedRun, RunBytes, RunStream, RunWriter, Runs};
 pub use secret::SecretSource;
 
 /// The name of the store of a wiki's mirror, below the name of the wiki's own.
@@ -64,7 +64,7 @@ pub(crate) const MIRROR: &str = "mirror";
 pub(crate) const NOT_EMPTY: &str = "is not an empty directory";
 
 /// All that one wiki's records need.
-pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
+pub trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
     /// True if other servers reach it from elsewhere, so that what one keeps in its memory for a while must
     /// lie here too.
     fn is_remote(&self) -> bool {
@@ -102,26 +102,26 @@ pub(crate) trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync 
 
 /// A name that is kept, and what can be said of it without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub struct Listed {
     /// The name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its length in bytes, as it is kept.
-    pub(crate) length: u64,
+    pub length: u64,
     /// When it was written or renewed last.
-    pub(crate) changed: SystemTime,
+    pub changed: SystemTime,
     /// Another one after each change, of its rights, too.
-    pub(crate) version: u128,
+    pub version: u128,
 }
 
 impl Listed {
     /// Its age, as the store tells it.
-    pub(crate) fn age(&self) -> Duration {
+    pub fn age(&self) -> Duration {
         self.changed.elapsed().unwrap_or_default()
     }
 }
 
 /// The word for an owner in names of documents, which end with it and a digest.
-pub(crate) fn owner_in_name(owner: &str) -> String {
+pub fn owner_in_name(owner: &str) -> String {
     let digest = hex::encode(&Sha256::digest(owner.as_bytes()));
     digest.chars().take(16).collect()
 }
@@ -129,7 +129,7 @@ pub(crate) fn owner_in_name(owner: &str) -> String {
 /// Makes room for one more document of an owner, whose word this is, or which is empty where there are none: those that
 /// are older than this go, and of more than so many the oldest of whoever has most. So nobody gives way to somebody who
 /// has more. One owner has a tenth at most.
-pub(crate) fn make_room(
+pub fn make_room(
     store: &dyn Store,
     kind: DocumentKind,
     owner: &str,
@@ -161,7 +161,7 @@ pub(crate) fn make_room(
 }
 
 /// Runs work on a store on a blocking thread, as [`blocking`] does.
-pub(crate) async fn on<T, E>(
+pub async fn on<T, E>(
     store: &Arc<dyn Store>,
     work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
 ) -> Result<T, E>
@@ -174,7 +174,7 @@ where
 }
 
 /// Runs work on the store on a blocking thread; it continues if the caller is gone.
-pub(crate) async fn blocking<T, E, W>(work: W) -> Result<T, E>
+pub async fn blocking<T, E, W>(work: W) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,

@@ -25,7 +25,7 @@ const LONGEST_POLL: Duration = Duration::from_millis(20);
 
 /// The leases of a store, and who waits for them in this process.
 #[derive(Debug, Clone)]
-pub(crate) struct LeaseQueue {
+pub struct LeaseQueue {
     store: Arc<dyn Store>,
     turns: Arc<LeaseTurns>,
 }
@@ -41,23 +41,23 @@ pub struct HeldLease {
 
 impl HeldLease {
     /// The lease itself.
-    pub(crate) const fn lease(&self) -> &Lease {
+    pub const fn lease(&self) -> &Lease {
         &self.lease
     }
 
     /// As [`Lease::fence`].
-    pub(crate) fn fence(&self) -> Fence {
+    pub fn fence(&self) -> Fence {
         self.lease.fence()
     }
 
     /// True if nobody else can have it now, nor for a while: looked at right before anything is sent.
-    pub(crate) fn is_sure(&self) -> bool {
+    pub fn is_sure(&self) -> bool {
         self.lease.is_sure()
     }
 
     /// One that is sure for so many looks.
-    #[cfg(test)]
-    pub(crate) fn sure_for(looks: usize) -> Self {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn sure_for(looks: usize) -> Self {
         Self {
             lease: Lease::sure_for(looks),
             _turn: None,
@@ -66,7 +66,8 @@ impl HeldLease {
 }
 
 impl LeaseQueue {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    /// The queue for the leases of this store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
             turns: Arc::default(),
@@ -77,11 +78,7 @@ impl LeaseQueue {
     ///
     /// # Errors
     /// [`StoreError::Busy`] after `wait`.
-    pub(crate) async fn alone(
-        &self,
-        name: &LeaseName,
-        wait: Duration,
-    ) -> Result<HeldLease, StoreError> {
+    pub async fn alone(&self, name: &LeaseName, wait: Duration) -> Result<HeldLease, StoreError> {
         // Who waits for a lease holds it in a future of its own, which stays small so.
         Box::pin(self.in_line(name, wait)).await
     }
@@ -90,11 +87,7 @@ impl LeaseQueue {
     ///
     /// # Errors
     /// [`StoreError::Busy`] after `wait`.
-    pub(crate) async fn shared(
-        &self,
-        name: &LeaseName,
-        wait: Duration,
-    ) -> Result<HeldLease, StoreError> {
+    pub async fn shared(&self, name: &LeaseName, wait: Duration) -> Result<HeldLease, StoreError> {
         Ok(HeldLease {
             lease: Box::pin(self.poll(name, LeaseMode::Shared, wait)).await?,
             _turn: None,
@@ -156,11 +149,7 @@ impl LeaseQueue {
 ///
 /// # Errors
 /// [`StoreError::Busy`] after `wait`.
-pub(crate) fn wait_for(
-    store: &dyn Store,
-    name: &LeaseName,
-    wait: Duration,
-) -> Result<Lease, StoreError> {
+pub fn wait_for(store: &dyn Store, name: &LeaseName, wait: Duration) -> Result<Lease, StoreError> {
     let until = std::time::Instant::now() + wait;
     let mut pause = FIRST_POLL;
     loop {

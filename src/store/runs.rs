@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::StoreError;
 
 /// The runs of a log, by their names, which sort by their beginning.
-pub(crate) trait Runs {
+pub trait Runs {
     /// Makes an empty run, and replaces the text that counts the runs by one of the same length: name and text
     /// are kept for good before this returns. Whoever does holds the lease [`super::LeaseName::RUNS`]. The run
     /// is held until its writer is dropped or its process ends.
@@ -31,7 +31,7 @@ pub(crate) trait Runs {
 }
 
 /// The one writer of a run.
-pub(crate) trait RunWriter: Debug + Send + Sync {
+pub trait RunWriter: Debug + Send + Sync {
     /// Appends bytes, whole lines but for a copy. If this fails it is not known whether they are there, and the writer is of no
     /// more use.
     ///
@@ -42,7 +42,7 @@ pub(crate) trait RunWriter: Debug + Send + Sync {
 
 /// The time by which appended lines are there for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub enum Durability {
     /// Before the call returns.
     Synced,
     /// Before the call returns, and not at all while a pause is there. Nobody can write one between the look
@@ -53,7 +53,7 @@ pub(crate) enum Durability {
 }
 
 /// The bytes of one run, which may grow while they are read.
-pub(crate) trait RunBytes: Debug + Send {
+pub trait RunBytes: Debug + Send {
     /// Reads from a byte on, as much as there is or fits; 0 at the end of what is there now.
     fn read_at(&mut self, start: u64, into: &mut [u8]) -> io::Result<usize>;
 
@@ -63,27 +63,27 @@ pub(crate) trait RunBytes: Debug + Send {
 
 /// A run, at the time of listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ListedRun {
+pub struct ListedRun {
     /// The name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its length in bytes.
-    pub(crate) length: u64,
+    pub length: u64,
     /// The time of the last append.
-    pub(crate) changed: SystemTime,
+    pub changed: SystemTime,
     /// True if its writer lives, or may live; an error if that cannot be told.
-    pub(crate) is_held: Result<bool, StoreError>,
+    pub is_held: Result<bool, StoreError>,
 }
 
 /// The bytes of a run, read one after another.
 #[derive(Debug)]
-pub(crate) struct RunStream {
+pub struct RunStream {
     bytes: Box<dyn RunBytes>,
     at: u64,
 }
 
 impl RunStream {
     /// From the first byte on.
-    pub(crate) fn new(bytes: Box<dyn RunBytes>) -> Self {
+    pub fn new(bytes: Box<dyn RunBytes>) -> Self {
         Self { bytes, at: 0 }
     }
 

@@ -11,9 +11,7 @@ pub struct SecretSource(Arc<dyn Fn() -> Result<SecretString, String> + Send + Sy
 
 impl SecretSource {
     /// One that this reads.
-    pub(crate) fn new(
-        read: impl Fn() -> Result<SecretString, String> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn new(read: impl Fn() -> Result<SecretString, String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
 
@@ -29,7 +27,7 @@ impl SecretSource {
     ///
     /// # Errors
     /// The reason why it cannot be read, without any of it.
-    pub(crate) async fn load(&self) -> Result<SecretString, String> {
+    pub async fn load(&self) -> Result<SecretString, String> {
         let own = self.clone();
         let read = tokio::task::spawn_blocking(move || own.read()).await;
         read.unwrap_or_else(|_| Err("cannot be read".to_owned()))

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::prelude::*;
-use crate::index::{ContentHit, IndexError};
+use crate::index::ContentHit;
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
 use crate::wiki;
 pub(super) use indexed::{Indexed, Sought};
@@ -367,12 +367,4 @@ impl SearchHit {
 /// Given only for drafts, since an unpublished page must not be overlooked.
 fn draft(page: &PageReading) -> Option<bool> {
     page.is_published.filter(|is_published| !is_published)
-}
-
-impl From<IndexError> for Failure {
-    fn from(error: IndexError) -> Self {
-        Self::new(Code::InternalError, wiki::sentence(&error.to_string())).hint(
-            "Tell the user: the server's log says why; the state directory may lack space or rights. Search with in: wiki meanwhile.",
-        )
-    }
 }

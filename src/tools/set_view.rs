@@ -12,9 +12,9 @@ use crate::change::{Operation, Warning};
 use crate::error::capitalised;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Field, Note, escape_hidden};
-use crate::view::ChangeView;
+use crate::view::{ChangeView, SAMPLES};
 use crate::words::counted;
-use crate::write::{Extent, LinkedFrom, PROPOSED, Preview, SAMPLES, WAITS};
+use crate::write::{Extent, LinkedFrom, PROPOSED, Preview, WAITS};
 
 /// How to see the rest of a set.
 const FULL_OF_SET: &str = "detail \"full\" shows each change with its difference and warnings; wikijs_get_change_set with id (previewId) and offset shows them in parts.";

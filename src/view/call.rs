@@ -21,47 +21,73 @@ const MOST_CALLS: usize = 20;
 /// member that is null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CallView<'a> {
-    pub(crate) call: CallId,
-    pub(crate) time: &'a str,
-    pub(crate) outcome: &'static str,
-    pub(crate) client: Option<&'a Client>,
-    pub(crate) actor: Option<&'a Actor>,
-    pub(crate) tool: Option<&'a str>,
-    pub(crate) operation: Option<Operation>,
-    pub(crate) id: Option<i64>,
-    pub(crate) locale: Option<&'a str>,
-    pub(crate) path: Option<&'a str>,
-    pub(crate) new_path: Option<&'a str>,
-    pub(crate) gate: Option<&'a str>,
-    pub(crate) decision: Option<&'a str>,
-    pub(crate) code: Option<&'a str>,
-    pub(crate) reason: Option<&'a str>,
-    pub(crate) fields: &'a [Field],
-    pub(crate) lines_added: u64,
-    pub(crate) lines_removed: u64,
-    pub(crate) undoes: Option<CallId>,
+pub struct CallView<'a> {
+    /// The call.
+    pub call: CallId,
+    /// The time of its first record.
+    pub time: &'a str,
+    /// The outcome, in a word.
+    pub outcome: &'static str,
+    /// The client that called.
+    pub client: Option<&'a Client>,
+    /// The person who acted, at a terminal or on the review page.
+    pub actor: Option<&'a Actor>,
+    /// The tool or command.
+    pub tool: Option<&'a str>,
+    /// The kind of write.
+    pub operation: Option<Operation>,
+    /// The id of the page.
+    pub id: Option<i64>,
+    /// The page's locale.
+    pub locale: Option<&'a str>,
+    /// The page's path.
+    pub path: Option<&'a str>,
+    /// The path to which it moved.
+    pub new_path: Option<&'a str>,
+    /// The gate that stopped it.
+    pub gate: Option<&'a str>,
+    /// That gate's decision.
+    pub decision: Option<&'a str>,
+    /// The code of the failure.
+    pub code: Option<&'a str>,
+    /// The reason of the failure.
+    pub reason: Option<&'a str>,
+    /// The fields that changed.
+    pub fields: &'a [Field],
+    /// The lines of content that came.
+    pub lines_added: u64,
+    /// The lines of content that went.
+    pub lines_removed: u64,
+    /// The call that it takes back.
+    pub undoes: Option<CallId>,
+    /// More calls that it takes back.
     #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
-    pub(crate) also_undoes: &'a [CallId],
+    pub also_undoes: &'a [CallId],
     /// The set of changes that it belongs to, or is.
-    pub(crate) set: Option<CallId>,
-    pub(crate) undone_by: Option<CallId>,
+    pub set: Option<CallId>,
+    /// The call that took it back.
+    pub undone_by: Option<CallId>,
     /// The approval that it spent.
-    pub(crate) confirms: Option<ApprovalId>,
+    pub confirms: Option<ApprovalId>,
     /// The calls that spent its approval.
     #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
     pub(crate) spent_by: &'a [CallId],
-    pub(crate) proposal: Option<&'a str>,
-    pub(crate) proposer: Option<&'a Client>,
-    pub(crate) note: Option<&'a str>,
-    pub(crate) ms: u64,
+    /// The proposal that it made or decided on.
+    pub proposal: Option<&'a str>,
+    /// The client whose proposal it decided on.
+    pub proposer: Option<&'a Client>,
+    /// The reason for it in the caller's own words.
+    pub note: Option<&'a str>,
+    /// The time that it took, in milliseconds.
+    pub ms: u64,
     /// The members that every door shows as they are, by their names.
     #[serde(flatten)]
-    pub(crate) shown: BTreeMap<String, String>,
+    pub shown: BTreeMap<String, String>,
 }
 
 impl<'a> CallView<'a> {
-    pub(crate) fn new(call: &'a CallHistory) -> Self {
+    /// The call as all its records tell it.
+    pub fn new(call: &'a CallHistory) -> Self {
         let (gate, caller) = (call.gate(), call.caller());
         let (first, last) = (call.records.first(), call.records.last());
         let refused = call.create_refused();
@@ -104,7 +130,7 @@ impl<'a> CallView<'a> {
 
 impl CallView<'_> {
     /// Its text of a member that every door shows as it is.
-    pub(crate) fn shown(&self, member: &ShownMember) -> &str {
+    pub fn shown(&self, member: &ShownMember) -> &str {
         let text = self.shown.get(&camel_case(member.name));
         text.map_or("", String::as_str)
     }
@@ -112,23 +138,28 @@ impl CallView<'_> {
 
 /// A fact about a call, under its name.
 #[derive(Debug)]
-pub(crate) struct Fact {
-    pub(crate) name: &'static str,
-    pub(crate) parts: Vec<FactPart>,
+pub struct Fact {
+    /// Its name.
+    pub name: &'static str,
+    /// Its text, in parts.
+    pub parts: Vec<FactPart>,
 }
 
 /// A part of what a fact says: as it is, or with a page of its own where there are pages.
 #[derive(Debug)]
-pub(crate) enum FactPart {
+pub enum FactPart {
+    /// Text as it is.
     Text(String),
+    /// A call, which has a page of its own.
     Call(CallId),
+    /// A proposal, by its id.
     Proposal(String),
 }
 use FactPart::{Call, Proposal, Text};
 
 /// The facts about a call in the order in which a reader asks for them; a locale is joined to its path
 /// by `joint`.
-pub(crate) fn facts(call: &CallHistory, joint: char) -> Vec<Fact> {
+pub fn facts(call: &CallHistory, joint: char) -> Vec<Fact> {
     let view = CallView::new(call);
     let said = |text: Option<&str>| text.map(str::to_owned);
     let fields: Vec<&str> = view.fields.iter().map(|field| field.name()).collect();

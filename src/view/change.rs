@@ -1,12 +1,19 @@
 //! Shows one change of a set: its page, comment or asset, and what becomes of it; in tools, at a
 //! terminal and on the review page.
 
+use std::mem::take;
+
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::audit::{Outcome, ProposedChange};
-use crate::change::{Change, Operation, Warning};
+use crate::change::{Change, Operation, Warning, cut, cut_to, short};
 use crate::page::{Attached, Field, Locale, PagePath, PagePlace, PageState, escape_hidden};
+
+/// The number of differences in a brief view of a set.
+pub const SAMPLES: usize = 3;
+/// The bytes that they share.
+const SAMPLES_BYTES: usize = 1_500;
 
 /// One change of a set: what a preview, a draft, a proposal or an answer shows of it. An answer has no
 /// member that is null.
@@ -104,6 +111,43 @@ impl ChangeView {
             aside: one.aside.clone(),
             ..Self::bare(one.operation, target)
         }
+    }
+
+    /// Cuts the differences of the first changes, which share the room of a brief answer.
+    pub fn sample(lines: &mut [Self]) {
+        let mut left = SAMPLES_BYTES;
+        let samples = lines.iter_mut().filter(|line| line.links_mended.is_none());
+        for (taken, line) in samples.take(SAMPLES).enumerate() {
+            let share = left / SAMPLES.saturating_sub(taken).max(1);
+            let values = json!(line.values).to_string().len();
+            line.is_cut = values > share;
+            if line.is_cut {
+                line.values = Map::new();
+            } else {
+                left -= values;
+            }
+            let share = left / SAMPLES.saturating_sub(taken).max(1);
+            let diff = take(&mut line.diff);
+            // The counts of its lines are in the answer.
+            line.is_cut |= diff.len() > share;
+            line.diff = cut_to(diff, share, &mut Vec::new());
+            left = left.saturating_sub(line.diff.len());
+        }
+    }
+
+    /// Leaves out what stands on its page.
+    pub fn hide(&mut self) {
+        (self.values, self.diff) = (Map::new(), String::new());
+    }
+
+    /// Cuts what is long, and takes the room that it needs; false if there is not enough.
+    pub fn fits(&mut self, room: &mut usize) -> bool {
+        self.values = short(take(&mut self.values), &mut self.warnings);
+        self.diff = cut(take(&mut self.diff), &mut self.warnings);
+        let bytes = self.diff.len() + json!(self.values).to_string().len();
+        let left = room.checked_sub(bytes);
+        *room = left.unwrap_or(*room);
+        left.is_some()
     }
 }
 

@@ -7,8 +7,8 @@ mod change;
 mod client;
 mod story;
 
-pub(crate) use call::{CallView, FactPart, facts};
-pub use change::{ChangeView, WriteTarget};
-pub(crate) use client::client_name;
-pub(crate) use story::whose;
+pub use call::{CallView, FactPart, facts};
+pub use change::{ChangeView, SAMPLES, WriteTarget};
+pub use client::client_name;
+pub use story::whose;
 pub use story::{Story, StoryChange, StoryLine};

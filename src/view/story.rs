@@ -285,7 +285,7 @@ fn person(actor: Option<&Actor>, own: Option<&Client>) -> String {
 }
 
 /// The author of a call's note: the operator or an agent.
-pub(crate) fn whose(call: &CallHistory) -> Whose {
+pub fn whose(call: &CallHistory) -> Whose {
     let caller = call.caller();
     match (caller.actor, caller.proposer) {
         (Some(_), None) => Whose::Operator,

@@ -354,7 +354,7 @@ impl Wiki {
     }
 
     /// The error of a key that has expired, if it has (W4).
-    pub(crate) fn expired(&self) -> Option<WikiError> {
+    pub fn expired(&self) -> Option<WikiError> {
         self.keyed()
             .key
             .expired_at()

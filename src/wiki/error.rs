@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Code, Failure, capitalised};
+use crate::error::{Code, Failure, sentence};
 use crate::render_budget::RenderBudgetExceeded;
 
 /// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
@@ -196,7 +196,7 @@ impl WikiError {
     }
 
     /// True if the same read may succeed a moment later.
-    pub(crate) fn is_passing(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         self.meaning().0
     }
 
@@ -215,7 +215,7 @@ impl WikiError {
     }
 
     /// True if it is a refusal by the wiki or a gateway, not a lost or unreadable answer.
-    pub(crate) fn is_refusal(&self) -> bool {
+    pub fn is_refusal(&self) -> bool {
         self.meaning().2
     }
 
@@ -299,9 +299,4 @@ impl From<WikiError> for Failure {
             | WikiError::Malformed { .. } => failure(Code::WikiError),
         }
     }
-}
-
-/// Makes a sentence of a lower-case fragment.
-pub(crate) fn sentence(fragment: &str) -> String {
-    format!("{}.", capitalised(fragment))
 }

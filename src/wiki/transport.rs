@@ -87,10 +87,7 @@ pub fn provide_tls() {
     clippy::disallowed_types,
     reason = "this is the room that speaks HTTP to the wiki"
 )]
-pub(crate) fn http_client(
-    endpoint: &Url,
-    network: &Network,
-) -> Result<reqwest::Client, &'static str> {
+pub fn http_client(endpoint: &Url, network: &Network) -> Result<reqwest::Client, &'static str> {
     provide_tls();
     let mut builder = reqwest::Client::builder()
         .default_headers(network.headers.clone())
@@ -429,7 +426,7 @@ fn distrust(error: &reqwest::Error) -> Option<&'static str> {
 }
 
 /// True if an address stays on this machine.
-pub(crate) fn is_loopback(address: &Url) -> bool {
+pub fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
@@ -439,7 +436,7 @@ pub(crate) fn is_loopback(address: &Url) -> bool {
 }
 
 /// True if secrets and keys may travel by this address: by TLS, or on this machine.
-pub(crate) fn is_safe(url: &Url) -> bool {
+pub fn is_safe(url: &Url) -> bool {
     match url.scheme() {
         "https" => url.has_host(),
         "http" => is_loopback(url),
@@ -448,12 +445,12 @@ pub(crate) fn is_safe(url: &Url) -> bool {
 }
 
 /// True if an address is safe, and names a server and a place there alone: no user, password, query or fragment.
-pub(crate) fn is_safe_place(url: &Url) -> bool {
+pub fn is_safe_place(url: &Url) -> bool {
     is_safe(url) && is_plain_place(url)
 }
 
 /// True if an address of HTTP names a server and a place there alone.
-pub(crate) fn is_plain_place(url: &Url) -> bool {
+pub fn is_plain_place(url: &Url) -> bool {
     let has_user = !url.username().is_empty() || url.password().is_some();
     let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
     is_http && !has_user && url.query().is_none() && url.fragment().is_none()

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{BRIEF_DIFF, Change, Operation, Warning, cut_to, short_to};
@@ -222,35 +222,6 @@ impl Applied {
     /// True if nothing had to be sent.
     pub fn is_unchanged(&self) -> bool {
         self.change.outcome == Some(Outcome::Unchanged)
-    }
-}
-
-/// The number of differences in a brief view of a set.
-pub const SAMPLES: usize = 3;
-/// The bytes that they share.
-const SAMPLES_BYTES: usize = 1_500;
-
-impl ChangeView {
-    /// Cuts the differences of the first changes, which share the room of a brief answer.
-    pub(super) fn sample(lines: &mut [Self]) {
-        let mut left = SAMPLES_BYTES;
-        let samples = lines.iter_mut().filter(|line| line.links_mended.is_none());
-        for (taken, line) in samples.take(SAMPLES).enumerate() {
-            let share = left / SAMPLES.saturating_sub(taken).max(1);
-            let values = json!(line.values).to_string().len();
-            line.is_cut = values > share;
-            if line.is_cut {
-                line.values = Map::new();
-            } else {
-                left -= values;
-            }
-            let share = left / SAMPLES.saturating_sub(taken).max(1);
-            let diff = take(&mut line.diff);
-            // The counts of its lines are in the answer.
-            line.is_cut |= diff.len() > share;
-            line.diff = cut_to(diff, share, &mut Vec::new());
-            left = left.saturating_sub(line.diff.len());
-        }
     }
 }
 

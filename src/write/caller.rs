@@ -113,7 +113,7 @@ impl TaskSlot {
     }
 
     /// Notes the set; a call leaves one.
-    pub(crate) fn fill(&self, set: ProposalId) {
+    pub fn fill(&self, set: ProposalId) {
         let _ = self.0.set(set);
     }
 }
@@ -153,7 +153,7 @@ pub enum Extent {
 
 impl Extent {
     /// The most bytes of a field's value, and of a difference, in an answer about one change.
-    pub(crate) const fn room(self) -> (usize, usize) {
+    pub const fn room(self) -> (usize, usize) {
         match self {
             Self::Brief => (BRIEF_VALUE, BRIEF_DIFF),
             Self::Bounded | Self::Whole => (MAX_VALUE_BYTES, MAX_DIFF_BYTES),

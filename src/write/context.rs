@@ -102,8 +102,8 @@ impl WriteContext {
     }
 
     /// The retention settings and the memory mode, in words.
-    #[cfg(test)]
-    pub(crate) fn kept(&self) -> String {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn kept(&self) -> String {
         self.house.kept()
     }
 

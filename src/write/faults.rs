@@ -1,62 +1,18 @@
-//! Failures of edits, and of the record: why a page's source cannot be changed as asked for, and
-//! why a call cannot be put on record.
+//! Failures of edits: why a page's source cannot be changed as asked for.
 
 use serde_json::json;
 
-use crate::audit::AuditError;
 use crate::change::{Change, ContentFault, cut, short};
-use crate::error::{Code, Failure};
-use crate::gates::{Gate, Refusal, paused};
+use crate::error::{Code, Failure, sentence};
 use crate::page::{
     DiffersIn, EditFault, Field, Outline, PageState, PartFault, PartKind, PartSelector, PatchFault,
     SectionFault, Selector,
 };
-use crate::wiki::sentence;
 
 /// The most headings that a failure names if a selector is ambiguous.
 const MAX_HEADINGS: usize = 100;
 /// The most similar headings that a failure names.
 const MAX_NEAREST: usize = 5;
-
-impl From<AuditError> for Failure {
-    fn from(error: AuditError) -> Self {
-        let failure = match &error {
-            AuditError::Paused(pause) => return paused(pause),
-            AuditError::NoProposal => return Self::of_argument("id", "There is no such proposal."),
-            AuditError::NoDraft => {
-                Self::of_argument("draft", "There is no such draft, or nothing is in it.")
-            }
-            AuditError::BadDraft => Self::of_argument(
-                "draft",
-                "The draft is damaged, or a newer version wrote it.",
-            ),
-            AuditError::TooManyDrafts => Self::of_argument(
-                "draft",
-                "This client has 20 drafts already, which is the most.",
-            ),
-            AuditError::DraftFull => Self::new(
-                Code::TooLarge,
-                "The draft is full: 200 changes or 32 MB are the most; this change did not join it.",
-            ),
-            AuditError::Busy => Self::new(
-                Code::Timeout,
-                "Another write to this wiki took too long; nothing was sent.",
-            ),
-            AuditError::TooLarge => Self::new(
-                Code::TooLarge,
-                "The page is too large to be put on record; nothing was sent.",
-            ),
-            error => Self::new(Code::AuditUnavailable, sentence(&error.to_string())),
-        };
-        failure.hint(sentence(error.hint()))
-    }
-}
-
-impl From<AuditError> for Refusal {
-    fn from(error: AuditError) -> Self {
-        Self::at(Gate::Record, error.into())
-    }
-}
 
 /// The failure for a fault, with the section that was searched for, and in which text.
 pub(super) fn content_failure(
@@ -106,7 +62,7 @@ pub(super) fn part_failure(
 
 /// The failure for a selector that names no part of a page, or several: with the most similar
 /// headings, or all that it may mean.
-pub(crate) fn section_failure(
+pub fn section_failure(
     fault: SectionFault,
     selector: Option<&Selector>,
     outline: &Outline<'_>,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use crate::audit::{AuditEntry, CallId, ClientId, MemoryId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, sentence};
 use crate::gates::{Gate, Refusal, WritePolicy, paused};
 use crate::memory::{
     AuditNote, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage,
@@ -504,7 +504,7 @@ fn secret_failure(names: &[&str]) -> Failure {
 
 /// The failure for a caller, about one of its arguments.
 pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
-    let told = crate::wiki::sentence(&error.to_string());
+    let told = sentence(&error.to_string());
     let code = match error {
         MemoryError::Audit(error) => return error.clone().into(),
         MemoryError::NoSuch => {
@@ -524,6 +524,6 @@ pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
         | MemoryError::Io(_)
         | MemoryError::BrokenOff => Code::AuditUnavailable,
     };
-    let hint = crate::wiki::sentence(error.hint());
+    let hint = sentence(error.hint());
     Failure::new(code, told).hint(format!("Tell the user: {hint}"))
 }

@@ -35,30 +35,30 @@ mod visibility;
 mod writer;
 
 pub use answer::{
-    Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SAMPLES, SetAnswer, SetMember,
-    SetOutcome, WriteAnswer,
+    Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetMember, SetOutcome,
+    WriteAnswer,
 };
 pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent, SiteDirectory, TaskSlot};
 pub use context::WriteContext;
 pub use delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
 pub use drafts::Discarded;
-pub(crate) use faults::section_failure;
+pub use faults::section_failure;
 pub use interactive::{AppliedWrite, InteractiveOutcome};
 pub use memories::{RecallResult, RememberResult, ToRecall, ToRemember};
 pub use memory::ReadExtent;
 pub use pending::{Became, PendingSet};
-pub(crate) use proposals::MAX_LISTED;
+pub use proposals::MAX_LISTED;
 pub use proposals::{ListedProposal, ListedState, Proposals};
 pub use review::{Review, ReviewWarning, Reviewed};
 pub use shared::Refusals;
-pub(crate) use source::no_asset;
+pub use source::no_asset;
 pub use source::{
     Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, FormerState,
     LinksTo, MAX_PAGES, PageRestore, PageSelection, Push, RestorePart, Submit, ToAsset, ToComment,
     UndoClient, UndoRequest, Update, WriteRequest, unfit_field,
 };
-pub(crate) use stages::propose::{PROPOSED, WAITS};
+pub use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;
 pub use undo::deletions::{Deleted, Deletions};
 pub use undo::history::WriteHistory;

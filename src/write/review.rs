@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, json};
-
 use crate::audit::{
     AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange, SaidWhenMade,
 };
-use crate::change::{Change, Risk, Warning, cut, short};
+use crate::change::{Change, Risk, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
 use crate::page::{Attached, Blob, check_asset, is_picture, mime_of};
@@ -67,23 +65,6 @@ pub struct Reviewed {
     pub hindrance: Option<Failure>,
     /// Its effect on top of later changes, where it does not fit and the two do not touch.
     pub merged: Option<Box<ChangeView>>,
-}
-
-impl ChangeView {
-    /// Leaves out what stands on its page.
-    fn hide(&mut self) {
-        (self.values, self.diff) = (Map::new(), String::new());
-    }
-
-    /// Cuts what is long, and takes the room that it needs; false if there is not enough.
-    fn fits(&mut self, room: &mut usize) -> bool {
-        self.values = short(std::mem::take(&mut self.values), &mut self.warnings);
-        self.diff = cut(std::mem::take(&mut self.diff), &mut self.warnings);
-        let bytes = self.diff.len() + json!(self.values).to_string().len();
-        let left = room.checked_sub(bytes);
-        *room = left.unwrap_or(*room);
-        left.is_some()
-    }
 }
 
 /// The code for whatever keeps all of a proposal from being applied.

@@ -83,7 +83,7 @@ impl WriterShared {
     }
 
     /// The retention settings and the memory mode, in words.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(super) fn kept(&self) -> String {
         format!("{:?} {:?}", self.keep, self.memory_mode)
     }

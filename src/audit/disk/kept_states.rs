@@ -25,7 +25,7 @@ const LENGTH_AT_END: u32 = 4;
 /// Keeps a state: completely on the disk before this returns. Gives its name, and its length as it is
 /// kept. `_held` shares the lease of blobs, so that no purge removes the state between our finding and
 /// our renewing it.
-pub(crate) fn keep(
+pub fn keep(
     store: &dyn Store,
     state: &PageState,
     _held: &Lease,
@@ -70,7 +70,7 @@ pub(in crate::audit) fn check(store: &dyn Store, name: KeptState) -> Result<(), 
 }
 
 /// Reads a kept state back.
-pub(crate) fn kept(store: &dyn Store, name: KeptState) -> Result<PageState, AuditError> {
+pub fn kept(store: &dyn Store, name: KeptState) -> Result<PageState, AuditError> {
     serde_json::from_slice(&unpacked(store, name)?).map_err(|_| AuditError::Damaged)
 }
 
@@ -85,7 +85,7 @@ fn unpacked(store: &dyn Store, name: KeptState) -> Result<Vec<u8>, AuditError> {
 }
 
 /// Removes a state, unless it was kept again since then. `_held` has the lease of blobs alone.
-pub(crate) fn remove(
+pub fn remove(
     store: &dyn Store,
     name: KeptState,
     not_since: SystemTime,
@@ -95,7 +95,7 @@ pub(crate) fn remove(
 }
 
 /// The kept states that there are; what has other names is ignored.
-pub(crate) fn list(
+pub fn list(
     store: &dyn Store,
 ) -> Result<impl Iterator<Item = (KeptState, Listed)> + use<>, AuditError> {
     let all = store.blobs()?.into_iter();

@@ -1,5 +1,5 @@
 //! Kept states, and the paths of runs.
 
 pub(super) mod blocking;
-pub(crate) mod kept_states;
+pub mod kept_states;
 pub(super) mod layout;

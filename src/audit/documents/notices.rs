@@ -50,8 +50,8 @@ impl NoticeSlot {
     }
 
     /// The recipients of notices, in words.
-    #[cfg(test)]
-    pub(crate) fn in_words(&self) -> String {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn in_words(&self) -> String {
         let notifier = self.notifier();
         notifier.map_or_else(String::new, |notifier| notifier.in_words())
     }

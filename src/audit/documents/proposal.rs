@@ -303,7 +303,7 @@ impl Proposal {
     }
 
     /// The entry of its making.
-    pub(crate) fn making(&self) -> AuditEntry {
+    pub fn making(&self) -> AuditEntry {
         self.making_of(&self.first)
     }
 

@@ -16,7 +16,7 @@ use crate::store::{DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQu
 /// The most proposals that are kept.
 const MOST: usize = 10_000;
 /// The decision on the record of a set's other change.
-pub(crate) const OTHER: &str = "proposed";
+pub const OTHER: &str = "proposed";
 
 /// The document of a proposal: its name, and what it says.
 pub(in crate::audit) type ProposalFile = (ProposalId, Result<Proposal, AuditError>);
@@ -112,7 +112,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if it cannot be read.
-    pub(crate) async fn document(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+    pub async fn document(&self, id: ProposalId) -> Result<Proposal, AuditError> {
         self.place.on(move |place| read(place, id)).await
     }
 
@@ -120,7 +120,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// If that cannot be found out.
-    pub(crate) async fn is_held(&self, id: ProposalId) -> Result<bool, AuditError> {
+    pub async fn is_held(&self, id: ProposalId) -> Result<bool, AuditError> {
         self.place
             .on(move |place| {
                 let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
@@ -134,7 +134,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// If a file cannot be read; a missing or damaged one is not open.
-    pub(crate) async fn still_open(
+    pub async fn still_open(
         &self,
         ids: Vec<ProposalId>,
     ) -> Result<HashSet<ProposalId>, AuditError> {

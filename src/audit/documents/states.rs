@@ -44,7 +44,7 @@ impl StateStore {
     }
 
     /// Number of bytes of states that this process has kept, repeated ones included.
-    pub(crate) fn kept_bytes(&self) -> u64 {
+    pub fn kept_bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 

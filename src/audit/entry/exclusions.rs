@@ -16,7 +16,7 @@ const CUT: &str = ", …";
 /// The changes of a proposed set that a person left out.
 ///
 /// ```
-/// use wikijs_gate::audit::Exclusions;
+/// use wikijs_gate_core::audit::Exclusions;
 ///
 /// let omitted = Exclusions::new(vec![2, 4, 5, 6], 40).unwrap();
 /// assert_eq!(omitted.to_string(), "left out: 4 of 40: 3, 5-7");

@@ -191,7 +191,7 @@ hex_name! {
 
 impl ClientId {
     /// The same id for the same text.
-    pub(crate) fn derived(text: &str) -> Self {
+    pub fn derived(text: &str) -> Self {
         Self(first(&Sha256::digest(text).into()))
     }
 }
@@ -204,7 +204,7 @@ hex_name! {
 
 impl KeyDigest {
     /// The digest of a key that has this SHA-256.
-    pub(crate) fn new(sha256: &[u8; 32]) -> Self {
+    pub fn new(sha256: &[u8; 32]) -> Self {
         Self(first(sha256))
     }
 }
@@ -230,7 +230,7 @@ hex_name! {
     /// Only by keeping a state or reading a record can one be made:
     ///
     /// ```compile_fail,E0423
-    /// let forged = wikijs_gate::audit::KeptState([0; 32]);
+    /// let forged = wikijs_gate_core::audit::KeptState([0; 32]);
     /// ```
     KeptState, 32
 }
@@ -242,7 +242,7 @@ impl KeptState {
     }
 
     /// The name in these 64 characters, if they are one.
-    pub(crate) fn of_text(text: &[u8]) -> Option<Self> {
+    pub fn of_text(text: &[u8]) -> Option<Self> {
         decode(std::str::from_utf8(text).ok()?).map(Self)
     }
 }

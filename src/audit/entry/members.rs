@@ -64,7 +64,7 @@ macro_rules! members {
         /// into a text. Unreasonably long texts are cut (see [`super::record`]).
         ///
         /// ```
-        /// use wikijs_gate::audit::{CallId, AuditEntry, AuditEvent};
+        /// use wikijs_gate_core::audit::{CallId, AuditEntry, AuditEvent};
         ///
         /// let entry = AuditEntry {
         ///     tool: Some("wikijs_delete_page".to_owned()),
@@ -72,7 +72,7 @@ macro_rules! members {
         ///     gate: Some("enabled".to_owned()),
         ///     ..AuditEntry::new(CallId::new()?, AuditEvent::Refusal)
         /// };
-        /// # Ok::<(), wikijs_gate::audit::AuditError>(())
+        /// # Ok::<(), wikijs_gate_core::audit::AuditError>(())
         /// ```
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct AuditEntry {

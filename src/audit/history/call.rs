@@ -73,7 +73,7 @@ impl From<CallId> for CallSelector {
 /// Reads what somebody typed.
 ///
 /// ```
-/// use wikijs_gate::audit::CallSelector;
+/// use wikijs_gate_core::audit::CallSelector;
 ///
 /// assert_eq!("last".parse::<CallSelector>(), Ok(CallSelector::Last));
 /// assert!("01ab".parse::<CallSelector>().is_ok());
@@ -202,7 +202,7 @@ fn story(
 
 impl CallHistory {
     /// True if this client made the call; `None` accepts every call.
-    pub(crate) fn is_made_by(&self, owner: Option<&Client>) -> bool {
+    pub fn is_made_by(&self, owner: Option<&Client>) -> bool {
         let first = self.records.iter().find(|record| record.client.is_some());
         owner.is_none() || first.is_some_and(|record| is_of(record, owner))
     }

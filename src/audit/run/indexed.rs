@@ -108,7 +108,7 @@ impl RunReader {
     }
 
     /// The same on a blocking thread, for a server.
-    pub(crate) async fn keep_index_up(&self) -> Result<(), AuditError> {
+    pub async fn keep_index_up(&self) -> Result<(), AuditError> {
         let runs = self.clone();
         blocking(move || runs.bring_index_up(|_, _| ())).await
     }

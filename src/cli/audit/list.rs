@@ -82,12 +82,12 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             table.row(vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
-                row.who().into(),
-                row.tool().into(),
-                row.write().into(),
-                row.page().into(),
+                row::who(row).into(),
+                row::tool(row).into(),
+                row::write(row).into(),
+                row::page(row).into(),
                 row::ending(call),
-                row.lines().into(),
+                row::lines(row).into(),
                 print::harmless(&why.unwrap_or_default()).into(),
             ]);
         }

@@ -10,49 +10,50 @@ pub(super) fn in_json(call: &CallHistory) -> Value {
     without_nulls(json!(CallView::new(call)))
 }
 
-impl CallView<'_> {
-    /// The caller (the user of the machine, or the client by its name), and the client whose proposal
-    /// it decided on.
-    pub(super) fn who(&self) -> String {
-        let client = self.client.map_or("", Client::shown);
-        let who = self.actor.map_or(client, Actor::as_str);
-        let whose = { self.proposer }.map(|client| format!(" for {}", client.shown()));
-        print::harmless(&format!("{who}{}", whose.unwrap_or_default()))
-    }
+/// The caller (the user of the machine, or the client by its name), and the client whose proposal
+/// it decided on.
+pub(super) fn who(row: &CallView<'_>) -> String {
+    let client = row.client.map_or("", Client::shown);
+    let who = row.actor.map_or(client, Actor::as_str);
+    let whose = row
+        .proposer
+        .map(|client| format!(" for {}", client.shown()));
+    print::harmless(&format!("{who}{}", whose.unwrap_or_default()))
+}
 
-    /// The tool or command, with the call that it undoes or the proposal that it decides on; one that
-    /// it made is another matter.
-    pub(super) fn tool(&self) -> String {
-        // An undo of the operator's own without a proposer made the proposal.
-        let is_decision =
-            self.proposer.is_some() || (self.actor.is_some() && self.undoes.is_none());
-        let undoes = self.undoes.map(|call| call.to_string());
-        let meant = self.proposal.filter(|_| is_decision).or(undoes.as_deref());
-        let words: Vec<&str> = [self.tool, meant].into_iter().flatten().collect();
-        print::harmless(&words.join(" "))
-    }
+/// The tool or command, with the call that it undoes or the proposal that it decides on; one that
+/// it made is another matter.
+pub(super) fn tool(row: &CallView<'_>) -> String {
+    // An undo of the operator's own without a proposer made the proposal.
+    let is_decision = row.proposer.is_some() || (row.actor.is_some() && row.undoes.is_none());
+    let undoes = row.undoes.map(|call| call.to_string());
+    let meant = row.proposal.filter(|_| is_decision).or(undoes.as_deref());
+    let words: Vec<&str> = [row.tool, meant].into_iter().flatten().collect();
+    print::harmless(&words.join(" "))
+}
 
-    /// The kind of write.
-    pub(super) fn write(&self) -> String {
-        let operation = self.operation.map(|operation| operation.to_string());
-        operation.unwrap_or_default()
-    }
+/// The kind of write.
+pub(super) fn write(row: &CallView<'_>) -> String {
+    let operation = row.operation.map(|operation| operation.to_string());
+    operation.unwrap_or_default()
+}
 
-    /// The page's place, and the new one; its id if there is no place.
-    pub(super) fn page(&self) -> String {
-        let (Some(locale), Some(path)) = (self.locale, self.path) else {
-            return self.id.map_or_else(String::new, |id| format!("id {id}"));
-        };
-        let moved = { self.new_path }.map_or_else(String::new, |path| format!(" -> {path}"));
-        format!("{}{}", print::place(locale, path), print::harmless(&moved))
-    }
+/// The page's place, and the new one; its id if there is no place.
+pub(super) fn page(row: &CallView<'_>) -> String {
+    let (Some(locale), Some(path)) = (row.locale, row.path) else {
+        return row.id.map_or_else(String::new, |id| format!("id {id}"));
+    };
+    let moved = row
+        .new_path
+        .map_or_else(String::new, |path| format!(" -> {path}"));
+    format!("{}{}", print::place(locale, path), print::harmless(&moved))
+}
 
-    /// The lines of content that came and went.
-    pub(super) fn lines(&self) -> String {
-        match (self.lines_added, self.lines_removed) {
-            (0, 0) => String::new(),
-            (added, removed) => format!("+{added} -{removed}"),
-        }
+/// The lines of content that came and went.
+pub(super) fn lines(row: &CallView<'_>) -> String {
+    match (row.lines_added, row.lines_removed) {
+        (0, 0) => String::new(),
+        (added, removed) => format!("+{added} -{removed}"),
     }
 }
 

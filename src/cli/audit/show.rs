@@ -90,8 +90,8 @@ fn show_members(members: &[CallHistory]) {
         let row = CallView::new(call);
         table.row(vec![
             row.call.to_string().into(),
-            row.write().into(),
-            row.page().into(),
+            row::write(&row).into(),
+            row::page(&row).into(),
             row::ending(call),
         ]);
     }

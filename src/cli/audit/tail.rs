@@ -72,7 +72,12 @@ fn line(record: &Record, is_json: bool) -> String {
     if let Some(call) = record.call {
         let call = CallHistory::new(call, vec![record.clone()], false);
         let row = CallView::new(&call);
-        parts.extend([row.who(), row.tool(), row.write(), row.page()]);
+        parts.extend([
+            row::who(&row),
+            row::tool(&row),
+            row::write(&row),
+            row::page(&row),
+        ]);
     }
     parts.push(print::harmless(&record.says()));
     parts.retain(|part| !part.is_empty());

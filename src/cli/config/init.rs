@@ -11,7 +11,7 @@ use crate::cli::level::Levels;
 use crate::cli::prelude::*;
 use crate::cli::typing::{Prompter, Typing, is_like_key};
 use crate::config::{InitFile, Settings, file_place, parse_base_url};
-use crate::wiki::sentence;
+use crate::error::sentence;
 
 /// Arguments of `config init`.
 #[derive(Debug, clap::Args)]

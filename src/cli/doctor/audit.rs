@@ -30,7 +30,7 @@ pub(super) async fn found(
             format!("{store}: {error}"),
             format!(
                 "{}.",
-                crate::wiki::sentence(error.hint()).trim_end_matches('.')
+                crate::error::sentence(error.hint()).trim_end_matches('.')
             )
             .as_str(),
         )],

@@ -118,7 +118,7 @@ impl StandingApproval {
     }
 
     /// True if it never counts again.
-    pub(crate) fn has_ended(&self, now: OffsetDateTime) -> bool {
+    pub fn has_ended(&self, now: OffsetDateTime) -> bool {
         self.span()
             .is_none_or(|(given, ends)| ends <= now || given - now >= LIFE)
     }
@@ -140,14 +140,14 @@ pub(crate) type CheckedApproval = (String, Result<StandingApproval, AuditError>)
 
 /// The standing approvals of one wiki; other processes may work on the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Approvals {
+pub struct Approvals {
     store: Arc<dyn Store>,
     leases: LeaseQueue,
 }
 
 impl Approvals {
     /// Those of the wiki whose log this is. Nothing on the disk is touched.
-    pub(crate) fn of(log: &AuditLog) -> Self {
+    pub fn of(log: &AuditLog) -> Self {
         Self {
             store: Arc::clone(log.store()),
             leases: log.leases.clone(),
@@ -155,13 +155,13 @@ impl Approvals {
     }
 
     /// All documents, the oldest approval first; changes nothing.
-    pub(crate) async fn all(&self) -> Result<Vec<CheckedApproval>, AuditError> {
+    pub async fn all(&self) -> Result<Vec<CheckedApproval>, AuditError> {
         let store = Arc::clone(&self.store);
         blocking(move || read(&*store)).await
     }
 
     /// Those that would cover writes of this person now, the oldest first; changes nothing.
-    pub(crate) async fn valid_for(
+    pub async fn valid_for(
         &self,
         approver: &Approver,
     ) -> Result<Vec<StandingApproval>, AuditError> {
@@ -175,7 +175,7 @@ impl Approvals {
     }
 
     /// Ends those of these names, readable or not; gives those that were there.
-    pub(crate) async fn end(&self, names: Vec<String>) -> Result<Vec<String>, AuditError> {
+    pub async fn end(&self, names: Vec<String>) -> Result<Vec<String>, AuditError> {
         self.with_lease(move |store, fence| {
             let mut ended = Vec::new();
             for name in names {

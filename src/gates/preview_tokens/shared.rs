@@ -28,7 +28,7 @@ const MOST: usize = 1_000;
 
 /// The store of previews, and the gates under which they are given: under others they do not count.
 #[derive(Debug, Clone)]
-pub(crate) struct PreviewStore {
+pub struct PreviewStore {
     store: Arc<dyn Store>,
     gates: LineHash,
     /// The word for one of them.
@@ -59,7 +59,7 @@ struct UsedPreview {
 
 impl PreviewStore {
     /// The previews of a store; `None` where no other server reaches it from elsewhere.
-    pub(crate) fn new(store: &Arc<dyn Store>, gates: impl FnOnce() -> LineHash) -> Option<Self> {
+    pub fn new(store: &Arc<dyn Store>, gates: impl FnOnce() -> LineHash) -> Option<Self> {
         store.is_remote().then(|| Self {
             store: Arc::clone(store),
             gates: gates(),
@@ -69,7 +69,7 @@ impl PreviewStore {
     }
 
     /// The place of the questions to people, none of which counts as a preview.
-    pub(crate) fn of_questions(self) -> Self {
+    pub fn of_questions(self) -> Self {
         let gates = LineHash::new(format!("questions under {}", self.gates).as_bytes());
         Self {
             gates,
@@ -97,12 +97,7 @@ impl PreviewStore {
 impl Previews {
     /// Keeps a preview, with the call for which it was given, where other servers find it. One that cannot
     /// be kept does not count any more: its document may be there all the same.
-    pub(crate) async fn share(
-        &self,
-        place: Option<&PreviewStore>,
-        session: &SessionId,
-        token: &str,
-    ) {
+    pub async fn share(&self, place: Option<&PreviewStore>, session: &SessionId, token: &str) {
         let Some(place) = place else { return };
         let Some((preview, name)) = self.to_share(place, session, token) else {
             return;
@@ -152,7 +147,7 @@ impl Previews {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
-    pub(crate) async fn fetch(
+    pub async fn fetch(
         &self,
         place: Option<&PreviewStore>,
         session: &SessionId,
@@ -186,7 +181,7 @@ impl Previews {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
-    pub(crate) async fn shown_anywhere(
+    pub async fn shown_anywhere(
         &self,
         place: Option<&PreviewStore>,
         session: &SessionId,

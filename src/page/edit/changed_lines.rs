@@ -30,7 +30,7 @@ pub struct LineCounts {
 
 /// The lines of a text, each with its line feed.
 #[derive(Debug, Clone)]
-pub(crate) struct TextLines<'a> {
+pub struct TextLines<'a> {
     text: &'a str,
     /// Start of each line, and the end of the last one.
     starts: Vec<u32>,
@@ -38,7 +38,7 @@ pub(crate) struct TextLines<'a> {
 
 impl<'a> TextLines<'a> {
     /// The lines of a text.
-    pub(crate) fn new(text: &'a str) -> Self {
+    pub fn new(text: &'a str) -> Self {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let mut starts = Vec::with_capacity(line_feeds(text) + 2);
         starts.push(0);
@@ -49,17 +49,18 @@ impl<'a> TextLines<'a> {
         Self { text, starts }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of lines.
+    pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
     /// One of them, from 0.
-    pub(crate) fn line(&self, at: usize) -> &'a str {
+    pub fn line(&self, at: usize) -> &'a str {
         self.text(at..at + 1)
     }
 
     /// The text of some of them; nothing of those that are not there.
-    pub(crate) fn text(&self, lines: Range<usize>) -> &'a str {
+    pub fn text(&self, lines: Range<usize>) -> &'a str {
         let offset = |at: usize| {
             let start = self.starts.get(at).copied()?;
             usize::try_from(start).ok()
@@ -80,7 +81,7 @@ impl Index<usize> for TextLines<'_> {
 
 /// The lines that differ between two texts.
 #[derive(Debug, Default)]
-pub(crate) struct LineDiff {
+pub struct LineDiff {
     /// Lines of the old text and the lines of the new one that replace them, in order. At least one
     /// unchanged line is between two of them.
     pub(crate) regions: Vec<(Range<usize>, Range<usize>)>,
@@ -90,7 +91,7 @@ pub(crate) struct LineDiff {
 
 impl LineDiff {
     /// Compares the lines of two texts.
-    pub(crate) fn new(old: &TextLines, new: &TextLines) -> Self {
+    pub fn new(old: &TextLines, new: &TextLines) -> Self {
         let most = old.len().min(new.len());
         let is_same = |at: &usize| old.line(*at) == new.line(*at);
         let before = (0..most).take_while(is_same).count();
@@ -120,7 +121,8 @@ impl LineDiff {
         changed
     }
 
-    pub(crate) fn counts(&self) -> LineCounts {
+    /// The number of lines that came and went.
+    pub fn counts(&self) -> LineCounts {
         let count =
             |of: fn(&(Range<usize>, Range<usize>)) -> usize| self.regions.iter().map(of).sum();
         LineCounts {

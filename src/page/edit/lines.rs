@@ -10,7 +10,7 @@ const AROUND: usize = 3;
 
 /// The first line of a difference that shows more than differs. It begins as a line of `git diff`
 /// does, so that whatever reads patches passes over it.
-pub(crate) const COARSE: &str = "diff is coarse: the texts are too long to be compared in time, so lines that stay may be shown as removed and added";
+pub const COARSE: &str = "diff is coarse: the texts are too long to be compared in time, so lines that stay may be shown as removed and added";
 
 /// Two texts with the lines that differ between them; holds a few bytes a line, not the difference.
 #[derive(Debug)]

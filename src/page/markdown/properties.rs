@@ -41,7 +41,7 @@ impl Property {
 /// The properties of a page's source, in its order; for a repeated name, the first value.
 ///
 /// ```
-/// use wikijs_gate::page::{Property, properties};
+/// use wikijs_gate_core::page::{Property, properties};
 ///
 /// let found = properties("---\nstatus: review\nowners: [ann, bo]\n---\n\n# Page\n");
 /// assert_eq!(found[0], ("status".to_owned(), Property::Text("review".to_owned())));

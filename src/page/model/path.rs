@@ -197,7 +197,7 @@ fn is_unfit(c: char) -> bool {
 
 /// Characters that show nothing, break a line where none is to be seen, or turn the direction of
 /// what follows: two paths that look the same must be the same.
-pub(crate) const fn is_invisible(c: char) -> bool {
+pub const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
@@ -326,13 +326,13 @@ impl Prefix {
     }
 
     /// True if it is a place below a folder.
-    pub(crate) fn is_below(&self, folder: &PagePath) -> bool {
+    pub fn is_below(&self, folder: &PagePath) -> bool {
         self.path.is_within(folder)
     }
 
     /// The prefix as places are compared with it that [`fold_place`] made.
     #[must_use]
-    pub(crate) fn folded(&self) -> Self {
+    pub fn folded(&self) -> Self {
         let locale = self.locale.as_ref();
         Self {
             locale: locale.map(|locale| Locale::as_stored(fold(locale.as_str()))),
@@ -342,7 +342,7 @@ impl Prefix {
 }
 
 /// A place without regard to case and Unicode form, to be compared with folded prefixes.
-pub(crate) fn fold_place(locale: &Locale, path: &PagePath) -> (Locale, PagePath) {
+pub fn fold_place(locale: &Locale, path: &PagePath) -> (Locale, PagePath) {
     let locale = Locale::as_stored(fold(locale.as_str()));
     (locale, PagePath::new(&fold(path.as_str())))
 }

@@ -15,7 +15,7 @@ pub(in crate::page) fn percent_decoded(text: &str) -> String {
 }
 
 /// A text with its codes decoded; `None` if one is broken.
-pub(crate) fn percent_decoded_whole(text: &str) -> Option<String> {
+pub fn percent_decoded_whole(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
     for part in parts {
@@ -33,7 +33,7 @@ pub(in crate::page) fn coded_byte(text: &str) -> Option<u8> {
 }
 
 /// Adds a character percent-encoded.
-pub(crate) fn push_coded(text: &mut String, c: char) {
+pub fn push_coded(text: &mut String, c: char) {
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
         // Writing to a string cannot fail.
         let _ = write!(text, "%{byte:02X}");

@@ -3,7 +3,7 @@
 /// A tag, or several by a pattern in which `*` stands for any text.
 ///
 /// ```
-/// use wikijs_gate::page::TagPattern;
+/// use wikijs_gate_core::page::TagPattern;
 ///
 /// assert!(TagPattern::new("proj/*").matches("proj/alpha/x"));
 /// assert!(!TagPattern::new("proj/*").matches("proj"));

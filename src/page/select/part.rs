@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 16;
 /// last index it names all parts of that kind, to be listed: `heading:h2[0]/block:code`.
 ///
 /// ```
-/// use wikijs_gate::page::PartSelector;
+/// use wikijs_gate_core::page::PartSelector;
 ///
 /// let part = PartSelector::parse("heading:h2[0]/block:code[1]?full=true").unwrap();
 /// assert_eq!((part.steps.len(), part.is_full), (2, true));

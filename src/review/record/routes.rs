@@ -11,7 +11,7 @@ use axum::routing::get;
 use super::super::form::FormFields;
 use super::super::markup::Frame;
 use super::super::reply::{BrowserResponse, BrowserResult, page, plain, see_other, trouble};
-use super::super::visitor::{Reviews, SentForm, Visitor, broken};
+use super::super::visitor::{Reviews, SentForm, Visitor, broken, failed};
 use super::call::{self, RecordLinks};
 use super::reader::RecordReadError;
 use super::selection::Selection;
@@ -143,7 +143,7 @@ async fn frame(reviews: &Reviews, visitor: &Visitor) -> Frame {
 impl From<RecordReadError> for BrowserResponse {
     fn from(why: RecordReadError) -> Self {
         match why {
-            RecordReadError::Busy(failure) => failure.into(),
+            RecordReadError::Busy(failure) => failed(failure),
             RecordReadError::Fault(fault) => {
                 broken(&format!("The record could not be read: {fault}."))
             }

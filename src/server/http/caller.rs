@@ -14,7 +14,7 @@ use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::delegates::delegations::Delegations;
 use super::super::mcp::caller::CallerContext;
-use super::super::mcp::site_directory::VisibleSites;
+use super::super::mcp::site_directory::{Directory, VisibleSites};
 use super::super::site::Site;
 use super::address::origin_of;
 use super::apps::Apps;
@@ -195,14 +195,14 @@ impl Callers {
             review: page_host::url_for(&self.state, peer, headers),
             ..CallerContext::alone(app, called_in)
         };
-        context.sites = Some(Arc::new(SeenSites {
+        context.sites = Some(Arc::new(Directory(SeenSites {
             callers: Arc::clone(self),
             own: context.clone(),
             site: site.number(),
             has_own_key: settings.has_caller_keys,
             session: session.clone(),
             delegations,
-        }));
+        })));
         Ok(HttpCaller {
             rate: rate.unwrap_or(u32::MAX).min(settings.rate),
             context,

@@ -27,7 +27,7 @@ use super::super::site::{Site, Sites};
 use super::caller::CallerContext;
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
-use super::site_directory::OwnSites;
+use super::site_directory::{Directory, OwnSites};
 use super::subscriptions::{self, Subscriptions};
 use super::{elicit, methods, progress, prompts, resources, result, tasks};
 use crate::audit::CallId;
@@ -97,7 +97,7 @@ impl Handler {
         let app = site.app();
         let sites = OwnSites::new(Arc::clone(&app), &self.sites, session);
         Some(CallerContext {
-            sites: Some(Arc::new(sites)),
+            sites: Some(Arc::new(Directory(sites))),
             called: self.site.clone(),
             family: Some(Arc::new(Delegations::over_stdio(&site))),
             ..CallerContext::alone(app, session.clone())

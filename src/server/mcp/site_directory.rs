@@ -66,18 +66,26 @@ impl VisibleSites for OwnSites {
 /// The only site of a command.
 pub fn site_of(app: &Arc<App>, caller: &Caller) -> Arc<dyn SiteDirectory> {
     let sites = Sites::only(Arc::clone(app));
-    Arc::new(OwnSites::new(Arc::clone(app), &sites, &caller.session))
+    Arc::new(Directory(OwnSites::new(
+        Arc::clone(app),
+        &sites,
+        &caller.session,
+    )))
 }
 
+/// Tells of the sites that a caller may see.
+#[derive(Debug)]
+pub(in crate::server) struct Directory<T>(pub(in crate::server) T);
+
 #[async_trait::async_trait]
-impl<T: VisibleSites> SiteDirectory for T {
+impl<T: VisibleSites> SiteDirectory for Directory<T> {
     async fn list(&self, caller: &Caller) -> Vec<Value> {
-        let all: Vec<CallerContext> = self.all().collect();
+        let all: Vec<CallerContext> = self.0.all().collect();
         join_all(all.iter().map(|visit| overview(visit, caller))).await
     }
 
     async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value, Failure>> {
-        let visit = find(self, name)?;
+        let visit = find(&self.0, name)?;
         let reader = ResourceReader {
             visit: &visit,
             caller: at(&visit, caller),
@@ -92,7 +100,7 @@ impl<T: VisibleSites> SiteDirectory for T {
         name: Option<&str>,
         message: Option<ExchangeMessage>,
     ) -> Option<Result<Value, Failure>> {
-        let visit = find(self, name)?;
+        let visit = find(&self.0, name)?;
         let caller = at(&visit, caller);
         Some(match message {
             Some(message) => answer_peer(&visit, &caller, message).await,

@@ -39,7 +39,7 @@ impl LocalStore {
 
 impl Documents for LocalStore {
     fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         self.documents_read
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let path = self.document_path(kind, name);
@@ -114,7 +114,7 @@ impl Documents for LocalStore {
     }
 
     fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         self.documents_listed
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         fs::list(&self.document_directory(kind), ending(kind))

@@ -29,9 +29,7 @@ pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
 }
 
 /// The entries of a directory; none if it does not exist.
-pub(crate) fn entries(
-    directory: &Path,
-) -> io::Result<impl Iterator<Item = io::Result<DirEntry>> + use<>> {
+pub fn entries(directory: &Path) -> io::Result<impl Iterator<Item = io::Result<DirEntry>> + use<>> {
     let entries = match read_dir(directory) {
         Ok(entries) => Some(entries),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -102,7 +100,7 @@ fn check_owner(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a file beside this one and gives it its name, so that nobody sees half of it; synced.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     make_dir(directory)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -139,7 +137,7 @@ pub(crate) fn read_at_most(file: &File, most: u64) -> io::Result<Option<Vec<u8>>
 
 /// The files of a directory whose names end so, by their names without that ending. Others are
 /// ignored, and so are those that go meanwhile.
-pub(crate) fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreError> {
+pub fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreError> {
     let failed = |error: io::Error| StoreError::at(directory, "list a directory", &error);
     let mut listed = Vec::new();
     for entry in entries(directory).map_err(failed)? {

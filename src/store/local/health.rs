@@ -14,7 +14,7 @@ use crate::private_files::FileOwner;
 use crate::store::{Store, StoreError, StoreHealth};
 
 impl Store for LocalStore {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     fn is_remote(&self) -> bool {
         self.root.join("remote").exists()
     }

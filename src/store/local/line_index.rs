@@ -43,72 +43,72 @@ pub(crate) type LineKey = (u8, i64);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexedRun {
     /// Up to this byte.
-    pub(crate) length: u64,
+    pub length: u64,
     /// The end of the run up to there, which has the hash of its last line.
-    pub(crate) hash: Vec<u8>,
+    pub hash: Vec<u8>,
     /// Number of lines.
-    pub(crate) lines: u64,
+    pub lines: u64,
     /// Those of them that cannot be read.
-    pub(crate) unreadable: u64,
+    pub unreadable: u64,
     /// The latest time of a line so far, in nanoseconds.
-    pub(crate) latest: i64,
+    pub latest: i64,
 }
 
 /// A line that is added.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexedLine {
     /// Its first byte.
-    pub(crate) start: u64,
+    pub start: u64,
     /// Its number, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
     /// What it is about.
-    pub(crate) keys: Vec<LineKey>,
+    pub keys: Vec<LineKey>,
 }
 
 /// A call, as all its lines so far tell it.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexedCall {
     /// The call.
-    pub(crate) call: i64,
+    pub call: i64,
     /// The time of its first line, in nanoseconds.
-    pub(crate) began: i64,
+    pub began: i64,
     /// Its facts that are counted, in the asker's own words; calls of one label are counted together.
-    pub(crate) label: String,
+    pub label: String,
     /// The id of its page.
-    pub(crate) page: Option<i64>,
+    pub page: Option<i64>,
 }
 
 /// An addition: the next lines of a run, and every call that they are of.
 #[derive(Debug, Default)]
 pub(crate) struct IndexedBatch {
     /// The lines.
-    pub(crate) lines: Vec<IndexedLine>,
+    pub lines: Vec<IndexedLine>,
     /// The calls.
-    pub(crate) calls: Vec<IndexedCall>,
+    pub calls: Vec<IndexedCall>,
 }
 
 /// Where a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LinePlace {
     /// The name of the run.
-    pub(crate) run: String,
+    pub run: String,
     /// The line's first byte.
-    pub(crate) start: u64,
+    pub start: u64,
     /// The line's number, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
 }
 
 /// Some calls by their beginnings: from a time, before a time, and before another call; of one page or of all.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CallRange {
     /// Begun then or later, in nanoseconds.
-    pub(crate) since: Option<i64>,
+    pub since: Option<i64>,
     /// Begun before then.
-    pub(crate) until: Option<i64>,
+    pub until: Option<i64>,
     /// Before this time and call.
-    pub(crate) before: Option<(i64, i64)>,
+    pub before: Option<(i64, i64)>,
     /// Of the page with this id.
-    pub(crate) page: Option<i64>,
+    pub page: Option<i64>,
 }
 
 impl CallRange {

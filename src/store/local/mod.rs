@@ -35,7 +35,7 @@
 mod backup;
 mod blobs;
 mod documents;
-pub(crate) mod fs;
+pub mod fs;
 mod health;
 mod leases;
 pub(crate) mod line_index;
@@ -52,27 +52,27 @@ use super::{MIRROR, StoreError};
 
 /// The files of one wiki.
 #[derive(Debug, Clone)]
-pub(crate) struct LocalStore {
+pub struct LocalStore {
     root: PathBuf,
     wiki: PathBuf,
     /// The number of documents that were read.
-    #[cfg(test)]
-    pub(crate) documents_read: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    #[cfg(any(test, feature = "testing"))]
+    pub documents_read: std::sync::Arc<std::sync::atomic::AtomicUsize>,
     /// The number of times that documents were listed.
-    #[cfg(test)]
-    pub(crate) documents_listed: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    #[cfg(any(test, feature = "testing"))]
+    pub documents_listed: std::sync::Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl LocalStore {
     /// The files in this directory of a root; without one only what all wikis share. Touches nothing
     /// on the disk.
-    pub(crate) fn new(root: &Path, wiki: &str) -> Self {
+    pub fn new(root: &Path, wiki: &str) -> Self {
         Self {
             root: root.to_owned(),
             wiki: root.join(wiki),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             documents_read: std::sync::Arc::default(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             documents_listed: std::sync::Arc::default(),
         }
     }
@@ -82,16 +82,16 @@ impl LocalStore {
         Self {
             wiki: self.wiki.join(MIRROR),
             root: self.root.clone(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             documents_read: std::sync::Arc::clone(&self.documents_read),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             documents_listed: std::sync::Arc::clone(&self.documents_listed),
         }
     }
 
     /// The same, as if other servers reached it and all that lies in its root from elsewhere.
-    #[cfg(test)]
-    pub(crate) fn remote(self) -> Self {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn remote(self) -> Self {
         std::fs::write(self.root.join("remote"), "").unwrap();
         self
     }
@@ -110,7 +110,7 @@ impl LocalStore {
 
 impl StoreError {
     /// Turns a disk error into ours, and logs the path in the program's own log.
-    pub(crate) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
+    pub fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
         tracing::error!(path = %path.display(), %error, "store: cannot {doing}");
         if is_without_locks(error) {
             return Self::NoLocks;

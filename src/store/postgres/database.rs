@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A database, with the connections of this process to it and a thread for them.
 #[derive(Debug)]
-pub(crate) struct Database {
+pub struct Database {
     pool: Arc<ConnectionPool>,
     /// `None` when it is being dropped.
     runtime: Option<Runtime>,
@@ -59,7 +59,7 @@ impl Database {
     }
 
     /// The one of an address, which all of this process share as long as one of them has it.
-    pub(crate) fn shared(
+    pub fn shared(
         address: DatabaseAddress,
         password: Option<SecretSource>,
     ) -> Result<Arc<Self>, &'static str> {
@@ -75,7 +75,7 @@ impl Database {
     }
 
     /// Connects to nothing yet. The fault is a sentence's end.
-    pub(crate) fn new(
+    pub fn new(
         address: DatabaseAddress,
         password: Option<SecretSource>,
     ) -> Result<Self, &'static str> {
@@ -103,7 +103,7 @@ impl Database {
     }
 
     /// Makes our tables, or brings them up to this version.
-    pub(crate) fn migrate(&self) -> Result<Migrated, StoreError> {
+    pub fn migrate(&self) -> Result<Migrated, StoreError> {
         let pool = Arc::clone(&self.pool);
         let done = self.spawn(async move {
             let mut open = pool
@@ -117,13 +117,13 @@ impl Database {
     }
 
     /// The rights that this program needs and has not, each in words.
-    pub(crate) fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
+    pub fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
         self.texts(schema::MISSING_RIGHTS)
     }
 
     /// Says in a sentence's end that a failover may lose what was synced, if the database has standby servers and
     /// none is synchronous.
-    pub(crate) fn failover_risk(&self) -> Result<Option<String>, StoreError> {
+    pub fn failover_risk(&self) -> Result<Option<String>, StoreError> {
         let standbys = self.texts(schema::ASYNCHRONOUS_STANDBYS)?;
         Ok(standbys.first().map(|number| {
             format!(
@@ -147,7 +147,7 @@ impl Database {
     }
 
     /// The names of the wikis that have runs, in order.
-    pub(crate) fn wikis(&self) -> Result<Vec<String>, StoreError> {
+    pub fn wikis(&self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT DISTINCT wiki COLLATE \"C\" FROM @.run ORDER BY 1";
         let rows = self.ask(Statement::new(sql))?;
         rows.iter().map(|row| column(row, 0)).collect()

@@ -26,7 +26,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub(crate) use database::Database;
+pub use database::Database;
 #[cfg(test)]
 use schema::Migrated;
 

@@ -52,11 +52,11 @@ const FOREIGN: StoreError =
 
 /// The version of the tables, before and now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Migrated {
+pub struct Migrated {
     /// The version before; 0 if there were none.
-    pub(crate) from: usize,
+    pub from: usize,
     /// The version now.
-    pub(crate) to: usize,
+    pub to: usize,
 }
 
 /// A statement with our schema in it, whose name needs no quotes but may be a word of SQL.

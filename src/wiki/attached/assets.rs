@@ -44,7 +44,7 @@ pub struct AssetFolder {
 
 impl Wiki {
     /// The locale that read scopes and gates take assets to be in.
-    pub(crate) fn locale_of_assets(&self) -> &Locale {
+    pub fn locale_of_assets(&self) -> &Locale {
         &self.settings.default_locale
     }
 

@@ -53,13 +53,13 @@ impl Wiki {
 /// Sends to a wiki. The writer alone owns a sender: who holds a [`Wiki`] can only read.
 ///
 /// ```compile_fail,E0599
-/// fn two(sender: &wikijs_gate::wiki::Sender) -> wikijs_gate::wiki::Sender {
+/// fn two(sender: &wikijs_gate_core::wiki::Sender) -> wikijs_gate_core::wiki::Sender {
 ///     sender.clone()
 /// }
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn by_a_reader(wiki: &wikijs_gate::wiki::Wiki, step: wikijs_gate::gates::SureStep) {
+/// async fn by_a_reader(wiki: &wikijs_gate_core::wiki::Wiki, step: wikijs_gate_core::gates::SureStep) {
 ///     wiki.send(step).await;
 /// }
 /// ```
@@ -74,8 +74,8 @@ pub struct Sender {
 /// record before:
 ///
 /// ```
-/// use wikijs_gate::audit::{AuditEntry, AuditLog};
-/// use wikijs_gate::{gates::Permit, wiki::Sending};
+/// use wikijs_gate_core::audit::{AuditEntry, AuditLog};
+/// use wikijs_gate_core::{gates::Permit, wiki::Sending};
 ///
 /// async fn in_order(audit: &AuditLog, entry: AuditEntry, permit: &mut Permit, sending: &Sending) {
 ///     let on_record = audit.attempt(entry, &[]).await.unwrap();
@@ -87,8 +87,8 @@ pub struct Sender {
 /// The same lines, sent before it is on record, are no program:
 ///
 /// ```compile_fail,E0425
-/// use wikijs_gate::audit::{AuditEntry, AuditLog};
-/// use wikijs_gate::{gates::Permit, wiki::Sending};
+/// use wikijs_gate_core::audit::{AuditEntry, AuditLog};
+/// use wikijs_gate_core::{gates::Permit, wiki::Sending};
 ///
 /// async fn swapped(audit: &AuditLog, entry: AuditEntry, permit: &mut Permit, sending: &Sending) {
 ///     let step = permit.next_step(on_record).unwrap();
@@ -100,14 +100,14 @@ pub struct Sender {
 /// Nor are they where one step is sent twice, or one record stands for two steps:
 ///
 /// ```compile_fail,E0382
-/// async fn twice(step: wikijs_gate::gates::SureStep, sending: &wikijs_gate::wiki::Sending) {
+/// async fn twice(step: wikijs_gate_core::gates::SureStep, sending: &wikijs_gate_core::wiki::Sending) {
 ///     sending.send(step).await;
 ///     sending.send(step).await;
 /// }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// use wikijs_gate::{audit::OnRecord, gates::Permit};
+/// use wikijs_gate_core::{audit::OnRecord, gates::Permit};
 ///
 /// fn two_of_one(on_record: OnRecord, permit: &mut Permit) {
 ///     let (one, two) = (permit.next_step(on_record), permit.next_step(on_record));
@@ -123,10 +123,7 @@ impl Sender {
     ///
     /// # Errors
     /// One sentence about the setting that cannot be used.
-    pub(crate) fn with_wiki(
-        settings: WikiSettings,
-        run: &str,
-    ) -> Result<(Arc<Wiki>, Self), String> {
+    pub fn with_wiki(settings: WikiSettings, run: &str) -> Result<(Arc<Wiki>, Self), String> {
         let wiki = Arc::new(Wiki::new(settings, run)?);
         let sender = Self {
             wiki: Arc::new(wiki.unbounded()),
@@ -136,7 +133,7 @@ impl Sender {
 
     /// A sender to the same wiki with another key.
     #[expect(clippy::unused_self, reason = "only who holds one may make another")]
-    pub(crate) fn for_key(&self, wiki: &Wiki) -> Self {
+    pub fn for_key(&self, wiki: &Wiki) -> Self {
         let wiki = Arc::new(wiki.unbounded());
         Self { wiki }
     }

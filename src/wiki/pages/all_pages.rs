@@ -91,7 +91,7 @@ impl AllPages {
 }
 
 /// The oldest time of a list whose tags are believed.
-pub(crate) fn a_moment_ago() -> Instant {
+pub fn a_moment_ago() -> Instant {
     let now = Instant::now();
     now.checked_sub(TAGS_LIFE).unwrap_or(now)
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::all_pages::AllPages;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, sentence};
 use crate::nearest::{most_alike, name_likeness};
 use crate::page::{Interpretation, Locale, PagePath, PageReading, Reference, escaped};
 use crate::wiki::{Wiki, WikiError};
@@ -67,7 +67,7 @@ pub enum Unresolved {
 
 impl From<Unresolved> for Failure {
     fn from(unresolved: Unresolved) -> Self {
-        let message = super::super::sentence(&unresolved.to_string());
+        let message = sentence(&unresolved.to_string());
         match unresolved {
             Unresolved::NotFound { nearest } => {
                 let nearest = (!nearest.is_empty()).then(|| json!(nearest));

@@ -106,12 +106,12 @@ impl ApiKey {
     }
 
     /// Its text, for searching places where it must not be.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         self.secret.expose_secret()
     }
 
     /// A digest that distinguishes keys; the key cannot be recovered from it.
-    pub(crate) fn digest(&self) -> [u8; 32] {
+    pub fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.secret.expose_secret()).into()
     }
 

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use graphql_client::GraphQLQuery as _;
 
 use super::super::client::{Wiki, encode};
-use super::super::error::{WikiError, sentence};
+use super::super::error::WikiError;
 use super::super::operations::generated::{UserProfile, user_profile};
 use super::super::transport::classify::read_query;
 use super::key_state::KeyStatus;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, sentence};
 
 /// Time that an answer waits for the key's standing.
 const PATIENCE: Duration = Duration::from_secs(2);

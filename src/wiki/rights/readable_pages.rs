@@ -104,7 +104,7 @@ impl Wiki {
     /// The same wiki with the same key and without bounds. Only for settling a write: its outcome
     /// must not be misjudged because a page is hidden now. Nothing read here goes to a caller.
     #[must_use]
-    pub(crate) fn unbounded(&self) -> Self {
+    pub fn unbounded(&self) -> Self {
         self.bounded(ReadScope::default())
     }
 

@@ -6,10 +6,7 @@ use reqwest::{RequestBuilder, StatusCode};
 ///
 /// # Errors
 /// Why there is no such answer, as the end of a sentence about the server.
-pub(crate) async fn fetch(
-    request: RequestBuilder,
-    most: usize,
-) -> Result<(StatusCode, Vec<u8>), String> {
+pub async fn fetch(request: RequestBuilder, most: usize) -> Result<(StatusCode, Vec<u8>), String> {
     let read = async {
         let mut answer = request.send().await?;
         let status = answer.status();

@@ -30,7 +30,7 @@ pub struct ClientCertificate {
 impl ClientCertificate {
     /// A certificate, with those that vouch for it, and its key, in PEM; the digest tells it from
     /// others.
-    pub(crate) fn new(pem: &[u8], digest: String) -> Option<Self> {
+    pub fn new(pem: &[u8], digest: String) -> Option<Self> {
         let identity = Identity::from_pem(pem).ok()?;
         Some(Self { identity, digest })
     }
@@ -110,7 +110,7 @@ impl fmt::Debug for Proxy {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub(crate) fn authorities(pem: &[u8]) -> Result<Vec<Certificate>, &'static str> {
+pub fn authorities(pem: &[u8]) -> Result<Vec<Certificate>, &'static str> {
     Certificate::from_pem_bundle(pem)
         .ok()
         .filter(|authorities| !authorities.is_empty())
@@ -122,7 +122,7 @@ pub(crate) fn authorities(pem: &[u8]) -> Result<Vec<Certificate>, &'static str> 
 ///
 /// # Errors
 /// The line and what is wrong with it; no value is in there.
-pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
+pub fn headers(text: &str) -> Result<HeaderMap, String> {
     header_lines(text, is_ours)
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
 ///
 /// # Errors
 /// The line and what is wrong with it; no value is in there.
-pub(crate) fn header_lines(text: &str, is_taken: fn(&str) -> bool) -> Result<HeaderMap, String> {
+pub fn header_lines(text: &str, is_taken: fn(&str) -> bool) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     let lines = (1..).zip(text.lines().map(str::trim));
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {

@@ -7,7 +7,7 @@ const LARGE: usize = 64 * 1024;
 
 /// Runs work whose time grows with this many bytes. If there are other threads, they take over this
 /// one's other tasks meanwhile.
-pub(crate) fn aside<T>(bytes: usize, act: impl FnOnce() -> T) -> T {
+pub fn aside<T>(bytes: usize, act: impl FnOnce() -> T) -> T {
     let has_others = Handle::try_current()
         .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
     if bytes > LARGE && has_others {

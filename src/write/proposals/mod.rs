@@ -26,7 +26,7 @@ use last::{Last, ProposalSubject};
 use quota::{bytes, no_room};
 
 pub(super) use quota::ProposalQuota;
-pub(crate) use standing::MAX_LISTED;
+pub use standing::MAX_LISTED;
 pub use standing::{ListedProposal, ListedState};
 
 /// The most bytes that the states of a proposed set take.

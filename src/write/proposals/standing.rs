@@ -13,7 +13,7 @@ use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::AllPages;
 
 /// The most proposals that a list shows at once.
-pub(crate) const MAX_LISTED: usize = 50;
+pub const MAX_LISTED: usize = 50;
 /// The longest wait for the list of pages: lists of proposals are shown without a wiki as well.
 const LONGEST_LOOK: Duration = Duration::from_secs(3);
 

@@ -50,7 +50,7 @@ pub use proposal::{Apply, values::unfit_field};
 pub use push::Push;
 pub use restore::PageRestore;
 pub use restore_part::RestorePart;
-pub(crate) use target::no_asset;
+pub use target::no_asset;
 pub use undo::UndoRequest;
 pub use undo_client::UndoClient;
 pub use update::{FormerState, Update};

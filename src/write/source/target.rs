@@ -69,7 +69,7 @@ pub(super) fn no_comment() -> Failure {
 }
 
 /// The failure if no such asset is there.
-pub(crate) fn no_asset() -> Failure {
+pub fn no_asset() -> Failure {
     Failure::new(Code::PageNotFound, "There is no such asset.")
         .hint("Check path: wikijs_list_assets lists folders and assets.")
 }

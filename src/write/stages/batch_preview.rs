@@ -7,8 +7,8 @@ use crate::wiki::{Wiki, aside};
 use crate::words::counted;
 
 use super::check::{SetCheck, diff_of};
-use crate::view::ChangeView;
-use crate::write::answer::{MAX_LINES, Preview, SAMPLES};
+use crate::view::{ChangeView, SAMPLES};
+use crate::write::answer::{MAX_LINES, Preview};
 use crate::write::caller::Extent;
 use crate::write::source::digest;
 

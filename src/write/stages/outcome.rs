@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Operation, Proof, Warning, is_blank};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, sentence};
 use crate::page::{Field, escaped};
-use crate::wiki::{WikiError, sentence};
+use crate::wiki::WikiError;
 
 use super::verify::Settled;
 

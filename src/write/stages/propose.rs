@@ -11,10 +11,10 @@ use crate::write::drafts;
 use crate::write::proposals::Proposals;
 
 /// The warning that a set was left open.
-pub(crate) const PROPOSED: &str = "proposed";
+pub const PROPOSED: &str = "proposed";
 
 /// The warning that an undo was proposed before and waits.
-pub(crate) const WAITS: &str = "waits_already";
+pub const WAITS: &str = "waits_already";
 
 /// Keeps a set as a proposal, if there is something to do; on record. A note says where people
 /// decide on it.
