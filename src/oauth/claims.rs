@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use url::Url;
 
+use crate::page::is_invisible;
+
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
 
@@ -105,12 +107,16 @@ fn words(value: Option<&Value>, by_spaces: bool) -> Vec<String> {
     }
 }
 
-/// A name without what could be taken for other parts of a record, and with an `@`: an address if the
-/// issuer says that it is verified, else the issuer's host behind what is often the person's own choice.
+/// A name without what could be taken for other parts of a record, or what nobody sees, and with an `@`: an
+/// address if the issuer says that it is verified, else the issuer's host behind what is often the person's own
+/// choice. An address that does not fit is none: its beginning would be another one.
 fn name(shown: &str, verified: Option<&str>, issuer: &str) -> String {
-    let is_address = verified.is_some_and(|email| email == shown && email.contains('@'));
+    let fits = |email: &str| email.contains('@') && email.chars().count() <= LONGEST_NAME;
+    let is_address = verified.is_some_and(|email| email == shown && fits(email));
     let is_plain = |c: char| {
-        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+') || is_address && c == '@'
+        c.is_alphanumeric() && !is_invisible(c)
+            || matches!(c, '-' | '_' | '.' | '+')
+            || is_address && c == '@'
     };
     let plain = shown.chars().take(LONGEST_NAME);
     let plain: String = plain.map(|c| if is_plain(c) { c } else { '-' }).collect();
@@ -166,9 +172,22 @@ mod tests {
                 "ada@x.org",
             ),
             (json!({ "name": "Ada L" }), "Ada-L@id.example"),
+            // Letters that show nothing are not in it, so that no two people are shown alike.
+            (
+                json!({ "preferred_username": "a\u{3164}d\u{ffa0}a" }),
+                "a-d-a@id.example",
+            ),
         ] {
             assert_eq!(person(&claims, "groups").name, name, "{claims}");
         }
+    }
+
+    #[test]
+    fn the_beginning_of_an_address_is_not_taken_for_another_one() {
+        let address = format!("{}@corp.example.evil.org", "x".repeat(51));
+        let claims = json!({ "email": address, "email_verified": true });
+        let name = person(&claims, "groups").name;
+        assert_eq!(name, format!("{}-corp.example@id.example", "x".repeat(51)));
     }
 
     #[test]
