@@ -92,9 +92,14 @@ pub(super) async fn client(
             "this token is for /metrics alone; tools are called with the token of an agent"
         }));
     }
-    let person = client.as_ref().and_then(|client| client.person.as_ref());
-    if let Some(person) = person.filter(|person| person.lacks.read) {
-        return Err(HttpRefusal::lacking_scope(person.lacks.write));
+    let lacking = client.as_ref().and_then(|client| {
+        let lacks = client.person.as_ref()?.lacks;
+        // The next token comes in place of this one: whoever may write needs both scopes in it.
+        let needs_write = lacks.write || !client.may.read_only;
+        lacks.read.then_some(needs_write)
+    });
+    if let Some(needs_write) = lacking {
+        return Err(HttpRefusal::lacking_scope(needs_write));
     }
     let site = callers.site(site.as_ref().map(|site| &*site.0), client.as_deref())?;
     let caller = callers.identify(peer, site, client, request.headers())?;

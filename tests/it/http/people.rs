@@ -388,6 +388,8 @@ async fn scopes_bound_a_grant_and_all_that_are_missing_are_named_at_once() {
     };
     let nothing = issuer.caller(json!({ "scope": "openid" }));
     insufficient(&ask(&server, &nothing).await, "wiki:read wiki:write");
+    let writer = issuer.caller(json!({ "scope": "wiki:write" }));
+    insufficient(&ask(&server, &writer).await, "wiki:read wiki:write");
     let reader = issuer.caller(json!({ "scope": "wiki:read" }));
     assert_eq!(ask(&server, &reader).await.status, 200);
     lacks(&server.tools(&reader).await.join(" "), UPDATE);
