@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
+use super::super::clients::secret::TOKEN_PREFIX;
 use super::super::delegates::delegations::Delegations;
 use super::super::mcp::caller::CallerContext;
 use super::super::mcp::site_directory::{Directory, VisibleSites};
@@ -23,7 +24,8 @@ use super::state::HttpState;
 use super::{page_host, token};
 use crate::audit::{ClientId, Role};
 use crate::gates::SessionId;
-use crate::oauth::is_of_issuer;
+use crate::oauth::{OauthSettings, is_of_issuer};
+use crate::review::LINK_PREFIX;
 use crate::write::Family;
 
 /// The header that carries the caller's own key of the wiki.
@@ -151,12 +153,9 @@ impl Callers {
         let (apps, app) = self.apps(&site);
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
         let named = client.as_ref().map(|client| client.subject());
-        if let (Some(oauth), Some(key)) = (&settings.oauth, headers.get(CALLER_KEY))
-            && is_of_issuer(key.to_str().unwrap_or_default(), &oauth.issuer)
-        {
-            return Err(HttpRefusal::bad_request(
-                "X-Wiki-Api-Token holds a token of the issuer, which goes into Authorization and never to the wiki; it takes a key of the wiki",
-            ));
+        if let Some(key) = headers.get(CALLER_KEY).and_then(|key| key.to_str().ok()) {
+            let misplaced = misplaced(key, settings.oauth.as_deref());
+            misplaced.map_or(Ok(()), |why| Err(HttpRefusal::bad_request(why)))?;
         }
         let own = own_key(&apps, name, headers, settings.has_caller_keys)?;
         let (app, owner, subject) = match own {
@@ -287,6 +286,19 @@ impl VisibleSites for SeenSites {
     }
 }
 
+/// The reason why a text is another secret than a key of the wiki, and must not go there.
+fn misplaced(key: &str, oauth: Option<&OauthSettings>) -> Option<&'static str> {
+    if oauth.is_some_and(|oauth| is_of_issuer(key, &oauth.issuer)) {
+        return Some(
+            "X-Wiki-Api-Token holds a token of the issuer, which goes into Authorization and never to the wiki; it takes a key of the wiki",
+        );
+    }
+    let is_ours = key.starts_with(TOKEN_PREFIX) || key.starts_with(LINK_PREFIX);
+    is_ours.then_some(
+        "X-Wiki-Api-Token holds a secret of this server, which never goes to the wiki; a client's token goes into Authorization, and a key of the wiki here",
+    )
+}
+
 /// The app of the caller's own key of the wiki, and a word that tells keys apart; `None` where
 /// callers bring no keys.
 fn own_key(
@@ -299,7 +311,9 @@ fn own_key(
         (false, None) => Ok(None),
         (true, Some(key)) => {
             let known = key.to_str().ok().and_then(|key| apps.for_key(client, key));
-            let refusal = HttpRefusal::bad_request("X-Wiki-Api-Token holds no key");
+            let refusal = HttpRefusal::bad_request(
+                "X-Wiki-Api-Token holds no key of the wiki: it takes the key alone, without Bearer, spaces or quotes, and 4 kB at most",
+            );
             known.map(Some).ok_or(refusal)
         }
         (true, None) => Err(HttpRefusal::new(

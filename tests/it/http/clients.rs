@@ -474,6 +474,34 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
 }
 
 #[tokio::test]
+async fn a_secret_of_this_server_in_the_place_of_a_key_goes_to_no_wiki() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let client = names.client("ci");
+    let ci = client.headers[0].1.trim_start_matches("Bearer ");
+    let link = "wjl_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+    let setup = Setup::admin(&wiki).with("WIKI_SERVE_CALLER_KEYS", "true");
+    let server = setup.naming(&names).host().await;
+    for (key, part) in [
+        (ci, "a secret of this server, which never goes to the wiki"),
+        (
+            link,
+            "a secret of this server, which never goes to the wiki",
+        ),
+        ("Bearer a.b.c", "the key alone, without Bearer"),
+    ] {
+        let caller = client.clone().with("x-wiki-api-token", key);
+        let refused = server.post(&caller, &call(TREE, json!({}))).await;
+        assert_eq!(refused.status, 400, "{key}");
+        says(&refused.body, part);
+    }
+    for request in wiki.requests() {
+        let headers = format!("{:?}", request.headers);
+        lacks(&headers, ci);
+        lacks(&headers, link);
+    }
+}
+
+#[tokio::test]
 async fn no_callers_key_leaves_an_index_on_the_disk() {
     let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
     let server = Setup::admin(&wiki)
