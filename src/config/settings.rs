@@ -186,6 +186,7 @@ impl Settings {
         let serve = faults.sift(ServeSettings::read(source));
         let network = faults.sift(network::network(source, base_url.as_ref(), &mut more));
         let certificate = faults.sift(tls::client(source));
+        more.extend(tls::warnings(source));
         let (key, key_source) = key.unzip();
         let reads = policy.as_ref().map(|policy| policy.reads.clone());
         let wiki = (|| {

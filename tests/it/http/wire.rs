@@ -118,6 +118,23 @@ async fn a_new_certificate_is_taken_over_and_a_bad_pair_is_named_and_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_certificate_that_has_expired_is_named_before_clients_refuse_it() {
+    let files = Files::of(&Authority::dated("localhost", 2020));
+    let mut command = Command::new(&["config", "check"])
+        .with("WIKI_BASE_URL", "http://127.0.0.1:9")
+        .with("WIKI_API_TOKEN", "a.b.c")
+        .with("WIKI_AUDIT_DIR", &files.path("audit"));
+    for (name, path) in files.variables() {
+        command = command.with(name, &path);
+    }
+    let checked = ended(command).await.good();
+    says(
+        &checked.told,
+        "WIKI_SERVE_CERT_FILE names a certificate that has expired",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_a_pair_an_open_key_and_what_is_none_stop_the_start() {
     let (own, other) = (Authority::of("localhost"), Authority::of("localhost"));
     let files = Files::of(&own);
@@ -140,7 +157,7 @@ async fn half_a_pair_an_open_key_and_what_is_none_stop_the_start() {
         (
             "cert",
             "none",
-            "WIKI_SERVE_KEY_FILE names a file that holds no private key",
+            "WIKI_SERVE_KEY_FILE names a file that holds no private key in PEM without a passphrase",
         ),
         (
             "cert",
