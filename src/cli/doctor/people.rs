@@ -1,8 +1,12 @@
 //! Checks people's sign-in: whether the issuer answers, and whether anybody has a grant.
 
+use std::collections::BTreeSet;
+
 use super::finding::DoctorFinding;
+use crate::cli::start;
 use crate::config::ServeSettings;
 use crate::oauth::{Issuer, IssuerTimes};
+use crate::site::SiteName;
 
 /// Findings about `[oauth]`.
 pub(super) async fn found(settings: &ServeSettings) -> Vec<DoctorFinding> {
@@ -29,5 +33,24 @@ pub(super) async fn found(settings: &ServeSettings) -> Vec<DoctorFinding> {
             todo,
         ));
     }
+    // A site that was taken out or is misspelt opens nothing, and nobody is told.
+    let layers = start::layers().ok();
+    let is_there = |name: &str| {
+        let site = name.parse::<SiteName>().ok();
+        site.is_some_and(|site| {
+            layers
+                .as_ref()
+                .is_none_or(|all| all.at(Some(&site)).is_some())
+        })
+    };
+    let named = oauth
+        .grants
+        .iter()
+        .filter_map(|grant| grant.may.sites.as_ref());
+    let missing: BTreeSet<&String> = named.flatten().filter(|name| !is_there(name)).collect();
+    found.extend(missing.into_iter().map(|name| {
+        let seen = format!("a grant names the site {name}, which the settings file does not have");
+        DoctorFinding::warning(seen, "Correct sites in [[oauth.grants]], or add the site.")
+    }));
     found
 }

@@ -596,6 +596,13 @@ async fn doctor_names_an_issuer_that_is_away() {
     let part = format!("the issuer {} answers, and has keys", issuer.url);
     says(&told.stdout, &part);
     says(&told.stdout, "there are no grants, so nobody signs in");
+    let grant = "[[oauth.grants]]\neverybody = true\nrole = \"agent\"\nsites = [\"dosc\"]\n";
+    fs::write(&file, issuer.table(grant)).unwrap();
+    let told = Command::operator(&wiki, dir.path(), &arguments).end().await;
+    says(
+        &told.stdout,
+        "a grant names the site dosc, which the settings file does not have",
+    );
     issuer.answers.is_away.store(true, Ordering::Relaxed);
     let told = Command::operator(&wiki, dir.path(), &arguments).end().await;
     says(&told.stdout, "is away: it answered 502");
