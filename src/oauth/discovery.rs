@@ -132,7 +132,7 @@ impl IssuerHttp {
 fn safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
     let url = Url::parse(&String::deserialize(deserializer)?).ok();
     url.filter(is_safe)
-        .ok_or_else(|| de::Error::custom("is neither https nor on loopback"))
+        .ok_or_else(|| de::Error::custom("an address in it is neither https nor on loopback"))
 }
 
 fn some_safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
@@ -140,6 +140,6 @@ fn some_safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, 
     let url = text.map(|text| Url::parse(&text).ok().filter(is_safe));
     url.map_or(Ok(None), |url| {
         url.map(Some)
-            .ok_or_else(|| de::Error::custom("is neither https nor on loopback"))
+            .ok_or_else(|| de::Error::custom("an address in it is neither https nor on loopback"))
     })
 }

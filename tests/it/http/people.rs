@@ -354,7 +354,7 @@ async fn an_issuer_that_says_something_else_is_away_and_named() {
         (
             "jwks_uri",
             "http://x.org/keys",
-            "neither https nor on loopback",
+            "an address in it is neither https nor on loopback",
         ),
         ("token_endpoint", "ftp://x", "neither https nor on loopback"),
         ("redirect", "https://id.example.com", "it answered 302"),
