@@ -250,11 +250,16 @@ impl PageClient {
             return answer.map_err(|_| away("its answer cannot be read"));
         }
         let error = serde_json::from_slice::<TokenError>(&body);
-        if error.is_ok_and(|it| it.error == "invalid_grant") {
-            let fault = "it was used before, is over, or was taken back";
-            return Err(CodeFault::Refused(fault.to_owned()));
-        }
-        Err(away(&format!("it answered {}", status.as_u16())))
+        Err(match error.as_ref().map(|it| &*it.error) {
+            Ok("invalid_grant") => {
+                let fault = "it was used before, is over, or was taken back";
+                CodeFault::Refused(fault.to_owned())
+            }
+            Ok("invalid_client" | "unauthorized_client") => away(
+                "it does not take the page for its client; look at oauth.review_client_id and oauth.review_secret_file, and at how the client is registered there",
+            ),
+            _ => away(&format!("it answered {}", status.as_u16())),
+        })
     }
 
     /// Sends a form, as this client.

@@ -360,15 +360,7 @@ impl IssuerDoor for People {
         let sender = client.check_sender(answer.issuer).await;
         sender.map_err(|fault| of_fault(&fault))?;
         if !answer.error.is_empty() || answer.code.is_empty() {
-            return Err(refusal(match answer.error {
-                "access_denied" => {
-                    "You did not agree at the issuer, or it does not let this account in here."
-                }
-                "temporarily_unavailable" | "server_error" => {
-                    "The issuer cannot sign anybody in at the moment."
-                }
-                _ => "The issuer did not sign you in.",
-            }));
+            return Err(of_error(answer.error));
         }
         // Each costs a request to the issuer.
         if !self.ends_first(&begun.secrets.state) {
@@ -441,6 +433,27 @@ fn away(why: &str) -> IssuerRefusal {
         is_away: true,
         why: why.to_owned(),
     }
+}
+
+/// The refusal for an error that an issuer answers (RFC 6749, 4.1.2.1), in words of our own.
+fn of_error(error: &str) -> IssuerRefusal {
+    let why = match error {
+        "access_denied" => {
+            "You did not agree at the issuer, or it does not let this account in here."
+        }
+        "temporarily_unavailable" | "server_error" => {
+            "The issuer cannot sign anybody in at the moment."
+        }
+        "invalid_scope" => {
+            "The issuer refuses the scopes that this page asks for: openid, profile, email, and groups and offline_access where it knows them. The operator allows them for its client there."
+        }
+        "invalid_request" | "unauthorized_client" | "unsupported_response_type" => {
+            "The issuer does not take this page for its client. The operator looks at how the client is registered there."
+        }
+        _ => "The issuer did not sign you in.",
+    };
+    tracing::warn!("nobody was signed in to the review page: {why}");
+    refusal(why)
 }
 
 /// The refusal that a person is told; the log says more.

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use reqwest::header::{COOKIE, HOST, SET_COOKIE};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
+use wikijs_gate::oauth::{CodeSecrets, Issuer, IssuerTimes, PageClient};
 use wikijs_gate::server::http::HttpLimits;
 
 use super::{Page, page};
@@ -539,6 +540,8 @@ async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
     let but = |name, value| with(of_ada.clone(), name, value);
     let denied = with(but("code", ""), "error", "access_denied");
     let denied = with(denied, "error_description", hostile);
+    let no_scope = with(but("code", ""), "error", "invalid_scope");
+    let no_client = with(but("code", ""), "error", "unauthorized_client");
     let other = but("iss", "https://evil.example");
     for (name, person, answer, why) in [
         ("state of another browser", &ada, of_eve.clone(), own),
@@ -548,6 +551,8 @@ async fn answers_that_are_made_up_let_nobody_in_and_say_so_plainly() {
         ("another issuer", &ada, other, elsewhere),
         ("no issuer", &ada, but("iss", ""), elsewhere),
         ("denied", &ada, denied, "You did not agree at the issuer"),
+        ("scopes", &ada, no_scope, "allows them for its client there"),
+        ("no client", &ada, no_client, "how the client is registered"),
         (
             "a hostile error",
             &ada,
@@ -641,6 +646,28 @@ async fn an_id_token_that_does_not_count_lets_nobody_in() {
     let answer = person.begin(&place, &hosted, "code", "").await;
     let refused = person.finish(&hosted, &answer).await;
     refused.is(StatusCode::SERVICE_UNAVAILABLE, "");
+}
+
+#[tokio::test]
+async fn a_secret_that_the_issuer_does_not_take_is_named_by_its_setting() {
+    let tokens = Tokens::start().await;
+    let table = tokens.issuer.table("review_client_id = \"page\"\n");
+    let wiki = sample_wiki().await;
+    let (_, settings, _dir) = Setup::readonly(&wiki).with_tables(&table).app();
+    let oauth = settings.oauth.clone().unwrap();
+    let network = &settings.issuer_network;
+    let page = PageClient {
+        issuer: Issuer::new(&oauth, network, IssuerTimes::default()).unwrap(),
+        settings: oauth,
+        id: "page".to_owned(),
+        secret: Some("another".into()),
+    };
+    let secrets = CodeSecrets::new().unwrap();
+    let fault = page.redeem("code", &secrets, PAGE).await.unwrap_err();
+    says(
+        &fault.to_string(),
+        "look at oauth.review_client_id and oauth.review_secret_file",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
