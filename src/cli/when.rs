@@ -5,8 +5,8 @@ use time::{OffsetDateTime, UtcOffset};
 
 /// The distance of a time from now, in words: `in 3 days`, `2 hours ago`.
 pub(super) fn from_now(time: OffsetDateTime) -> String {
-    let seconds = (time - OffsetDateTime::now_utc()).whole_seconds();
-    let (is_past, seconds) = (seconds < 0, seconds.unsigned_abs());
+    let distance = time - OffsetDateTime::now_utc();
+    let seconds = distance.whole_seconds().unsigned_abs();
     // To the nearest: what was given 30 days a moment ago has 30 days.
     let rounded = |unit: u64| (seconds + unit / 2) / unit;
     let (days, hours, minutes) = (rounded(86_400), rounded(3_600), rounded(60));
@@ -23,7 +23,7 @@ pub(super) fn from_now(time: OffsetDateTime) -> String {
     } else {
         "less than a minute".to_owned()
     };
-    if is_past {
+    if distance.is_negative() {
         format!("{length} ago")
     } else {
         format!("in {length}")
@@ -58,6 +58,8 @@ mod tests {
         ] {
             assert_eq!(from_now(now + Duration::seconds(seconds)), told);
         }
+        // What happened in this second is past, too.
+        assert_eq!(from_now(now), "less than a minute ago");
         let time = datetime!(2030-01-31 09:30:15 +01:00);
         assert_eq!(minute(time), "2030-01-31 08:30 UTC");
     }
