@@ -157,6 +157,14 @@ impl Layers {
         self.file.as_ref()?.default_site.as_ref()
     }
 
+    /// True if there are several sites, and `/mcp`, without a site's name, means none of them.
+    pub fn lack_a_default(&self) -> bool {
+        let every = self.every();
+        every.len() > 1
+            && every.iter().all(|one| one.site.is_some())
+            && self.default_site().is_none()
+    }
+
     /// The values, by name.
     pub fn source(&self) -> SettingsSource<'_> {
         SettingsSource {

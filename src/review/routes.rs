@@ -9,7 +9,7 @@ use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{get, post};
 
-use super::auth::IssuerDoor;
+use super::auth::{IssuerDoor, SignedOut};
 use super::base_url::ReviewOrigin;
 use super::bin;
 use super::browser_state::BrowserState;
@@ -259,7 +259,15 @@ async fn of_link(reviews: &Reviews, secret: &str) -> Result<SignInRecord, Browse
     let found = found.map_err(|error| broken(&error))?;
     let link = found.ok_or_else(|| wrong_link(reviews))?;
     let may = reviews.doors.still(("", &link), None).await;
-    may.map_err(|_| wrong_link(reviews))?;
+    may.map_err(|signed_out| match signed_out {
+        SignedOut::Over => wrong_link(reviews),
+        SignedOut::Because(why) => trouble(
+            StatusCode::FORBIDDEN,
+            "This link does not sign in",
+            &why,
+            "Tell the operator.",
+        ),
+    })?;
     Ok(link)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::finding::DoctorFinding;
 use crate::cli::start;
-use crate::config::ServeSettings;
+use crate::config::{Layers, ServeSettings};
 use crate::oauth::{Issuer, IssuerTimes};
 use crate::site::SiteName;
 
@@ -33,8 +33,15 @@ pub(super) async fn found(settings: &ServeSettings) -> Vec<DoctorFinding> {
             todo,
         ));
     }
-    // A site that was taken out or is misspelt opens nothing, and nobody is told.
     let layers = start::layers().ok();
+    let lacks_default = layers.as_ref().is_some_and(Layers::lack_a_default);
+    if lacks_default && oauth.grants.iter().any(|grant| grant.may.sites.is_none()) {
+        let seen =
+            "a grant without sites opens the wiki that /mcp means, and the settings file has none";
+        let todo = "Name sites in [[oauth.grants]], or set default_site.";
+        found.push(DoctorFinding::warning(seen, todo));
+    }
+    // A site that was taken out or is misspelt opens nothing, and nobody is told.
     let is_there = |name: &str| {
         let site = name.parse::<SiteName>().ok();
         site.is_some_and(|site| {

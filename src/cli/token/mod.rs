@@ -65,6 +65,11 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
             for site in new.sites().filter(|site| layers.at(Some(site)).is_none()) {
                 print::note(&format!("--sites: the settings file has no site {site}"));
             }
+            if new.sees_default() && layers.lack_a_default() {
+                print::note(
+                    "without --sites it sees the wiki that /mcp means, and the settings file has none: name sites, or set default_site",
+                );
+            }
             Ok(exit)
         }
         TokenCommand::Link(link) => link.make(&file, &settings, &sign_ins(&source)?),

@@ -111,6 +111,11 @@ impl New {
             .filter_map(|site| site.parse().ok())
     }
 
+    /// True if it sees the wiki alone that `/mcp` means.
+    pub(super) const fn sees_default(&self) -> bool {
+        self.sites.is_none() && !self.metrics
+    }
+
     fn grant(&self) -> Result<Grant, String> {
         let registry =
             Registry::new(&ToolSelection::new(&Toolset::ALL)).map_err(|error| error.to_string())?;

@@ -32,6 +32,8 @@ use crate::write::Family;
 pub(super) const CALLER_KEY: &str = "x-wiki-api-token";
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
+/// Says why somebody sees no site, whichever they name.
+pub(super) const NO_SITE: &str = "you see no wiki of this server; its operator names your sites, by `wikijs-gate token new NAME --sites` or in [[oauth.grants]]";
 /// The owner of what is remembered for callers without a name; no client can have this name.
 const UNNAMED: &str = "unnamed callers";
 /// The most sites whose callers' apps are kept after the sites were removed.
@@ -128,18 +130,15 @@ impl Callers {
         if let Some(site) = sites.find(name).filter(admits) {
             return Ok(site);
         }
-        let message = if name.is_some() {
-            "there is no such site for this caller"
-        } else {
+        let all = sites.all();
+        let mut own = all.iter().filter(|site| admits(site));
+        Err(HttpRefusal::not_found(match (own.next(), own.next()) {
+            (None, _) => NO_SITE,
             // A caller with one site alone need not name it.
-            let all = sites.all();
-            let mut own = all.iter().filter(|site| admits(site));
-            if let (Some(one), None) = (own.next(), own.next()) {
-                return Ok(Arc::clone(one));
-            }
-            "which site is not clear; call /mcp/NAME with the name of a site"
-        };
-        Err(HttpRefusal::not_found(message))
+            (Some(one), None) if name.is_none() => return Ok(Arc::clone(one)),
+            _ if name.is_some() => "there is no such site for this caller",
+            _ => "which site is not clear; call /mcp/NAME with the name of a site",
+        }))
     }
 
     fn identify(

@@ -9,6 +9,7 @@ use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
 use super::super::site::Site;
+use super::caller::NO_SITE;
 use super::people::People;
 use super::state::HttpState;
 use crate::audit::{Actor, Client, Role};
@@ -116,7 +117,9 @@ impl Authenticator for Reviewers {
         site: Option<&str>,
     ) -> Result<Reviewer, SignedOut> {
         let (client, notice) = self.people.standing(of).await?;
-        let reviewer = self.reviewer(&client, site).ok_or(SignedOut::Over)?;
+        let reviewer = self.reviewer(&client, site);
+        let reviewer = reviewer
+            .ok_or_else(|| SignedOut::Because(format!("You may not come in: {NO_SITE}.")))?;
         Ok(Reviewer { notice, ..reviewer })
     }
 

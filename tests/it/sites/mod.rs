@@ -321,6 +321,43 @@ async fn a_client_sees_its_sites_alone() {
     assert!(names("a") && !names("b") && !names("c"), "{metrics}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_sees_no_site_is_told_who_names_them() {
+    let [a, b, _] = three().await;
+    let names = Names::new();
+    let none = names.client("none");
+    let people = "[oauth]\nissuer = \"http://127.0.0.1:9\"\naudiences = [\"x\"]\n\
+        [[oauth.grants]]\neverybody = true\nrole = \"agent\"\n";
+    let sites = sites_of(&of_names(&names), &[&a, &b]);
+    let many = Many::start(&format!("{sites}{people}")).await;
+    let said = "its operator names your sites";
+    for place in ["", "/a", "/x"] {
+        let answer = many.post(place, &none, &initialize("2025-11-25")).await;
+        assert_eq!(answer.status, 404, "{place}");
+        says(&answer.body, said);
+    }
+    let url = format!("http://{}", many.hosted.address);
+    let new = ["token", "new", "anna", "--reviewer", "--url", &url];
+    let made = many.hosted.command(&names, &new).good().await;
+    let (anna, path) = Browser::led(made.stdout.trim()).await;
+    let page = anna.open(&path).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    says(&page.text, said);
+    let file = config(&many.dir);
+    let new = ["--config", file.to_str().unwrap(), "token", "new", "ben"];
+    let made = Command::new(&new).good().await;
+    says(
+        &made.stderr,
+        "without --sites it sees the wiki that /mcp means",
+    );
+    let doctor = ["--config", file.to_str().unwrap(), "--site", "a", "doctor"];
+    let told = Command::new(&doctor).end().await.stdout;
+    says(
+        &told,
+        "a grant without sites opens the wiki that /mcp means",
+    );
+}
+
 #[tokio::test]
 async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
     let [a, b, _] = three().await;
