@@ -43,7 +43,7 @@ impl PersonClaims {
     pub(super) fn new(
         issuer: &str,
         subject: String,
-        expires: OffsetDateTime,
+        (made, expires): (OffsetDateTime, OffsetDateTime),
         claims: &Map<String, Value>,
         groups_claim: &str,
     ) -> Self {
@@ -52,8 +52,6 @@ impl PersonClaims {
         let email = text("email").filter(|_| is_verified);
         let shown = text("preferred_username").or(email).or(text("name"));
         let left_out = |source: &Value| source.get(groups_claim).is_some();
-        let made = claims.get("iat").and_then(Value::as_i64);
-        let made = made.and_then(|made| OffsetDateTime::from_unix_timestamp(made).ok());
         Self {
             name: name(shown.unwrap_or(&subject), email, issuer),
             issuer: issuer.to_owned(),
@@ -64,7 +62,7 @@ impl PersonClaims {
             groups_left_out: claims.get("_claim_names").is_some_and(left_out)
                 || claims.get("hasgroups") == Some(&Value::Bool(true)),
             scopes: words(claims.get("scope").or_else(|| claims.get("scp")), true),
-            issued: made.unwrap_or(expires),
+            issued: made,
             expires,
         }
     }
@@ -144,7 +142,7 @@ mod tests {
         PersonClaims::new(
             "https://id.example/r",
             "s-1".to_owned(),
-            now,
+            (now, now),
             claims,
             groups,
         )

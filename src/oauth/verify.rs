@@ -82,7 +82,7 @@ impl Issuer {
         if jwt.claims.contains_key("cnf") {
             return Err(TokenFault::Bound);
         }
-        let expires = check_times(&jwt, OffsetDateTime::now_utc())?;
+        let times = check_times(&jwt, OffsetDateTime::now_utc())?;
         let subject = jwt
             .text("sub")
             .filter(|subject| (1..=255).contains(&subject.len()));
@@ -91,7 +91,7 @@ impl Issuer {
         Ok(PersonClaims::new(
             issuer,
             subject,
-            expires,
+            times,
             &jwt.claims,
             groups,
         ))
@@ -103,20 +103,25 @@ pub fn is_of_issuer(text: &str, issuer: &str) -> bool {
     SignedJwt::parse(text).is_ok_and(|jwt| jwt.text("iss") == Some(issuer))
 }
 
-/// Checks a token's times; returns its end.
-fn check_times(jwt: &SignedJwt<'_>, now: OffsetDateTime) -> Result<OffsetDateTime, TokenFault> {
+/// Checks a token's times; returns when it was made, or its end if it does not say, and its end.
+fn check_times(
+    jwt: &SignedJwt<'_>,
+    now: OffsetDateTime,
+) -> Result<(OffsetDateTime, OffsetDateTime), TokenFault> {
     let now = now.unix_timestamp();
     let end = jwt.time("exp")?.ok_or(TokenFault::NoEnd)?;
     if end <= now.saturating_sub(LEEWAY) {
         return Err(TokenFault::Expired);
     }
     let is_to_come = |time: Option<i64>| time.is_some_and(|time| time > now.saturating_add(LEEWAY));
-    if is_to_come(jwt.time("nbf")?) || is_to_come(jwt.time("iat")?) {
+    let made = jwt.time("iat")?;
+    if is_to_come(jwt.time("nbf")?) || is_to_come(made) {
         return Err(TokenFault::NotYet);
     }
     if end > now.saturating_add(LONGEST) {
         return Err(TokenFault::NoEnd);
     }
-    let end = end.saturating_add(LEEWAY);
-    OffsetDateTime::from_unix_timestamp(end).map_err(|_| TokenFault::NoEnd)
+    let at = |time| OffsetDateTime::from_unix_timestamp(time).ok();
+    let end = at(end.saturating_add(LEEWAY)).ok_or(TokenFault::NoEnd)?;
+    Ok((made.and_then(at).unwrap_or(end), end))
 }

@@ -549,6 +549,22 @@ async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
 }
 
 #[tokio::test]
+async fn the_newest_token_says_what_a_person_may_however_its_time_is_written() {
+    let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
+    let server = serve(&wiki, &issuer).await;
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    let made = |ago: i64| serde_json::from_str::<Value>(&format!("{}.5", now - ago)).unwrap();
+    let before = issuer.caller(json!({ "iat": made(10), "exp": now + 600 }));
+    let wanted = json!({ "task": "read" });
+    let answer = server.call(&before, DELEGATE, wanted).await.unwrap();
+    let delegate = bearer(answer["token"].as_str().unwrap());
+    assert_eq!(ask(&server, &delegate).await.status, 200);
+    let newest = json!({ "iat": made(5), "exp": now + 60, "groups": [] });
+    assert_eq!(ask(&server, &issuer.caller(newest)).await.status, 403);
+    assert_eq!(ask(&server, &delegate).await.status, 401);
+}
+
+#[tokio::test]
 async fn a_token_of_the_issuer_in_the_place_of_a_key_goes_nowhere() {
     let (wiki, issuer) = (wiki().await, TestIssuer::start().await);
     let setup = setup(&wiki, &issuer, &Names::new(), TEAM).with("WIKI_SERVE_CALLER_KEYS", "true");
