@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use parking_lot::Mutex;
 
 use super::super::app::App;
@@ -315,8 +315,8 @@ fn own_key(
             );
             known.map(Some).ok_or(refusal)
         }
-        (true, None) => Err(HttpRefusal::new(
-            StatusCode::UNAUTHORIZED,
+        // Not 401: clients would sign in again, and that brings no key of the wiki.
+        (true, None) => Err(HttpRefusal::bad_request(
             "this server needs each caller's own key of the wiki, in X-Wiki-Api-Token",
         )),
         (false, Some(_)) => Err(HttpRefusal::bad_request(

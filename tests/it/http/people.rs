@@ -575,6 +575,11 @@ async fn a_token_of_the_issuer_in_the_place_of_a_key_goes_nowhere() {
     assert_eq!(mixed.status, 400);
     let part = "goes into Authorization and never to the wiki";
     says(&message(&mixed), part);
+    // Whoever signs in and brings no key is not sent to sign in again.
+    let without = ask(&server, &ada).await;
+    assert_eq!(without.status, 400);
+    says(&message(&without), "each caller's own key of the wiki");
+    assert!(!without.headers.contains_key("www-authenticate"));
     let key = &wiki.keys().editor;
     let both = ada.with("x-wiki-api-token", key);
     let status = server.post(&both, &initialize("2025-11-25")).await.status;
