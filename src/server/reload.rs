@@ -1,7 +1,7 @@
 //! Takes over changed settings while the server runs: whole, once they are on record, or not at
 //! all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ pub struct Reload {
     wikis: BTreeMap<SiteName, String>,
     /// True if the present settings could not be taken over.
     is_refused: bool,
+    /// The warnings that the log has told since the start.
+    warned: BTreeSet<String>,
 }
 
 /// Settings that were read and checked, of each site with its layers.
@@ -58,6 +60,7 @@ impl Reload {
             sites,
             serve: None,
             is_refused: false,
+            warned: BTreeSet::new(),
         }
     }
 
@@ -184,7 +187,9 @@ impl Reload {
         let read = read.ok_or_else(|| "they could not be read".to_owned())??;
         let mut made = Vec::new();
         let mut serve = None;
+        let mut warnings = BTreeSet::new();
         for (new, settings) in read {
+            warnings.extend(settings.warnings.iter().cloned());
             serve.get_or_insert_with(|| settings.serve.clone());
             made.push(self.made(&new, settings, now)?);
         }
@@ -205,6 +210,10 @@ impl Reload {
         if let (Some(taker), Some(serve)) = (&self.serve, serve) {
             taker.take(serve);
         }
+        for warning in warnings.difference(&self.warned) {
+            tracing::warn!("{warning}");
+        }
+        self.warned = warnings;
         self.layers = layers;
         Ok(())
     }

@@ -114,6 +114,12 @@ async fn a_new_certificate_is_taken_over_and_a_bad_pair_is_named_and_is_not() {
         .await
         .unwrap();
     assert!(get(&first, "/healthz").await.is_err());
+
+    let over = Authority::dated("localhost", 2020);
+    files.put("cert", &over.signed[0]);
+    files.put("key", &over.signed[1]);
+    server.signal("-HUP");
+    server.logged("WIKI_SERVE_CERT_FILE names a certificate that has expired");
     server.kill();
 }
 
