@@ -68,10 +68,14 @@ pub(super) fn of_server(source: &SettingsSource<'_>) -> Result<Policy, SettingEr
         pauses: Pauses::new(storage::store(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
-        review: source
-            .parsed("WIKI_REVIEW_URL", ReviewAddress::parse)?
-            .unwrap_or_default(),
+        review: review(source)?,
     })
+}
+
+/// The public address of the review page.
+pub(super) fn review(source: &SettingsSource<'_>) -> Result<ReviewAddress, SettingError> {
+    let named = source.parsed("WIKI_REVIEW_URL", ReviewAddress::parse)?;
+    Ok(named.unwrap_or_default())
 }
 
 pub(super) fn allowed(source: &SettingsSource<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {

@@ -26,8 +26,8 @@ pub(in crate::cli) struct TokenLinkArgs {
 /// Where a person reaches the server.
 #[derive(Debug, clap::Args)]
 pub(super) struct At {
-    /// Where a browser reaches the server; else the first of `WIKI_SERVE_ALLOWED_HOSTS`, or
-    /// `WIKI_SERVE_ADDRESS`
+    /// Where a browser reaches the server; else at `WIKI_REVIEW_URL`, the first of
+    /// `WIKI_SERVE_ALLOWED_HOSTS`, or `WIKI_SERVE_ADDRESS`
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }
@@ -65,14 +65,12 @@ impl At {
                     && url.username().is_empty()
                     && url.password().is_none()
             });
-            // Whoever knows the page by `WIKI_REVIEW_URL` gives its address in place of the server's.
-            let plain = || {
-                let url = url.trim_end_matches('/');
-                url.strip_suffix("/review").unwrap_or(url).to_owned()
-            };
-            return is_http.then(plain).ok_or_else(|| {
+            return is_http.then(|| above_page(url)).ok_or_else(|| {
                 Exit::usage("--url must be an address such as https://wiki-mcp.example.com")
             });
+        }
+        if let Some(url) = &settings.review_url {
+            return Ok(above_page(url));
         }
         let by_name = settings.allowed_hosts.first();
         let by_name = by_name.map(|host| format!("https://{host}"));
@@ -84,9 +82,15 @@ impl At {
             format!("{}://{at}", settings.scheme())
         });
         by_name.or(at).ok_or_else(|| {
-            Exit::usage("--url must say where a browser reaches the server: neither WIKI_SERVE_ALLOWED_HOSTS nor WIKI_SERVE_ADDRESS does")
+            Exit::usage("--url must say where a browser reaches the server: none of WIKI_REVIEW_URL, WIKI_SERVE_ALLOWED_HOSTS and WIKI_SERVE_ADDRESS does")
         })
     }
+}
+
+/// The address of a server, which may be given with its page's path as in `WIKI_REVIEW_URL`.
+fn above_page(url: &str) -> String {
+    let url = url.trim_end_matches('/');
+    url.strip_suffix("/review").unwrap_or(url).to_owned()
 }
 
 /// Makes a link that signs in whoever opens it first, as this client.

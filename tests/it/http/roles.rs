@@ -157,6 +157,9 @@ fn a_link_leads_to_where_the_server_is_reached() {
     let hosts = ("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com,other");
     assert_eq!(link(&[address]), "http://127.0.0.1:8765");
     assert_eq!(link(&[address, hosts]), "https://mcp.example.com");
+    // The address that notices and answers name, where a session is to be.
+    let page = ("WIKI_REVIEW_URL", "https://pages.example.com/review");
+    assert_eq!(link(&[address, hosts, page]), "https://pages.example.com");
 }
 
 #[test]
