@@ -10,4 +10,7 @@
 
 pub mod write;
 
-use wikijs_gate_core::*;
+use wikijs_gate_core::{
+    audit, blocking, change, checks, error, gates, hex, index, memory, meter, mirror, nearest,
+    notice, notify, page, render_budget, rules, share, store, trace, view, wiki, words,
+};

@@ -74,7 +74,7 @@ pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Mar
         }
         passed = end;
     }
-    merged.text.push_str(lines.text(passed..lines.len()));
+    merged.text.push_str(lines.text(passed..lines.count()));
     merged
 }
 

@@ -5,6 +5,7 @@ use super::{Locale, PagePath, PageReading, PageState};
 /// A value that is changed where it is made.
 pub trait But: Sized {
     /// The same with this changed.
+    #[must_use]
     fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
@@ -41,10 +42,10 @@ pub fn placed(id: i64, path: &str) -> PageState {
 
 /// That page with this content.
 pub fn with_content(content: &str) -> PageState {
-    page().but(|page| page.content = content.to_owned())
+    page().but(|page| content.clone_into(&mut page.content))
 }
 
 /// That page with another title.
 pub fn titled(title: &str) -> PageState {
-    page().but(|page| page.title = title.to_owned())
+    page().but(|page| title.clone_into(&mut page.title))
 }

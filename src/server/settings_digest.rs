@@ -109,6 +109,6 @@ mod tests {
             of_site(shared, &Policy::default(), &ToolSelection::default())
         };
         assert_eq!(digest(local()), digest(local()));
-        assert_ne!(digest(local()), digest(local().remote()));
+        assert_ne!(digest(local()), digest(local().remote().unwrap()));
     }
 }

@@ -41,7 +41,7 @@ impl Office {
 
     /// The desk of another server, which shares all that lies in the store.
     pub(super) fn beside(&self, policy: Policy) -> Self {
-        let _ = LocalStore::new(self.dir.path(), "docs").remote();
+        LocalStore::new(self.dir.path(), "docs").remote().unwrap();
         Self::within(Arc::clone(&self.dir), policy)
     }
 

@@ -69,6 +69,7 @@ impl PreviewStore {
     }
 
     /// The place of the questions to people, none of which counts as a preview.
+    #[must_use]
     pub fn of_questions(self) -> Self {
         let gates = LineHash::new(format!("questions under {}", self.gates).as_bytes());
         Self {

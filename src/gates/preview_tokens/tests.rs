@@ -205,7 +205,7 @@ fn large_previews_wait_beside_each_other() {
 #[tokio::test]
 async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let dir = tempfile::tempdir().expect("a directory");
-    let store = LocalStore::new(dir.path(), "docs").remote();
+    let store = LocalStore::new(dir.path(), "docs").remote().unwrap();
     let read = Arc::clone(&store.documents_read);
     let store: Arc<dyn Store> = Arc::new(store);
     let gates = LineHash::new(b"gates");
@@ -282,7 +282,7 @@ async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_th
     let dir = tempfile::tempdir().expect("a directory");
     let root = dir.path().join("root");
     std::fs::create_dir(&root).expect("a directory");
-    let store: Arc<dyn Store> = Arc::new(LocalStore::new(&root, "docs").remote());
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new(&root, "docs").remote().unwrap());
     let place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
     // Nothing is below a file.
     std::fs::remove_dir_all(&root).expect("nothing there");
@@ -310,7 +310,7 @@ async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_th
 #[tokio::test]
 async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     let dir = tempfile::tempdir().expect("a directory");
-    let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote());
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote().unwrap());
     let mut place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
     place.most = 100;
     let servers = [(); 3].map(|()| Previews::new(Previews::LIFE));

@@ -50,7 +50,7 @@ impl<'a> TextLines<'a> {
     }
 
     /// The number of lines.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
@@ -92,16 +92,16 @@ pub struct LineDiff {
 impl LineDiff {
     /// Compares the lines of two texts.
     pub fn new(old: &TextLines, new: &TextLines) -> Self {
-        let most = old.len().min(new.len());
+        let most = old.count().min(new.count());
         let is_same = |at: &usize| old.line(*at) == new.line(*at);
         let before = (0..most).take_while(is_same).count();
-        let is_same = |at: &usize| old.line(old.len() - 1 - at) == new.line(new.len() - 1 - at);
+        let is_same = |at: &usize| old.line(old.count() - 1 - at) == new.line(new.count() - 1 - at);
         let behind = (0..most - before).take_while(is_same).count();
-        let within = (before..old.len() - behind, before..new.len() - behind);
+        let within = (before..old.count() - behind, before..new.count() - behind);
         let mut changed = Self::default();
         if within.0.len() + within.1.len() <= FEW {
             let until = Instant::now() + PATIENCE;
-            changed.compare(old, new, (0..old.len(), 0..new.len()), until);
+            changed.compare(old, new, (0..old.count(), 0..new.count()), until);
             return changed;
         }
         let common = common(old, new, &within);
@@ -170,7 +170,7 @@ fn common(
     new: &TextLines,
     within: &(Range<usize>, Range<usize>),
 ) -> Vec<(usize, usize)> {
-    if old.len().max(new.len()) >= MOST {
+    if old.count().max(new.count()) >= MOST {
         return Vec::new();
     }
     let (of_old, of_new) = (hashes(old, within.0.clone()), hashes(new, within.1.clone()));

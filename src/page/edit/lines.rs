@@ -87,7 +87,7 @@ impl<'a> Difference<'a> {
             return;
         };
         let before = AROUND.min(first_old.start);
-        let after = AROUND.min(old.len().saturating_sub(last_old.end));
+        let after = AROUND.min(old.count().saturating_sub(last_old.end));
         let mut header = "@@ -".to_owned();
         // Writing to a string cannot fail.
         let _ = write_range(&mut header, first_old.start - before..last_old.end + after);

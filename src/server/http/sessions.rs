@@ -295,7 +295,7 @@ mod tests {
 
     fn store() -> (tempfile::TempDir, Arc<dyn Store>) {
         let dir = tempfile::tempdir().unwrap();
-        let store = LocalStore::new(dir.path(), "").remote();
+        let store = LocalStore::new(dir.path(), "").remote().unwrap();
         (dir, Arc::new(store))
     }
 
@@ -319,7 +319,7 @@ mod tests {
     #[tokio::test]
     async fn the_requests_of_a_session_ask_the_store_once_a_second() {
         let dir = tempfile::tempdir().unwrap();
-        let store = LocalStore::new(dir.path(), "").remote();
+        let store = LocalStore::new(dir.path(), "").remote().unwrap();
         let read = Arc::clone(&store.documents_read);
         let store: Arc<dyn Store> = Arc::new(store);
         let [one, _] = two(&store).await;
@@ -337,7 +337,7 @@ mod tests {
     #[tokio::test]
     async fn a_session_that_goes_on_or_ends_elsewhere_is_found_by_its_name() {
         let dir = tempfile::tempdir().unwrap();
-        let store = LocalStore::new(dir.path(), "").remote();
+        let store = LocalStore::new(dir.path(), "").remote().unwrap();
         let listed = Arc::clone(&store.documents_listed);
         let store: Arc<dyn Store> = Arc::new(store);
         let [_, two] = two(&store).await;

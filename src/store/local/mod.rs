@@ -91,9 +91,11 @@ impl LocalStore {
 
     /// The same, as if other servers reached it and all that lies in its root from elsewhere.
     #[cfg(any(test, feature = "testing"))]
-    pub fn remote(self) -> Self {
-        std::fs::write(self.root.join("remote"), "").unwrap();
-        self
+    ///
+    /// # Errors
+    /// The mark could not be written.
+    pub fn remote(self) -> std::io::Result<Self> {
+        std::fs::write(self.root.join("remote"), "").map(|()| self)
     }
 
     /// The names of the directories of a root that hold runs, in order.

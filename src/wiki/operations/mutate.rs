@@ -131,8 +131,8 @@ impl Sender {
         Ok((wiki, sender))
     }
 
-    /// A sender to the same wiki with another key.
-    #[expect(clippy::unused_self, reason = "only who holds one may make another")]
+    /// A sender to the same wiki with another key, for whoever holds one.
+    #[must_use]
     pub fn for_key(&self, wiki: &Wiki) -> Self {
         let wiki = Arc::new(wiki.unbounded());
         Self { wiki }

@@ -305,13 +305,13 @@ fn each_crate_has_the_rooms_that_follow_those_of_the_crate_below_it() {
         let rooms = lines.filter_map(|line| line.strip_prefix("pub mod "));
         rooms.map(str::to_owned).collect::<BTreeSet<_>>()
     };
-    let roots = [
+    let crates = [
         include_str!("../../../src/core.rs"),
         include_str!("../../../src/writing.rs"),
         include_str!("../../../src/lib.rs"),
     ];
     let mut rooms = rooms().into_iter();
-    for root in roots.map(of_crate) {
+    for root in crates.map(of_crate) {
         assert_eq!(
             rooms.by_ref().take(root.len()).collect::<BTreeSet<_>>(),
             root
