@@ -12,7 +12,7 @@ use crate::error::Failure;
 pub(super) const TOO_LARGE: &str = "it is larger than 5 MB, which Wiki.js does not take";
 /// The most faults that are named.
 const NAMED: usize = 100;
-const IN_THE_WAY: &str = "a link or a file is in the way; links are not followed";
+const IN_THE_WAY: &str = "a link, a file or a directory is in the way; links are not followed";
 
 /// An error that stops a command on files.
 #[derive(Debug, Error)]
@@ -84,6 +84,21 @@ impl FilesError {
         }
     }
 
+    /// True if something stands, in a way that this user cannot change, where a page's file has to be.
+    pub(super) fn is_in_the_way(&self) -> bool {
+        let Self::Io { name, error } = self else {
+            return false;
+        };
+        let is_so = matches!(
+            error.kind(),
+            io::ErrorKind::NotADirectory
+                | io::ErrorKind::IsADirectory
+                | io::ErrorKind::PermissionDenied
+        );
+        let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
+        !name.starts_with('.') && (is_so || is_link)
+    }
+
     /// Makes an error for the file of this name.
     pub(super) fn for_file(name: &str) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io {
@@ -105,7 +120,7 @@ impl FilesError {
             }
             io::ErrorKind::FileTooLarge => TOO_LARGE.to_owned(),
             io::ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
-            io::ErrorKind::NotADirectory => IN_THE_WAY.to_owned(),
+            io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => IN_THE_WAY.to_owned(),
             _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => IN_THE_WAY.to_owned(),
             _ => error.to_string(),
         }

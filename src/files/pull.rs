@@ -134,18 +134,21 @@ pub(super) async fn after_push(
     let mut numbers = 1..;
     let mut is_written = || far(Stage::Written, numbers.next().unwrap_or(all), all);
     for (id, page) in there.touched {
-        pull.touched(id, page)?;
+        let done = pull.touched(id, page);
+        pull.goes_on(done)?;
         is_written();
     }
     // Files are removed first, to make room for those that are added.
     for id in there.gone {
-        pull.gone(id)?;
+        let done = pull.gone(id);
+        pull.goes_on(done)?;
         is_written();
     }
     pull.find_waiting(&there.changed)?;
     pull.leave()?;
     for (id, page) in there.changed {
-        pull.page(id, page)?;
+        let done = pull.page(id, page);
+        pull.goes_on(done)?;
         is_written();
     }
     pull.done.sort();
@@ -172,6 +175,19 @@ struct Pull<'a> {
 }
 
 impl Pull<'_> {
+    /// Notes what is in the way of a page's files, so that the pull goes on with the others.
+    fn goes_on(&mut self, done: Result<(), FilesError>) -> Result<(), FilesError> {
+        match done {
+            Err(fault) if fault.is_in_the_way() => {
+                let note =
+                    format!("{fault}; this page was not brought: make room, then pull again");
+                self.done.notes.push(note);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
     /// Records where the files of moved pages are, so that neither a later edit nor another page at
     /// their old name hides the move.
     fn note_moves(&mut self) -> Result<(), FilesError> {

@@ -456,3 +456,25 @@ async fn what_is_saved_while_a_pull_reads_is_left_alone_and_merged_by_the_next()
     says(&new, "Made here.\n");
     says(&new, "From the wiki.\n");
 }
+
+#[tokio::test]
+async fn a_directory_where_a_file_has_to_be_keeps_one_page_away_and_no_other() {
+    let work = Work::pulled(wiki_of(&[("docs/z", "z\n")]).await).await;
+    for path in ["docs/a", "docs/b", "docs/c/d"] {
+        work.wiki.with_page(page(path, "New.\n"));
+    }
+    let at = |name: &str| work.dir.path().join(name);
+    fs::create_dir(at("en/docs/a.md")).unwrap();
+    fs::write(at("en/docs/c"), "mine").unwrap();
+    let pulled = work.good("pull", &[]).await;
+    for name in ["a", "c/d"] {
+        let said = format!("en/docs/{name}.md: a link, a file or a directory is in the way");
+        says(&pulled.stdout, &said);
+    }
+    assert!(work.read("en/docs/b.md").ends_with("\nNew.\n"));
+    fs::remove_dir(at("en/docs/a.md")).unwrap();
+    fs::remove_file(at("en/docs/c")).unwrap();
+    work.good("pull", &[]).await;
+    work.is_as_in_the_wiki().await;
+    assert!(work.has("en/docs/a.md") && work.has("en/docs/c/d.md"));
+}
