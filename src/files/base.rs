@@ -76,6 +76,9 @@ pub(super) struct Base {
     /// True if conflicts were marked in its files; the marks may still be there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(super) is_marked: bool,
+    /// True while a pull takes its files away from a place that the page left in the wiki.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub(super) is_left: bool,
     /// The page.
     pub(super) page: PageState,
 }
@@ -93,6 +96,7 @@ impl Base {
         Self {
             name,
             is_marked: false,
+            is_left: false,
             page,
         }
     }

@@ -24,8 +24,10 @@ pub fn differences(folder: &Folder) -> Result<Vec<String>, FilesError> {
         let none = Texts::new();
         let (name, now) = match &known.local {
             Local::Same => (known.name_now(), &was),
-            Local::Changed { texts, .. } => (known.name_now(), texts),
+            Local::Changed(texts) => (known.name_now(), texts),
             Local::Gone => (known.name_now(), &none),
+            // The next pull brings it.
+            Local::Left => continue,
         };
         found.push((name.to_owned(), of_page(&old, &was, name, now)));
     }

@@ -41,6 +41,8 @@ pub(super) struct PulledPage {
     pub(super) tags: Vec<String>,
     /// True if conflicts were marked in its files; the marks may still be there.
     pub(super) is_marked: bool,
+    /// The new name of its files, if they were moved since that pull.
+    renamed: Option<String>,
     pub(super) local: Local,
 }
 
@@ -48,12 +50,10 @@ pub(super) struct PulledPage {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Local {
     Same,
-    /// The texts changed, or the files were moved since the last pull: `moved` is their new name.
-    Changed {
-        moved: Option<String>,
-        texts: Texts,
-    },
+    Changed(Texts),
     Gone,
+    /// A pull removed the files, and was killed before it wrote them where the wiki had moved the page.
+    Left,
 }
 
 /// A file that belongs to no page.
@@ -87,16 +87,13 @@ impl LocalFolder {
             };
             here.names.keep(&base.name);
             let local = match files.remove(&base.name) {
+                None if base.is_left => Local::Left,
                 None => Local::Gone,
                 Some(parts) => {
                     let Some(texts) = here.texts(folder, &base.name, &parts) else {
                         continue;
                     };
-                    if texts == written(&base.page) {
-                        Local::Same
-                    } else {
-                        Local::Changed { moved: None, texts }
-                    }
+                    Local::of(texts, &written(&base.page))
                 }
             };
             let known = PulledPage {
@@ -105,6 +102,7 @@ impl LocalFolder {
                 tags: base.page.tags,
                 name: base.name,
                 is_marked: base.is_marked,
+                renamed: None,
                 local,
             };
             here.pages.insert(id, known);
@@ -187,10 +185,9 @@ impl LocalFolder {
             else {
                 continue;
             };
-            known.local = Local::Changed {
-                moved: Some(name),
-                texts,
-            };
+            let was = gone.iter().find(|page| page.id == id);
+            known.local = Local::of(texts, was.map_or(&Texts::new(), |page| &page.texts));
+            known.renamed = Some(name);
         }
         Ok(())
     }
@@ -283,28 +280,39 @@ pub(super) fn has_marks(texts: &Texts) -> bool {
     texts.values().any(|text| text.lines().any(is_mark))
 }
 
+impl Local {
+    fn of(texts: Texts, was: &Texts) -> Self {
+        if texts == *was {
+            Self::Same
+        } else {
+            Self::Changed(texts)
+        }
+    }
+}
+
 impl PulledPage {
+    /// True if its files were moved since the last pull.
+    pub(super) const fn is_renamed(&self) -> bool {
+        self.renamed.is_some()
+    }
+
     /// True if conflicts are marked in the page's files.
     pub(super) fn is_in_conflict(&self) -> bool {
         match &self.local {
-            Local::Changed { texts, .. } => self.is_marked && has_marks(texts),
-            Local::Same | Local::Gone => false,
+            Local::Changed(texts) => self.is_marked && has_marks(texts),
+            Local::Same | Local::Gone | Local::Left => false,
         }
     }
 
     /// The current name of its files.
     pub(super) fn name_now(&self) -> &str {
-        match &self.local {
-            Local::Changed {
-                moved: Some(name), ..
-            } => name,
-            _ => &self.name,
-        }
+        self.renamed.as_ref().unwrap_or(&self.name)
     }
 
     /// The page's new place, if its files were moved here.
     pub(super) fn moves_to(&self) -> Option<PagePlace> {
         let place = decode(self.name_now())?;
-        (self.local != Local::Gone && place != self.place).then_some(place)
+        let is_there = !matches!(self.local, Local::Gone | Local::Left);
+        (is_there && place != self.place).then_some(place)
     }
 }

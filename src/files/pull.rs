@@ -234,11 +234,18 @@ impl Pull<'_> {
     fn touched(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
         let base = Base::read(self.folder, id)?;
         let local = self.here.pages.get(&id).map(|known| &known.local);
-        let is_respelled = matches!(local, Some(Local::Changed { texts, .. }) if is_said(texts, &page, Some(&base.page)));
+        let is_respelled =
+            matches!(local, Some(Local::Changed(texts)) if is_said(texts, &page, Some(&base.page)));
         if is_respelled {
             return self.page(id, page);
         }
-        Base { page, ..base }.keep(self.folder)
+        let is_left = false;
+        Base {
+            page,
+            is_left,
+            ..base
+        }
+        .keep(self.folder)
     }
 
     /// A page that is gone from the wiki.
@@ -252,21 +259,23 @@ impl Pull<'_> {
         let moved = known.moves_to().is_some();
         let is_rest = self.is_rest(id, &known)?;
         match &known.local {
-            Local::Gone => {}
-            Local::Same | Local::Changed { .. }
+            Local::Gone | Local::Left => {}
+            Local::Same | Local::Changed(_)
                 if !moved && (known.local == Local::Same || is_rest) =>
             {
                 remove(self.folder, &known.name)?;
                 self.done.removed.push(known.name);
             }
-            Local::Same | Local::Changed { .. } => {
+            Local::Same | Local::Changed(_) => {
                 let name = known.name_now().to_owned();
                 self.done.notes.push(format!(
                     "{name}: deleted in the wiki, changed here; the file stays, as a new page"
                 ));
                 let texts = match known.local {
-                    Local::Changed { texts, .. } => texts,
-                    Local::Same | Local::Gone => written(&Base::read(self.folder, id)?.page),
+                    Local::Changed(texts) => texts,
+                    Local::Same | Local::Gone | Local::Left => {
+                        written(&Base::read(self.folder, id)?.page)
+                    }
                 };
                 self.standing.remove(&name);
                 self.here.new.insert(name, texts);
@@ -278,9 +287,12 @@ impl Pull<'_> {
     /// True if a page's files are what a pull left that was killed while it removed them: nothing in
     /// them is new.
     fn is_rest(&self, id: i64, known: &PulledPage) -> Result<bool, FilesError> {
-        let Local::Changed { moved: None, texts } = &known.local else {
+        let Local::Changed(texts) = &known.local else {
             return Ok(false);
         };
+        if known.is_renamed() {
+            return Ok(false);
+        }
         let was = written(&Base::read(self.folder, id)?.page);
         Ok(texts.iter().all(|(part, text)| was.get(part) == Some(text)))
     }
@@ -288,7 +300,8 @@ impl Pull<'_> {
     /// Handles a page that is new or changed in the wiki.
     fn page(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
         let place = page.place();
-        let Some(known) = self.here.pages.remove(&id) else {
+        let known = self.here.pages.remove(&id);
+        let Some(known) = known.filter(|known| known.local != Local::Left) else {
             return self.come(page, &encode(&place));
         };
         if !self.left.contains_key(&id) && !self.is_still(id, &known)? {
@@ -314,7 +327,7 @@ impl Pull<'_> {
             ));
         }
         match &known.local {
-            Local::Same => self.take(&known, &name, page),
+            Local::Same | Local::Left => self.take(&known, &name, page),
             Local::Gone => {
                 self.done.notes.push(format!(
                     "{name}: deleted here, changed in the wiki; it is back"
@@ -322,7 +335,7 @@ impl Pull<'_> {
                 put(self.folder, None, &name, &written(&page))?;
                 Base::new(name, page).keep(self.folder)
             }
-            Local::Changed { texts, .. } => {
+            Local::Changed(texts) => {
                 let base = Base::read(self.folder, id)?.page;
                 let has_source = |texts: &Texts| {
                     let mut parts = texts.keys();
@@ -361,7 +374,7 @@ impl Pull<'_> {
             let seen = match self.here.pages.get(id).map(|known| &known.local) {
                 Some(Local::Same) => Some(written(&Base::read(self.folder, *id)?.page)),
                 Some(Local::Gone) => Some(Texts::new()),
-                Some(Local::Changed { .. }) | None => None,
+                Some(Local::Changed(_) | Local::Left) | None => None,
             };
             if seen.is_some_and(|seen| is_as_seen(self.folder, &now, &seen)) {
                 leaving.insert(now.clone(), (*id, name.clone()));
@@ -398,8 +411,16 @@ impl Pull<'_> {
     /// Makes room. If the pull is killed, the next one brings the files back from the wiki: none stand
     /// at the new names yet, which could be taken for those of another page.
     fn leave(&self) -> Result<(), FilesError> {
-        let known = self.left.keys().filter_map(|id| self.here.pages.get(id));
-        for known in known.filter(|known| known.local == Local::Same) {
+        let is_there = |id: &i64| {
+            let known = self.here.pages.get(id);
+            known.filter(|known| known.local == Local::Same)
+        };
+        for id in self.left.keys() {
+            let is_left = is_there(id).is_some();
+            let base = Base::read(self.folder, *id)?;
+            Base { is_left, ..base }.keep(self.folder)?;
+        }
+        for known in self.left.keys().filter_map(is_there) {
             remove(self.folder, known.name_now())?;
         }
         for (id, name) in &self.left {
@@ -431,8 +452,8 @@ impl Pull<'_> {
     fn is_still(&mut self, id: i64, known: &PulledPage) -> Result<bool, FilesError> {
         let seen = match &known.local {
             Local::Same => written(&Base::read(self.folder, id)?.page),
-            Local::Changed { texts, .. } => texts.clone(),
-            Local::Gone => Texts::new(),
+            Local::Changed(texts) => texts.clone(),
+            Local::Gone | Local::Left => Texts::new(),
         };
         Ok(self.is_untouched(known.name_now(), &seen))
     }

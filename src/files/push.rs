@@ -125,8 +125,9 @@ impl Ready {
                 self.changes.push(change(Some(base), None, false));
                 return Ok(());
             }
-            Local::Changed { texts, .. } => texts.clone(),
-            Local::Same => written(&base),
+            Local::Changed(texts) => texts.clone(),
+            // What a killed pull left differs in the wiki, so it does not come here.
+            Local::Same | Local::Left => written(&base),
         };
         let moves_to = known.moves_to();
         let place = moves_to.clone().unwrap_or_else(|| known.place.clone());

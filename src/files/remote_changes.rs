@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::Serialize;
 
 use super::base::{Base, FolderScope};
-use super::local_changes::{LocalFolder, PulledPage};
+use super::local_changes::{Local, LocalFolder, PulledPage};
 use crate::error::Failure;
 use crate::files::{FilesError, Folder};
 use crate::page::{Field, Locale, PagePath, PageReading, PageState, same_tags};
@@ -74,7 +74,8 @@ impl RemotePages {
         };
         let is_new = |page: &PageReading, id: i64| {
             here.pages.get(&id).is_none_or(|known| {
-                (&known.place.0, &known.place.1) != (&page.locale, &page.path)
+                known.local == Local::Left
+                    || (&known.place.0, &known.place.1) != (&page.locale, &page.path)
                     || known.updated_at != page.updated_at
                     || !has_tags(known, page)
             })
@@ -109,8 +110,9 @@ impl RemotePages {
                     continue;
                 }
             };
-            let is_known = here.pages.contains_key(&id);
-            if is_known && Base::read(folder, id)?.page.difference(&page).is_empty() {
+            let known = here.pages.get(&id);
+            let is_here = known.is_some_and(|known| known.local != Local::Left);
+            if is_here && Base::read(folder, id)?.page.difference(&page).is_empty() {
                 there.touched.insert(id, page);
             } else {
                 there.changed.insert(id, page);

@@ -142,9 +142,9 @@ fn own_line(known: &PulledPage) -> Option<StatusEntry> {
         });
     }
     match &known.local {
-        Local::Same => None,
+        Local::Same | Local::Left => None,
         Local::Gone => Some(line(StatusKind::Deleted, &known.name)),
-        Local::Changed { .. } => Some(line(StatusKind::Changed, &known.name)),
+        Local::Changed(_) => Some(line(StatusKind::Changed, &known.name)),
     }
 }
 

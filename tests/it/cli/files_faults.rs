@@ -478,3 +478,52 @@ async fn a_directory_where_a_file_has_to_be_keeps_one_page_away_and_no_other() {
     work.is_as_in_the_wiki().await;
     assert!(work.has("en/docs/a.md") && work.has("en/docs/c/d.md"));
 }
+
+/// A pull that could not end is as good as one that was killed there.
+#[tokio::test]
+async fn a_page_that_left_its_place_and_is_back_there_is_not_taken_for_deleted_here() {
+    let work = Work::pulled(wiki_of(&[("docs/old", "Text of the page.\n")]).await).await;
+    let id = id_of(&work.wiki, "docs/old");
+    let moves = |path: &str| {
+        let path = path.to_owned();
+        work.wiki
+            .with_store(|store| store.page_mut(id).unwrap().path = path);
+    };
+    let in_the_way = work.dir.path().join("en/docs/new.md");
+    fs::create_dir(&in_the_way).unwrap();
+    moves("docs/new");
+    work.run("pull", &[]).await;
+    assert!(!work.has("en/docs/old.md"));
+    moves("docs/old");
+    assert_eq!(work.status().await["ahead"], json!([]));
+    let refused = work.run("push", &["--delete", "--yes"]).await.exits(3);
+    says(&refused.stderr, "was changed in the wiki, too; pull first");
+    assert!(mutations(&work.wiki).is_empty());
+    fs::remove_dir(&in_the_way).unwrap();
+    work.good("pull", &[]).await;
+    assert!(
+        work.read("en/docs/old.md")
+            .ends_with("\nText of the page.\n")
+    );
+    work.is_as_in_the_wiki().await;
+    // What is deleted here later is deleted.
+    work.remove("en/docs/old.md");
+    work.good("push", &["--delete", "--yes"]).await;
+    assert!(work.wiki.with_store(|store| store.page(id).is_none()));
+}
+
+#[tokio::test]
+async fn a_file_under_another_form_of_its_pages_name_is_as_in_the_wiki() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "A text of some length.\n")]).await).await;
+    let at = |name: &str| work.dir.path().join(name);
+    fs::rename(at("en/docs/a.md"), at("en/docs/%61.md")).unwrap();
+    work.is_as_in_the_wiki().await;
+    says(
+        &work.good("push", &["--yes"]).await.stdout,
+        "nothing to push",
+    );
+    work.good("pull", &[]).await;
+    work.edit("en/docs/%61.md", "A text", "Another text");
+    let ahead = work.status().await["ahead"].clone();
+    assert_eq!(ahead, json!([{ "what": "changed", "page": "en/docs/%61" }]));
+}
