@@ -148,6 +148,14 @@ fn own_line(known: &PulledPage) -> Option<StatusEntry> {
     }
 }
 
+/// Checks that a folder was made by a pull from this wiki.
+///
+/// # Errors
+/// [`FilesError::NotOurs`], [`FilesError::OtherWiki`], or it cannot be read.
+pub fn check_begun(wiki: &Wiki, folder: &Folder) -> Result<(), FilesError> {
+    scope_of(wiki, folder).map(drop)
+}
+
 /// The scope of a folder that has pages of this wiki.
 pub(super) fn scope_of(wiki: &Wiki, folder: &Folder) -> Result<FolderScope, FilesError> {
     let scope = FolderScope::read(folder)?.ok_or(FilesError::NotOurs)?;

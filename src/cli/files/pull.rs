@@ -8,7 +8,7 @@
 use super::super::progress::StepProgress;
 use super::{Dir, explained, open, shown, tell_pulled};
 use crate::cli::prelude::*;
-use crate::files::pull;
+use crate::files::{check_room, pull};
 use crate::page::NewPath;
 
 /// Arguments of `files pull`.
@@ -38,6 +38,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     }
     let folder = open(dir)?;
     let is_json = arguments.json;
+    // A directory that is refused stays as it is.
+    check_room(&app.wiki, &folder)?;
     let _held = folder.hold()?;
     let path = arguments.path.map(NewPath::into_path);
     let steps = StepProgress::new();

@@ -6,7 +6,7 @@ use super::super::{left_to_people, progress, show_change, words};
 use super::{Dir, NAMED, explained, list, open, shown, tell_pulled};
 use crate::audit::DraftChange;
 use crate::cli::prelude::*;
-use crate::files::{Folder, MAX_CHANGES, Ready, settled};
+use crate::files::{Folder, MAX_CHANGES, Ready, check_begun, settled};
 use crate::page::Note;
 use crate::write::{AppliedWrite, Caller, InteractiveOutcome, Push, SetOutcome, WriteRequest};
 
@@ -56,6 +56,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         start::app_for_operator()?
     };
     let folder = open(&arguments.dir.dir)?;
+    check_begun(&app.wiki, &folder)?;
     let _held = folder.hold()?;
     let ready = collected(&app, &folder, &arguments, "nothing was pushed").await?;
     if !is_json {

@@ -527,3 +527,15 @@ async fn a_file_under_another_form_of_its_pages_name_is_as_in_the_wiki() {
     let ahead = work.status().await["ahead"].clone();
     assert_eq!(ahead, json!([{ "what": "changed", "page": "en/docs/%61" }]));
 }
+
+#[tokio::test]
+async fn a_directory_that_is_refused_stays_as_it_was() {
+    let work = Work::on(wiki_of(&[("docs/a", "Text.\n")]).await);
+    let foreign = TempDir::new().unwrap();
+    fs::write(foreign.path().join("thesis.md"), "mine").unwrap();
+    for (command, more) in [("pull", &[][..]), ("push", &["--yes"]), ("status", &[])] {
+        work.run_in(foreign.path(), command, more).await.exits(2);
+        let there = fs::read_dir(foreign.path()).unwrap().count();
+        assert_eq!(there, 1, "{command}");
+    }
+}
