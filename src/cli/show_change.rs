@@ -210,7 +210,7 @@ fn applied_json(applied: &Applied) -> Value {
 }
 
 /// The reason for a write, in the words of the operator or agent that asked for it.
-pub(super) fn note(note: Option<&Note>) -> Option<String> {
+fn note(note: Option<&Note>) -> Option<String> {
     note.map(|note| format!("  {}", print::harmless(&note.to_string())))
 }
 

@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, Render, html};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use crate::audit::{CallId, Client};
+use crate::audit::{CallId, Client, Proposal};
 use crate::page::{Date, escape_hidden};
 use crate::site::SiteName;
 pub(super) use crate::words::counted;
@@ -210,6 +210,14 @@ fn in_words(ago: time::Duration) -> String {
         60..3_600 => counted(ago.whole_minutes(), "minute"),
         3_600..86_400 => counted(ago.whole_hours(), "hour"),
         _ => counted(ago.whole_days(), "day"),
+    }
+}
+
+/// Names the proposer: the person who did it by a command of their own, or the client.
+pub(super) fn asker(proposal: &Proposal) -> Markup {
+    match &proposal.actor {
+        Some(actor) => html! { strong { (text(actor.as_str())) } },
+        None => client(&proposal.client),
     }
 }
 

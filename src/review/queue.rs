@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::markup::{self, Frame, SiteLinks, client, counted, lines, more_pages, text, when};
+use super::markup::{self, Frame, SiteLinks, asker, counted, lines, more_pages, text, when};
 use super::narrowing::{QueueFilter, counted_each, label};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::{Operation, Risk};
@@ -159,7 +159,7 @@ fn waiting(one: &Proposal, state: ListedState, links: SiteLinks) -> Markup {
                         q.note title="the words of whoever asked" { (text(note.as_str())) }
                         " "
                     }
-                    (client(&one.client)) ", " (when(&one.created))
+                    (asker(one)) ", " (when(&one.created))
                 }
             }
         }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::difference::rows;
 use super::fields::{self, FieldDiff};
 use super::form::FormFields;
-use super::markup::{self, Frame, client, counted, text, when};
+use super::markup::{self, Frame, asker, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
 use super::session::SignedIn;
@@ -69,7 +69,7 @@ fn head(shown: &SetPageModel) -> Markup {
         p.back { a href=(shown.reviewer.links().to("/review")) { "← Queue" } }
         h1 { (what(proposal)) }
         p.by {
-            (client(&proposal.client)) " asks, " (when(&proposal.created))
+            (asker(proposal)) " asks, " (when(&proposal.created))
             span.quiet { " · " (counted(asked, "change", "changes"))
                 @if mending > 0 { ", and links mended on " (counted(mending, "page", "pages")) }
                 " · " code { (proposal.id) }
@@ -78,7 +78,7 @@ fn head(shown: &SetPageModel) -> Markup {
         @if let Some(note) = &proposal.note {
             blockquote.note {
                 p { (text(note.as_str())) }
-                footer { "the words of " (client(&proposal.client)) ", which nobody checked" }
+                footer { "the words of " (asker(proposal)) ", which nobody checked" }
             }
         }
         @let risks = sheet.review.risks(shown.warnings);

@@ -300,6 +300,7 @@ impl EntryBuilder {
             tool: self.entry.tool.clone().unwrap_or_default(),
             arguments: self.asked.as_ref().map(Asked::digests).unwrap_or_default(),
             client: self.entry.client.clone().unwrap_or_default(),
+            actor: self.entry.actor.clone(),
             key: self.entry.key,
             session,
             first: self.as_proposed(change),

@@ -7,8 +7,8 @@ use time::OffsetDateTime;
 
 use super::super::entry::members::RecordStamp;
 use super::super::{
-    ArgumentDigest, AuditEntry, AuditEvent, CallId, Client, KeptState, KeyDigest, ProposalId,
-    Record,
+    Actor, ArgumentDigest, AuditEntry, AuditEvent, CallId, Client, KeptState, KeyDigest,
+    ProposalId, Record,
 };
 use crate::change::{Operation, Risk, Warning};
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
@@ -45,6 +45,9 @@ pub struct Proposal {
     pub arguments: BTreeMap<String, ArgumentDigest>,
     /// The client that proposed it.
     pub client: Client,
+    /// The person who proposed it by a command of their own, as the record of its making has it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub actor: Option<Actor>,
     /// The key of the wiki that it was made with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<KeyDigest>,
@@ -339,6 +342,7 @@ impl Proposal {
 
     /// The same proposal with proposer and page from the record of its making.
     pub(in crate::audit) fn by(mut self, made: &Record) -> Self {
+        self.actor.clone_from(&made.actor);
         if differing(&self.making(), made).is_empty() {
             return self;
         }

@@ -94,7 +94,7 @@ fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Tabl
             ProposalState::Rejected { .. } => Paint::Red,
             ProposalState::Replaced { .. } | ProposalState::Withdrawn { .. } => Paint::Dim,
         };
-        let note = proposal.note.as_ref().map(ToString::to_string);
+        let note = super::words_of(proposal);
         table.row(vec![
             proposal.id.to_string().into(),
             Cell::painted(now.state.as_str(), paint),
@@ -108,9 +108,9 @@ fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Tabl
                 .expires(proposal)
                 .map_or_else(String::new, from_now)
                 .into(),
-            super::client(&proposal.client).into(),
+            super::asker(proposal).into(),
             Cell::painted(super::risks(&proposal.risks()), Paint::Yellow),
-            print::harmless(&note.unwrap_or_default()).into(),
+            note.unwrap_or_default().into(),
         ]);
     }
     table.leave_out_empty(&["risks", "why"]);

@@ -11,10 +11,10 @@ use clap::Subcommand;
 
 use super::id_prefix::{Unfound, by_prefix};
 use super::show_change;
-use crate::audit::{Client, Proposal, ProposalId};
+use crate::audit::{Actor, Proposal, ProposalId};
 use crate::change::Risk;
 use crate::cli::prelude::*;
-use crate::page::Prefix;
+use crate::page::{Prefix, Whose, own_words};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ProposalsCommand {
@@ -150,11 +150,25 @@ fn risks(risks: &BTreeSet<Risk>) -> String {
     words.join(", ")
 }
 
-/// The client that proposed: its name for itself, and its authenticated name, if it has one.
-fn client(client: &Client) -> String {
-    let named = print::client(client);
-    match &client.subject {
-        Some(subject) => format!("{} ({named})", print::harmless(subject)),
+/// The reason for a proposal, in the words of the person or client who made it.
+fn words_of(proposal: &Proposal) -> Option<String> {
+    let is_person = proposal.actor.is_some();
+    let whose = if is_person {
+        Whose::Operator
+    } else {
+        Whose::Agent
+    };
+    let note = proposal.note.as_ref()?;
+    Some(print::harmless(&own_words(whose, note.as_str())))
+}
+
+/// Names the proposer: the client's name for itself, and before it the person's or its authenticated name,
+/// if it has one.
+fn asker(proposal: &Proposal) -> String {
+    let named = print::client(&proposal.client);
+    let person = proposal.actor.as_ref().map(Actor::as_str);
+    match person.or(proposal.client.subject.as_deref()) {
+        Some(name) => format!("{} ({named})", print::harmless(name)),
         None => named,
     }
 }

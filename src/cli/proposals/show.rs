@@ -173,11 +173,11 @@ fn tell(
     say!(
         "proposed {} by {}, call {}",
         harmless(proposal.created.as_str()),
-        super::client(&proposal.client),
+        super::asker(proposal),
         proposal.call,
     );
-    if let Some(note) = show_change::note(proposal.note.as_ref()) {
-        print::line(&note);
+    if let Some(words) = super::words_of(proposal) {
+        say!("  {words}");
     }
     tell_state(&proposal.state, expires, ending);
     if let Some(unseen) = &review.unseen {

@@ -539,3 +539,23 @@ async fn a_directory_that_is_refused_stays_as_it_was() {
         assert_eq!(there, 1, "{command}");
     }
 }
+
+#[tokio::test]
+async fn a_proposed_push_names_the_person_and_has_their_words() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "Text.\n")]).await).await;
+    work.edit("en/docs/a.md", "Text.", "Another text.");
+    work.good("push", &["--propose", "-m", "it is so now"])
+        .await;
+    let listed = work.command(&["proposals", "list"]).await.good();
+    let told = work.command(&["proposals", "list", "--json"]).await.good();
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let proposal = &told["proposals"][0];
+    let actor = proposal["actor"].as_str().unwrap();
+    begins(actor, "user:");
+    let id = proposal["id"].as_str().unwrap();
+    let shown = work.command(&["proposals", "show", id]).await.good();
+    for text in [&listed.stdout, &shown.stdout] {
+        says(text, &format!("{actor} (wikijs-gate "));
+        says(text, "the operator's words: \"it is so now\"");
+    }
+}
