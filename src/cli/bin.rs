@@ -221,6 +221,23 @@ async fn look_first(app: &App, mirror: &Mirror) {
     }
 }
 
+/// Looks in the wiki's history for how the pages of a part were before the mirror saw them; says what that
+/// cannot tell.
+async fn look_back(app: &App, mirror: &Mirror, part: &PartThen) -> Result<(), Failure> {
+    let first = mirror.first_seen().await?;
+    if let Some(first) = first.filter(|first| part.at < first.instant()) {
+        let first = minute(first.instant());
+        remark!(
+            "the first look that is kept was at {first}: pages that were gone by then do not come back, and of those that are there the wiki's history tells no tags, styles and scripts of before"
+        );
+    }
+    let back = Box::pin(mirror.look_back(&app.wiki, part));
+    if let Err(fault) = print::in_progress("reading the history", back).await {
+        remark!("the history of the pages was not read to its end: {fault}");
+    }
+    Ok(())
+}
+
 async fn planned(
     app: &App,
     mirror: &Mirror,
@@ -232,6 +249,7 @@ async fn planned(
             at: at.begin(),
             by: arguments.by.clone(),
         };
+        look_back(app, mirror, &part).await?;
         let (pages, more) = mirror.since(part, app.wiki.scope(), None).await?;
         if pages.is_empty() {
             let message = "Nothing of that part differs from what was seen of it then.";

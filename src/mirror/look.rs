@@ -24,11 +24,11 @@ use crate::wiki::{Wiki, WikiError};
 /// then again.
 const SAVED_AT_ONCE: usize = 2_000;
 /// The most pages of a look whose histories are asked for what nobody saw.
-const MOST_HISTORIES: usize = 200;
+pub(super) const MOST_HISTORIES: usize = 200;
 /// The most versions of a page that are kept then.
 const MOST_BETWEEN: usize = 20;
 /// Bytes of versions after which what was read is kept.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// The time after which the wiki is asked again for a page that is in no list.
 const ASKED_AGAIN: time::Duration = time::Duration::HOUR;
 /// The time within which the pages that one author changed are counted.
@@ -337,7 +337,7 @@ fn take(
 
 /// The times at which versions count as seen, the oldest first: when they were written, but each after
 /// the one before, and before the look. The wiki may say any time, and no two states have one id.
-fn times_between(
+pub(super) fn times_between(
     written: &[Option<MirrorTime>],
     mut last: Option<MirrorTime>,
     look: MirrorTime,
@@ -355,7 +355,7 @@ fn times_between(
 }
 
 /// Keeps a state that was seen at a time, with what only the state seen last has, unless it is too large.
-fn keep(
+pub(super) fn keep(
     store: &dyn Store,
     (page, last): (&PageReading, Option<SeenState>),
     (seen, lease): (MirrorTime, &Lease),

@@ -15,6 +15,7 @@ mod compare;
 mod health;
 mod known;
 mod look;
+mod look_back;
 mod pages;
 mod retention;
 mod settings;

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::known::KnownPages;
 use crate::audit::AuditError;
-use crate::mirror::{Mirror, MirroredPage, PageGone, SeenState};
+use crate::mirror::{Mirror, MirrorTime, MirroredPage, PageGone, SeenState};
 use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
 
@@ -56,6 +56,14 @@ type StatesThen = (Option<PageState>, Option<PageState>);
 type SeenPair<'a> = (Option<&'a SeenState>, Option<&'a SeenState>);
 
 impl Mirror {
+    /// The time of the first look of which a state is kept: pages that were gone by then are unknown.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn first_seen(&self) -> Result<Option<MirrorTime>, AuditError> {
+        Ok(first_seen(&self.known().await?))
+    }
+
     /// The pages of a part that are not as they were, in order of their paths, and the number of others
     /// that are too many to be loaded; those of which nobody knows how they were have a hindrance. Nobody
     /// knows who deleted a page, so `by` leaves these out. Not told are pages that the key did not see any
@@ -76,6 +84,11 @@ impl Mirror {
             let is_back = back_again(&known, part.at);
             let forgotten = known.forgotten();
             let is_forgotten = forgotten.is_some_and(|until| part.at < until.instant());
+            let first = first_seen(&known).filter(|first| part.at < first.instant());
+            let is_unsure = |page: &MirroredPage| {
+                let is_older = |first: MirrorTime| !is_made_since(page, first.instant());
+                is_forgotten || (part.by.is_none() && first.is_some_and(is_older))
+            };
             let mut told: Vec<&MirroredPage> = { known.iter() }
                 .filter(|page| is_told(page, &scope, key.as_deref()) && !is_back(page))
                 .collect();
@@ -88,7 +101,7 @@ impl Mirror {
                 } else if let Some(page) = page_then(
                     store,
                     &page.told_to(key.as_deref()),
-                    (&part, &scope, is_forgotten),
+                    (&part, &scope, is_unsure(page)),
                 )? {
                     loaded += usize::from(page.hindrance.is_none());
                     pages.push(page);
@@ -110,18 +123,31 @@ fn is_told(page: &MirroredPage, scope: &ReadScope, key: Option<&str>) -> bool {
 }
 
 impl PartThen {
+    /// True for a page of it that is there and was there then, before all that was seen of it.
+    pub(super) fn is_before_seen(&self, page: &MirroredPage) -> bool {
+        let is_unseen = before(page, self.at).is_none() && !is_made_since(page, self.at);
+        page.gone.is_none() && is_unseen && self.holds(page)
+    }
+
     /// True if the last place of a page is in it.
     fn holds(&self, page: &MirroredPage) -> bool {
         self.prefix.holds(&page.place.locale, &page.place.path)
     }
 }
 
-/// A page as it was, if it is not so now and its states are told. If pages were forgotten that may have
-/// been there, none that looks made since is to go: it may have come back.
+/// The time of the first look of which a state is kept.
+fn first_seen(known: &KnownPages) -> Option<MirrorTime> {
+    let states = known.iter().flat_map(|page| &page.states);
+    let looked = states.filter(|seen| !seen.is_between);
+    looked.map(|seen| seen.seen).min()
+}
+
+/// A page as it was, if it is not so now and its states are told. If pages may have been there of which
+/// nothing is known, none that looks made since is to go: it may have come back.
 fn page_then(
     store: &dyn Store,
     page: &MirroredPage,
-    (part, scope, is_forgotten): (&PartThen, &ReadScope, bool),
+    (part, scope, is_unsure): (&PartThen, &ReadScope, bool),
 ) -> Result<Option<PageThen>, AuditError> {
     let mut found = PageThen {
         id: page.id,
@@ -133,9 +159,9 @@ fn page_then(
     };
     let steps = match changes(page, part) {
         Some(changes) if changes.is_empty() => return Ok(None),
-        Some(changes) if is_forgotten && changes.iter().any(|(before, _)| before.is_none()) => {
+        Some(changes) if is_unsure && changes.iter().any(|(before, _)| before.is_none()) => {
             found.hindrance = Some(
-                "it was made since, or came back: what was seen of pages that were there is forgotten",
+                "it was made since, or came back: which pages were there is not known, or forgotten",
             );
             Ok(Vec::new())
         }

@@ -136,7 +136,13 @@ async fn restore_part(
     let (at, by) = (at.begin(), asked(&form, "by").map(str::to_owned));
     let part = PartThen { prefix, at, by };
     let (scope, key) = told_to(reviewer);
-    let since = async move { mirror.since(part, &scope, key.as_deref()).await };
+    let wiki = Arc::clone(&reviewer.bench.wiki);
+    let since = async move {
+        if let Err(error) = mirror.look_back(&wiki, &part).await {
+            tracing::warn!(%error, "mirror: the history of the pages was not read to its end");
+        }
+        mirror.since(part, &scope, key.as_deref()).await
+    };
     let (mut pages, more) = read(&reviews, since).await?;
     pages.retain(|page| {
         let mut states = page.states();

@@ -1,5 +1,7 @@
 //! Old versions of a page, and what was written since a time.
 
+use time::OffsetDateTime;
+
 use super::super::operations::generated::{PageVersion, page_version};
 use super::authors::author_of_text;
 use crate::page::{Date, Locale, PagePath, PageReading};
@@ -126,6 +128,28 @@ impl Wiki {
             Some(entry) => self.since(page, entry.version_id).await,
             None => Ok(Since::Nothing),
         }
+    }
+
+    /// The version that a page had at a time and those since then that later writes replaced, the oldest
+    /// first; none if its so many newest versions do not go back that far, or some of them cannot be read.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub(crate) async fn versions_at_and_since(
+        &self,
+        (page, at): (i64, OffsetDateTime),
+        most: usize,
+    ) -> Result<Vec<PageReading>, WikiError> {
+        let entries = self.history(page, 0, most).await?.entries;
+        let is_then = |date: &Date| date.instant().is_some_and(|date| date <= at);
+        let Some(then) = { entries.iter() }.position(|one| is_then(&one.version_date)) else {
+            return Ok(Vec::new());
+        };
+        let ids = entries.iter().take(then + 1).map(|one| one.version_id);
+        let versions = self.versions(page, &ids.collect::<Vec<_>>()).await?;
+        let oldest_first = versions.into_iter().rev();
+        let all: Option<Vec<_>> = oldest_first.map(|one| Some(one?.page)).collect();
+        Ok(all.unwrap_or_default())
     }
 
     async fn since(&self, page: i64, version: i64) -> Result<Since, WikiError> {

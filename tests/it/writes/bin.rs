@@ -544,6 +544,48 @@ async fn a_part_of_which_nothing_comes_back_is_told_page_by_page() {
 }
 
 #[tokio::test]
+async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let old = |path: &str| PageRow {
+        created_at: "2020-01-01T00:00:00.000Z".to_owned(),
+        updated_at: "2020-01-01T00:00:00.000Z".to_owned(),
+        tags: vec!["kept".to_owned()],
+        ..page(path, "As it was\n")
+    };
+    let changed = wiki.with_page(old("docs/a"));
+    let same = wiki.with_page(old("docs/b"));
+    let made = wiki.with_page(PageRow {
+        created_at: "2022-01-01T00:00:00.000Z".to_owned(),
+        updated_at: "2022-01-01T00:00:00.000Z".to_owned(),
+        ..old("docs/c")
+    });
+    let before = [changed, same, made].map(|id| fields(&wiki, id));
+    wiki.with_store(|store| {
+        for spam in ["Spam\n", "More spam\n"] {
+            store.rewrite(changed, |page| spam.clone_into(&mut page.content));
+        }
+    });
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let restore = part_as_at("2021-01-01");
+    let told = operators(&wiki, &served, &restore[..7]).good().await;
+    says(
+        &told.stderr,
+        "pages that were gone by then do not come back",
+    );
+    says(
+        &told.stdout,
+        "nobody saw tags, scriptCss, scriptJs as they were then",
+    );
+    let why = format!("left out: docs/c (id {made}): it was made since, or came back");
+    says(&told.told, &why);
+    assert_eq!([changed, same, made].map(|id| fields(&wiki, id)), before);
+    let sent = mutations(&wiki).len();
+    operators(&wiki, &served, &restore).end().await;
+    assert_eq!(mutations(&wiki).len(), sent);
+}
+
+#[tokio::test]
 async fn a_page_that_may_have_come_back_stays_where_what_was_there_is_forgotten() {
     let (wiki, served, id) = with_dressed(setup).await;
     look(&served).await;
