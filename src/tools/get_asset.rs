@@ -27,8 +27,8 @@ pub(super) struct GetAsset;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// Folder and name, as docs/a.png.
-    #[garde(custom(rule::required(rule::asset)))]
+    /// Folder and name, as docs/a.png, or its url.
+    #[garde(custom(rule::required(rule::asset_or_url)))]
     path: String,
     /// Also the pages whose content names it.
     #[garde(skip)]
@@ -110,7 +110,12 @@ impl Tool for GetAsset {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let path = PagePath::new(&input.path);
+        let path = if rule::is_address(&input.path) {
+            let path = context.wiki.asset_at(&input.path);
+            path.ok_or_else(|| invalid_argument("path", "is no address of an asset of this wiki"))?
+        } else {
+            PagePath::new(&input.path)
+        };
         let asset = context.wiki.asset(&path).await.map_err(of_asset)?;
         let bytes = context.wiki.asset_bytes(&path).await.map_err(of_asset)?;
         let seen = AssetContent::new(&path, bytes.as_ref());

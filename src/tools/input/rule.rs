@@ -37,6 +37,19 @@ pub(in crate::tools) fn asset(path: &str) -> ValidationResult {
     page::parse_asset_path(path).map(drop)
 }
 
+/// The same, or the address of an asset.
+pub(in crate::tools) fn asset_or_url(asked: &str) -> ValidationResult {
+    if is_address(asked) {
+        return Ok(());
+    }
+    asset(asked)
+}
+
+/// True for the address of something.
+pub(in crate::tools) fn is_address(asked: &str) -> bool {
+    asked.starts_with("https://") || asked.starts_with("http://")
+}
+
 pub(in crate::tools) fn note(note: &str) -> ValidationResult {
     page::Note::parse(note, page::Whose::Agent).map(|_| ())
 }

@@ -9,7 +9,10 @@ use url::Url;
 use super::super::client::{Wiki, below};
 use super::super::error::WikiError;
 use super::super::operations::generated::{AssetsFolders, AssetsList, assets_folders, assets_list};
-use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale};
+use crate::page::{
+    Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale,
+    percent_decoded_whole,
+};
 
 /// Maximum depth to which folders are walked.
 const MOST_DEEP: usize = 32;
@@ -58,6 +61,18 @@ impl Wiki {
         let locale = needs_locale(path).then(|| self.locale_of_assets().as_str());
         let segments = locale.into_iter().chain(path.as_str().split('/'));
         below(&self.settings.base_url, segments)
+    }
+
+    /// The path of the asset that has this address; `None` if that is none of this wiki's.
+    pub fn asset_at(&self, address: &str) -> Option<PagePath> {
+        let address = Url::parse(address).ok()?;
+        let base = below(&self.settings.base_url, std::iter::empty())?;
+        let below = address.path().strip_prefix(base.path())?;
+        let path = percent_decoded_whole(below.trim_start_matches('/'))?;
+        let in_locale = path.split_once('/').map(|(_, rest)| rest.to_owned());
+        let mut paths = [Some(path), in_locale].into_iter().flatten();
+        let is_it = |path: &PagePath| self.asset_address(path).is_some_and(|own| own == address);
+        paths.find_map(|path| Some(PagePath::as_stored(path)).filter(is_it))
     }
 
     /// Lists a folder; an empty path means the root.

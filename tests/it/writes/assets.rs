@@ -494,6 +494,32 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
     assert!(told["unavailable"]["usedBy"].is_string(), "{told}");
 }
 
+#[tokio::test]
+async fn an_asset_is_read_by_the_address_that_an_answer_gives() {
+    let wiki = wiki().await;
+    let odd = ["en/a.csv", "\u{65e5}/a.csv"];
+    wiki.with_store(|store| {
+        for path in odd {
+            store.add_asset(path, "text/csv", b"a\n");
+        }
+    });
+    let served = served(&wiki).await;
+    for path in ["docs/plan.png", "root.bin"].into_iter().chain(odd) {
+        let by_path = json!({ "path": path });
+        let by_path = served.checked(GET_ASSET, by_path).await.unwrap();
+        let by_url = json!({ "path": by_path["url"] });
+        let by_url = served.checked(GET_ASSET, by_url).await.unwrap();
+        assert_eq!(by_url, by_path);
+    }
+    for url in [
+        "https://elsewhere.example/docs/plan.png",
+        "http://",
+        "https://[",
+    ] {
+        fails(&served, GET_ASSET, json!({ "path": url }), "INVALID_INPUT").await;
+    }
+}
+
 /// An answer as the docs show it, with what differs from run to run replaced.
 pub(crate) fn steady_answer(answer: &Value, address: &str) -> String {
     let id_of_call = Regex::new(r"[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{16}").unwrap();
