@@ -5,7 +5,8 @@ use std::time::Instant;
 use regex::{Regex, RegexBuilder};
 
 use super::store::{IndexError, Store};
-use crate::page::{Locale, PagePath, PageReading, TextPosition};
+use crate::hex;
+use crate::page::{Locale, PagePath, PageReading, TextPosition, needs_locale};
 
 /// The most bytes of a compiled pattern, and of the cache that it fills in use.
 const MAX_COMPILED: usize = 256 * 1024;
@@ -76,6 +77,19 @@ impl Pattern {
         Ok(Self::Regex(regex))
     }
 
+    /// An asset's path as pages write it.
+    ///
+    /// # Errors
+    /// If the path is too long.
+    pub fn of_asset(path: &PagePath) -> Result<Self, String> {
+        let name = addressed(path);
+        let locale = if needs_locale(path) { "" } else { "?" };
+        // Behind nothing of a longer path, but for the wiki's address and a locale (W42).
+        Self::regex(&format!(
+            r"(?:^|[^\w.%/-]|https?://[^/\s]+)(?:/(?i:[a-z]{{2}}(?:-[a-z]{{2}})?)){locale}/?{name}(?:[^\w.-]|\.(?:\W|$)|$)"
+        ))
+    }
+
     /// The number of lines of a text that are too long to be matched in full.
     fn long_lines(&self, text: &str) -> usize {
         match self {
@@ -122,6 +136,27 @@ impl Pattern {
             }
         }
     }
+}
+
+/// A pattern of a path as pages write it: each character that addresses cannot say may be encoded.
+fn addressed(path: &PagePath) -> String {
+    let mut pattern = String::new();
+    for c in path.as_str().chars() {
+        if c.is_ascii_alphanumeric() || c == '/' {
+            pattern.push(c);
+            continue;
+        }
+        let c = c.to_string();
+        pattern.push_str("(?:");
+        pattern.push_str(&regex::escape(&c));
+        pattern.push_str("|(?i:");
+        for byte in c.bytes() {
+            pattern.push('%');
+            pattern.push_str(&hex::encode(&[byte]));
+        }
+        pattern.push_str("))");
+    }
+    pattern
 }
 
 /// The message of an error, without the drawing of the pattern.

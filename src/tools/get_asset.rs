@@ -4,11 +4,8 @@ use super::input::invalid_argument;
 use super::list_assets::NO_DOWNLOAD;
 use super::prelude::*;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
-use crate::hex;
 use crate::index::Pattern;
-use crate::page::{
-    Blob, PagePath, PageReading, check_asset, escape_hidden, is_picture, mime_of, needs_locale,
-};
+use crate::page::{Blob, PagePath, PageReading, check_asset, escape_hidden, is_picture, mime_of};
 use crate::wiki::WikiError;
 use crate::write::no_asset;
 
@@ -158,13 +155,7 @@ async fn users(context: &ToolContext, path: &PagePath) -> Result<Users, Failure>
             ..Users::default()
         });
     }
-    let name = addressed(path);
-    let locale = if needs_locale(path) { "" } else { "?" };
-    // Behind nothing of a longer path, but for the wiki's address and a locale (W42).
-    let pattern = format!(
-        r"(?:^|[^\w.%/-]|https?://[^/\s]+)(?:/(?i:[a-z]{{2}}(?:-[a-z]{{2}})?)){locale}/?{name}(?:[^\w.-]|\.(?:\W|$)|$)"
-    );
-    let pattern = Pattern::regex(&pattern).map_err(|fault| invalid_argument("path", fault))?;
+    let pattern = Pattern::of_asset(path).map_err(|fault| invalid_argument("path", fault))?;
     let covered = context.indexed().await?;
     let scope = context.wiki.scope().clone();
     let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
@@ -186,27 +177,6 @@ async fn users(context: &ToolContext, path: &PagePath) -> Result<Users, Failure>
         index: indexed.note(cut).if_lacking(),
         why: None,
     })
-}
-
-/// A pattern of a path as pages write it: each character that addresses cannot say may be encoded.
-fn addressed(path: &PagePath) -> String {
-    let mut pattern = String::new();
-    for c in path.as_str().chars() {
-        if c.is_ascii_alphanumeric() || c == '/' {
-            pattern.push(c);
-            continue;
-        }
-        let c = c.to_string();
-        pattern.push_str("(?:");
-        pattern.push_str(&regex::escape(&c));
-        pattern.push_str("|(?i:");
-        for byte in c.bytes() {
-            pattern.push('%');
-            pattern.push_str(&hex::encode(&[byte]));
-        }
-        pattern.push_str("))");
-    }
-    pattern
 }
 
 /// The content of an asset, as far as it can be shown.

@@ -4,16 +4,20 @@ use serde_json::json;
 
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, TurnOf};
+use crate::gates::{ChangeSet, SetChange, TurnOf};
+use crate::index::Pattern;
 use crate::page::{
     AssetOf, Attached, Blob, PagePath, PageState, check_asset, check_new_asset_path,
-    check_new_place, extension, mime_of,
+    check_new_place, escape_hidden, extension, mime_of,
 };
 use crate::wiki::{Wiki, WikiError, asset_state};
 
 use super::conflict::ConflictCheck;
 use super::{Agreed, CREATES, ChangeSource, ComparedSet, Made, WriteCall, target};
 use crate::write::audit_entry::EntryBuilder;
+
+/// The most pages that are named as using an asset.
+const MOST_NAMED: usize = 20;
 
 /// A write to an asset.
 #[derive(Debug, Clone)]
@@ -151,6 +155,31 @@ impl AssetWrite {
         }
     }
 
+    /// A warning with the pages that name the asset which is to go from its path, as far as the content
+    /// index has them by now.
+    async fn users(&self, call: WriteCall<'_>) -> Option<Warning> {
+        let is_upload = matches!(self.what, ToAsset::Upload { .. });
+        if is_upload || !call.index.is_on() {
+            return None;
+        }
+        let pattern = Pattern::of_asset(&self.path).ok()?;
+        let scope = call.wiki().scope().clone();
+        let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
+        let found = call.index.matching(pattern, is_wanted, (MOST_NAMED, 1));
+        let found = found.await.ok().filter(|found| !found.hits.is_empty())?;
+        let paths = found
+            .hits
+            .iter()
+            .map(|hit| escape_hidden(hit.page.path.as_str()));
+        let mut paths = paths.collect::<Vec<_>>().join(", ");
+        if found.left > 0 {
+            paths = format!("{paths} and {} more", found.left);
+        }
+        let message =
+            format!("pages name this asset by its path and would show it no more: {paths}.");
+        Some(Warning::new("asset_used", message))
+    }
+
     /// Its folders, the outermost first, if they may be made.
     fn folders(&self, may_be_made: bool) -> Vec<String> {
         let folder = self.path.folder();
@@ -187,7 +216,11 @@ impl ChangeSource for AssetWrite {
 
     async fn made(&self, call: WriteCall<'_>) -> Made {
         self.check()?;
-        let set = ChangeSet::single(call.id, self.change(call).await?);
+        let change = SetChange {
+            warnings: self.users(call).await.into_iter().collect(),
+            ..SetChange::from(self.change(call).await?)
+        };
+        let set = ChangeSet::single(call.id, change);
         Ok(ComparedSet::of(set, ConflictCheck::None))
     }
 

@@ -495,6 +495,35 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
 }
 
 #[tokio::test]
+async fn pages_that_would_show_an_asset_no_more_are_named_before_it_goes() {
+    let wiki = wiki_of(&[
+        ("docs/a", "# A\n\n![plan](/docs/plan.png)\n"),
+        ("vault/d", "![plan](/docs/plan.png)\n"),
+    ])
+    .await;
+    wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &png()));
+    let bounded = setup(&wiki, &RIGHTS).toolsets("pages,assets").indexed();
+    let bounded = bounded.with("WIKI_DENIED_READ_PATH_PREFIXES", "vault");
+    let served = bounded.serve().await;
+    let get = json!({ "path": "docs/plan.png", "usedBy": true });
+    served.checked(GET_ASSET, get).await.unwrap();
+    let path = "docs/plan.png";
+    for (tool, arguments) in [
+        (DELETE_ASSET, json!({ "path": path })),
+        (RENAME_ASSET, json!({ "path": path, "name": "new.png" })),
+    ] {
+        let preview = served.checked(tool, arguments).await.unwrap();
+        let named = warnings(&preview).into_iter();
+        let named: Vec<_> = named.filter(|one| one.starts_with("asset_used")).collect();
+        assert_eq!(named.len(), 1, "{preview}");
+        assert!(named[0].ends_with("no more: docs/a."), "{preview}");
+    }
+    let other = json!({ "path": path, "base64": STANDARD.encode(other_png()), "replace": true });
+    let preview = served.checked(UPLOAD, other).await.unwrap();
+    assert!(!preview.to_string().contains("asset_used"), "{preview}");
+}
+
+#[tokio::test]
 async fn an_asset_is_read_by_the_address_that_an_answer_gives() {
     let wiki = wiki().await;
     let odd = ["en/a.csv", "\u{65e5}/a.csv"];
