@@ -18,6 +18,16 @@ pub enum Attached {
     Asset(AssetOf),
 }
 
+impl Attached {
+    /// The word for it.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Comment(_) => "comment",
+            Self::Asset(_) => "asset",
+        }
+    }
+}
+
 /// Data of an asset besides its path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

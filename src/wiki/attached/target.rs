@@ -130,7 +130,7 @@ impl Wiki {
     /// if it was asked for.
     async fn asset_to_add(&self, state: PageState, of: AssetOf) -> Result<PageState, WikiError> {
         if !self.admits_asset(&state.path) {
-            return Err(WikiError::NotFound);
+            return Err(WikiError::NoFolder);
         }
         let (folder, missing) = self.missing_folders(&state.path.folder()).await?;
         if missing.iter().any(|folder| !of.makes.contains(folder)) {

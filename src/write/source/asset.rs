@@ -136,17 +136,13 @@ impl AssetWrite {
             ToAsset::Rename { name } => {
                 let before = target::as_now(wiki, &named, &[]).await?.page;
                 let new = self.renamed(name);
-                if new != self.path && is_taken(wiki, &new).await? {
-                    return Err(Failure::from(WikiError::AssetExists)
-                        .hint("Nothing was sent. Choose another name."));
-                }
                 let after = PageState {
                     title: new.last_segment().to_owned(),
                     path: new,
                     updated_at: None,
                     ..before.clone()
                 };
-                Ok(Change::between(before, after))
+                target::at_its_page(wiki, Change::between(before, after)).await
             }
             ToAsset::Delete => {
                 let before = target::as_now(wiki, &named, &[]).await?;
@@ -254,14 +250,6 @@ impl ChangeSource for AssetWrite {
             && shown.proposal().is_none()
             && change.operation() == self.operation()
             && change.target().path == self.path)
-    }
-}
-
-async fn is_taken(wiki: &Wiki, path: &PagePath) -> Result<bool, Failure> {
-    match wiki.asset(path).await {
-        Ok(_) => Ok(true),
-        Err(WikiError::NotFound) => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -40,11 +40,23 @@ pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<Pa
 
 /// A change that adds something to a page, at that page's place as it is now: gates go by that
 /// place, whatever was kept of it. Other changes stay as they are.
+///
+/// # Errors
+/// The failure of reading it, also if another asset has the name that one shall get.
 pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, Failure> {
     match (change.before(), change.after()) {
         (None, Some(after)) if after.thing.is_some() => {
             let after = Box::pin(wiki.thing_to_add(after.clone())).await?;
             Ok(change.with_after(after))
+        }
+        (Some(before), Some(after))
+            if matches!(after.thing, Some(Attached::Asset(_))) && before.path != after.path =>
+        {
+            match wiki.asset(&after.path).await {
+                Ok(_) => Err(WikiError::AssetExists.into()),
+                Err(WikiError::NotFound) => Ok(change),
+                Err(error) => Err(error.into()),
+            }
         }
         _ => Ok(change),
     }

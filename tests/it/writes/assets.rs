@@ -163,6 +163,8 @@ async fn assets_outside_of_the_bounds_of_reading_are_as_if_they_were_not_there()
         ] {
             let refused = fails(&served, tool, arguments, "PAGE_NOT_FOUND").await;
             assert!(!refused.to_string().contains("xyloquartz"), "{refused}");
+            let message = refused["message"].as_str().unwrap();
+            assert!(!message.contains("page"), "{tool}: {message}");
         }
     }
     assert!(mutations(&wiki).is_empty());
@@ -547,6 +549,35 @@ async fn an_asset_is_read_by_the_address_that_an_answer_gives() {
     ] {
         fails(&served, GET_ASSET, json!({ "path": url }), "INVALID_INPUT").await;
     }
+}
+
+#[tokio::test]
+async fn a_conflict_speaks_of_the_asset_and_an_old_name_that_is_taken_is_said_at_once() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let rename = json!({ "path": "docs/plan.png", "name": "old-plan.png" });
+    let made = served.confirmed(RENAME_ASSET, rename).await.unwrap();
+    wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &other_png()));
+    let undo = json!({ "callId": made["callId"] });
+    let refused = fails(&served, UNDO, undo, "PAGE_EXISTS").await;
+    says(&refused.to_string(), "an asset or a folder of that name");
+
+    let delete = json!({ "path": "docs/list.csv" });
+    let preview = served.checked(DELETE_ASSET, delete).await.unwrap();
+    wiki.with_store(|store| {
+        let id = store
+            .assets()
+            .find(|one| one.filename == "list.csv")
+            .unwrap()
+            .id;
+        let asset = store.asset_mut(id).unwrap();
+        asset.data = b"c,d\n".to_vec();
+        asset.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+    });
+    let confirm = json!({ "path": "docs/list.csv", "confirm": preview["confirm"] });
+    let refused = fails(&served, DELETE_ASSET, confirm, "EDIT_CONFLICT").await;
+    let message = refused["message"].as_str().unwrap();
+    begins(message, "The asset was changed since this write was shown.");
 }
 
 /// An answer as the docs show it, with what differs from run to run replaced.

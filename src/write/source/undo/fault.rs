@@ -3,7 +3,7 @@
 use crate::audit::{CallHistory, Record};
 use crate::change::{Change, UndoFault, UndoneWrite, Warning, cut, merge_marked};
 use crate::error::{Code, Failure};
-use crate::page::{Field, PageState, unified_diff};
+use crate::page::{Attached, Field, PageState, unified_diff};
 use crate::wiki::WikiError;
 
 use super::MOST_NAMED;
@@ -23,23 +23,27 @@ pub(super) fn undo_failure(
         }
         UndoFault::Gone => Failure::from(WikiError::NotFound),
         UndoFault::Elsewhere => {
-            let failure = Failure::new(
-                Code::EditConflict,
-                "The page stands elsewhere than where that write created it, so it is not deleted.",
-            )
-            .hint(
-                "It was moved since, or is another page; wikijs_delete_page deletes it by its id.",
+            let thing = now.as_ref().and_then(|now| now.thing.as_ref());
+            let what = thing.map_or("page", Attached::word);
+            let message = format!(
+                "The {what} stands elsewhere than where that write created it, so it is not deleted."
             );
+            let hint = format!(
+                "It was moved since, or is another {what}; wikijs_delete_{what} deletes it."
+            );
+            let failure = Failure::new(Code::EditConflict, message).hint(hint);
             match now {
                 Some(now) => with_page(failure, &now),
                 None => failure,
             }
         }
         UndoFault::Changed(fields) => {
-            let failure = Failure::new(
-                Code::EditConflict,
-                "The page was changed since that write, in fields that the write changed.",
-            )
+            let thing = now.as_ref().and_then(|now| now.thing.as_ref());
+            let what = thing.map_or("page", Attached::word);
+            let message = format!(
+                "The {what} was changed since that write, in fields that the write changed."
+            );
+            let failure = Failure::new(Code::EditConflict, message)
             .hint("Look at details.changes, and at details.conflict if it is there; with force, these fields go back all the same.");
             let conflict = match (&before, &left, &now) {
                 (Some(before), Some(left), Some(now)) if fields.contains(&Field::Content) => {
