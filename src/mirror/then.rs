@@ -177,7 +177,13 @@ fn page_then(
         Err(AuditError::Missing | AuditError::Damaged) => {
             found.hindrance = Some("what is kept of it is missing or damaged");
         }
-        steps => found.steps = steps?,
+        steps => {
+            found.steps = steps?;
+            found.steps.retain(is_change);
+            if found.steps.is_empty() && found.hindrance.is_none() {
+                return Ok(None);
+            }
+        }
     }
     let is_within = |state: &PageState| part.prefix.holds(&state.locale, &state.path);
     let is_last_known = page.gone.is_some() || found.hindrance.is_some();
@@ -283,6 +289,12 @@ fn states(
         }
     }
     Ok((before, after))
+}
+
+/// True unless both states are the same in all that was seen of them.
+fn is_change((before, after): &StatesThen) -> bool {
+    let both = before.as_ref().zip(after.as_ref());
+    both.is_none_or(|(before, after)| !before.difference(after).is_empty())
 }
 
 #[cfg(test)]

@@ -581,7 +581,9 @@ async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
     says(&told.told, &why);
     assert_eq!([changed, same, made].map(|id| fields(&wiki, id)), before);
     let sent = mutations(&wiki).len();
-    operators(&wiki, &served, &restore).end().await;
+    let again = operators(&wiki, &served, &restore).end().await.exits(3);
+    says(&again.told, "docs/c");
+    lacks(&again.told, "docs/a");
     assert_eq!(mutations(&wiki).len(), sent);
 }
 
