@@ -134,8 +134,13 @@ impl Folder {
         self.make_dirs(PART)?;
         self.make_dirs(name)?;
         let (own, part) = self.dir_of(PART)?;
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // What a kill left there, or anybody put, is not written into: it may be a pipe, or have another
+        // name elsewhere.
+        match unlinkat(own.as_fd(), part, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = openat(own.as_fd(), part, flags, Mode::from_raw_mode(0o666))?;
         File::from(file).write_all(bytes)?;
         let (dir, last) = self.dir_of(name)?;
@@ -261,6 +266,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
     use super::{EntryKind, Folder};
 
     #[test]
@@ -285,6 +292,25 @@ mod tests {
         let outside = fs::read_dir(outside.path()).unwrap().count();
         assert_eq!(outside, 1);
         assert_eq!(fs::read_to_string(dir.path().join("de/a.md")).unwrap(), "x");
+    }
+
+    #[test]
+    fn what_stands_where_files_are_written_first_is_not_written_into() {
+        let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = outside.path().join("secret");
+        fs::write(&secret, "secret").unwrap();
+        fs::create_dir(dir.path().join(".wikijs")).unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let part = dir.path().join(".wikijs/part");
+        let hard_link = || fs::hard_link(&secret, &part).unwrap();
+        let pipe = || mkfifoat(CWD, &part, Mode::from_raw_mode(0o600)).unwrap();
+        for put in [&hard_link as &dyn Fn(), &pipe] {
+            put();
+            folder.write("en/a.md", b"x").unwrap();
+            assert_eq!(folder.read("en/a.md", 9).unwrap().unwrap(), b"x");
+            assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+            folder.remove("en/a.md").unwrap();
+        }
     }
 
     #[test]
