@@ -1,5 +1,7 @@
 //! Turns changes made in the folder into changes of the wiki. They go the way of every write.
 
+use std::collections::HashSet;
+
 use super::base::{Base, FolderScope};
 use super::error::TOO_LARGE;
 use super::local_changes::{Local, LocalFolder, PulledPage, file_of};
@@ -257,13 +259,13 @@ pub async fn settled(
             (Some(_), None) => {}
         }
     }
-    let of_applied = |name: &str| {
-        let place = decode(name);
-        applied.iter().any(|change| match change.page() {
-            Some(id) => names.iter().any(|(own, of)| *own == id && of == name),
-            None => place.is_some() && change.place() == place,
-        })
-    };
+    let ids: HashSet<i64> = applied.iter().filter_map(DraftChange::page).collect();
+    let own = names.iter().filter(|(id, _)| ids.contains(id));
+    let own: HashSet<&str> = own.map(|(_, name)| name.as_str()).collect();
+    let made = applied.iter().filter(|change| change.page().is_none());
+    let made: HashSet<PagePlace> = made.filter_map(DraftChange::place).collect();
+    let of_applied =
+        |name: &str| own.contains(name) || decode(name).is_some_and(|place| made.contains(&place));
     // The edits of another set, whose pages the wiki may have changed for this one, are still to
     // be pushed.
     let pushed = ready.pushed.iter().filter(|(name, _)| of_applied(name));
