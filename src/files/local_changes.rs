@@ -93,7 +93,14 @@ impl LocalFolder {
                     let Some(texts) = here.texts(folder, &base.name, &parts) else {
                         continue;
                     };
-                    Local::of(texts, &written(&base.page))
+                    let local = Local::of(texts, &written(&base.page));
+                    if base.is_left && local != Local::Same {
+                        // They are another page's, which came there since, or a new one's.
+                        files.insert(base.name.clone(), parts);
+                        Local::Left
+                    } else {
+                        local
+                    }
                 }
             };
             let known = PulledPage {

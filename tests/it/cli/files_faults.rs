@@ -512,6 +512,38 @@ async fn a_page_that_left_its_place_and_is_back_there_is_not_taken_for_deleted_h
     assert!(work.wiki.with_store(|store| store.page(id).is_none()));
 }
 
+/// Its base names the place at which a pull did not get to write it.
+#[tokio::test]
+async fn another_page_that_comes_where_one_did_not_get_is_not_taken_for_it() {
+    let work = Work::pulled(wiki_of(&[("docs/old", "Text of the page.\n")]).await).await;
+    let id = id_of(&work.wiki, "docs/old");
+    let at = |name: &str| work.dir.path().join(name);
+    for (path, in_the_way) in [
+        ("docs/new", "en/docs/new.md"),
+        ("docs/far", "en/docs/far.md"),
+    ] {
+        fs::create_dir(at(in_the_way)).unwrap();
+        work.wiki
+            .with_store(|store| path.clone_into(&mut store.page_mut(id).unwrap().path));
+        work.run("pull", &[]).await;
+        if path == "docs/new" {
+            fs::remove_dir(at(in_the_way)).unwrap();
+            work.wiki.with_page(page(path, "Text of another page.\n"));
+        }
+    }
+    assert!(work.has("en/docs/new.md") && !work.has("en/docs/old.md"));
+    assert_eq!(work.status().await["ahead"], json!([]));
+    work.run("push", &["--delete", "--yes"]).await.exits(3);
+    assert!(mutations(&work.wiki).is_empty());
+    fs::remove_dir(at("en/docs/far.md")).unwrap();
+    work.good("pull", &[]).await;
+    assert!(
+        work.read("en/docs/far.md")
+            .ends_with("\nText of the page.\n")
+    );
+    work.is_as_in_the_wiki().await;
+}
+
 #[tokio::test]
 async fn a_file_under_another_form_of_its_pages_name_is_as_in_the_wiki() {
     let work = Work::pulled(wiki_of(&[("docs/a", "A text of some length.\n")]).await).await;
