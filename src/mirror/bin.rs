@@ -146,8 +146,8 @@ impl Mirror {
         Ok(bin)
     }
 
-    /// The page of the bin that is meant: by its last path, or by its number. Of several the one that
-    /// went last. The key is that of [`Self::bin`].
+    /// The page of the bin that is meant: by its last path, with its locale as `en:docs/a` or without, or by
+    /// its number. Of several the one that went last. The key is that of [`Self::bin`].
     ///
     /// # Errors
     /// `PAGE_NOT_FOUND`, or what the store says.
@@ -160,7 +160,16 @@ impl Mirror {
         let bin = self.bin(scope, key, None).await?;
         let path = PagePath::new(meant);
         let id = meant.parse::<i64>().ok();
-        let is_meant = |one: &BinPage| one.page.place.path == path || Some(one.page.id) == id;
+        let in_locale = meant.split_once(':');
+        let in_locale = in_locale.map(|(locale, path)| (locale, PagePath::new(path)));
+        let is_meant = |one: &BinPage| {
+            let place = &one.page.place;
+            let is_there = |(locale, path): &(&str, PagePath)| {
+                place.locale.as_str() == *locale && place.path == *path
+            };
+            let is_in_locale = in_locale.as_ref().is_some_and(is_there);
+            place.path == path || Some(one.page.id) == id || is_in_locale
+        };
         bin.into_iter().find(is_meant).ok_or_else(|| {
             Failure::new(Code::PageNotFound, "The bin has no such page.").hint(
                 "wikijs_list_bin (at a terminal `wikijs-gate bin list`) lists what was deleted; a deletion is seen within a minute.",

@@ -406,6 +406,11 @@ async fn an_operator_lists_shows_and_brings_back_at_a_terminal() {
     assert_eq!(listed["pages"][0]["id"], id);
     let shown = command(&["bin", "show", "docs/dressed"]).good().await;
     let shown = shown.stdout;
+    // As the list has it.
+    let by_place = command(&["bin", "show", "en:docs/dressed"]).good().await;
+    assert_eq!(by_place.stdout, shown);
+    let elsewhere = command(&["bin", "show", "de:docs/dressed"]).end().await;
+    assert_ne!(elsewhere.code, 0);
     says(&shown, "# Dressed");
     says(&shown, "tags: ");
     let number = id.to_string();
