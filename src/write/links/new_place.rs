@@ -2,7 +2,7 @@
 
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::page::{Field, PagePath, PageState};
+use crate::page::{Field, PagePath, PageState, escape_hidden};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
 /// True if another page stands at the place of a new or moved page.
@@ -78,9 +78,10 @@ fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
         .detail("title", node.title.as_str());
     match free {
         Some(free) => failure
-            .hint(
-                "Update the page that is there (wikijs_update_page with details.id), or choose another path (details.freePath is free).",
-            )
+            .hint(format!(
+                "Update the page that is there (wikijs_update_page with details.id), or choose another path (details.freePath is free: {}).",
+                escape_hidden(free.as_str())
+            ))
             .detail("freePath", free.as_str()),
         None => failure,
     }

@@ -347,7 +347,11 @@ async fn a_taken_path_comes_with_a_free_one_that_works() {
     let error = fails(&served, CREATE, create("naive/taken"), "PAGE_EXISTS").await;
     let free = error["details"]["freePath"].as_str().unwrap();
     assert_eq!(free, "naive/taken-4");
-    assert!(error["hint"].as_str().unwrap().contains("details.freePath"));
+    let hint = error["hint"].as_str().unwrap();
+    assert!(
+        hint.ends_with(&format!("(details.freePath is free: {free}).")),
+        "{hint}"
+    );
     let applied = served.confirmed(CREATE, create(free)).await.unwrap();
     assert_eq!(applied["target"]["path"], free);
 }
