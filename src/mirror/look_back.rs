@@ -2,22 +2,26 @@
 
 use std::time::Duration;
 
+use time::OffsetDateTime;
+
 use super::known::KnownPages;
 use super::look::{MOST_BYTES, MOST_HISTORIES, keep, times_between};
 use super::pages::PageKey;
 use crate::audit::AuditError;
-use crate::mirror::{Mirror, MirrorFault, MirrorTime, PartThen, SeenPlace, SeenState};
-use crate::page::PageReading;
-use crate::store::{Fence, LeaseMode, LeaseName, Store, on};
-use crate::wiki::Wiki;
+use crate::mirror::{
+    Mirror, MirrorFault, MirrorTime, MirroredPage, PartThen, SeenPlace, SeenState,
+};
+use crate::page::Date;
+use crate::store::{Fence, Lease, LeaseMode, LeaseName, Store, on};
+use crate::wiki::{Version, Wiki};
 
 /// The most versions of a page that are read: if it has more since the time, nobody knows how it was.
 const MOST_VERSIONS: usize = 50;
 /// The time within which another look has to end.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Pages with the versions that they had at a time and since, the oldest first.
-type PagesBack = Vec<(PageKey, Vec<PageReading>)>;
+/// Pages with their versions from a time on, the oldest first.
+type PagesBack = Vec<(PageKey, Vec<Version>)>;
 
 impl Mirror {
     /// Keeps, of pages of a part that are there, the versions that they had at its time and since then,
@@ -34,7 +38,7 @@ impl Mirror {
             let since = (page.id, part.at);
             match wiki.versions_at_and_since(since, MOST_VERSIONS).await {
                 Ok(versions) => {
-                    let texts = versions.iter().filter_map(|one| one.content.as_ref());
+                    let texts = versions.iter().filter_map(|one| one.page.content.as_ref());
                     bytes = bytes.saturating_add(texts.map(String::len).sum());
                     found.push((page.key(), versions));
                 }
@@ -48,45 +52,78 @@ impl Mirror {
                 break;
             }
         }
-        if found.iter().all(|(_, versions)| versions.is_empty()) {
+        found.retain(|(_, versions)| !versions.is_empty());
+        if found.is_empty() {
             return Ok(());
         }
         let held = self.leases.alone(&LeaseName::MIRROR, WAIT).await;
         let held = held.map_err(AuditError::from)?;
-        let fence = held.fence();
-        Ok(on(&self.store, move |store| add(store, fence, found)).await?)
+        let (fence, at) = (held.fence(), part.at);
+        let added = on(&self.store, move |store| add(store, fence, found, at));
+        Ok(added.await?)
     }
 }
 
-/// Adds versions before the states that were seen.
-fn add(store: &dyn Store, fence: Fence, found: PagesBack) -> Result<(), AuditError> {
+fn add(
+    store: &dyn Store,
+    fence: Fence,
+    found: PagesBack,
+    at: OffsetDateTime,
+) -> Result<(), AuditError> {
     let mut known = KnownPages::load_to_change(store, fence)?;
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
     let lease = lease.ok_or(AuditError::Busy)?;
-    for (key, mut versions) in found {
-        let Some(page) = known.change(&key) else {
-            continue;
-        };
-        let Some((first, updated)) =
-            (page.states.first()).and_then(|first| Some((first.seen, first.updated.instant()?)))
-        else {
-            continue;
-        };
-        let written = |version: &PageReading| version.updated_at.as_ref()?.instant();
-        versions.retain(|version| written(version).is_some_and(|at| at < updated));
-        let dates: Vec<Option<MirrorTime>> = { versions.iter() }
-            .map(|version| written(version).map(MirrorTime::from))
-            .collect();
-        let mut states = Vec::new();
-        for (version, seen) in versions.iter().zip(times_between(&dates, None, first)) {
-            let kept = keep(store, (version, None), (seen, &lease))?;
-            states.extend(kept.map(|kept| SeenState {
-                is_between: true,
-                place: Some(SeenPlace::from(version)),
-                ..kept
-            }));
+    for (key, versions) in found {
+        if let Some(page) = known.change(&key) {
+            add_to(page, versions, at, (store, &lease))?;
         }
-        page.states.splice(..0, states);
     }
     known.save(store)
+}
+
+/// Adds versions before the states of a page that were seen.
+fn add_to(
+    page: &mut MirroredPage,
+    mut versions: Vec<Version>,
+    at: OffsetDateTime,
+    (store, lease): (&dyn Store, &Lease),
+) -> Result<(), AuditError> {
+    let Some(first) = page.states.first_mut() else {
+        return Ok(());
+    };
+    let Some(seen) = first.updated.instant() else {
+        return Ok(());
+    };
+    // The date of a state moves without a write where a page that it links to comes or goes: what came
+    // after a version that had ended by then was there, whatever its date.
+    let is_over = |version: &mut Version| version.ended.instant().is_some_and(|end| end <= at);
+    let ended = versions.first_mut().is_some_and(is_over);
+    let ended = ended.then(|| versions.remove(0).ended);
+    let date = |version: &Version| version.page.updated_at.as_ref()?.instant();
+    versions.retain(|version| date(version).is_some_and(|date| date < seen));
+    let mut redated = None;
+    match (versions.first_mut(), ended) {
+        (Some(then), Some(ended)) => redated = then.page.updated_at.replace(ended),
+        (None, Some(ended)) => {
+            let date: Date = std::mem::replace(&mut first.updated, ended);
+            first.redated.get_or_insert(date);
+        }
+        (_, None) => {}
+    }
+    let written = versions
+        .iter()
+        .map(|version| date(version).map(MirrorTime::from));
+    let times = times_between(&written.collect::<Vec<_>>(), None, first.seen);
+    let mut states = Vec::new();
+    for (version, seen) in versions.iter().zip(times) {
+        let kept = keep(store, (&version.page, None), (seen, lease))?;
+        states.extend(kept.map(|kept| SeenState {
+            is_between: true,
+            place: Some(SeenPlace::from(&version.page)),
+            redated: redated.take(),
+            ..kept
+        }));
+    }
+    page.states.splice(..0, states);
+    Ok(())
 }

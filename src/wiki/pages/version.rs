@@ -130,7 +130,7 @@ impl Wiki {
         }
     }
 
-    /// The version that a page had at a time and those since then that later writes replaced, the oldest
+    /// The newest version of a page that is dated at a time or before, and those dated since, the oldest
     /// first; none if its so many newest versions do not go back that far, or some of them cannot be read.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Wiki {
         &self,
         (page, at): (i64, OffsetDateTime),
         most: usize,
-    ) -> Result<Vec<PageReading>, WikiError> {
+    ) -> Result<Vec<Version>, WikiError> {
         let entries = self.history(page, 0, most).await?.entries;
         let is_then = |date: &Date| date.instant().is_some_and(|date| date <= at);
         let Some(then) = { entries.iter() }.position(|one| is_then(&one.version_date)) else {
@@ -148,7 +148,7 @@ impl Wiki {
         let ids = entries.iter().take(then + 1).map(|one| one.version_id);
         let versions = self.versions(page, &ids.collect::<Vec<_>>()).await?;
         let oldest_first = versions.into_iter().rev();
-        let all: Option<Vec<_>> = oldest_first.map(|one| Some(one?.page)).collect();
+        let all: Option<Vec<_>> = oldest_first.collect();
         Ok(all.unwrap_or_default())
     }
 

@@ -592,6 +592,34 @@ async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
     assert_eq!(mutations(&wiki).len(), sent);
 }
 
+/// The wiki gives a page a new date when one that it links to comes or goes.
+#[tokio::test]
+async fn a_version_that_had_ended_is_not_taken_for_a_page_whose_date_moved_alone() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_page(PageRow {
+        created_at: "2020-01-01T00:00:00.000Z".to_owned(),
+        updated_at: "2020-01-01T00:00:00.000Z".to_owned(),
+        ..page("docs/a", "First\n")
+    });
+    let writes = |text: &str| {
+        wiki.with_store(|store| store.rewrite(id, |page| text.clone_into(&mut page.content)));
+    };
+    writes("As it was\n");
+    let at = rfc3339(time::OffsetDateTime::now_utc());
+    let later = rfc3339(time::OffsetDateTime::now_utc());
+    wiki.with_store(|store| store.page_mut(id).unwrap().updated_at = later);
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let done = operators(&wiki, &served, &part_as_at(&at)).end().await;
+    says(&done.stdout, "Nothing of that part differs");
+    // A change since then is taken back to it.
+    writes("Spam\n");
+    look(&served).await;
+    operators(&wiki, &served, &part_as_at(&at)).good().await;
+    let content = wiki.with_store(|store| store.page(id).unwrap().content.clone());
+    assert_eq!(content, "As it was\n");
+}
+
 #[tokio::test]
 async fn a_page_that_may_have_come_back_stays_where_what_was_there_is_forgotten() {
     let (wiki, served, id) = with_dressed(setup).await;
