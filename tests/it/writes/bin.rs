@@ -592,6 +592,36 @@ async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
     assert_eq!(mutations(&wiki).len(), sent);
 }
 
+#[tokio::test]
+async fn what_one_author_did_before_the_first_look_is_taken_back() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let of = |path: &str, date: &str, author: &str| PageRow {
+        created_at: date.to_owned(),
+        updated_at: date.to_owned(),
+        author: author.to_owned(),
+        ..page(path, "one\ntwo\nthree\nfour\nfive\nsix\n")
+    };
+    let changed = wiki.with_page(of("docs/a", "2020-01-01T00:00:00.000Z", "Ann"));
+    let spam = wiki.with_page(of("docs/spam", "2022-01-01T00:00:00.000Z", "Mallory"));
+    let made = wiki.with_page(of("docs/made", "2022-01-01T00:00:00.000Z", "Bob"));
+    for (author, old, new) in [("Mallory", "one", "SPAM"), ("Bob", "six", "SIX")] {
+        wiki.with_store(|store| {
+            store.rewrite(changed, |page| {
+                author.clone_into(&mut page.author);
+                page.content = page.content.replace(old, new);
+            });
+        });
+    }
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let by = [&part_as_at("2021-01-01")[..7], &["--by", "Mallory"]].concat();
+    operators(&wiki, &served, &by).good().await;
+    let content = wiki.with_store(|store| store.page(changed).unwrap().content.clone());
+    assert_eq!(content, "one\ntwo\nthree\nfour\nfive\nSIX\n");
+    let there = wiki.with_store(|store| [spam, made].map(|id| store.page(id).is_some()));
+    assert_eq!(there, [false, true]);
+}
+
 /// The wiki gives a page a new date when one that it links to comes or goes.
 #[tokio::test]
 async fn a_version_that_had_ended_is_not_taken_for_a_page_whose_date_moved_alone() {
