@@ -304,7 +304,8 @@ mod tests {
         let part = dir.path().join(".wikijs/part");
         let hard_link = || fs::hard_link(&secret, &part).unwrap();
         let pipe = || mkfifoat(CWD, &part, Mode::from_raw_mode(0o600)).unwrap();
-        for put in [&hard_link as &dyn Fn(), &pipe] {
+        let puts: [&dyn Fn(); 2] = [&hard_link, &pipe];
+        for put in puts {
             put();
             folder.write("en/a.md", b"x").unwrap();
             assert_eq!(folder.read("en/a.md", 9).unwrap().unwrap(), b"x");

@@ -239,13 +239,9 @@ impl Pull<'_> {
         if is_respelled {
             return self.page(id, page);
         }
-        let is_left = false;
-        Base {
-            page,
-            is_left,
-            ..base
-        }
-        .keep(self.folder)
+        let kept = Base::new(base.name, page);
+        let is_marked = base.is_marked;
+        Base { is_marked, ..kept }.keep(self.folder)
     }
 
     /// A page that is gone from the wiki.

@@ -138,7 +138,7 @@ async fn restore_part(
     let (scope, key) = told_to(reviewer);
     let wiki = Arc::clone(&reviewer.bench.wiki);
     let since = async move {
-        if let Err(error) = mirror.look_back(&wiki, &part).await {
+        if let Err(error) = Box::pin(mirror.look_back(&wiki, &part)).await {
             tracing::warn!(%error, "mirror: the history of the pages was not read to its end");
         }
         mirror.since(part, &scope, key.as_deref()).await
