@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::{AuditError, AuditLog, CallId, DraftOwner, Keep, LineHash, Outcome};
+use crate::audit::{
+    AuditError, AuditLog, CallHistoryError, CallId, CallOutcome, DraftOwner, Keep, LineHash,
+    Outcome,
+};
 use crate::error::{Code, Failure};
 use crate::gates::{
     self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
@@ -414,8 +417,11 @@ impl WriteContext {
             return failure;
         };
         let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
-        let (outcome, proposal) = match self.past.story(&call.into(), None).await {
+        let (outcome, proposal) = match self.audit.calls.story(&call.into()).await {
+            Ok(story) if story.ending == CallOutcome::Refused => (Some(Outcome::NotApplied), None),
             Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),
+            // Its attempt is not on record yet.
+            Err(CallHistoryError::NotFound) => (None, None),
             Err(_) => (Some(Outcome::Unknown), None),
         };
         if let Some(proposal) = proposal {
@@ -428,32 +434,40 @@ impl WriteContext {
             .detail("proposal", proposal);
         }
         let told = outcome.map_or("under way", Outcome::as_str);
-        let hint = match outcome {
-            Some(Outcome::Applied | Outcome::Unchanged) => {
-                "Nothing was sent now: the write is done, do not repeat it. To change more, call with all arguments, without confirm."
-            }
-            Some(Outcome::NotApplied) => {
-                "Nothing was sent now. Call again with all arguments, without confirm, for a new preview and its token."
-            }
-            Some(Outcome::PartlyApplied) if is_set => {
-                "Nothing was sent now. Call again with all arguments, without confirm, for a preview of what is left of the set: what is done is left out. Or have the set taken back by details.usedBy."
-            }
-            Some(Outcome::PartlyApplied | Outcome::Unknown) | None => {
-                "Nothing was sent now. Do not repeat the write: read the page first to see what became of it."
-            }
+        let message = match outcome {
+            Some(_) => format!("This token was already used by the call {call}: {told}."),
+            None => format!("The call {call}, which is under way, confirms this token already."),
         };
-        Failure::new(
-            Code::ConfirmExpired,
-            format!("This token was already used by the call {call}: {told}."),
-        )
-        .hint(hint)
-        .detail("usedBy", call.to_string())
-        .detail("outcome", told)
+        Failure::new(Code::ConfirmExpired, message)
+            .hint(after_used(outcome, is_set))
+            .detail("usedBy", call.to_string())
+            .detail("outcome", told)
     }
 
     /// Records a refusal. If that fails it is still a refusal: nothing was sent.
     pub(super) async fn record_refusal(&self, record: &EntryBuilder, refusal: &Refusal) {
         self.house.refusals.count(refusal.gate);
         record_or_log(&self.audit, record.refusal(refusal), "a refusal").await;
+    }
+}
+
+/// Advice where another call used up a token, with this outcome.
+const fn after_used(outcome: Option<Outcome>, is_set: bool) -> &'static str {
+    match outcome {
+        None => {
+            "Nothing was sent now. Call again with this confirm in some seconds to hear the outcome; do not repeat the write. If it stays under way, read the page first."
+        }
+        Some(Outcome::Applied | Outcome::Unchanged) => {
+            "Nothing was sent now: the write is done, do not repeat it. To change more, call with all arguments, without confirm."
+        }
+        Some(Outcome::NotApplied) => {
+            "Nothing was sent now. Call again with all arguments, without confirm, for a new preview and its token."
+        }
+        Some(Outcome::PartlyApplied) if is_set => {
+            "Nothing was sent now. Call again with all arguments, without confirm, for a preview of what is left of the set: what is done is left out. Or have the set taken back by details.usedBy."
+        }
+        Some(Outcome::PartlyApplied | Outcome::Unknown) => {
+            "Nothing was sent now. Do not repeat the write: read the page first to see what became of it."
+        }
     }
 }

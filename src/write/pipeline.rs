@@ -276,9 +276,23 @@ impl<'a> Pipeline<'a> {
             let longest = context.patience.queueing;
             let lock = lock::take(&context.audit, turn, longest);
             self.held.lock = Some(self.record.stage("write.lock", lock).await?);
+            self.still_counts(warrant).await?;
             Box::pin(context.recovered_since()).await?;
         }
         Ok(route)
+    }
+
+    /// Refuses a token that another server used up while this call waited for its turn.
+    async fn still_counts(&self, warrant: &Warrant) -> Result<(), Refusal> {
+        let Warrant::Preview(token) = warrant else {
+            return Ok(());
+        };
+        let (context, session) = (self.context, &self.caller.session);
+        let fetched = context.fetch_preview(self.caller, token).await;
+        let counts = fetched.and_then(|()| context.memory.previews.turn_of(session, token));
+        counts
+            .map(drop)
+            .map_err(|failure| Refusal::at(Gate::Confirm, failure))
     }
 
     /// Ends a write before anything is sent.
@@ -415,9 +429,43 @@ impl Passed {
 
 #[cfg(test)]
 mod tests {
-    use super::Held;
-    use crate::write::route::{Route, Stop, Warrant};
-    use crate::write::source::Under;
+    use serde_json::Map;
+
+    use super::{Held, Pipeline};
+    use crate::audit::CallId;
+    use crate::error::Code;
+    use crate::gates::{Asked, WritePolicy};
+    use crate::write::caller::Asker;
+    use crate::write::route::{Brought, Route, Stop, Warrant};
+    use crate::write::source::{Delete, Under, WriteRequest};
+    use crate::write::testing::{Office, caller, policy, set, update};
+
+    #[tokio::test]
+    async fn a_token_that_another_server_used_up_during_the_wait_names_its_call() {
+        let one = Office::new(policy(WritePolicy::Preview));
+        let two = one.beside(policy(WritePolicy::Preview));
+        let (caller, sender) = (caller(Asker::Nobody), Office::sender());
+        let (here, session) = (&one.desk.memory.previews, &caller.session);
+        let token = here.offer(session, set(update(7))).unwrap().token;
+        let asked = Asked::new("wikijs_update_page", Map::new());
+        one.desk.keep_asked(&caller, &token, asked).await;
+        two.desk.fetch_preview(&caller, &token).await.unwrap();
+        let (call, place) = (CallId::new().unwrap(), one.desk.preview_store(&caller));
+        let spent = here.spend(place.as_ref(), session, &token);
+        assert!(call.during(spent).await.is_ok());
+        let request = WriteRequest::Delete(Delete {
+            id: 7,
+            trash: None,
+            if_updated_at: None,
+        });
+        let id = CallId::new().unwrap();
+        let mut late = Pipeline::new(&two.desk, &sender, &caller, &request, id);
+        let failure = late.run(Brought::Token(token)).await.unwrap_err();
+        assert_eq!(failure.code, Code::ConfirmExpired);
+        // Nothing of that call is on record yet.
+        assert_eq!(failure.details["usedBy"], call.to_string());
+        assert_eq!(failure.details["outcome"], "under way");
+    }
 
     #[test]
     fn only_what_stays_open_builds_on_what_is_open() {
