@@ -11,7 +11,7 @@ use super::post::post;
 use crate::checks::{self, CheckCommand};
 use crate::notify::{NotifyEvent, Occasion, ReviewAddress};
 
-/// The most notifications that wait to be sent. Further ones are dropped, with a line in the log.
+/// The most notifications that wait to be sent to one target. Further ones are dropped, with a line in the log.
 const MOST_WAITING: usize = 256;
 /// The pause before an address is tried a second and last time.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -55,28 +55,30 @@ impl Eq for NotifyTarget {}
 pub struct Notifier {
     targets: Vec<Arc<Turned>>,
     review: ReviewAddress,
-    waiting: Arc<Semaphore>,
     tasks: TaskTracker,
 }
 
-/// A target, and the lock that lets one notification at a time through to it.
+/// A target, the lock that lets one notification at a time through to it, and the room for those that wait.
 #[derive(Debug)]
 struct Turned {
     target: NotifyTarget,
     turn: Mutex<()>,
+    waiting: Arc<Semaphore>,
 }
 
 impl Notifier {
     /// A notifier for these targets.
     pub fn new(targets: Vec<NotifyTarget>, review: ReviewAddress) -> Self {
         let turned = |target| {
-            let turn = Mutex::default();
-            Arc::new(Turned { target, turn })
+            Arc::new(Turned {
+                target,
+                turn: Mutex::default(),
+                waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+            })
         };
         Self {
             targets: targets.into_iter().map(turned).collect(),
             review,
-            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             tasks: TaskTracker::new(),
         }
     }
@@ -98,11 +100,9 @@ impl Notifier {
         let occasion = event.occasion();
         let wanting = self.targets.iter();
         for target in wanting.filter(|it| it.target.on.contains(&occasion)) {
-            let Ok(place) = Arc::clone(&self.waiting).try_acquire_owned() else {
-                tracing::warn!(
-                    event = occasion.as_str(),
-                    "too much waits to be told; this is not"
-                );
+            let Ok(place) = Arc::clone(&target.waiting).try_acquire_owned() else {
+                let (notify, event) = (&target.target.name, occasion.as_str());
+                tracing::warn!(%notify, event, "too much waits to be told; this is not");
                 continue;
             };
             let (target, json) = (Arc::clone(target), event.json(wiki, &self.review));
@@ -153,5 +153,32 @@ impl NotifyTarget {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{MOST_WAITING, Notifier, NotifyTarget, NotifyTo};
+    use crate::notify::{NotifyEvent, Occasion, ReviewAddress};
+
+    #[tokio::test]
+    async fn what_waits_for_one_target_takes_no_room_from_another() {
+        let target = |name: &str| NotifyTarget {
+            name: name.to_owned(),
+            on: vec![Occasion::Unknown],
+            // Nobody listens there.
+            to: NotifyTo::Address("http://127.0.0.1:9/".into()),
+            timeout: Duration::from_secs(1),
+        };
+        let targets = vec![target("one"), target("two")];
+        let notifier = Notifier::new(targets, ReviewAddress::default());
+        let call = "0123456789abcdef".to_owned();
+        for _ in 0..=MOST_WAITING {
+            notifier.tell("docs", &NotifyEvent::Unknown { call: call.clone() });
+        }
+        // None of them is sent before this waits for something.
+        assert_eq!(notifier.tasks.len(), 2 * MOST_WAITING);
     }
 }
