@@ -261,6 +261,9 @@ mod tests {
             // No site sends its text to the server's endpoint.
             assert!(!read(&at(address), "").unwrap().0);
         }
+        let off = format!("index = \"off\"\n{}", at("https://b.example/v1"));
+        let warnings = read("", &off).unwrap().1;
+        assert!(warnings.contains("WIKI_INDEX is off"), "{warnings}");
         for address in [
             "https://ada:sesame@b.example/v1",
             "https://b.example/v1?key=sesame",

@@ -164,13 +164,20 @@ pub(super) fn index(
             "is missing, and there is no home directory to put the index in",
         ));
     }
+    let embeddings = embeddings(source, warnings)?;
+    if embeddings.is_some() && mode == IndexMode::Off {
+        warnings.push(
+            "WIKI_EMBEDDINGS_URL is set, and WIKI_INDEX is off: no vectors are made, and search goes by words alone"
+                .to_owned(),
+        );
+    }
     Ok(IndexSettings {
         mode,
         dir,
         most: MOST_PAGES,
         callers_bytes: CALLERS_BYTES,
         pace: Pace::new(IndexLoad::percent(source.number("WIKI_INDEX_LOAD")?)),
-        embeddings: embeddings(source, warnings)?.map(Arc::new),
+        embeddings: embeddings.map(Arc::new),
     })
 }
 
