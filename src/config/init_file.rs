@@ -90,8 +90,17 @@ impl InitFile {
     /// Checks the file as a start would read it, without any other layer; returns the settings.
     ///
     /// # Errors
-    /// The first fault that would stop the start.
+    /// The first fault that would stop the start, without a line: the file is not written yet.
     pub fn check(&self, path: &Path) -> Result<Settings, String> {
+        self.read(path).map_err(|fault| {
+            let place = format!("{}:", path.display());
+            let rest = fault.strip_prefix(&place);
+            let rest = rest.and_then(|rest| rest.split_once(": "));
+            rest.map_or(fault.clone(), |(_, rest)| rest.to_owned())
+        })
+    }
+
+    fn read(&self, path: &Path) -> Result<Settings, String> {
         let file = File::parse(path, &self.text()).map_err(|faults| first(&faults))?;
         let home_alone = |name: &str| -> Option<OsString> {
             environment(name).filter(|_| !name.starts_with("WIKI_"))
