@@ -75,7 +75,7 @@ pub struct ContentIndex {
     /// The index of the server's own key without further bounds, if this is another one.
     pub(super) whole: Option<Arc<Self>>,
     /// Held while sections get vectors.
-    pub(super) embedding: tokio::sync::Mutex<()>,
+    pub(super) embedding: tokio::sync::Mutex<Option<String>>,
 }
 
 impl ContentIndex {

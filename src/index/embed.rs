@@ -68,13 +68,16 @@ impl ContentIndex {
         let Some(endpoint) = self.settings.embeddings.clone().filter(|_| is_own) else {
             return Ok(());
         };
-        let Ok(_turn) = self.embedding.try_lock() else {
+        let Ok(mut told) = self.embedding.try_lock() else {
             return Ok(());
         };
         let done = self.embed_all(&endpoint).await;
-        if let Err(why) = &done {
+        let why = done.as_ref().err();
+        // Every search tries again: what lasts is told once.
+        if let Some(why) = why.filter(|why| told.as_ref() != Some(*why)) {
             tracing::warn!("sections are not found by meaning yet: {why}");
         }
+        *told = why.cloned();
         done
     }
 

@@ -357,6 +357,31 @@ async fn so_many_texts_go_in_a_day_across_restarts() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn why_sections_have_no_vectors_is_logged_once_while_it_lasts() {
+    let (wiki, dir) = (sample().await, TempDir::new().unwrap());
+    let endpoint = Endpoint::start(Way::Good(8)).await;
+    let (address, key) = (wiki.address(), wiki.keys().admin.clone());
+    let run = tokio::task::spawn_blocking(move || {
+        let more = [
+            ("WIKI_EMBEDDINGS_URL", &*endpoint.address),
+            ("WIKI_EMBEDDINGS_MODEL", "m"),
+            ("WIKI_EMBEDDINGS_PER_DAY", "1"),
+        ];
+        let mut program = Program::writing(&address, &key, dir.path(), &more);
+        let search = json!({ "query": "printer" });
+        program.call(SEARCH, &search);
+        program.logged("are not found by meaning yet");
+        for _ in 0..20 {
+            program.call(SEARCH, &search);
+        }
+        let again = program.stopped().stderr;
+        let again = again.iter().filter(|line| line.contains("by meaning yet"));
+        assert_eq!(again.count(), 0);
+    });
+    run.await.unwrap();
+}
+
 #[tokio::test]
 async fn a_narrower_client_finds_by_meaning_only_what_it_may_read() {
     let wiki = sample().await;
