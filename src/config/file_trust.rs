@@ -3,9 +3,10 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
+use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, openat};
 use secrecy::SecretString;
 
 use crate::private_files::changeable_by_others;
@@ -21,19 +22,31 @@ pub(crate) fn stamp_of(file: &Metadata) -> FileStamp {
     (file.ctime(), file.ctime_nsec(), file.len(), file.ino())
 }
 
+/// Opens a file to read it. A pipe that nobody writes into is empty, and not waited for.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(CWD, path, how, Mode::empty())?;
+    // Whoever writes into one may take a moment.
+    fcntl_setfl(&file, OFlags::empty())?;
+    Ok(file.into())
+}
+
 /// The first `most` bytes of a file that others may not write, and its metadata.
 ///
 /// # Errors
 /// What is wrong with the file, as the end of a sentence.
 pub(super) fn read_trusted(path: &Path, most: u64) -> Result<(Vec<u8>, Metadata), String> {
     let unread = |error: io::Error| format!("cannot be read: {}", why_unread(error.kind()));
-    let file = File::open(path).map_err(unread)?;
+    let file = open_at_once(path).map_err(unread)?;
     let metadata = file.metadata().map_err(unread)?;
     if let Some(fault) = changeable_by_others(&metadata) {
         return Err(fault.to_owned());
     }
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.is_empty() && metadata.file_type().is_fifo() {
+        return Err("is a pipe that nobody writes into".to_owned());
+    }
     Ok((bytes, metadata))
 }
 
@@ -93,7 +106,23 @@ const fn may_be_read_by_others(mode: u32, owner: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::may_be_read_by_others;
+    use std::io::Write as _;
+
+    use super::{may_be_read_by_others, read_trusted};
+
+    #[test]
+    fn a_pipe_is_read_from_its_writer_and_without_one_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+        let told = read_trusted(&pipe, 10).unwrap_err();
+        assert_eq!(told, "is a pipe that nobody writes into");
+        let mut options = std::fs::File::options();
+        let mut writer = options.read(true).write(true).open(&pipe).unwrap();
+        writer.write_all(b"twelve bytes").unwrap();
+        assert_eq!(read_trusted(&pipe, 6).unwrap().0, b"twelve");
+    }
 
     #[test]
     fn the_group_may_read_a_secret_of_roots_alone() {

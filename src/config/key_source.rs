@@ -1,6 +1,6 @@
 //! Finds the wiki's API key, and reads a new one while the server runs.
 
-use std::fs::{self, File as Opened};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::file::{File, first};
-use super::file_trust::{FileStamp, readable_by_others, stamp_of, why_unread};
+use super::file_trust::{FileStamp, open_at_once, readable_by_others, stamp_of, why_unread};
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::token_command;
 use crate::site::SiteName;
@@ -195,7 +195,7 @@ fn read_file(path: &Path) -> Result<(String, fs::Metadata), SettingError> {
         let why = why_unread(error.kind());
         SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
     };
-    let file = Opened::open(path).map_err(unreadable)?;
+    let file = open_at_once(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     let mut text = String::new();
     file.take(MOST)

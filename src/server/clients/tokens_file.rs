@@ -1,7 +1,6 @@
 //! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,6 +9,7 @@ use serde_json::Value;
 
 use super::client::{NamedClient, Rotation};
 use super::tokens_fault::TokensFileError;
+use crate::config::open_at_once;
 use crate::private_files::{self, changeable_by_others, changeable_by_others_than_its_owner};
 
 /// The largest file that is read.
@@ -67,7 +67,7 @@ impl TokensFile {
     pub(in crate::server) fn text(
         &self,
     ) -> Result<(String, Option<&'static str>), TokensFileError> {
-        let file = match File::open(&self.path) {
+        let file = match open_at_once(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
             file => file?,
         };
