@@ -94,21 +94,32 @@ impl ProposalSelection {
 /// The proposals that are named, by their ids or the beginnings of these.
 pub(super) async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> {
     let all = app.desk.proposals().all().await?;
-    names
-        .iter()
-        .map(|name| {
-            let found = by_prefix(&all, |proposal| proposal.id.to_string(), name);
-            match found {
-                Ok(proposal) => Ok(proposal.id),
-                Err(Unfound::Several) => Err(Failure::new(
+    let mut ids = Vec::new();
+    for name in names {
+        let found = by_prefix(&all, |proposal| proposal.id.to_string(), name);
+        ids.push(match found {
+            Ok(proposal) => proposal.id,
+            Err(Unfound::Several) => {
+                return Err(Failure::new(
                     Code::InvalidInput,
                     "Several proposals begin like that, or it is too short.",
                 )
-                .hint("Name more of its id; `wikijs-gate proposals list --all` has them.")),
-                Err(Unfound::None) => Err(no_such_proposal()),
+                .hint("Name more of its id; `wikijs-gate proposals list --all` has them."));
             }
-        })
-        .collect()
+            Err(Unfound::None) => return Err(not_among_them(app, name).await),
+        });
+    }
+    Ok(ids)
+}
+
+/// The failure for a name of none of the proposals that can be read: what is wrong with its own, if it has one.
+async fn not_among_them(app: &App, name: &str) -> Failure {
+    let Ok(id) = name.parse() else {
+        return no_such_proposal();
+    };
+    let own = app.desk.proposals().one(id).await.err();
+    let is_damaged = |failure: &Failure| failure.code != Code::InvalidInput;
+    own.filter(is_damaged).unwrap_or_else(no_such_proposal)
 }
 
 fn no_such_proposal() -> Failure {

@@ -133,7 +133,9 @@ async fn spoilt_beside_whole(spoil: impl Fn(&Path), sentence: &str) {
     let drafts = call_ok(&served, CHANGE_SET, json!({})).await;
     assert_eq!(members(&drafts, "drafts", "draft"), ["whole"]);
     let refused = Command::operator(&wiki, dir, &["proposals", "apply", &id, "--yes"]);
-    assert_ne!(refused.end().await.code, 0);
+    let refused = refused.end().await;
+    assert_ne!(refused.code, 0);
+    says(&refused.stderr, "file of the proposal is damaged");
     let submit = served.call(SUBMIT, json!({ "draft": "spoilt" })).await;
     says(&submit.unwrap_err().to_string(), sentence);
     confirmed_ok(&served, SUBMIT, json!({ "draft": "whole" })).await;
