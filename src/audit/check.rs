@@ -7,7 +7,7 @@ use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
 use super::{Against, AuditError, LogUpkeep, Pause};
-use crate::store::{self, CopyFault, LeaseName, StoreCopied, StoreError};
+use crate::store::{self, CopyError, CopyFault, LeaseName, StoreCopied, StoreError};
 
 /// The longest wait for a purge that is under way.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -78,7 +78,7 @@ impl LogUpkeep {
     /// Copies all that is kept of this wiki into an empty or missing directory, while servers go on.
     ///
     /// # Errors
-    /// [`AuditError::NotEmpty`]; if something cannot be read or written.
+    /// [`AuditError::NotEmpty`], [`AuditError::NoCopy`]; if something cannot be read or written.
     pub async fn back_up(&self, to: &Path) -> Result<StoreCopied, AuditError> {
         let name = LeaseName::PURGE;
         let held = self.leases.alone(&name, LONGEST_WAIT).await?;
@@ -86,10 +86,14 @@ impl LogUpkeep {
         blocking(move || {
             let mirror = place.mirror();
             match store::back_up((&*place.store, &*mirror), &to, place.name()) {
-                Err(StoreError::Unfit(store::NOT_EMPTY)) => Err(AuditError::NotEmpty),
+                Err(CopyError::To(StoreError::Unfit(store::NOT_EMPTY))) => {
+                    Err(AuditError::NotEmpty)
+                }
+                Err(CopyError::To(error)) => Err(AuditError::NoCopy(error.to_string())),
+                Err(CopyError::From(error)) => Err(error.into()),
                 // A purge may have begun meanwhile.
                 Ok(_) if !held.is_sure() => Err(AuditError::Overtaken),
-                done => Ok(done?),
+                Ok(done) => Ok(done),
             }
         })
         .await

@@ -97,6 +97,9 @@ pub enum AuditError {
     /// A backup goes into an empty directory.
     #[error("a copy goes into an empty or missing directory, and this one holds something")]
     NotEmpty,
+    /// The place of a backup cannot be written, for this reason.
+    #[error("the directory of the copy cannot be written: {0}")]
+    NoCopy(String),
     /// Disk work broke off: a bug, or the end of the program.
     #[error("work on the record broke off")]
     BrokenOff,
@@ -130,6 +133,7 @@ impl AuditError {
             Self::Randomness => "check the system's random number generator",
             Self::Busy => "try again later",
             Self::NotEmpty => "name another directory",
+            Self::NoCopy(_) => "check its rights and space, or name another directory",
             Self::Paused(_) => "`wikijs-gate resume` lets writes go on",
             Self::NoProposal => "look at the proposals that there are",
             Self::BadProposal => "restore it from a backup of the store, or remove it",

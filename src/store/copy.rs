@@ -52,14 +52,35 @@ pub enum CopyFault {
         "the other store has the run {0}, which is none of this one, or is longer there: name an empty store"
     )]
     Other(String),
-    /// A store could not be read or written.
-    #[error("{0}")]
+    /// The store that is copied could not be read.
+    #[error("the store that is copied cannot be used: {0}")]
     Store(String),
+    /// The other store could not be written.
+    #[error("the other store cannot be used: {0}")]
+    There(String),
 }
 
-impl From<StoreError> for CopyFault {
+/// The store that failed while something was copied.
+#[derive(Debug, Clone, Copy)]
+pub enum CopyError {
+    /// The one that is copied.
+    From(StoreError),
+    /// The place of the copy.
+    To(StoreError),
+}
+
+impl From<StoreError> for CopyError {
     fn from(error: StoreError) -> Self {
-        Self::Store(error.to_string())
+        Self::From(error)
+    }
+}
+
+impl From<CopyError> for CopyFault {
+    fn from(error: CopyError) -> Self {
+        match error {
+            CopyError::From(error) => Self::Store(error.to_string()),
+            CopyError::To(error) => Self::There(error.to_string()),
+        }
     }
 }
 
@@ -72,15 +93,19 @@ pub fn copy(
     (to, seen_there): WikiStores<'_>,
     progress: impl FnMut(u64),
 ) -> Result<StoreCopied, CopyFault> {
-    let _held = (leases(from, &LEASES)?, leases(to, &LEASES)?);
-    let has_mirror = has_mirror(seen)? || has_mirror(seen_there)?;
+    let held = leases(from, &LEASES, CopyError::From)?;
+    let _held = (held, leases(to, &LEASES, CopyError::To)?);
+    let has_mirror = has_mirror(seen).map_err(CopyError::From)?
+        || has_mirror(seen_there).map_err(CopyError::To)?;
     let names: &[LeaseName] = if has_mirror {
         &[LeaseName::MIRROR]
     } else {
         &[]
     };
-    let _looks = (leases(seen, names)?, leases(seen_there, names)?);
-    let (runs, there) = (from.runs()?, to.runs()?);
+    let looks = leases(seen, names, CopyError::From)?;
+    let _looks = (looks, leases(seen_there, names, CopyError::To)?);
+    let runs = from.runs().map_err(CopyError::From)?;
+    let there = to.runs().map_err(CopyError::To)?;
     are_ended(runs.iter().chain(&there))?;
     let is_known = |other: &ListedRun| {
         let own = runs.iter().find(|run| run.name == other.name);
@@ -105,7 +130,7 @@ pub fn back_up(
     (from, seen): WikiStores<'_>,
     to: &Path,
     wiki: &str,
-) -> Result<StoreCopied, StoreError> {
+) -> Result<StoreCopied, CopyError> {
     LocalStore::made_in(to, wiki, |to| {
         let mirror = to.mirror();
         let mut copying = Copying::new(from, to, |_| {});
@@ -125,7 +150,7 @@ pub fn back_up(
                 return Ok(copying.copied);
             }
         }
-        Err(StoreError::Busy)
+        Err(StoreError::Busy.into())
     })
 }
 
@@ -156,8 +181,8 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
         (self.progress)(self.copied.bytes);
     }
 
-    fn blobs(&mut self) -> Result<(), StoreError> {
-        let kept = self.to.blobs()?.into_iter();
+    fn blobs(&mut self) -> Result<(), CopyError> {
+        let kept = self.to.blobs().map_err(CopyError::To)?.into_iter();
         let kept: HashMap<String, u64> = kept.map(|one| (one.name, one.length)).collect();
         for blob in self.from.blobs()? {
             self.copied.states += 1;
@@ -169,18 +194,20 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
                 if self.is_in_use {
                     continue;
                 }
-                return Err(StoreError::Replaced);
+                return Err(StoreError::Replaced.into());
             };
-            let length = self.to.put_blob(&blob.name, &bytes)?;
+            let length = self.to.put_blob(&blob.name, &bytes);
+            let length = length.map_err(CopyError::To)?;
             self.add(length);
         }
         Ok(())
     }
 
     /// The newest run comes first, since a run tells how long the ones before it are; the count is not ahead of them.
-    fn runs(&mut self) -> Result<(), StoreError> {
+    fn runs(&mut self) -> Result<(), CopyError> {
         let count = self.from.run_count()?.unwrap_or_default();
-        let (runs, there) = (self.from.runs()?, self.to.runs()?);
+        let runs = self.from.runs()?;
+        let there = self.to.runs().map_err(CopyError::To)?;
         self.copied.runs = 0;
         for run in runs.iter().rev() {
             self.copied.runs += 1;
@@ -200,8 +227,9 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
             if is_there(length) {
                 continue;
             }
-            self.to.remove_run(&run.name)?;
-            let mut writer = self.to.begin_run(&run.name, &count)?;
+            self.to.remove_run(&run.name).map_err(CopyError::To)?;
+            let writer = self.to.begin_run(&run.name, &count);
+            let mut writer = writer.map_err(CopyError::To)?;
             self.run(bytes, length, &mut *writer)?;
         }
         Ok(())
@@ -212,32 +240,29 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
         mut bytes: RunStream,
         length: u64,
         writer: &mut dyn RunWriter,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), CopyError> {
         bytes.seek(SeekFrom::Start(0)).map_err(read_error)?;
         let (mut bytes, mut buffer, mut left) = (bytes.take(length), vec![0; CHUNK], length);
         while left > 0 {
             let read = bytes.read(&mut buffer).map_err(read_error)?;
             let Some(part) = buffer.get(..read).filter(|part| !part.is_empty()) else {
-                return Err(StoreError::Replaced);
+                return Err(StoreError::Replaced.into());
             };
             let read = u64::try_from(read).unwrap_or(u64::MAX);
             left = left.saturating_sub(read);
-            let is_last = left == 0;
-            writer.append(
-                part,
-                if is_last {
-                    Durability::Synced
-                } else {
-                    Durability::Soon
-                },
-            )?;
+            let until = if left == 0 {
+                Durability::Synced
+            } else {
+                Durability::Soon
+            };
+            writer.append(part, until).map_err(CopyError::To)?;
             self.add(read);
         }
         Ok(())
     }
 
     /// The mirror of a wiki: its pages first, since their states were kept before.
-    fn mirror(&mut self, from: &'a dyn Store, to: &'a dyn Store) -> Result<(), StoreError> {
+    fn mirror(&mut self, from: &'a dyn Store, to: &'a dyn Store) -> Result<(), CopyError> {
         (self.from, self.to) = (from, to);
         let before = self.copied.documents;
         self.documents(&[DocumentKind::Mirror])?;
@@ -246,15 +271,16 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
     }
 
     /// Those of these kinds, and the ones of which there is one at most.
-    fn documents(&mut self, kinds: &[DocumentKind]) -> Result<(), StoreError> {
+    fn documents(&mut self, kinds: &[DocumentKind]) -> Result<(), CopyError> {
         self.copied.documents = 0;
         for kind in kinds.iter().copied() {
             let kept = self.from.documents(kind)?;
             let names: HashSet<&str> = kept.iter().map(|one| &*one.name).collect();
             // What was removed since an earlier copy does not come back.
-            for gone in self.to.documents(kind)? {
+            for gone in self.to.documents(kind).map_err(CopyError::To)? {
                 if !names.contains(&*gone.name) {
-                    self.to.remove_document(kind, &gone.name)?;
+                    let removed = self.to.remove_document(kind, &gone.name);
+                    removed.map_err(CopyError::To)?;
                 }
             }
             for one in &kept {
@@ -266,7 +292,7 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
     }
 
     /// Copies a document that is not there already. One that no server takes is passed over.
-    fn document(&mut self, kind: DocumentKind, name: &str) -> Result<(), StoreError> {
+    fn document(&mut self, kind: DocumentKind, name: &str) -> Result<(), CopyError> {
         let document = match self.from.document(kind, name) {
             // A damaged stop still stops.
             Err(StoreError::Unfit(why)) if kind != DocumentKind::Pause => {
@@ -281,14 +307,16 @@ impl<'a, P: FnMut(u64)> Copying<'a, P> {
         };
         // The pause is of all wikis there: a copy of one neither lifts nor replaces it.
         let is_paused = kind == DocumentKind::Pause;
-        if is_paused && (document.is_none() || self.to.document(kind, name)?.is_some()) {
+        let there = || self.to.document(kind, name).map_err(CopyError::To);
+        if is_paused && (document.is_none() || there()?.is_some()) {
             return Ok(());
         }
         match document {
-            None => drop(self.to.remove_document(kind, name)?),
-            Some(bytes) if self.to.document(kind, name)?.as_ref() == Some(&bytes) => {}
+            None => drop(self.to.remove_document(kind, name).map_err(CopyError::To)?),
+            Some(bytes) if there()?.as_ref() == Some(&bytes) => {}
             Some(bytes) => {
-                self.to.write_document(kind, name, &bytes)?;
+                let written = self.to.write_document(kind, name, &bytes);
+                written.map_err(CopyError::To)?;
                 self.add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
             }
         }
@@ -301,9 +329,13 @@ fn read_error(error: io::Error) -> StoreError {
     StoreError::Io(error.kind())
 }
 
-fn leases(store: &dyn Store, names: &[LeaseName]) -> Result<Vec<Lease>, CopyFault> {
+fn leases(
+    store: &dyn Store,
+    names: &[LeaseName],
+    failed: fn(StoreError) -> CopyError,
+) -> Result<Vec<Lease>, CopyFault> {
     let leases = names.iter().map(|name| {
-        let lease = store.try_lease(name, LeaseMode::Alone)?;
+        let lease = store.try_lease(name, LeaseMode::Alone).map_err(failed)?;
         lease.ok_or(CopyFault::Busy)
     });
     leases.collect()
@@ -397,6 +429,18 @@ mod tests {
         drop(half);
         assert_eq!(copy(&*from, &*to).unwrap().runs, 1);
         assert_eq!(text(&*to), "one\ntwo\n");
+    }
+
+    #[test]
+    fn a_fault_of_a_copy_names_the_store_that_has_it() {
+        let Two { _dir, from, to } = two();
+        std::fs::write(_dir.path().join("file"), "").unwrap();
+        let none = LocalStore::new(&_dir.path().join("file"), "docs");
+        let told = |copied: Result<_, CopyFault>| copied.unwrap_err().to_string();
+        let there = told(copy(&*from, &none));
+        assert!(there.starts_with("the other store cannot"), "{there}");
+        let ours = told(copy(&none, &*to));
+        assert!(ours.starts_with("the store that is copied"), "{ours}");
     }
 
     #[test]

@@ -42,8 +42,7 @@ use crate::share::evict_index;
 
 pub use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
-pub use copy::{CopyFault, StoreCopied};
-pub use copy::{back_up, copy};
+pub use copy::{CopyError, CopyFault, StoreCopied, back_up, copy};
 pub use documents::{DocumentKind, Documents, Fence};
 pub use error::StoreError;
 pub use health::StoreHealth;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{DiskResult as _, LocalStore, fs, if_there};
-use crate::store::{DocumentKind, NOT_EMPTY, StoreError};
+use crate::store::{CopyError, DocumentKind, NOT_EMPTY, StoreError};
 
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
@@ -16,21 +16,23 @@ impl LocalStore {
     pub(in crate::store) fn made_in<T>(
         to: &Path,
         name: &str,
-        make: impl FnOnce(&Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        make: impl FnOnce(&Self) -> Result<T, CopyError>,
+    ) -> Result<T, CopyError> {
         let doing = "write a backup";
-        if fs::entries(to).at(to, doing)?.next().is_some() {
-            return Err(StoreError::Unfit(NOT_EMPTY));
+        let there = |done: io::Result<()>| done.at(to, doing).map_err(CopyError::To);
+        let mut entries = fs::entries(to).at(to, doing).map_err(CopyError::To)?;
+        if entries.next().is_some() {
+            return Err(CopyError::To(StoreError::Unfit(NOT_EMPTY)));
         }
         let new = Self::new(to, &format!(".{name}.partial"));
-        fs::make_dir(&new.wiki).at(to, doing)?;
+        there(fs::make_dir(&new.wiki))?;
         let done = make(&new)?;
         let ended = || -> io::Result<()> {
             fs::sync_dir(&new.wiki)?;
             std::fs::rename(&new.wiki, to.join(name))?;
             fs::sync_dir(to)
         };
-        ended().at(to, doing)?;
+        there(ended())?;
         Ok(done)
     }
 

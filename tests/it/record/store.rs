@@ -326,6 +326,21 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
     let again = store(&wiki, dir, &["backup", to.to_str().unwrap()]).await;
     assert_eq!(again.code, 1);
     says(&again.stderr, "empty or missing directory");
+    let file = elsewhere.path().join("file");
+    fs::write(&file, "").unwrap();
+    let below = file.join("below");
+    for to in [file.to_str().unwrap(), below.to_str().unwrap()] {
+        for command in [["store", "backup"], ["audit", "export"]] {
+            let arguments = [&command[..], &[to]].concat();
+            let refused = Command::operator(&wiki, dir, &arguments).end().await;
+            assert_eq!(refused.code, 1, "{}", refused.told);
+            says(
+                &refused.stderr,
+                "the directory of the copy cannot be written",
+            );
+            lacks(&refused.stderr, "WIKI_AUDIT_DIR");
+        }
+    }
 }
 
 #[tokio::test]
