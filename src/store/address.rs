@@ -81,7 +81,7 @@ impl DatabaseAddress {
                 "schema" if is_plain_name(&value) => schema = value,
                 "schema" => {
                     return Err(
-                        "has a schema that is not of a-z, 0-9 and _, beginning with a letter",
+                        "has a schema that is not of a-z, 0-9 and _, beginning with a letter but not with pg_",
                     );
                 }
                 "sslmode" => mode = Some(value),
@@ -144,6 +144,7 @@ fn is_plain(place: &ServerPlace, mode: Option<&str>) -> Result<bool, &'static st
 fn is_plain_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && !name.starts_with("pg_")
         && name
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
@@ -193,6 +194,7 @@ mod tests {
             ("postgres://u@h/d/secret", "a database"),
             ("postgres://u@h,i/d", "several hosts"),
             ("postgres://u@h/d?schema=A", "a schema"),
+            ("postgres://u@h/d?schema=pg_gate", "a schema"),
             ("postgres://u@h/d?schema=a%22b", "a schema"),
             ("postgres://u@h/d?sslmode=prefer", "an sslmode"),
             ("postgres://u@h/d?sslmode=disable", "sslmode=disable"),

@@ -48,10 +48,14 @@ pub(super) async fn found(
 async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
     let home = store.clone();
     let asked = move || match home.database() {
-        Some(database) => Ok((database.missing_rights()?, database.failover_risk()?)),
-        None => Ok((Vec::new(), None)),
+        Some(database) => Ok((
+            database.is_read_only()?,
+            database.missing_rights()?,
+            database.failover_risk()?,
+        )),
+        None => Ok((false, Vec::new(), None)),
     };
-    let (missing, risk) = match blocking::<_, StoreError, _>(asked).await {
+    let (is_read_only, missing, risk) = match blocking::<_, StoreError, _>(asked).await {
         Ok(asked) => asked,
         Err(error) => {
             return vec![DoctorFinding::wrong(
@@ -60,6 +64,12 @@ async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
             )];
         }
     };
+    let read_only = is_read_only.then(|| {
+        DoctorFinding::wrong(
+            "the database of WIKI_STORE takes no changes: no write would happen",
+            "Name the primary in WIKI_STORE, or turn default_transaction_read_only off.",
+        )
+    });
     let lacking = (!missing.is_empty()).then(|| {
         DoctorFinding::wrong(
             format!(
@@ -75,7 +85,8 @@ async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
             "docs/replicas.md says what a failover without one loses.",
         )
     });
-    lacking.into_iter().chain(risk).collect()
+    let found = [read_only, lacking, risk];
+    found.into_iter().flatten().collect()
 }
 
 fn findings(health: &Health, store: &StoreHome) -> Vec<DoctorFinding> {

@@ -121,6 +121,11 @@ impl Database {
         self.texts(schema::MISSING_RIGHTS)
     }
 
+    /// True if it takes no changes: it is a standby, or begins transactions that only read.
+    pub(crate) fn is_read_only(&self) -> Result<bool, StoreError> {
+        Ok(!self.texts(schema::READ_ONLY)?.is_empty())
+    }
+
     /// Says in a sentence's end that a failover may lose what was synced, if the database has standby servers and
     /// none is synchronous.
     pub fn failover_risk(&self) -> Result<Option<String>, StoreError> {

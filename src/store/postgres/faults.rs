@@ -11,6 +11,16 @@ use crate::store::StoreError;
 pub(super) const NO_TABLES: StoreError =
     StoreError::NotReady("has no tables of ours: run `wikijs-gate store migrate`");
 
+/// Something of our tables is not there.
+pub(super) const INCOMPLETE: StoreError = StoreError::NotReady(
+    "lacks a table or column of ours: run `wikijs-gate store migrate`, and where that has nothing to do restore the schema from a backup",
+);
+
+/// The role may not do what is asked.
+pub(super) const NO_RIGHTS: StoreError = StoreError::NotReady(
+    "does not give this role a right that it needs: `wikijs-gate doctor` names those on our tables",
+);
+
 /// The reason why a question has no answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AskFault {
@@ -66,13 +76,14 @@ impl AskFault {
                 keeps_connection: false,
                 ..lasting(ErrorKind::ReadOnlyFilesystem)
             },
-            "42501" => lasting(ErrorKind::PermissionDenied),
+            "42501" => Self::lasting(NO_RIGHTS),
             "53100" => lasting(ErrorKind::StorageFull),
             "53200" | "53400" => lasting(ErrorKind::OutOfMemory),
             "57014" | "55P03" => lasting(ErrorKind::TimedOut),
             "23505" => lasting(ErrorKind::AlreadyExists),
             "22021" | "22P05" => lasting(ErrorKind::InvalidInput),
-            "3F000" | "42P01" | "42883" | "42703" => Self::lasting(NO_TABLES),
+            "3F000" => Self::lasting(NO_TABLES),
+            "42P01" | "42883" | "42703" => Self::lasting(INCOMPLETE),
             "3D000" => Self::lasting(StoreError::NotReady(
                 "does not exist: make it by createdb, or correct its name in WIKI_STORE",
             )),

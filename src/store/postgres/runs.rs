@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use super::faults::NO_RIGHTS;
 use super::holder::Holder;
 use super::statement::{Statement, column, synced, time_before_now, unsigned, unsynced};
 use super::{Database, PostgresStore};
@@ -87,9 +88,7 @@ impl Runs for PostgresStore {
         };
         let rows = ask(END_AND_LIST).or_else(|error| match error {
             // A copy of the database, or a role that only reads.
-            StoreError::Io(io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) => {
-                ask(LIST)
-            }
+            StoreError::Io(io::ErrorKind::ReadOnlyFilesystem) | NO_RIGHTS => ask(LIST),
             error => Err(error),
         });
         let runs = rows?;

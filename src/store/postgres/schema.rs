@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::faults::{AskFault, NO_TABLES};
+use super::faults::{AskFault, INCOMPLETE, NO_TABLES};
 use super::statement::column;
 use crate::store::StoreError;
 
@@ -47,6 +47,10 @@ pub(super) const ASYNCHRONOUS_STANDBYS: &str = "
     WHERE $1::text IS NOT NULL AND current_setting('synchronous_standby_names') = '' AND NOT pg_is_in_recovery()
     HAVING count(*) > 0";
 
+/// A row if the database takes no changes.
+pub(super) const READ_ONLY: &str = "
+    SELECT 'x'::text WHERE $1::text IS NOT NULL AND current_setting('transaction_read_only')::bool";
+
 const FOREIGN: StoreError =
     StoreError::NotReady("has tables of somebody else under our names: give us another schema");
 
@@ -84,7 +88,7 @@ async fn check_database(client: &Client) -> Result<(), AskFault> {
     let text = |at| column::<String>(&row, at).map_err(AskFault::lasting);
     if text(0)? != "UTF8" {
         return Err(AskFault::lasting(StoreError::NotReady(
-            "is a database in another encoding than UTF8",
+            "has another encoding than UTF8",
         )));
     }
     if text(1)? != "read committed" {
@@ -122,7 +126,7 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, AskFault
     );
     let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
         let fault = AskFault::new(&error);
-        let is_unfit = matches!(fault.error, StoreError::NotReady(_));
+        let is_unfit = fault.error == INCOMPLETE;
         if is_unfit {
             AskFault::lasting(FOREIGN)
         } else {

@@ -367,7 +367,10 @@ fn a_database_that_only_reads_is_read_and_says_why_it_is_not_written() {
         "CREATE ROLE {role} LOGIN SUPERUSER; ALTER ROLE {role} SET default_transaction_read_only = on"
     ));
     let database = Database::new(SHARED.address(&role, "postgres", &schema), None);
-    let reads = PostgresStore::new(Arc::new(database.unwrap()), "docs");
+    let database = Arc::new(database.unwrap());
+    assert_eq!(database.is_read_only(), Ok(true));
+    assert_eq!(before.database.is_read_only(), Ok(false));
+    let reads = PostgresStore::new(database, "docs");
     assert_eq!(read(&reads, "a", 4096), b"line\n");
     assert_eq!(reads.runs().unwrap()[0].is_held, Ok(true));
     let document = reads.document(DocumentKind::Pause, "").unwrap().unwrap();

@@ -1,8 +1,8 @@
 //! Databases and roles that are not as they must be.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 
+use super::super::faults::NO_RIGHTS;
 use super::cluster::{Cluster, SHARED};
 use crate::store::postgres::{Database, Migrated, PostgresStore};
 use crate::store::{Blobs as _, StoreError};
@@ -41,6 +41,8 @@ fn tables_are_made_once_whoever_makes_them() {
     assert_eq!(database.migrate(), Ok(Migrated { from: 1, to: 1 }));
     assert_eq!(asked(&database), Ok(()));
     assert_eq!(database.missing_rights(), Ok(Vec::new()));
+    SHARED.sql(&format!("ALTER TABLE {schema}.blob DROP COLUMN changed"));
+    assert!(refusal(asked(&database)).contains("lacks a table or column"));
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn another_level_of_transactions_is_refused() {
 fn a_role_without_rights_is_told_what_it_lacks() {
     let (schema, role) = (SHARED.schema(), Cluster::name());
     SHARED.sql(&format!("CREATE ROLE {role} LOGIN"));
-    let denied = StoreError::Io(ErrorKind::PermissionDenied);
+    let denied = NO_RIGHTS;
     let other = database(&role, "postgres", &Cluster::name());
     assert_eq!(other.migrate(), Err(denied));
     let database = database(&role, "postgres", &schema);
