@@ -13,6 +13,8 @@ use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError}
 const TRIES: usize = 2;
 /// The most bytes that are appended at once.
 const MOST_APPENDED: usize = 64 << 20;
+/// The most bytes that may be missing between two rows.
+const MOST_MISSING: usize = 64 << 20;
 /// The fewest and the most bytes that are read at once.
 const LEAST_READ: i64 = 16 << 10;
 const MOST_READ: i64 = 256 << 10;
@@ -295,13 +297,20 @@ impl RunRows {
     }
 
     /// Reads from an offset: little where a record is looked up, more and more where the run is read on, and up to the
-    /// end of the row they are in or as many more.
+    /// end of the row they are in or as many more. In place of rows that somebody removed stands one line of zeros,
+    /// as long as they were: it is no record, so the rest can be read and what is missing is named.
     fn read(&mut self, start: u64) -> Result<(), StoreError> {
-        let sql = "SELECT start + skipped, substring(bytes FROM skipped::int + 1 FOR $4::int8::int) FROM (
+        let sql = "WITH here AS (
+                SELECT start, start + octet_length(bytes) > $3 AS is_there FROM @.line
+                WHERE wiki = $1 AND run = $2 AND start <= $3 ORDER BY start DESC LIMIT 1
+            )
+            SELECT start + skipped, substring(bytes FROM skipped::int + 1 FOR $4::int8::int) FROM (
                 SELECT start, bytes, greatest($3 - start, 0) AS skipped FROM @.line
-                WHERE wiki = $1 AND run = $2 AND start < $3 + $4::int8 AND start >= coalesce((
-                    SELECT max(start) FROM @.line WHERE wiki = $1 AND run = $2 AND start <= $3
-                ), 0)
+                WHERE wiki = $1 AND run = $2 AND start >= coalesce((SELECT start FROM here), 0)
+                AND start < greatest($3 + $4::int8, (
+                    SELECT min(start) + 1 FROM @.line WHERE wiki = $1 AND run = $2 AND start > $3
+                    AND NOT coalesce((SELECT is_there FROM here), false)
+                ))
             ) AS part WHERE skipped < octet_length(bytes) ORDER BY 1";
         let offset =
             i64::try_from(start).map_err(|_| StoreError::Io(io::ErrorKind::InvalidInput))?;
@@ -313,13 +322,16 @@ impl RunRows {
         let rows = self.database.ask(asked)?;
         self.bytes.clear();
         self.start = start;
-        let mut expected = start;
         for row in &rows {
             let bytes: &[u8] = column(row, 1)?;
-            if unsigned(row, 0)? != expected {
-                return Err(StoreError::Replaced);
+            let before = unsigned(row, 0)?.checked_sub(start).map(usize::try_from);
+            let missing = before.and_then(Result::ok);
+            let missing = missing.and_then(|before| before.checked_sub(self.bytes.len()));
+            let missing = missing.filter(|missing| *missing <= MOST_MISSING);
+            if let Some(zeros) = missing.ok_or(StoreError::Replaced)?.checked_sub(1) {
+                self.bytes.resize(self.bytes.len() + zeros, 0);
+                self.bytes.push(b'\n');
             }
-            expected = expected.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
             self.bytes.extend_from_slice(bytes);
         }
         Ok(())

@@ -78,6 +78,36 @@ fn read(store: &PostgresStore, run: &str, at_once: usize) -> Vec<u8> {
 
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
+fn in_place_of_removed_rows_of_a_run_stands_one_line_of_zeros() {
+    let schema = SHARED.schema();
+    let store = usual(&schema);
+    let mut writer = store.begin_run("a", "1").unwrap();
+    let large = [b"x".repeat(299_999), b"\n".to_vec()].concat();
+    for line in [b"one\n", b"two\n", &*large, b"end\n"] {
+        writer.append(line, Durability::Synced).unwrap();
+    }
+    SHARED.sql(&format!("DELETE FROM {schema}.line WHERE start = 4"));
+    let rest = [b"one\n\0\0\0\n", &*large, b"end\n"].concat();
+    assert!(read(&store, "a", 1 << 20) == rest);
+    SHARED.sql(&format!("DELETE FROM {schema}.line WHERE start = 8"));
+    let zeros = [vec![0; 300_003], b"\n".to_vec()].concat();
+    let rest = [b"one\n", &*zeros, b"end\n"].concat();
+    for at_once in [3000, 1 << 20] {
+        assert!(read(&store, "a", at_once) == rest);
+    }
+    SHARED.sql(&format!(
+        "UPDATE {schema}.line SET start = 5000000000 WHERE start > 8"
+    ));
+    let mut bytes = store.open_run("a").unwrap().unwrap();
+    let refused = bytes.read_at(4, &mut [0; 9]).unwrap_err();
+    assert!(
+        refused.to_string().contains("removed or changed"),
+        "{refused}"
+    );
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_run_is_what_was_appended_to_it_from_any_byte_on() {
     let schema = SHARED.schema();
     let (one, two) = (usual(&schema), usual(&schema));
