@@ -393,7 +393,7 @@ impl WriteContext {
         mut failure: Failure,
     ) -> Failure {
         if let Some(token) = token {
-            failure = self.of_used(&caller.session, token, failure).await;
+            failure = self.of_used(caller, token, failure).await;
         }
         let Ok(call) = CallId::current_or_new() else {
             return failure;
@@ -406,14 +406,13 @@ impl WriteContext {
 
     /// The failure for a token that does not count any more: for a used one with the call that used
     /// it up, and that call's outcome.
-    pub(super) async fn of_used(
-        &self,
-        session: &SessionId,
-        token: &str,
-        failure: Failure,
-    ) -> Failure {
-        let used_by = self.memory.previews.used_by(session, token);
-        let Some(call) = used_by.filter(|_| failure.code == Code::ConfirmExpired) else {
+    pub(super) async fn of_used(&self, caller: &Caller, token: &str, failure: Failure) -> Failure {
+        if failure.code != Code::ConfirmExpired {
+            return failure;
+        }
+        // Another server notes it a moment after it has used the token up.
+        let _ = self.fetch_preview(caller, token).await;
+        let Some(call) = self.memory.previews.used_by(&caller.session, token) else {
             return failure;
         };
         let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());

@@ -123,7 +123,7 @@ impl<'a> Pipeline<'a> {
     async fn refused(&mut self, token: Option<String>, mut refusal: Refusal) -> Failure {
         let context = self.context;
         if let Some(token) = token {
-            let failure = context.of_used(&self.caller.session, &token, refusal.failure);
+            let failure = context.of_used(self.caller, &token, refusal.failure);
             refusal.failure = failure.await;
         }
         if let WriteRequest::Undo(undo) = self.request
@@ -460,11 +460,21 @@ mod tests {
         });
         let id = CallId::new().unwrap();
         let mut late = Pipeline::new(&two.desk, &sender, &caller, &request, id);
-        let failure = late.run(Brought::Token(token)).await.unwrap_err();
+        let failure = late.run(Brought::Token(token.clone())).await.unwrap_err();
         assert_eq!(failure.code, Code::ConfirmExpired);
         // Nothing of that call is on record yet.
         assert_eq!(failure.details["usedBy"], call.to_string());
         assert_eq!(failure.details["outcome"], "under way");
+        // One that looked for it before the note was there.
+        let three = one.beside(policy(WritePolicy::Preview));
+        let gone = three
+            .desk
+            .memory
+            .previews
+            .look(session, &token)
+            .unwrap_err();
+        let failure = three.desk.refuse_input(&caller, Some(&token), gone).await;
+        assert_eq!(failure.details["usedBy"], call.to_string());
     }
 
     #[test]
