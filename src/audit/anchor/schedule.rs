@@ -13,7 +13,9 @@ const APART: Duration = Duration::from_secs(1);
 /// The longest time between two tries where they fail, and of one.
 const LONGEST: Duration = Duration::from_mins(1);
 /// Timeout for the anchor at the end of a run, or before a purge.
-const LAST: Duration = Duration::from_secs(5);
+const LAST: Duration = Duration::from_millis(if cfg!(test) { 1000 } else { 5000 });
+/// The fault of an anchor that took longer.
+const LATE: &str = "the last heads did not get there in time";
 
 impl Anchoring {
     /// Something that counts is on record: anchors it soon, in a task of its own.
@@ -34,9 +36,18 @@ impl Anchoring {
 
     /// Anchors what is not yet, and waits for it, but not for long.
     pub(in crate::audit) async fn anchor_now(self: &Arc<Self>) {
-        if self.is_set() {
-            // What came of it is told elsewhere.
-            let _ = tokio::time::timeout(LAST, self.anchor(LAST)).await;
+        if !self.is_set() {
+            return;
+        }
+        // What came of it is told elsewhere, but for what is still under way: the process may end.
+        let ended = tokio::time::timeout(LAST, self.anchor(LAST)).await;
+        if ended.is_err() && self.made.try_lock().is_err() {
+            let own = Arc::clone(self);
+            let settled = blocking(move || {
+                own.settle(&Err(LATE.to_owned()));
+                Ok(())
+            });
+            let _: Result<(), AuditError> = settled.await;
         }
     }
 

@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -8,6 +9,7 @@ use super::{AnchorSettings, AnchorsTo, append};
 use crate::audit::{
     Against, AuditEntry, AuditEvent, AuditLog, CallId, Outcome, PublicKey, SigningKey,
 };
+use crate::checks::CheckCommand;
 use crate::page::testing::But as _;
 
 async fn write(log: &AuditLog) {
@@ -102,6 +104,32 @@ async fn where_heads_cannot_be_anchored_writes_go_on_and_word_is_left_until_they
         .upkeep
         .verify(&against(&log, &file, &[public]), |_, _| {});
     assert_eq!(checked.unwrap().anchored.unwrap().unproven, 0);
+}
+
+#[tokio::test]
+async fn heads_that_a_slow_command_did_not_take_before_the_end_are_told_to_the_next() {
+    let dir = TempDir::new().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let command = CheckCommand {
+        name: "anchors".to_owned(),
+        argv: ["/bin/sleep", "3"].map(str::to_owned).to_vec(),
+        cwd: dir.path().to_owned(),
+        environment: Vec::new(),
+        env: Vec::new(),
+        paths: None,
+        timeout: Duration::from_mins(1),
+    };
+    log.anchoring.set(AnchorSettings {
+        to: AnchorsTo::Command(command),
+        key: None,
+    });
+    write(&log).await;
+    while log.anchoring.made.try_lock().is_ok() {
+        tokio::task::yield_now().await;
+    }
+    log.close().await.unwrap();
+    let left = log.anchoring.fault_left().unwrap();
+    assert_eq!(left.why, "the last heads did not get there in time");
 }
 
 #[test]
