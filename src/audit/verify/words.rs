@@ -47,7 +47,7 @@ impl CheckedRun {
                 RunFileEnd::Closed | RunFileEnd::Open => "",
             };
             return Some(format!(
-                "{half}there was no room for more; {next} goes on from its last whole record"
+                "{half}there was no room for more, or the database was away; {next} goes on from its last whole record"
             ));
         }
         let says = match chain.end {
