@@ -433,9 +433,13 @@ mod tests {
 
     #[test]
     fn a_fault_of_a_copy_names_the_store_that_has_it() {
-        let Two { _dir, from, to } = two();
-        std::fs::write(_dir.path().join("file"), "").unwrap();
-        let none = LocalStore::new(&_dir.path().join("file"), "docs");
+        let Two {
+            _dir: dir,
+            from,
+            to,
+        } = two();
+        std::fs::write(dir.path().join("file"), "").unwrap();
+        let none = LocalStore::new(&dir.path().join("file"), "docs");
         let told = |copied: Result<_, CopyFault>| copied.unwrap_err().to_string();
         let there = told(copy(&*from, &none));
         assert!(there.starts_with("the other store cannot"), "{there}");
