@@ -94,6 +94,9 @@ pub enum AuditError {
         "the file of the approval is damaged, can be changed by others, or is of a newer version"
     )]
     BadApproval,
+    /// A document of the mirror, of this name, cannot be read.
+    #[error("the mirror's document {0} is damaged, or a newer version wrote it")]
+    BadMirror(String),
     /// A backup goes into an empty directory.
     #[error("a copy goes into an empty or missing directory, and this one holds something")]
     NotEmpty,
@@ -144,6 +147,9 @@ impl AuditError {
                 "a write with draft begins one; nobody's changes lie for more than 7 days"
             }
             Self::BadDraft => "remove the file, or begin a draft of another name",
+            Self::BadMirror(_) => {
+                "restore it from a backup of the store, or remove it: what it told of pages is lost then, and those that are there are seen anew"
+            }
             Self::BadApproval => "it counts as none; `wikijs-gate approvals end` removes it",
             Self::DraftFull => "submit this draft, and go on in another",
             Self::TooManyDrafts => "submit a draft or discard one",

@@ -68,15 +68,17 @@ impl KnownPages {
 
     fn read(&mut self, store: &dyn Store, numbers: Range<i64>) -> Result<(), AuditError> {
         for number in numbers {
-            let Some(lines) = store.document(DocumentKind::Mirror, &name(number))? else {
-                continue;
+            let bad = || AuditError::BadMirror(name(number));
+            let lines = match store.document(DocumentKind::Mirror, &name(number)) {
+                Err(StoreError::Unfit(_)) => return Err(bad()),
+                lines => lines?,
             };
+            let Some(lines) = lines else { continue };
             for line in lines
                 .split(|byte| *byte == b'\n')
                 .filter(|line| !line.is_empty())
             {
-                let page: MirroredPage =
-                    serde_json::from_slice(line).map_err(|_| AuditError::Damaged)?;
+                let page: MirroredPage = serde_json::from_slice(line).map_err(|_| bad())?;
                 self.pages.insert(page.key(), page);
             }
         }
@@ -167,7 +169,7 @@ pub(super) fn last_look(store: &dyn Store) -> Result<Option<LastLook>, AuditErro
     match store.document(DocumentKind::Mirror, LOOK) {
         Ok(Some(json)) => Ok(serde_json::from_slice(&json).ok()),
         Ok(None) => Ok(None),
-        Err(StoreError::Unfit(_)) => Err(AuditError::Damaged),
+        Err(StoreError::Unfit(_)) => Err(AuditError::BadMirror(LOOK.to_owned())),
         Err(error) => Err(error.into()),
     }
 }

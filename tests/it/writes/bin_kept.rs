@@ -49,6 +49,20 @@ async fn a_backup_brings_the_bin_back_and_a_lost_state_is_named() {
     says(&told["broken"].to_string(), "mirror: of page ");
     let part = "1 of 1 states are missing or damaged";
     says(&told["broken"].to_string(), part);
+    let is_lines = |path: &PathBuf| {
+        let name = path.file_stem().unwrap();
+        path.is_file() && name != "look"
+    };
+    let documents = fs::read_dir(wiki_dir(&to).join("mirror/seen")).unwrap();
+    let mut documents = documents.map(|one| one.unwrap().path());
+    let document = documents.find(is_lines).unwrap();
+    fs::write(&document, "nonsense").unwrap();
+    let name = document.file_stem().unwrap().to_str().unwrap();
+    let named = format!("the mirror's document {name} is damaged");
+    says(&checked(&wiki, &to).await.1["broken"].to_string(), &named);
+    let list = operators_in(&wiki, &to, &["bin", "list"]).end().await;
+    assert_eq!(list.code, 1);
+    says(&list.stderr, &named);
 }
 
 #[tokio::test]
