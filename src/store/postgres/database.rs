@@ -122,7 +122,7 @@ impl Database {
     }
 
     /// True if it takes no changes: it is a standby, or begins transactions that only read.
-    pub(crate) fn is_read_only(&self) -> Result<bool, StoreError> {
+    pub fn is_read_only(&self) -> Result<bool, StoreError> {
         Ok(!self.texts(schema::READ_ONLY)?.is_empty())
     }
 
