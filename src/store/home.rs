@@ -101,10 +101,6 @@ impl StoreHome {
     }
 
     /// The names of the wikis that have runs here, in order.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(clippy::unnecessary_wraps, reason = "a database may be away")
-    )]
     pub fn wikis(&self) -> Result<Vec<String>, StoreError> {
         match self {
             Self::Local(root) => Ok(LocalStore::wikis(root)),
