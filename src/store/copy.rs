@@ -125,7 +125,7 @@ pub fn copy(
 }
 
 /// Copies a wiki into files in an empty or missing directory while servers go on, runs up to their last whole line;
-/// whoever does holds the lease [`LeaseName::PURGE`].
+/// whoever does holds the lease `LeaseName::PURGE`.
 pub fn back_up(
     (from, seen): WikiStores<'_>,
     to: &Path,

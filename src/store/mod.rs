@@ -2,7 +2,7 @@
 //!
 //! | part | for |
 //! |---|---|
-//! | [`Blobs`] | what is named by its content: kept states |
+//! | `Blobs` | what is named by its content: kept states |
 //! | [`Documents`] | what is replaced whole: proposals, drafts, approvals, delegates, the pause |
 //! | [`Leases`] | who may do what now |
 //! | [`Runs`] | the log, a run for each process that writes |
@@ -11,7 +11,7 @@
 //! [`LeaseQueue`] is the one place that waits for one.
 //!
 //! [`local::LocalStore`] keeps all of it in files; `local/line_index.rs` says where things are in the runs.
-//! [`postgres::PostgresStore`] keeps it in a database that servers share. [`StoreHome`] opens the store of each wiki.
+//! `postgres::PostgresStore` keeps it in a database that servers share. [`StoreHome`] opens the store of each wiki.
 
 mod address;
 mod blobs;

@@ -12,7 +12,7 @@ use super::StoreError;
 /// The runs of a log, by their names, which sort by their beginning.
 pub trait Runs {
     /// Makes an empty run, and replaces the text that counts the runs by one of the same length: name and text
-    /// are kept for good before this returns. Whoever does holds the lease [`super::LeaseName::RUNS`]. The run
+    /// are kept for good before this returns. Whoever does holds the lease `LeaseName::RUNS`. The run
     /// is held until its writer is dropped or its process ends.
     fn begin_run(&self, name: &str, count: &str) -> Result<Box<dyn RunWriter>, StoreError>;
 
@@ -23,7 +23,7 @@ pub trait Runs {
     fn open_run(&self, name: &str) -> Result<Option<Box<dyn RunBytes>>, StoreError>;
 
     /// Removes a run that nobody holds; says whether it did. It is gone for good with
-    /// [`super::Blobs::sync_removed`].
+    /// `Blobs::sync_removed`.
     fn remove_run(&self, name: &str) -> Result<bool, StoreError>;
 
     /// The text that counts the runs, at most 64 bytes; `None` if none was written.

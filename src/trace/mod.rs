@@ -1,7 +1,7 @@
 //! The W3C trace context of calls, and spans of their work for a collector.
 //!
 //! The context is read from a call's caller and goes on its records. Spans are made only where a collector
-//! is set ([`begin`]); what sends them is the server's ([`crate::server`]).
+//! is set ([`begin`]); `server/otlp.rs` sends them.
 
 mod context;
 mod current;
