@@ -22,7 +22,7 @@ bench:
 
 # The first build by the README's command, and the unit tests behind a changed line, in an empty target directory.
 build-times:
-    cargo bench --bench budgets -- --only build --write
+    cargo bench --profile dev --bench budgets -- --only build --write
 
 # The binary of before change sets; compares an edit with: cargo bench --bench budgets -- --only writes --former FILE --write
 former:
