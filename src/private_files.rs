@@ -20,7 +20,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchown, fstat, mkdirat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, fchown, fcntl_setfl, fstat, mkdirat, openat, unlinkat,
+};
 use rustix::fs::{Gid, Uid};
 use rustix::process::geteuid;
 
@@ -29,6 +31,15 @@ const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 const PRIVATE: u32 = 0o600;
 /// The number of tries if a file appears or disappears meanwhile.
 const TRIES: usize = 8;
+
+/// Opens a file to read it. A pipe that nobody writes into is empty, and not waited for.
+pub fn open_at_once(path: &Path) -> io::Result<File> {
+    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(CWD, path, how, Mode::empty())?;
+    // Whoever writes into one may take a moment.
+    fcntl_setfl(&file, OFlags::empty())?;
+    Ok(file.into())
+}
 
 /// The owner of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! Reads files that the settings name: tells why one cannot be read, if other users could have
 //! changed it, and whether it changed since.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, openat};
 use secrecy::SecretString;
 
-use crate::private_files::changeable_by_others;
+use crate::private_files::{changeable_by_others, open_at_once};
 
 /// The most bytes of a secret's file.
 const MOST_OF_SECRET: u64 = 4096;
@@ -20,15 +19,6 @@ pub(crate) type FileStamp = (i64, i64, u64, u64);
 /// The state of a file by what the system says of it.
 pub(crate) fn stamp_of(file: &Metadata) -> FileStamp {
     (file.ctime(), file.ctime_nsec(), file.len(), file.ino())
-}
-
-/// Opens a file to read it. A pipe that nobody writes into is empty, and not waited for.
-pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
-    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = openat(CWD, path, how, Mode::empty())?;
-    // Whoever writes into one may take a moment.
-    fcntl_setfl(&file, OFlags::empty())?;
-    Ok(file.into())
 }
 
 /// The first `most` bytes of a file that others may not write, and its metadata.

@@ -46,7 +46,7 @@ pub use collector::CollectorSettings;
 pub use connection::parse_base_url;
 pub use custom::read_customs;
 pub use defaults::{SETTINGS, table};
-pub(crate) use file_trust::{FileStamp, open_at_once, stamp_of};
+pub(crate) use file_trust::{FileStamp, stamp_of};
 pub use file_trust::{read_secret, why_unread};
 pub use init_file::InitFile;
 pub use key_source::KeySource;

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::client::{NamedClient, Rotation};
 use super::tokens_fault::TokensFileError;
-use crate::config::open_at_once;
-use crate::private_files::{self, changeable_by_others, changeable_by_others_than_its_owner};
+use crate::private_files::{
+    self, changeable_by_others, changeable_by_others_than_its_owner, open_at_once,
+};
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;

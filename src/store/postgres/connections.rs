@@ -9,8 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::Errno;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -29,7 +27,7 @@ use tokio_rustls::TlsConnector;
 use super::faults::{AskFault, with_causes};
 use super::schema;
 use super::statement::Statement;
-use crate::private_files::changeable_by_others;
+use crate::private_files::{changeable_by_others, open_at_once};
 use crate::store::address::{DatabaseAddress, ServerPlace};
 use crate::store::local::fs::read_at_most;
 use crate::store::{SecretSource, StoreError};
@@ -342,13 +340,12 @@ fn encryption(authorities: Option<&Path>) -> Result<TlsConnector, &'static str> 
 /// The authorities in a file that nobody else may change; it may be a link: containers get their files so.
 fn authorities_in(file: &Path) -> Result<RootCertStore, &'static str> {
     const UNREAD: &str = "has an sslrootcert that cannot be read, is no file, or is too large";
-    // A pipe would be waited for.
-    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = openat(CWD, file, how, Mode::empty()).map_err(|error| match error {
-        Errno::NOENT => "has an sslrootcert that is not there; name the file of the authority",
+    let file = open_at_once(file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            "has an sslrootcert that is not there; name the file of the authority"
+        }
         _ => UNREAD,
     })?;
-    let file = opened.into();
     let pem = read_at_most(&file, MOST_OF_AUTHORITIES);
     let found = file.metadata().ok().filter(Metadata::is_file);
     let (Ok(Some(pem)), Some(found)) = (pem, found) else {
