@@ -97,6 +97,11 @@ impl PageState {
         self.id.or(of_thing).is_some()
     }
 
+    /// The word for it: a page, or what it is of one.
+    pub fn word(&self) -> &'static str {
+        self.thing.as_ref().map_or("page", Attached::word)
+    }
+
     /// Takes one field over from another state, known or not.
     pub fn take(&mut self, field: Field, from: &Self) {
         self.unknown.retain(|unknown| *unknown != field);

@@ -11,6 +11,7 @@ use crate::page::{
     check_new_place, escape_hidden, extension, mime_of,
 };
 use crate::wiki::{Wiki, WikiError, asset_state};
+use crate::words::and_more;
 
 use super::conflict::ConflictCheck;
 use super::{Agreed, CREATES, ChangeSource, ComparedSet, Made, WriteCall, target};
@@ -163,14 +164,8 @@ impl AssetWrite {
         let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
         let found = call.index.matching(pattern, is_wanted, (MOST_NAMED, 1));
         let found = found.await.ok().filter(|found| !found.hits.is_empty())?;
-        let paths = found
-            .hits
-            .iter()
-            .map(|hit| escape_hidden(hit.page.path.as_str()));
-        let mut paths = paths.collect::<Vec<_>>().join(", ");
-        if found.left > 0 {
-            paths = format!("{paths} and {} more", found.left);
-        }
+        let paths = { found.hits.iter() }.map(|hit| escape_hidden(hit.page.path.as_str()));
+        let paths = paths.collect::<Vec<_>>().join(", ") + &and_more(found.left);
         let message =
             format!("pages name this asset by its path and would show it no more: {paths}.");
         Some(Warning::new("asset_used", message))

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::change::{Change, cut, merge};
 use crate::error::{Code, Failure};
 use crate::gates::Previewed;
-use crate::page::{Attached, Date, Field, LineCounts, PageReading, PageState};
+use crate::page::{Date, Field, LineCounts, PageReading, PageState};
 use crate::wiki::{Since, Wiki, WikiError, aside};
 
 use super::WriteCall;
@@ -219,8 +219,10 @@ fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
 /// The failure for a page that was written since a change of it was shown.
 pub(in crate::write) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
     let updated_at = fresh.updated_at.clone();
-    let what = previewed.thing.as_ref().map_or("page", Attached::word);
-    let message = format!("The {what} was changed since this write was shown.");
+    let message = format!(
+        "The {} was changed since this write was shown.",
+        previewed.word()
+    );
     let failure = Failure::new(Code::EditConflict, message).hint(next);
     let failure = with_difference(failure, &Change::between(previewed, fresh));
     failure.detail_if("updatedAt", updated_at.as_ref().map(Date::as_str))

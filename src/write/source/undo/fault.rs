@@ -3,7 +3,7 @@
 use crate::audit::{CallHistory, Record};
 use crate::change::{Change, UndoFault, UndoneWrite, Warning, cut, merge_marked};
 use crate::error::{Code, Failure};
-use crate::page::{Attached, Field, PageState, unified_diff};
+use crate::page::{Field, PageState, unified_diff};
 use crate::wiki::WikiError;
 
 use super::MOST_NAMED;
@@ -23,8 +23,7 @@ pub(super) fn undo_failure(
         }
         UndoFault::Gone => Failure::from(WikiError::NotFound),
         UndoFault::Elsewhere => {
-            let thing = now.as_ref().and_then(|now| now.thing.as_ref());
-            let what = thing.map_or("page", Attached::word);
+            let what = now.as_ref().map_or("page", PageState::word);
             let message = format!(
                 "The {what} stands elsewhere than where that write created it, so it is not deleted."
             );
@@ -38,8 +37,7 @@ pub(super) fn undo_failure(
             }
         }
         UndoFault::Changed(fields) => {
-            let thing = now.as_ref().and_then(|now| now.thing.as_ref());
-            let what = thing.map_or("page", Attached::word);
+            let what = now.as_ref().map_or("page", PageState::word);
             let message = format!(
                 "The {what} was changed since that write, in fields that the write changed."
             );
