@@ -89,14 +89,8 @@ impl FilesError {
         let Self::Io { name, error } = self else {
             return false;
         };
-        let is_so = matches!(
-            error.kind(),
-            io::ErrorKind::NotADirectory
-                | io::ErrorKind::IsADirectory
-                | io::ErrorKind::PermissionDenied
-        );
-        let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
-        !name.starts_with('.') && (is_so || is_link)
+        let is_closed = error.kind() == io::ErrorKind::PermissionDenied;
+        !name.starts_with('.') && (is_closed || is_of_another_kind(error))
     }
 
     /// Makes an error for the file of this name.
@@ -120,11 +114,17 @@ impl FilesError {
             }
             io::ErrorKind::FileTooLarge => TOO_LARGE.to_owned(),
             io::ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
-            io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => IN_THE_WAY.to_owned(),
-            _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => IN_THE_WAY.to_owned(),
+            _ if is_of_another_kind(error) => IN_THE_WAY.to_owned(),
             _ => error.to_string(),
         }
     }
+}
+
+/// True if a link, a file or a directory stands where something else has to.
+fn is_of_another_kind(error: &io::Error) -> bool {
+    let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
+    let kinds = [io::ErrorKind::NotADirectory, io::ErrorKind::IsADirectory];
+    is_link || kinds.contains(&error.kind())
 }
 
 fn in_lines(faults: &[FilesError]) -> String {

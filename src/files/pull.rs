@@ -239,9 +239,13 @@ impl Pull<'_> {
         if is_respelled {
             return self.page(id, page);
         }
-        let kept = Base::new(base.name, page);
-        let is_marked = base.is_marked;
-        Base { is_marked, ..kept }.keep(self.folder)
+        let is_left = false;
+        Base {
+            is_left,
+            page,
+            ..base
+        }
+        .keep(self.folder)
     }
 
     /// A page that is gone from the wiki.

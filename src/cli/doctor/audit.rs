@@ -7,6 +7,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use super::super::print::{self, counted};
 use super::finding::DoctorFinding;
 use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health, StoreHome};
+use crate::error::sentence;
 #[cfg(feature = "postgres")]
 use crate::store::{StoreError, blocking};
 
@@ -28,11 +29,7 @@ pub(super) async fn found(
         }
         Err(error) => vec![DoctorFinding::wrong(
             format!("{store}: {error}"),
-            format!(
-                "{}.",
-                crate::error::sentence(error.hint()).trim_end_matches('.')
-            )
-            .as_str(),
+            sentence(error.hint().trim_end_matches('.')).as_str(),
         )],
     };
     #[cfg(feature = "postgres")]

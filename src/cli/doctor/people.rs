@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::finding::DoctorFinding;
 use crate::cli::start;
-use crate::config::{Layers, ServeSettings};
+use crate::config::ServeSettings;
 use crate::oauth::{Issuer, IssuerTimes};
 use crate::site::SiteName;
 
@@ -33,9 +33,10 @@ pub(super) async fn found(settings: &ServeSettings) -> Vec<DoctorFinding> {
             todo,
         ));
     }
-    let layers = start::layers().ok();
-    let lacks_default = layers.as_ref().is_some_and(Layers::lack_a_default);
-    if lacks_default && oauth.grants.iter().any(|grant| grant.may.sites.is_none()) {
+    let Ok(layers) = start::layers() else {
+        return found;
+    };
+    if layers.lack_a_default() && oauth.grants.iter().any(|grant| grant.may.sites.is_none()) {
         let seen =
             "a grant without sites opens the wiki that /mcp means, and the settings file has none";
         let todo = "Name sites in [[oauth.grants]], or set default_site.";
@@ -44,11 +45,7 @@ pub(super) async fn found(settings: &ServeSettings) -> Vec<DoctorFinding> {
     // A site that was taken out or is misspelt opens nothing, and nobody is told.
     let is_there = |name: &str| {
         let site = name.parse::<SiteName>().ok();
-        site.is_some_and(|site| {
-            layers
-                .as_ref()
-                .is_none_or(|all| all.at(Some(&site)).is_some())
-        })
+        site.is_some_and(|site| layers.at(Some(&site)).is_some())
     };
     let named = oauth
         .grants

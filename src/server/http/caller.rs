@@ -152,9 +152,10 @@ impl Callers {
         let (apps, app) = self.apps(&site);
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
         let named = client.as_ref().map(|client| client.subject());
-        if let Some(key) = headers.get(CALLER_KEY).and_then(|key| key.to_str().ok()) {
-            let misplaced = misplaced(key, settings.oauth.as_deref());
-            misplaced.map_or(Ok(()), |why| Err(HttpRefusal::bad_request(why)))?;
+        if let Some(key) = headers.get(CALLER_KEY).and_then(|key| key.to_str().ok())
+            && let Some(why) = misplaced(key, settings.oauth.as_deref())
+        {
+            return Err(HttpRefusal::bad_request(why));
         }
         let own = own_key(&apps, name, headers, settings.has_caller_keys)?;
         let (app, owner, subject) = match own {
