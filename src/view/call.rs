@@ -71,7 +71,7 @@ pub struct CallView<'a> {
     pub confirms: Option<ApprovalId>,
     /// The calls that spent its approval.
     #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
-    pub(crate) spent_by: &'a [CallId],
+    pub spent_by: &'a [CallId],
     /// The proposal that it made or decided on.
     pub proposal: Option<&'a str>,
     /// The client whose proposal it decided on.

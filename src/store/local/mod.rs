@@ -90,10 +90,10 @@ impl LocalStore {
     }
 
     /// The same, as if other servers reached it and all that lies in its root from elsewhere.
-    #[cfg(any(test, feature = "testing"))]
     ///
     /// # Errors
     /// The mark could not be written.
+    #[cfg(any(test, feature = "testing"))]
     pub fn remote(self) -> std::io::Result<Self> {
         std::fs::write(self.root.join("remote"), "").map(|()| self)
     }

@@ -63,7 +63,7 @@ impl Wiki {
         below(&self.settings.base_url, segments)
     }
 
-    /// The path of the asset that has this address; `None` if that is none of this wiki's.
+    /// The path of the asset that has this address; `None` if the address is not of this wiki.
     pub fn asset_at(&self, address: &str) -> Option<PagePath> {
         let address = Url::parse(address).ok()?;
         let base = below(&self.settings.base_url, std::iter::empty())?;

@@ -548,22 +548,28 @@ async fn a_part_of_which_nothing_comes_back_is_told_page_by_page() {
     lacks(&told.told, "Name another call");
 }
 
+/// A page that was made on the first of January of a year.
+fn made_in(year: u16, path: &str, content: &str) -> PageRow {
+    let date = format!("{year}-01-01T00:00:00.000Z");
+    PageRow {
+        created_at: date.clone(),
+        updated_at: date,
+        ..page(path, content)
+    }
+}
+
 #[tokio::test]
 async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let old = |path: &str| PageRow {
-        created_at: "2020-01-01T00:00:00.000Z".to_owned(),
-        updated_at: "2020-01-01T00:00:00.000Z".to_owned(),
-        tags: vec!["kept".to_owned()],
-        ..page(path, "As it was\n")
+    let put = |year: u16, path: &str| {
+        wiki.with_page(PageRow {
+            tags: vec!["kept".to_owned()],
+            ..made_in(year, path, "As it was\n")
+        })
     };
-    let changed = wiki.with_page(old("docs/a"));
-    let same = wiki.with_page(old("docs/b"));
-    let made = wiki.with_page(PageRow {
-        created_at: "2022-01-01T00:00:00.000Z".to_owned(),
-        updated_at: "2022-01-01T00:00:00.000Z".to_owned(),
-        ..old("docs/c")
-    });
+    let changed = put(2020, "docs/a");
+    let same = put(2020, "docs/b");
+    let made = put(2022, "docs/c");
     let before = [changed, same, made].map(|id| fields(&wiki, id));
     wiki.with_store(|store| {
         for spam in ["Spam\n", "More spam\n"] {
@@ -595,15 +601,15 @@ async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
 #[tokio::test]
 async fn what_one_author_did_before_the_first_look_is_taken_back() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let of = |path: &str, date: &str, author: &str| PageRow {
-        created_at: date.to_owned(),
-        updated_at: date.to_owned(),
-        author: author.to_owned(),
-        ..page(path, "one\ntwo\nthree\nfour\nfive\nsix\n")
+    let put = |year: u16, path: &str, author: &str| {
+        wiki.with_page(PageRow {
+            author: author.to_owned(),
+            ..made_in(year, path, "one\ntwo\nthree\nfour\nfive\nsix\n")
+        })
     };
-    let changed = wiki.with_page(of("docs/a", "2020-01-01T00:00:00.000Z", "Ann"));
-    let spam = wiki.with_page(of("docs/spam", "2022-01-01T00:00:00.000Z", "Mallory"));
-    let made = wiki.with_page(of("docs/made", "2022-01-01T00:00:00.000Z", "Bob"));
+    let changed = put(2020, "docs/a", "Ann");
+    let spam = put(2022, "docs/spam", "Mallory");
+    let made = put(2022, "docs/made", "Bob");
     for (author, old, new) in [("Mallory", "one", "SPAM"), ("Bob", "six", "SIX")] {
         wiki.with_store(|store| {
             store.rewrite(changed, |page| {
@@ -626,11 +632,7 @@ async fn what_one_author_did_before_the_first_look_is_taken_back() {
 #[tokio::test]
 async fn a_version_that_had_ended_is_not_taken_for_a_page_whose_date_moved_alone() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let id = wiki.with_page(PageRow {
-        created_at: "2020-01-01T00:00:00.000Z".to_owned(),
-        updated_at: "2020-01-01T00:00:00.000Z".to_owned(),
-        ..page("docs/a", "First\n")
-    });
+    let id = wiki.with_page(made_in(2020, "docs/a", "First\n"));
     let writes = |text: &str| {
         wiki.with_store(|store| store.rewrite(id, |page| text.clone_into(&mut page.content)));
     };
