@@ -172,10 +172,10 @@ fn a_file_holds_one_operation_and_is_named_like_it() {
 fn no_file_of_an_operation_is_unused() {
     let source = fs::read_to_string(root().join("src/wiki/operations/generated.rs")).unwrap();
     for name in files().keys() {
-        let count = source.matches(&format!("\"../../graphql/{name}\"")).count();
+        let count = source.matches(&format!("\"../graphql/{name}\"")).count();
         assert_eq!(count, 1, "{name}");
     }
-    assert_eq!(source.matches("\"../../graphql/").count(), files().len());
+    assert_eq!(source.matches("\"../graphql/").count(), files().len());
 }
 
 #[tokio::test]

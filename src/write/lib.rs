@@ -8,6 +8,7 @@
     )
 )]
 
+#[path = "mod.rs"]
 pub mod write;
 
 use wikijs_gate_core::{
