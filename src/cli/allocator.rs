@@ -9,24 +9,21 @@ use std::os::unix::process::CommandExt as _;
 
 use crate::config::was_given;
 
-/// Settings: from this size on, freed memory goes back to the system at once; threads share two
-/// heaps.
-const SETTINGS: [(&str, &str); 2] = [
-    ("MALLOC_MMAP_THRESHOLD_", "65536"),
-    ("MALLOC_ARENA_MAX", "2"),
-];
+/// Setting: from this size on, in bytes, freed memory goes back to the system at once.
+const LARGE: &str = "MALLOC_MMAP_THRESHOLD_";
+/// Setting: the number of heaps that all threads share.
+const HEAPS: &str = "MALLOC_ARENA_MAX";
 /// Settings by which the user chose otherwise; with one of them set, the allocator is left alone.
 const OTHERS: [&str; 2] = ["GLIBC_TUNABLES", "MALLOC_TRIM_THRESHOLD_"];
 /// Says that it began once more. The system takes the settings from a program with rights of its
 /// own, which must not begin for ever.
 const BEGAN: &str = "MCP_BEGAN_ONCE_MORE";
 
-/// Begins once more with the settings, as the same process; where that does not work, the program
-/// goes on without them.
-pub(super) fn give_back_soon() {
-    let settings = SETTINGS.map(|(name, _)| name);
-    let mut known = settings.iter().chain(&OTHERS).chain([&BEGAN]);
-    if known.any(|name| was_given(name)) {
+/// Begins once more with the settings and one heap for each of the `threads` that do the work, as the same
+/// process; where that does not work, the program goes on without them.
+pub(super) fn give_back_soon(threads: usize) {
+    let mut known = [LARGE, HEAPS, BEGAN].into_iter().chain(OTHERS);
+    if known.any(was_given) {
         return;
     }
     let Ok(program) = std::env::current_exe() else {
@@ -38,5 +35,10 @@ pub(super) fn give_back_soon() {
         again.arg0(name);
     }
     // It returns only if it failed.
-    let _ = again.args(given).envs(SETTINGS).env(BEGAN, "1").exec();
+    let _ = again
+        .args(given)
+        .env(LARGE, "65536")
+        .env(HEAPS, threads.to_string())
+        .env(BEGAN, "1")
+        .exec();
 }

@@ -193,12 +193,13 @@ pub fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     };
+    let threads = threads(arguments.command.as_ref());
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if let None | Some(Command::Serve(_) | Command::Review(_)) = &arguments.command {
-        allocator::give_back_soon();
+        allocator::give_back_soon(threads);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads(arguments.command.as_ref()))
+        .worker_threads(threads)
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build();
