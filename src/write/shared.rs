@@ -115,7 +115,7 @@ impl Default for Refusals {
 }
 
 impl Refusals {
-    pub(in crate::write) fn count(&self, at: Gate) {
+    pub(crate) fn count(&self, at: Gate) {
         for (_, counter) in self.0.iter().filter(|(gate, _)| *gate == at) {
             counter.add();
         }
@@ -128,18 +128,18 @@ impl Refusals {
 }
 
 /// The progress of a set, which callers may see while it is sent.
-pub(in crate::write) type SharedSetAnswer = Arc<Mutex<SetAnswer>>;
+pub(crate) type SharedSetAnswer = Arc<Mutex<SetAnswer>>;
 
 /// The most finished sets that are remembered; a set that is being sent is never forgotten.
 const MOST: usize = 64;
 
 /// The sets that are being sent, and the last ones that were.
 #[derive(Debug, Default)]
-pub(in crate::write) struct RecentSets(Mutex<VecDeque<(SessionId, SharedSetAnswer)>>);
+pub(crate) struct RecentSets(Mutex<VecDeque<(SessionId, SharedSetAnswer)>>);
 
 impl RecentSets {
     /// Notes that a set begins; if there are too many, the oldest finished one is forgotten.
-    pub(in crate::write) fn begin(&self, session: &SessionId, set: &SharedSetAnswer) {
+    pub(crate) fn begin(&self, session: &SessionId, set: &SharedSetAnswer) {
         let mut sets = self.0.lock();
         if sets.len() >= MOST
             && let Some(place) = sets.iter().position(|(_, set)| is_done(set))
@@ -150,7 +150,7 @@ impl RecentSets {
     }
 
     /// The progress of a set of a session, or of another session of the same owner.
-    pub(in crate::write) fn find(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
+    pub(crate) fn find(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
         let sets = self.0.lock();
         let own = sets.iter().filter(|(of, _)| of.owner() == session.owner());
         let told = |set: &SharedSetAnswer| set.lock().clone();

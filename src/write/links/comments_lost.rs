@@ -18,7 +18,7 @@ const AT_ONCE: usize = 4;
 
 /// A warning for each change of a set, in order, that deletes a page with comments. Nothing is said
 /// where this key reads none, or where the time is over.
-pub(in crate::write) async fn look(wiki: &Arc<Wiki>, set: &ChangeSet) -> Vec<Option<Warning>> {
+pub(crate) async fn look(wiki: &Arc<Wiki>, set: &ChangeSet) -> Vec<Option<Warning>> {
     let mut warnings = vec![None; set.iter().count()];
     let mut places = Vec::new();
     for (at, one) in set.iter().enumerate() {

@@ -16,26 +16,26 @@ use super::super::answer::LinkedFrom;
 use super::wiki_links::WikiLinks;
 
 /// The code of the warning that links will lead nowhere.
-pub(in crate::write) const BREAKS: &str = "links_break";
+pub(crate) const BREAKS: &str = "links_break";
 /// The code of the warning that the page's own links will lead elsewhere.
-pub(in crate::write) const OWN_BREAK: &str = "own_links_break";
+pub(crate) const OWN_BREAK: &str = "own_links_break";
 /// The time limit for the search.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most pages that are named.
-pub(in crate::write) const MAX_NAMED: usize = 20;
+pub(crate) const MAX_NAMED: usize = 20;
 
 /// The links around a change.
 #[derive(Debug, Clone, Default)]
-pub(in crate::write) struct AffectedLinks {
+pub(crate) struct AffectedLinks {
     /// The first of the pages that link to its page's old place.
-    pub(in crate::write) linked_from: Vec<LinkedFrom>,
+    pub(crate) linked_from: Vec<LinkedFrom>,
     /// Warnings about them and about the page's own links.
-    pub(in crate::write) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Looks at the links around each change of a set, in order, as far as the key may read and until
 /// the time is over. Sends nothing for a set that leaves no place.
-pub(in crate::write) async fn look(
+pub(crate) async fn look(
     wiki: &Wiki,
     index: &Arc<ContentIndex>,
     set: &ChangeSet,
@@ -56,7 +56,7 @@ pub(in crate::write) async fn look(
 }
 
 /// The first of the pages that link to any old place of a set, each once.
-pub(in crate::write) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFrom> {
+pub(crate) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFrom> {
     pages.sort_by_key(|page| page.id);
     pages.dedup_by_key(|page| page.id);
     pages.truncate(MAX_NAMED);

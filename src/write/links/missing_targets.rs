@@ -25,15 +25,15 @@ const MAX_CHARS: usize = 120;
 const MAX_NAMED: usize = 10;
 
 /// The pages, headings and pictures that links are held against.
-pub(in crate::write) struct KnownTargets<'a> {
-    pub(in crate::write) wiki: &'a Wiki,
-    pub(in crate::write) index: &'a Arc<ContentIndex>,
+pub(crate) struct KnownTargets<'a> {
+    pub(crate) wiki: &'a Wiki,
+    pub(crate) index: &'a Arc<ContentIndex>,
     /// All pages that the key sees; none if they were not listed.
-    pub(in crate::write) pages: &'a [Arc<PageReading>],
+    pub(crate) pages: &'a [Arc<PageReading>],
     /// The changes that are made with this one, and itself.
-    pub(in crate::write) changes: Vec<&'a Change>,
+    pub(crate) changes: Vec<&'a Change>,
     /// After this time nothing is asked for.
-    pub(in crate::write) until: Instant,
+    pub(crate) until: Instant,
 }
 
 /// Links with their lines.
@@ -41,7 +41,7 @@ type NamedLinks = Vec<(usize, String)>;
 
 impl KnownTargets<'_> {
     /// The warnings about headings and pictures that a change names newly.
-    pub(in crate::write) async fn look(&self, change: &Change) -> Vec<Warning> {
+    pub(crate) async fn look(&self, change: &Change) -> Vec<Warning> {
         let Some(after) = change.after().filter(|_| change.thing().is_none()) else {
             return Vec::new();
         };

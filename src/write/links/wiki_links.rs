@@ -17,11 +17,11 @@ const CATCHING_UP: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(
 /// The number of links handled before the clock is checked.
 const LINKS_AT_ONCE: usize = 1_000;
 /// The time limit for the search of all links, or all sources.
-pub(in crate::write) const LOOKING: Duration = Duration::from_secs(20);
+pub(crate) const LOOKING: Duration = Duration::from_secs(20);
 
 /// The purpose for which all links of the wiki are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum LinkPurpose {
+pub(crate) enum LinkPurpose {
     /// To mend links to moved pages.
     Mending,
     /// To change the pages that link to a page.
@@ -68,7 +68,7 @@ impl LinkPurpose {
 }
 
 /// The failure if not everything was searched in time.
-pub(in crate::write) fn busy() -> Failure {
+pub(crate) fn busy() -> Failure {
     Failure::new(
         Code::Timeout,
         "The links of all pages could not be looked through in time; nothing was sent.",
@@ -77,13 +77,13 @@ pub(in crate::write) fn busy() -> Failure {
 }
 
 /// The links of the wiki, as far as the key may see them.
-pub(in crate::write) struct WikiLinks {
-    pub(in crate::write) pages: Arc<AllPages>,
-    pub(in crate::write) graph: Vec<LinksOfPage>,
+pub(crate) struct WikiLinks {
+    pub(crate) pages: Arc<AllPages>,
+    pub(crate) graph: Vec<LinksOfPage>,
     links: Vec<IndexedLink>,
-    pub(in crate::write) site: LinkedSite,
+    pub(crate) site: LinkedSite,
     /// The part that was not looked at.
-    pub(in crate::write) gap: Option<String>,
+    pub(crate) gap: Option<String>,
     /// Held as long as the links are.
     _turn: OwnedSemaphorePermit,
 }
@@ -93,7 +93,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What the wiki says.
-    pub(in crate::write) async fn read(
+    pub(crate) async fn read(
         wiki: &Wiki,
         index: &Arc<ContentIndex>,
     ) -> Option<Result<Self, Failure>> {
@@ -133,7 +133,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What is missing, in words that fit the purpose.
-    pub(in crate::write) async fn whole(
+    pub(crate) async fn whole(
         wiki: &Wiki,
         index: &Arc<ContentIndex>,
         wanted: LinkPurpose,
@@ -153,10 +153,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// Not all links could be searched in time.
-    pub(in crate::write) async fn linking_to(
-        self,
-        place: PagePlace,
-    ) -> Result<BTreeSet<i64>, Failure> {
+    pub(crate) async fn linking_to(self, place: PagePlace) -> Result<BTreeSet<i64>, Failure> {
         let until = Instant::now() + LOOKING;
         let looked = crate::blocking::run(move || {
             let (mut linking, is_whole) = self.linking(&[place.clone()].into(), until);
@@ -171,7 +168,7 @@ impl WikiLinks {
     }
 
     /// The pages that link to each of some places, and whether all links were searched.
-    pub(in crate::write) fn linking(
+    pub(crate) fn linking(
         &self,
         left: &HashSet<PagePlace>,
         until: Instant,

@@ -59,11 +59,11 @@ const MOST_APPLIED: usize = 1_000;
 /// The sets of which a caller was told that they are applied, the oldest first. A client may ask about one
 /// again and again.
 #[derive(Debug, Default)]
-pub(in crate::write) struct AppliedSets(Mutex<VecDeque<CallId>>);
+pub(crate) struct AppliedSets(Mutex<VecDeque<CallId>>);
 
 impl AppliedSets {
     /// True for the first who is told of a set.
-    pub(in crate::write) fn is_first(&self, set: CallId) -> bool {
+    pub(crate) fn is_first(&self, set: CallId) -> bool {
         let mut told = self.0.lock();
         if told.contains(&set) {
             return false;
@@ -87,11 +87,11 @@ const MOST_SESSIONS: usize = 1_000;
 /// write on record may be another's, so a session that wrote itself means its own. The sessions are in the order of their first
 /// write.
 #[derive(Debug, Default)]
-pub(in crate::write) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
+pub(crate) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
 
 impl OwnWrites {
     /// A session wrote.
-    pub(in crate::write) fn note(&self, session: &SessionId, call: CallId) {
+    pub(crate) fn note(&self, session: &SessionId, call: CallId) {
         if !session.lasts() {
             return;
         }
@@ -114,7 +114,7 @@ impl OwnWrites {
         }
     }
 
-    pub(in crate::write) fn of(&self, session: &SessionId) -> Vec<CallId> {
+    pub(crate) fn of(&self, session: &SessionId) -> Vec<CallId> {
         let writes = self.0.lock();
         let own = writes.iter().find(|(of, _)| of == session);
         own.into_iter()

@@ -45,7 +45,7 @@ pub enum ReadExtent {
 
 /// The part of a page's text that a change concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::write) enum Concerns {
+pub(crate) enum Concerns {
     /// All of it.
     Whole,
     /// A part, by its selector.
@@ -56,7 +56,7 @@ pub(in crate::write) enum Concerns {
 
 /// A page as a session saw it.
 #[derive(Debug, Clone)]
-pub(in crate::write) struct PageRead {
+pub(crate) struct PageRead {
     /// The date of the newest state of which it saw anything.
     newest: Date,
     /// The date of the oldest state that it still relies on.
@@ -66,14 +66,14 @@ pub(in crate::write) struct PageRead {
     /// The state whose text it reads from the beginning, and the end of the text read so far.
     paged: Option<(Date, usize)>,
     /// The newest state in full, as long as there is room.
-    pub(in crate::write) page: Option<Arc<PageReading>>,
+    pub(crate) page: Option<Arc<PageReading>>,
     /// The position of `page` in the order of texts.
     place: u64,
 }
 
 impl PageRead {
     /// The state with which a change is compared.
-    pub(in crate::write) fn known(&self, concerns: &Concerns) -> &Date {
+    pub(crate) fn known(&self, concerns: &Concerns) -> &Date {
         match concerns {
             Concerns::Whole => &self.since,
             Concerns::Part(part) => self.parts.get(part).unwrap_or(&self.since),
@@ -82,7 +82,7 @@ impl PageRead {
     }
 
     /// True if this is the newest state of which it saw anything.
-    pub(in crate::write) fn knows_of(&self, at: &Date) -> bool {
+    pub(crate) fn knows_of(&self, at: &Date) -> bool {
         self.newest == *at
     }
 
@@ -121,15 +121,15 @@ impl PageRead {
 
 /// A session that will know a page as its own write left it.
 #[derive(Debug, Clone)]
-pub(in crate::write) struct Knowing {
-    pub(in crate::write) session: SessionId,
+pub(crate) struct Knowing {
+    pub(crate) session: SessionId,
     /// True if it gave the content in full.
-    pub(in crate::write) wrote_whole: bool,
+    pub(crate) wrote_whole: bool,
 }
 
 /// Pages as sessions last saw them.
 #[derive(Debug, Default)]
-pub(in crate::write) struct Reads {
+pub(crate) struct Reads {
     all: Mutex<SessionReads>,
 }
 
@@ -146,7 +146,7 @@ struct SessionReads {
 
 impl Reads {
     /// A session saw a page.
-    pub(in crate::write) fn note(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
+    pub(crate) fn note(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
         let (Some(id), Some(at)) = (page.id, page.updated_at.clone()) else {
             return;
         };
@@ -159,13 +159,7 @@ impl Reads {
 
     /// A session wrote a page, of which it knew the newest state that it saw or wrote all of the
     /// text itself.
-    pub(in crate::write) fn note_written(
-        &self,
-        session: &SessionId,
-        id: i64,
-        at: &Date,
-        is_whole: bool,
-    ) {
+    pub(crate) fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool) {
         self.with(session, id, |all, key| {
             let seen = all.entry(key, at);
             if is_whole {
@@ -183,14 +177,14 @@ impl Reads {
     }
 
     /// The page as this session last saw it.
-    pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
+    pub(crate) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
         let all = self.all.lock();
         all.seen.get(&(session.clone(), page)).cloned()
     }
 
     /// After its own write a session knows the parts of the page that it knew before, or all of it
     /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
-    pub(in crate::write) fn knowing(
+    pub(crate) fn knowing(
         &self,
         session: &SessionId,
         change: &Change,

@@ -98,18 +98,12 @@ impl Proposals {
     }
 
     /// Holds a proposal that is undecided, by its file and by the log.
-    pub(in crate::write) async fn hold_open(
-        &self,
-        id: ProposalId,
-    ) -> Result<HeldProposal, Failure> {
+    pub(crate) async fn hold_open(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
         Ok(self.hold(id, self.queueing).await?.0)
     }
 
     /// The same, without waiting for somebody who is deciding it.
-    pub(in crate::write) async fn hold_open_now(
-        &self,
-        id: ProposalId,
-    ) -> Result<HeldProposal, Failure> {
+    pub(crate) async fn hold_open_now(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
         Ok(self.hold(id, Duration::ZERO).await?.0)
     }
 
@@ -171,7 +165,7 @@ impl Proposals {
 
     /// Records that a proposal was applied. The write has happened: a failure here is made up for
     /// when somebody asks for the proposal again.
-    pub(in crate::write) async fn applied(&self, held: HeldProposal, record: &EntryBuilder) {
+    pub(crate) async fn applied(&self, held: HeldProposal, record: &EntryBuilder) {
         let omitted = record.omitted.as_ref();
         let state = ProposalState::Applied {
             decided: now(),

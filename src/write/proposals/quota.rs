@@ -23,7 +23,7 @@ const BESIDE: usize = 4 * 1024;
 
 /// The room that proposals take in the audit directory.
 #[derive(Debug)]
-pub(in crate::write) struct ProposalQuota {
+pub(crate) struct ProposalQuota {
     keep: Arc<RwLock<Keep>>,
     taking: Mutex<Vec<Taking>>,
 }
@@ -39,7 +39,7 @@ struct Taking {
 
 impl ProposalQuota {
     /// Nothing takes room yet.
-    pub(in crate::write) const fn new(keep: Arc<RwLock<Keep>>) -> Self {
+    pub(crate) const fn new(keep: Arc<RwLock<Keep>>) -> Self {
         Self {
             keep,
             taking: Mutex::new(Vec::new()),
@@ -47,7 +47,7 @@ impl ProposalQuota {
     }
 
     /// The retention settings.
-    pub(in crate::write) fn keep(&self) -> Keep {
+    pub(crate) fn keep(&self) -> Keep {
         *self.keep.read()
     }
 

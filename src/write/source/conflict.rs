@@ -26,7 +26,7 @@ const MAX_VERSIONS: usize = 100;
 
 /// With which state a change was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum ConflictCheck {
+pub(crate) enum ConflictCheck {
     /// The state of its session's last read, or of its preview.
     Checked,
     /// The state of the time that the caller named.
@@ -37,11 +37,11 @@ pub(in crate::write) enum ConflictCheck {
 
 /// A change that could not be made.
 #[derive(Debug)]
-pub(in crate::write) struct Stopped {
+pub(crate) struct Stopped {
     /// The reason.
-    pub(in crate::write) failure: Failure,
+    pub(crate) failure: Failure,
     /// The same change on top of what was written meanwhile, if the two do not overlap.
-    pub(in crate::write) merged: Option<Box<Change>>,
+    pub(crate) merged: Option<Box<Change>>,
 }
 
 impl From<Failure> for Stopped {
@@ -180,7 +180,7 @@ fn merged(
 }
 
 /// Adds a merged change, and the token that confirms it, to a failure.
-pub(in crate::write) fn with_merged(
+pub(crate) fn with_merged(
     failure: Failure,
     diff: String,
     lines: LineCounts,
@@ -217,7 +217,7 @@ fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
 }
 
 /// The failure for a page that was written since a change of it was shown.
-pub(in crate::write) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
+pub(crate) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
     let updated_at = fresh.updated_at.clone();
     let message = format!(
         "The {} was changed since this write was shown.",

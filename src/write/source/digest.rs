@@ -26,7 +26,7 @@ pub(super) fn digest<'a>(
 }
 
 /// The digest of the changes of a draft, as they are in it.
-pub(in crate::write) fn of_draft(changes: &[DraftChange]) -> DraftDigest {
+pub(crate) fn of_draft(changes: &[DraftChange]) -> DraftDigest {
     of_unordered(changes.iter().map(|one| {
         let (before, after) = (one.before.as_ref(), one.after.as_ref());
         DigestInput::new("", (before, after), &one.lost)
@@ -34,7 +34,7 @@ pub(in crate::write) fn of_draft(changes: &[DraftChange]) -> DraftDigest {
 }
 
 /// The same of a set that submits a draft; pages of which only links are mended are in no draft.
-pub(in crate::write) fn of_submitted(set: &ChangeSet) -> DraftDigest {
+pub(crate) fn of_submitted(set: &ChangeSet) -> DraftDigest {
     let drafted = set.iter().filter(|one| set.only_mends(one).is_none());
     of_unordered(drafted.map(|one| {
         let (before, after) = (one.change.before(), one.change.after());

@@ -62,7 +62,7 @@ impl Drafting {
     }
 
     /// The change of a set, as the draft has it.
-    pub(in crate::write) fn as_drafted(&self, set: &ChangeSet) -> DraftChange {
+    pub(crate) fn as_drafted(&self, set: &ChangeSet) -> DraftChange {
         let change = &set.first().change;
         DraftChange {
             before: change.before().cloned(),

@@ -17,11 +17,11 @@ use crate::write::stages::send::broke_off;
 use crate::write::undo::history::WriteHistory;
 
 mod needs;
-pub(in crate::write) mod outdated;
-pub(in crate::write) mod set;
+pub(crate) mod outdated;
+pub(crate) mod set;
 pub(super) mod values;
 
-pub(in crate::write) use needs::Needs;
+pub(crate) use needs::Needs;
 use outdated::{into_failure, read_now};
 
 /// A request to apply a proposal.

@@ -18,7 +18,7 @@ const NAMES: usize = 9;
 ///
 /// # Errors
 /// No such place may be written, or the wiki could not be asked.
-pub(in crate::write) async fn by_temporary_places(
+pub(crate) async fn by_temporary_places(
     wiki: &Wiki,
     policy: &Policy,
     set: ChangeSet,

@@ -8,7 +8,7 @@ use crate::wiki::{Wiki, WikiError};
 use super::whole_page::{self, ToWrite};
 
 /// Reads what a state is of, in full.
-pub(in crate::write) async fn as_now(
+pub(crate) async fn as_now(
     wiki: &Wiki,
     state: &PageState,
     accept_loss: &[Field],

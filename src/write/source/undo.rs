@@ -24,7 +24,7 @@ mod standing;
 use fault::{maybe_theirs, said_of, undo_failure};
 use last::{own_last, redo_warning, with_redo};
 use set::{left_of_set, of_set};
-pub(in crate::write) use standing::{UndoneChangeState, standing, there_again};
+pub(crate) use standing::{UndoneChangeState, standing, there_again};
 
 /// The most pages and calls that a failure or a warning names.
 const MOST_NAMED: usize = 20;
@@ -61,10 +61,7 @@ impl UndoRequest {
     }
 
     /// The call that a refused undo meant, for the record: it may be another client's.
-    pub(in crate::write) async fn meant_when_refused(
-        &self,
-        call: WriteCall<'_>,
-    ) -> Option<CallHistory> {
+    pub(crate) async fn meant_when_refused(&self, call: WriteCall<'_>) -> Option<CallHistory> {
         match (undone(call, self).await, self.call.named()) {
             (Ok(story), _) => Some(story),
             (Err(_), Some(named)) => call.past.story(&named.into(), None).await.ok(),
@@ -163,10 +160,7 @@ impl ChangeSource for UndoRequest {
 }
 
 /// Makes the change that takes a write back, from the page as it is now.
-pub(in crate::write) async fn change(
-    past: &WriteHistory,
-    undo: &UndoRequest,
-) -> Result<SetChange, Failure> {
+pub(crate) async fn change(past: &WriteHistory, undo: &UndoRequest) -> Result<SetChange, Failure> {
     let story = past.story(&undo.call, undo.owner.as_ref()).await?;
     change_of(past, undo, story).await
 }

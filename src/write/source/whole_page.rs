@@ -8,13 +8,13 @@ use crate::wiki::{Right, Wiki};
 use crate::write::lacking::{Lacking, denied};
 
 /// A page read in full before it is written.
-pub(in crate::write) struct ToWrite {
+pub(crate) struct ToWrite {
     /// Every field that a write would overwrite.
-    pub(in crate::write) page: PageState,
+    pub(crate) page: PageState,
     /// The fields that could not be read and may be lost; empty in `page`.
-    pub(in crate::write) lost: Vec<Field>,
+    pub(crate) lost: Vec<Field>,
     /// Its last author.
-    pub(in crate::write) author: Option<String>,
+    pub(crate) author: Option<String>,
 }
 
 /// Reads every field that a write would overwrite, except those that may be lost.
@@ -22,7 +22,7 @@ pub(in crate::write) struct ToWrite {
 /// # Errors
 /// `PERMISSION_DENIED` if the key may not write the page, so that nothing need be lost for it;
 /// `FIELD_UNREADABLE` if it may, but cannot read all of it.
-pub(in crate::write) async fn to_write(
+pub(crate) async fn to_write(
     wiki: &Wiki,
     id: i64,
     accept_loss: &[Field],

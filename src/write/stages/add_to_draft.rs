@@ -12,10 +12,7 @@ use crate::write::source::{Drafting, digest};
 use crate::write::undo::history::WriteHistory;
 
 /// Holds the draft that a change shall join.
-pub(in crate::write) async fn hold(
-    past: &WriteHistory,
-    drafting: &Drafting,
-) -> Result<HeldDraft, Refusal> {
+pub(crate) async fn hold(past: &WriteHistory, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let held = async {
         drafts::hold_room(&past.audit, &owner, Some(&name)).await?;
@@ -28,7 +25,7 @@ pub(in crate::write) async fn hold(
 }
 
 /// Puts a change into its draft; on record.
-pub(in crate::write) async fn join(
+pub(crate) async fn join(
     audit: &AuditLog,
     record: &EntryBuilder,
     held: HeldDraft,

@@ -44,7 +44,7 @@ const NEXT: &str = "Look at details.changes. For a new preview, repeat the call 
 ///
 /// # Errors
 /// The server is ending; nothing is sent then.
-pub(in crate::write) async fn in_its_own_task(
+pub(crate) async fn in_its_own_task(
     context: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     permit: Permit,
@@ -79,7 +79,7 @@ pub(in crate::write) async fn in_its_own_task(
 }
 
 /// The answer for a set's present state.
-pub(in crate::write) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAnswer, Failure> {
+pub(crate) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAnswer, Failure> {
     let answer = progress.lock().clone();
     match failure_of(&answer) {
         Some(failure) => Err(failure),

@@ -18,9 +18,9 @@ use crate::write::route::Brought;
 
 /// A set that waits for a person's yes, and the results of its checks.
 #[derive(Debug)]
-pub(in crate::write) struct ToAsk {
-    pub(in crate::write) set: ChangeSet,
-    pub(in crate::write) checked: SetCheck,
+pub(crate) struct ToAsk {
+    pub(crate) set: ChangeSet,
+    pub(crate) checked: SetCheck,
 }
 
 impl ToAsk {
@@ -42,9 +42,9 @@ impl ToAsk {
 }
 
 /// Asks the person behind a caller; what is asked and answered is put on record.
-pub(in crate::write) struct Asking<'a> {
-    pub(in crate::write) context: &'a WriteContext,
-    pub(in crate::write) caller: &'a Caller,
+pub(crate) struct Asking<'a> {
+    pub(crate) context: &'a WriteContext,
+    pub(crate) caller: &'a Caller,
 }
 
 impl Asking<'_> {
@@ -52,10 +52,7 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// The answer was not a yes, or belongs to no question; on record.
-    pub(in crate::write) async fn brought(
-        &self,
-        record: &mut EntryBuilder,
-    ) -> Result<Brought, Refusal> {
+    pub(crate) async fn brought(&self, record: &mut EntryBuilder) -> Result<Brought, Refusal> {
         let Asker::Answered {
             question,
             reply,
@@ -87,7 +84,7 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// The answer was not a yes, or nobody can be asked; on record.
-    pub(in crate::write) async fn approval(
+    pub(crate) async fn approval(
         &self,
         policy: &Policy,
         record: &EntryBuilder,

@@ -14,10 +14,10 @@ use crate::write::source::digest;
 
 /// The most bytes of differences in a bounded preview, all changes together; a change without room
 /// for its difference shows only the numbers of lines.
-pub(in crate::write) const MAX_DIFFS: usize = 32 * 1024;
+pub(crate) const MAX_DIFFS: usize = 32 * 1024;
 
 /// Says what a set would do.
-pub(in crate::write) fn preview(
+pub(crate) fn preview(
     wiki: &Wiki,
     call: CallId,
     set: &ChangeSet,
@@ -112,7 +112,7 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], extent: Extent) ->
 
 /// As many changes of a set as there is room for, in brief all; callers ask for the rest by number.
 /// A difference that alone has no room is cut. Other calls go on while large ones are made.
-pub(in crate::write) fn lines_with_room(
+pub(crate) fn lines_with_room(
     wiki: &Wiki,
     set: &ChangeSet,
     each: &[Vec<Warning>],

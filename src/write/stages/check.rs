@@ -43,47 +43,47 @@ const TAGS_DROPPED: &str = "tags_dropped";
 
 /// The results of a set's checks.
 #[derive(Debug, Default)]
-pub(in crate::write) struct SetCheck {
+pub(crate) struct SetCheck {
     /// The notes for the answer.
-    pub(in crate::write) notes: Notes,
+    pub(crate) notes: Notes,
     /// The warnings about each change of a list, in order; those of a single change are in the
     /// notes.
-    pub(in crate::write) each: Vec<Vec<Warning>>,
+    pub(crate) each: Vec<Vec<Warning>>,
     /// The difference of the content; empty for a list.
-    pub(in crate::write) diff: String,
+    pub(crate) diff: String,
     /// The numbers of added and removed lines of content, all changes together.
-    pub(in crate::write) lines: LineCounts,
+    pub(crate) lines: LineCounts,
     /// The facts about each change for the rules; empty for an undo.
-    pub(in crate::write) facts: Vec<ChangeFacts>,
+    pub(crate) facts: Vec<ChangeFacts>,
 }
 
 impl SetCheck {
     /// All warnings, about the set and about each change.
-    pub(in crate::write) fn warnings(&self) -> impl Iterator<Item = &Warning> {
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &Warning> {
         self.notes.warnings.iter().chain(self.each.iter().flatten())
     }
 }
 
 /// The facts of a set that are known before its checks.
 #[derive(Debug)]
-pub(in crate::write) struct CheckInput {
+pub(crate) struct CheckInput {
     /// With which states its pages were compared.
-    pub(in crate::write) conflict: ConflictCheck,
+    pub(crate) conflict: ConflictCheck,
     /// Its source's warnings.
-    pub(in crate::write) said: Vec<Warning>,
+    pub(crate) said: Vec<Warning>,
     /// True if somebody saw this very set before.
-    pub(in crate::write) was_shown: bool,
+    pub(crate) was_shown: bool,
     /// True if the wiki is asked for the key's rights.
-    pub(in crate::write) asks_rights: bool,
+    pub(crate) asks_rights: bool,
     /// Places that other changes free or take.
-    pub(in crate::write) beside: DraftContext,
+    pub(crate) beside: DraftContext,
 }
 
 /// Checks a set whose places are allowed; a set that was shown is checked again before it is sent.
 ///
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, `PERMISSION_DENIED`, or what the wiki says.
-pub(in crate::write) async fn check(
+pub(crate) async fn check(
     wiki: &Arc<Wiki>,
     index: &Arc<ContentIndex>,
     policy: &Policy,
@@ -359,7 +359,7 @@ fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool
 /// True if the wiki is asked for the key's rights: as a write is shown, and of a list once more
 /// before it is sent. Another key may apply what stays open, or submit a draft; what a reviewer
 /// decided on was shown by another key, too.
-pub(in crate::write) fn asks_rights(route: &Route, set: &ChangeSet) -> bool {
+pub(crate) fn asks_rights(route: &Route, set: &ChangeSet) -> bool {
     match route {
         Route::Stop(Stop::Propose | Stop::AddToDraft) => false,
         Route::Stop(Stop::Preview | Stop::Ask | Stop::Unchanged)

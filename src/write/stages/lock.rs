@@ -7,12 +7,12 @@ use crate::gates::TurnOf;
 
 /// While this is held, other writes that could interfere wait.
 #[derive(Default)]
-pub(in crate::write) struct WriteLock(pub(super) Vec<HeldLease>);
+pub(crate) struct WriteLock(pub(super) Vec<HeldLease>);
 
 /// Waits until no other write can interfere (W19), of this server or of another that shares its
 /// audit directory: creates, moves and deletes are sent one at a time, and so are updates of the
 /// same page. `longest` is the time for both locks.
-pub(in crate::write) async fn take(
+pub(crate) async fn take(
     audit: &AuditLog,
     turn: TurnOf,
     longest: Duration,

@@ -18,7 +18,7 @@ pub const WAITS: &str = "waits_already";
 
 /// Keeps a set as a proposal, if there is something to do; on record. A note says where people
 /// decide on it.
-pub(in crate::write) async fn keep(
+pub(crate) async fn keep(
     proposals: &Proposals,
     review: &ReviewAddress,
     record: &mut EntryBuilder,

@@ -29,7 +29,7 @@ const MARK: &str = "| ";
 const CONTINUED: &str = "|> ";
 
 /// The question about a change.
-pub(in crate::write) fn message(
+pub(crate) fn message(
     change: &Change,
     undoes: Option<CallId>,
     (diff, lines): (&str, LineCounts),
@@ -91,7 +91,7 @@ fn numbered(page: &PageState) -> String {
 const MOST_CHANGES: usize = 20;
 
 /// The question about a set of many changes.
-pub(in crate::write) fn message_of_set(
+pub(crate) fn message_of_set(
     set: &ChangeSet,
     each: &[Vec<Warning>],
     warnings: &[Warning],

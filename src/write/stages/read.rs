@@ -14,7 +14,7 @@ use crate::write::source::{Made, WriteCall, WriteRequest, mismatch};
 ///
 /// # Errors
 /// Why they cannot be made, with the merged change, if there is one.
-pub(in crate::write) async fn changes(
+pub(crate) async fn changes(
     call: WriteCall<'_>,
     request: &WriteRequest,
     route: &Route,

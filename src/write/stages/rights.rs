@@ -38,7 +38,7 @@ impl RequiredRights {
 }
 
 /// The page's own styles and scripts, each with the right to write it.
-pub(in crate::write) const CODE: [(Field, Right); 2] = [
+pub(crate) const CODE: [(Field, Right); 2] = [
     (Field::ScriptCss, Right::WriteStyles),
     (Field::ScriptJs, Right::WriteScripts),
 ];
@@ -103,7 +103,7 @@ const UNDO_HINT: &str = "Nothing was sent. details.lacking names the pages and t
 
 /// Looks why the key may not make one change of an undo that leaves out what cannot be taken back.
 /// Only styles and scripts of a page that comes back are no reason.
-pub(in crate::write) async fn hindrance(wiki: &Wiki, one: &SetChange) -> Option<String> {
+pub(crate) async fn hindrance(wiki: &Wiki, one: &SetChange) -> Option<String> {
     let comes_back = brings_back(one);
     let needs = needs(&one.change, true).into_iter();
     let needs = needs.map(|need| (need, comes_back));

@@ -10,7 +10,7 @@ use crate::rules::{ChangeFacts, Facts, Then};
 use crate::write::route::{Route, Stop, Warrant};
 
 /// The further way of a set, by the rules.
-pub(in crate::write) enum Ruling<'p> {
+pub(crate) enum Ruling<'p> {
     /// It is sent: the rules cleared it, and the warrant confirms it.
     Next(Cleared<'p>, Warrant),
     /// It ends before anything is sent.
@@ -20,7 +20,7 @@ pub(in crate::write) enum Ruling<'p> {
 impl Ruling<'_> {
     /// The same, but for a set that has nothing to do: only a draft takes it, and a single one that
     /// would stay open is shown unless it was to be proposed.
-    pub(in crate::write) fn unless_nothing_to_do(self, proposes: bool) -> Self {
+    pub(crate) fn unless_nothing_to_do(self, proposes: bool) -> Self {
         let set = match &self {
             Self::Next(cleared, _) => cleared.set(),
             Self::Stop(_, allowed) => allowed.set(),
@@ -42,7 +42,7 @@ impl Ruling<'_> {
 ///
 /// # Errors
 /// The record could not be read to count the client's writes.
-pub(in crate::write) async fn facts(
+pub(crate) async fn facts(
     audit: &AuditLog,
     policy: &Policy,
     client: &Client,
@@ -70,7 +70,7 @@ pub(in crate::write) async fn facts(
 ///
 /// # Errors
 /// `RULE_DENIED`.
-pub(in crate::write) fn apply<'p>(
+pub(crate) fn apply<'p>(
     policy: &Policy,
     allowed: AllowedSet<'p>,
     facts: &Facts,

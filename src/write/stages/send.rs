@@ -33,16 +33,16 @@ use crate::write::timeouts::Timeouts;
 use crate::write::undo::history::WriteHistory;
 
 /// The job of a write, beside its permit.
-pub(in crate::write) struct WriteJob {
-    pub(in crate::write) record: EntryBuilder,
-    pub(in crate::write) checked: SetCheck,
+pub(crate) struct WriteJob {
+    pub(crate) record: EntryBuilder,
+    pub(crate) checked: SetCheck,
     /// The proposal that it applies.
-    pub(in crate::write) proposal: Option<HeldProposal>,
-    pub(in crate::write) lock: WriteLock,
+    pub(crate) proposal: Option<HeldProposal>,
+    pub(crate) lock: WriteLock,
     /// The session that will know the page as written.
-    pub(in crate::write) knowing: Option<Knowing>,
+    pub(crate) knowing: Option<Knowing>,
     /// The limits of its caller as a delegate.
-    pub(in crate::write) family: Option<Arc<dyn Family>>,
+    pub(crate) family: Option<Arc<dyn Family>>,
 }
 
 /// Carries out a permitted write in a task of its own: once begun, no cancellation, disconnect or
@@ -50,7 +50,7 @@ pub(in crate::write) struct WriteJob {
 ///
 /// # Errors
 /// The server is ending; nothing is sent then. The write's own outcome is the returned value.
-pub(in crate::write) async fn in_its_own_task(
+pub(crate) async fn in_its_own_task(
     context: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     permit: Permit,
@@ -270,7 +270,7 @@ pub(super) fn is_ending() -> Failure {
 }
 
 /// The failure if it is unknown how far a write came.
-pub(in crate::write) fn broke_off() -> Failure {
+pub(crate) fn broke_off() -> Failure {
     Failure::new(
         Code::OutcomeUnknown,
         "The write broke off in the server itself; the audit log says how far it came.",

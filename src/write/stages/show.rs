@@ -13,7 +13,7 @@ use crate::write::proposals::Proposals;
 use crate::write::source::conflict::{Stopped, with_merged};
 
 /// Keeps a set under a token of its own, which confirms it; on record.
-pub(in crate::write) async fn keep(
+pub(crate) async fn keep(
     audit: &AuditLog,
     previews: &Previews,
     record: &EntryBuilder,
@@ -27,7 +27,7 @@ pub(in crate::write) async fn keep(
 /// The refusal for changes that could not be made. If they could be merged with what was written
 /// meanwhile, the merged change is shown, with a token to confirm it where tokens confirm. A merge
 /// is never written unasked.
-pub(in crate::write) async fn stopped(
+pub(crate) async fn stopped(
     audit: &AuditLog,
     previews: &Previews,
     enabled: Enabled<'_>,
@@ -64,7 +64,7 @@ pub(in crate::write) async fn stopped(
 
 /// Answers that the pages are already as asked for; on record. A proposal then counts as applied,
 /// and a draft as submitted.
-pub(in crate::write) async fn unchanged(
+pub(crate) async fn unchanged(
     proposals: &Proposals,
     record: &EntryBuilder,
     set: &ChangeSet,

@@ -16,18 +16,18 @@ use verdict::{Says, SentStep, StepAnswer, Waited};
 
 /// The outcome of a step.
 #[derive(Debug)]
-pub(in crate::write) struct Settled {
-    pub(in crate::write) outcome: Outcome,
+pub(crate) struct Settled {
+    pub(crate) outcome: Outcome,
     /// The last reading's proof, if a page was found.
-    pub(in crate::write) proof: Option<Proof>,
+    pub(crate) proof: Option<Proof>,
     /// The reason why the wiki did not answer with success.
-    pub(in crate::write) cause: Option<WikiError>,
+    pub(crate) cause: Option<WikiError>,
     /// Later changes by somebody else.
-    pub(in crate::write) since: Option<Box<ChangedSince>>,
+    pub(crate) since: Option<Box<ChangedSince>>,
     /// True if the wiki's success named another page than the one that was made.
-    pub(in crate::write) is_misnamed: bool,
+    pub(crate) is_misnamed: bool,
     /// True if anything was sent.
-    pub(in crate::write) was_sent: bool,
+    pub(crate) was_sent: bool,
 }
 
 /// A step whose page is read until it is settled.
@@ -49,7 +49,7 @@ struct Settling<'a> {
 /// seen twice, some time apart. If somebody else wrote since, the history shows what the step left.
 /// A refusal that the wiki gives before it begins to write counts as not applied even where the page
 /// cannot be read back.
-pub(in crate::write) async fn settle(
+pub(crate) async fn settle(
     wiki: &Wiki,
     patience: Timeouts,
     promise: &Promise<'_>,
@@ -180,7 +180,7 @@ impl Settling<'_> {
 }
 
 /// Since when the page has looked as in this reading.
-pub(in crate::write) fn seen_since(
+pub(crate) fn seen_since(
     last: Option<&(PageObservation, Instant)>,
     seen: &PageObservation,
     now: Instant,
@@ -196,7 +196,7 @@ fn is_stable(since: Instant, now: Instant, apart: Duration) -> bool {
 }
 
 /// The outcome of a step that was not sent: for this cause, or since others may have its leases by now.
-pub(in crate::write) fn not_sent(cause: Option<WikiError>) -> Settled {
+pub(crate) fn not_sent(cause: Option<WikiError>) -> Settled {
     Settled {
         was_sent: false,
         ..settled(Outcome::NotApplied, None, cause)
@@ -218,8 +218,8 @@ fn settled(outcome: Outcome, seen: Option<PageObservation>, cause: Option<WikiEr
     }
 }
 
-pub(in crate::write) mod expected;
-pub(in crate::write) mod history;
+pub(crate) mod expected;
+pub(crate) mod history;
 #[cfg(test)]
 mod tests;
-pub(in crate::write::stages::verify) mod verdict;
+mod verdict;

@@ -10,17 +10,17 @@ use crate::page::{Date, Field, PageReading};
 use crate::wiki::Wiki;
 
 /// The answer about a call that is not on record, or that the caller may not know.
-pub(in crate::write) const NOT_ON_RECORD: &str = "No write of that call is on record.";
+pub(crate) const NOT_ON_RECORD: &str = "No write of that call is on record.";
 
 /// Recorded writes to a wiki, as far as a key may know them.
 #[derive(Debug, Clone)]
 pub struct WriteHistory {
-    pub(in crate::write) wiki: Arc<Wiki>,
-    pub(in crate::write) audit: Arc<AuditLog>,
+    pub(crate) wiki: Arc<Wiki>,
+    pub(crate) audit: Arc<AuditLog>,
 }
 
 impl WriteHistory {
-    pub(in crate::write) const fn new(wiki: Arc<Wiki>, audit: Arc<AuditLog>) -> Self {
+    pub(crate) const fn new(wiki: Arc<Wiki>, audit: Arc<AuditLog>) -> Self {
         Self { wiki, audit }
     }
 
@@ -53,7 +53,7 @@ impl WriteHistory {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
-    pub(in crate::write) async fn calls_of_set(
+    pub(crate) async fn calls_of_set(
         &self,
         set: CallId,
         owner: Option<&Client>,
@@ -96,10 +96,7 @@ impl WriteHistory {
     }
 
     /// The same for a proposal.
-    pub(in crate::write) async fn admits_proposal(
-        &self,
-        proposal: &Proposal,
-    ) -> Result<bool, Failure> {
+    pub(crate) async fn admits_proposal(&self, proposal: &Proposal) -> Result<bool, Failure> {
         if self.wiki.scope().is_open() {
             return Ok(true);
         }
@@ -176,6 +173,6 @@ impl WriteHistory {
 }
 
 /// The failure that there is nothing to take back.
-pub(in crate::write) fn nothing(message: &str) -> Failure {
+pub(crate) fn nothing(message: &str) -> Failure {
     Failure::new(Code::NothingToUndo, message)
 }

@@ -14,11 +14,11 @@ use super::super::source::proposal::set::LEFT_OUT;
 use super::history::WriteHistory;
 
 /// The word on record if the server ended before all of a set was sent.
-pub(in crate::write) const INTERRUPTED: &str = "interrupted";
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// The changes of a set that were attempted, in order.
 #[derive(Debug)]
-pub(in crate::write) struct AttemptedChanges {
+pub(crate) struct AttemptedChanges {
     changes: Vec<CallHistory>,
     /// The changes that were taken back when the set failed, each with the call that did it.
     taken_back: HashMap<CallId, CallId>,
@@ -28,7 +28,7 @@ pub(in crate::write) struct AttemptedChanges {
 
 impl AttemptedChanges {
     /// Sorts the calls of a set.
-    pub(in crate::write) fn of(calls: Vec<CallHistory>) -> Self {
+    pub(crate) fn of(calls: Vec<CallHistory>) -> Self {
         let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
         let (mut changes, mut taken_back) = (Vec::new(), HashMap::new());
         let mut not_taken_back = HashMap::new();
@@ -52,7 +52,7 @@ impl AttemptedChanges {
     }
 
     /// True if an attempt has no outcome yet.
-    pub(in crate::write) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.changes.iter().any(|call| call.is_open)
     }
 
@@ -63,13 +63,13 @@ impl AttemptedChanges {
     }
 
     /// The pages that stand at their temporary places, with the call that took each there.
-    pub(in crate::write) fn aside(&self) -> impl Iterator<Item = (&CallHistory, &PagePath)> {
+    pub(crate) fn aside(&self) -> impl Iterator<Item = (&CallHistory, &PagePath)> {
         let there = self.changes.iter().filter(|call| self.is_there(call));
         there.filter_map(|call| Some((call, stands_at(call)?)))
     }
 
     /// The number of its changes on the wiki.
-    pub(in crate::write) fn applied(&self) -> usize {
+    pub(crate) fn applied(&self) -> usize {
         self.changes
             .iter()
             .filter(|call| self.is_there(call))
@@ -78,7 +78,7 @@ impl AttemptedChanges {
 
     /// The outcome of a set that was cut short. Changes that were never attempted are not on
     /// record, so it never counts as wholly applied.
-    pub(in crate::write) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         let is_unknown = |call: &CallHistory| call.outcome == Some(Outcome::Unknown);
         if self.changes.iter().any(is_unknown) {
             Outcome::Unknown
@@ -96,7 +96,7 @@ impl WriteHistory {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
-    pub(in crate::write) async fn change_set(
+    pub(crate) async fn change_set(
         &self,
         id: CallId,
         owner: Option<&Client>,
@@ -167,7 +167,7 @@ impl WriteHistory {
     }
 
     /// A call that is no part of a set, as the one change of a set.
-    pub(in crate::write) fn alone(&self, call: &CallHistory) -> SetMember {
+    pub(crate) fn alone(&self, call: &CallHistory) -> SetMember {
         self.member(call, &AttemptedChanges::of(Vec::new()))
     }
 

@@ -43,7 +43,7 @@ impl LastPurge {
 
 /// The purges of one server.
 #[derive(Debug)]
-pub(in crate::write) struct Purges {
+pub(crate) struct Purges {
     audit: Arc<AuditLog>,
     keep: Arc<RwLock<Keep>>,
     /// Off for commands: they end soon, and may be undoing the oldest write.
@@ -53,11 +53,7 @@ pub(in crate::write) struct Purges {
 }
 
 impl Purges {
-    pub(in crate::write) fn new(
-        audit: Arc<AuditLog>,
-        policy: &Policy,
-        keep: Arc<RwLock<Keep>>,
-    ) -> Self {
+    pub(crate) fn new(audit: Arc<AuditLog>, policy: &Policy, keep: Arc<RwLock<Keep>>) -> Self {
         Self {
             audit,
             keep,
@@ -68,7 +64,7 @@ impl Purges {
     }
 
     /// Waits for a purge under way, but not for long.
-    pub(in crate::write) async fn end(&self, longest: Duration) {
+    pub(crate) async fn end(&self, longest: Duration) {
         self.tasks.close();
         // A later purge removes the rest.
         let _ = tokio::time::timeout(longest, self.tasks.wait()).await;
@@ -76,7 +72,7 @@ impl Purges {
 
     /// Purges the audit directory in the background if that is due. Only the end of the server
     /// waits for it, a little, since a server that lives for a single write must purge as well.
-    pub(in crate::write) fn start_if_due(&self) {
+    pub(crate) fn start_if_due(&self) {
         if !self.is_on {
             return;
         }

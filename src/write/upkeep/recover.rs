@@ -58,7 +58,7 @@ enum StaysOpen {
 /// Settles the open attempts of earlier runs once, with the server's own key; and those of this one that
 /// there was no room to put on record, once there is.
 #[derive(Debug)]
-pub(in crate::write) struct Recovery {
+pub(crate) struct Recovery {
     wiki: Arc<Wiki>,
     audit: Arc<AuditLog>,
     patience: Timeouts,
@@ -69,11 +69,11 @@ pub(in crate::write) struct Recovery {
     /// The time of the last vain try to settle attempts of this run.
     tried: Mutex<Option<Instant>>,
     /// Attempts whose outcome stays unknown.
-    pub(in crate::write) unknown: Counter,
+    pub(crate) unknown: Counter,
 }
 
 impl Recovery {
-    pub(in crate::write) fn new(
+    pub(crate) fn new(
         wiki: Arc<Wiki>,
         audit: Arc<AuditLog>,
         patience: Timeouts,
@@ -94,7 +94,7 @@ impl Recovery {
     /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once, and
     /// again if there was no room to put outcomes on record; takes at most 1.5 times as long as
     /// settling one write.
-    pub(in crate::write) async fn done(&self) {
+    pub(crate) async fn done(&self) {
         self.once.get_or_init(|| self.in_time()).await;
         if !self.audit.unsettled.is_any() {
             return;
@@ -114,7 +114,7 @@ impl Recovery {
 
     /// Waits until the open attempts of runs that ended meanwhile are settled, where servers elsewhere share the
     /// store: what one of them had sent may still be under way when its leases are free.
-    pub(in crate::write) async fn ended_meanwhile(&self) -> Result<(), AuditError> {
+    pub(crate) async fn ended_meanwhile(&self) -> Result<(), AuditError> {
         if !self.audit.store().is_remote() {
             return Ok(());
         }

@@ -23,7 +23,7 @@ use crate::page::{LinkBase, LinkedSite, Moves, PageLink, PagePlace, PageState, l
 
 /// The dependencies between the changes of a set.
 #[derive(Debug, Clone, Default)]
-pub(in crate::write) struct Needs(Vec<ChangeDependency>);
+pub(crate) struct Needs(Vec<ChangeDependency>);
 
 /// The needs of one change.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl Needs {
     /// The dependencies between changes, each given with true if it does nothing but mend links.
     /// Where links lead the wiki decides; where nobody knows, such a change mends links to all
     /// moves.
-    pub(in crate::write) fn of(changes: &[(&Change, bool)], site: Option<&LinkedSite>) -> Self {
+    pub(crate) fn of(changes: &[(&Change, bool)], site: Option<&LinkedSite>) -> Self {
         let all = || changes.iter().map(|(change, _)| *change).enumerate();
         let frees: HashMap<PagePlace, usize> = all()
             .filter_map(|(at, change)| Some((change.place_left()?, at)))
@@ -59,7 +59,7 @@ impl Needs {
     }
 
     /// These changes and all that depend on them, in order; numbers of no change count for nothing.
-    pub(in crate::write) fn left_out_with(&self, wanted: &[usize]) -> Vec<usize> {
+    pub(crate) fn left_out_with(&self, wanted: &[usize]) -> Vec<usize> {
         let mut out: HashSet<usize> = wanted
             .iter()
             .copied()

@@ -18,17 +18,14 @@ use crate::write::source::whole_page::ToWrite;
 use crate::write::undo::history::WriteHistory;
 
 /// Reads the page of a change as it is now; `None` of a change that makes its page.
-pub(in crate::write) async fn read_now(
-    wiki: &Wiki,
-    kept: &Change,
-) -> Option<Result<ToWrite, Failure>> {
+pub(crate) async fn read_now(wiki: &Wiki, kept: &Change) -> Option<Result<ToWrite, Failure>> {
     let before = kept.before().filter(|page| page.is_there())?;
     Some(target::as_now(wiki, before, kept.lost()).await)
 }
 
 /// The change of the page as it is now ([`read_now`]), if the page is as it was or already as
 /// proposed.
-pub(in crate::write) async fn held_against(
+pub(crate) async fn held_against(
     past: &WriteHistory,
     undoes: Option<CallId>,
     kept: Change,
@@ -72,13 +69,13 @@ pub(in crate::write) async fn held_against(
 }
 
 /// Checks that the place of a new or moved page is still free.
-pub(in crate::write) async fn is_free(wiki: &Wiki, change: &Change) -> Result<(), Failure> {
+pub(crate) async fn is_free(wiki: &Wiki, change: &Change) -> Result<(), Failure> {
     let looked = new_place::look(wiki, change).await;
     looked.map(drop).map_err(gone)
 }
 
 /// The failure for the caller, with the merged change.
-pub(in crate::write) fn into_failure(Stopped { failure, merged }: Stopped) -> Failure {
+pub(crate) fn into_failure(Stopped { failure, merged }: Stopped) -> Failure {
     let Some(merged) = merged else {
         return failure;
     };

@@ -21,10 +21,10 @@ use crate::write::source::whole_page::ToWrite;
 use crate::write::undo::history::WriteHistory;
 
 /// The reason why a change of a proposed set was not made.
-pub(in crate::write) const LEFT_OUT: &str = "a person left it out";
+pub(crate) const LEFT_OUT: &str = "a person left it out";
 
 /// The changes of a proposal as they were kept, in order.
-pub(in crate::write) type ProposalChanges = [(ProposedChange, Change)];
+pub(crate) type ProposalChanges = [(ProposedChange, Change)];
 
 /// The changes of a proposal, each such as a call could have asked for.
 pub(super) async fn kept(
@@ -87,7 +87,7 @@ pub(super) async fn made(
 }
 
 /// The links that lead nowhere if these changes are left out, and what depends on them.
-pub(in crate::write) async fn links_left_without(
+pub(crate) async fn links_left_without(
     wiki: &Wiki,
     changes: Vec<(ProposedChange, Change)>,
     leave_out: &[usize],
@@ -123,7 +123,7 @@ pub(super) async fn omission(
 }
 
 /// The dependencies between the changes of a proposal.
-pub(in crate::write) async fn needs_of(wiki: &Wiki, changes: &ProposalChanges) -> Needs {
+pub(crate) async fn needs_of(wiki: &Wiki, changes: &ProposalChanges) -> Needs {
     let told: Vec<(&Change, bool)> = changes
         .iter()
         .map(|(one, change)| (change, one.links_mended.is_some()))
@@ -188,17 +188,17 @@ async fn parted(
 
 /// A change of an open proposal, held against its page as it is.
 #[derive(Debug, Default)]
-pub(in crate::write) struct Looked {
+pub(crate) struct Looked {
     /// It made on top of what was changed since, where it does not fit and the two do not touch.
-    pub(in crate::write) merged: Option<Box<Change>>,
+    pub(crate) merged: Option<Box<Change>>,
     /// The reason why it does not fit.
-    pub(in crate::write) fault: Option<Failure>,
+    pub(crate) fault: Option<Failure>,
     /// True if this key may read its page.
-    pub(in crate::write) is_readable: bool,
+    pub(crate) is_readable: bool,
 }
 
 /// Holds each change of an open proposal against its page, as long as the wiki answers.
-pub(in crate::write) async fn look(past: &WriteHistory, changes: &ProposalChanges) -> Vec<Looked> {
+pub(crate) async fn look(past: &WriteHistory, changes: &ProposalChanges) -> Vec<Looked> {
     let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
@@ -231,7 +231,7 @@ pub(in crate::write) async fn look(past: &WriteHistory, changes: &ProposalChange
 }
 
 /// The digest of an open proposal as a person is shown it.
-pub(in crate::write) fn digest_of(
+pub(crate) fn digest_of(
     proposal: &Proposal,
     changes: &ProposalChanges,
     looked: &[Looked],

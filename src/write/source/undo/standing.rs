@@ -15,7 +15,7 @@ const NEWEST: usize = 20;
 
 /// The present state of a change that was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum UndoneChangeState {
+pub(crate) enum UndoneChangeState {
     /// It is gone.
     Gone,
     /// It is there again.
@@ -31,7 +31,7 @@ pub(in crate::write) enum UndoneChangeState {
 ///
 /// # Errors
 /// The page, or what is on record of it, could not be read.
-pub(in crate::write) async fn standing(
+pub(crate) async fn standing(
     past: &WriteHistory,
     call: CallId,
     by: CallId,
@@ -103,7 +103,7 @@ async fn version_without(
 }
 
 /// The failure if somebody else's write brought back what was taken back.
-pub(in crate::write) fn there_again(version: Option<i64>) -> Failure {
+pub(crate) fn there_again(version: Option<i64>) -> Failure {
     let failure = Failure::new(
         Code::EditConflict,
         match version {

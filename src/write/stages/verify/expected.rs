@@ -16,7 +16,7 @@ const SURELY_AFTER: Duration = Duration::seconds(2);
 const SURELY_BEFORE: Duration = Duration::minutes(5);
 
 /// The promised state of the page after a step.
-pub(in crate::write) enum Promise<'a> {
+pub(crate) enum Promise<'a> {
     /// A page exists as promised.
     Created { after: &'a PageState },
     /// A page is as promised.
@@ -34,25 +34,25 @@ pub(in crate::write) enum Promise<'a> {
 
 /// One reading of the page, for the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::write) enum PageObservation {
+pub(crate) enum PageObservation {
     Gone,
     Page(Box<FoundPage>),
 }
 
 /// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::write) struct FoundPage {
-    pub(in crate::write) proof: Proof,
+pub(crate) struct FoundPage {
+    pub(crate) proof: Proof,
     /// True if it is the page that the answer to a create named, at the promised place.
-    pub(in crate::write) is_answered: bool,
-    pub(in crate::write) created_at: Option<Date>,
+    pub(crate) is_answered: bool,
+    pub(crate) created_at: Option<Date>,
     /// The author of its last write.
-    pub(in crate::write) author: Option<String>,
+    pub(crate) author: Option<String>,
 }
 
 /// The order of a page's creation and the attempt to create it at this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum CreationOrder {
+pub(crate) enum CreationOrder {
     AfterTheAttempt,
     /// Clocks differ too much to tell, or the time cannot be read.
     Unclear,
@@ -61,7 +61,7 @@ pub(in crate::write) enum CreationOrder {
 
 impl<'a> Promise<'a> {
     /// The promise of one step of a change; `None` if the change has no such step.
-    pub(in crate::write) fn of(change: &'a Change, step: Operation) -> Option<Self> {
+    pub(crate) fn of(change: &'a Change, step: Operation) -> Option<Self> {
         match (change.before(), change.after()) {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
@@ -81,7 +81,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(in crate::write) fn is_kept(&self, seen: &PageObservation) -> bool {
+    pub(crate) fn is_kept(&self, seen: &PageObservation) -> bool {
         match (self, seen) {
             (Self::Deleted { .. }, seen) => *seen == PageObservation::Gone,
             (Self::Created { .. } | Self::Changed { .. }, PageObservation::Page(found)) => {
@@ -91,7 +91,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(in crate::write) fn is_old_state(&self, seen: &PageObservation) -> bool {
+    pub(crate) fn is_old_state(&self, seen: &PageObservation) -> bool {
         match (self, seen) {
             (Self::Created { .. }, seen) => *seen == PageObservation::Gone,
             (Self::Changed { before, .. }, PageObservation::Page(found)) => before
@@ -107,7 +107,7 @@ impl<'a> Promise<'a> {
 
     /// True if the wiki refused a new page because its place is taken. The wiki checks that before
     /// it writes anything (6002).
-    pub(in crate::write) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
+    pub(crate) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
         matches!(
             (self, cause),
             (Self::Created { .. }, Some(WikiError::PageExists))
@@ -118,11 +118,7 @@ impl<'a> Promise<'a> {
     /// be at its place. A new page is known by the id in the wiki's answer, if it is at the
     /// promised place; without an id, it must be exactly as promised and made after the attempt was
     /// sent.
-    pub(in crate::write) fn is_ours(
-        &self,
-        seen: &PageObservation,
-        sent_at: OffsetDateTime,
-    ) -> bool {
+    pub(crate) fn is_ours(&self, seen: &PageObservation, sent_at: OffsetDateTime) -> bool {
         match (self, seen) {
             (Self::Created { .. }, PageObservation::Page(found)) => {
                 found.is_answered
@@ -133,7 +129,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(in crate::write) async fn read(
+    pub(crate) async fn read(
         &self,
         wiki: &Wiki,
         new_id: Option<i64>,
@@ -232,22 +228,22 @@ impl<'a> Promise<'a> {
 
 impl FoundPage {
     /// True if the content was read, and everything that was read is as promised.
-    pub(in crate::write) fn is_to_the_letter(&self) -> bool {
+    pub(crate) fn is_to_the_letter(&self) -> bool {
         self.proof.holds() && !self.proof.unverified.contains(&Field::Content)
     }
 
     /// The order of its creation and an attempt sent at this time, by the wiki's clock.
-    pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> CreationOrder {
+    pub(crate) fn made(&self, sent_at: OffsetDateTime) -> CreationOrder {
         made(self.created_at.as_ref(), sent_at)
     }
 
     /// True if a field was read and is as promised.
-    pub(in crate::write) fn shows(&self, field: Field) -> bool {
+    pub(crate) fn shows(&self, field: Field) -> bool {
         !self.proof.differing.contains(&field) && !self.proof.unverified.contains(&field)
     }
 
     /// True if the page's date is later than in this state.
-    pub(in crate::write) fn is_later_than(&self, state: &PageState) -> bool {
+    pub(crate) fn is_later_than(&self, state: &PageState) -> bool {
         match (&self.proof.found.updated_at, &state.updated_at) {
             (Some(now), Some(then)) => !now.same(then),
             _ => true,

@@ -32,23 +32,23 @@ const NAME: usize = 128;
 
 /// A step whose page somebody else wrote before we read it back.
 #[derive(Debug)]
-pub(in crate::write) struct ChangedSince {
+pub(crate) struct ChangedSince {
     /// The page as the step left it, as far as the version shows it.
-    pub(in crate::write) proof: Proof,
+    pub(crate) proof: Proof,
     /// The version that shows it.
-    pub(in crate::write::stages::verify) version: i64,
+    pub(super) version: i64,
     /// The fields that were changed since.
-    pub(in crate::write::stages::verify) fields: Vec<Field>,
+    pub(super) fields: Vec<Field>,
     /// The author and the time of the page's last write.
-    pub(in crate::write::stages::verify) author: Option<String>,
-    pub(in crate::write::stages::verify) at: Option<Date>,
+    pub(super) author: Option<String>,
+    pub(super) at: Option<Date>,
     /// The call of ours that wrote it last, if our record has that write.
-    pub(in crate::write::stages::verify) ours: Option<CallId>,
+    pub(super) ours: Option<CallId>,
 }
 
 /// The history's evidence of a step that its page does not show.
 #[derive(Debug)]
-pub(in crate::write) enum HistoryEvidence {
+pub(crate) enum HistoryEvidence {
     /// A version has the page as the step left it.
     Applied(Box<ChangedSince>),
     /// No version has, and more than one write began since the page was read.
@@ -61,7 +61,7 @@ pub(in crate::write) enum HistoryEvidence {
 
 impl ChangedSince {
     /// The same with whether the last write was one of ours.
-    pub(in crate::write) async fn with_ours(self, past: &WriteHistory) -> Self {
+    pub(crate) async fn with_ours(self, past: &WriteHistory) -> Self {
         let ours = past.call_that_left(self.proof.found.id, self.at.as_ref());
         Self {
             ours: ours.await,
@@ -70,7 +70,7 @@ impl ChangedSince {
     }
 
     /// The warning.
-    pub(in crate::write) fn warning(&self) -> Warning {
+    pub(crate) fn warning(&self) -> Warning {
         let who = who(self.author.as_deref(), self.ours);
         let at = self
             .at
@@ -100,7 +100,7 @@ fn who(author: Option<&str>, ours: Option<CallId>) -> String {
 }
 
 /// Searches the history for a step that the found page does not show.
-pub(in crate::write) async fn follow(
+pub(crate) async fn follow(
     wiki: &Wiki,
     promise: &Promise<'_>,
     found: &FoundPage,
@@ -264,7 +264,7 @@ fn as_written(
 /// A warning if a write may have overwritten others between its reading and its sending.
 ///
 /// Only fields that a version keeps can be compared: not tags, styles or scripts.
-pub(in crate::write) async fn overwritten(
+pub(crate) async fn overwritten(
     past: &WriteHistory,
     change: &Change,
     written: &PageState,

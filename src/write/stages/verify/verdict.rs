@@ -10,34 +10,34 @@ use crate::wiki::WikiError;
 
 /// The wiki's answer to a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::write::stages::verify) enum StepAnswer {
+pub(super) enum StepAnswer {
     Success,
     Refusal,
     Nothing,
 }
 
 /// A step that was sent, and the facts of it beside its page.
-pub(in crate::write::stages::verify) struct SentStep<'a> {
-    pub(in crate::write::stages::verify) promise: &'a Promise<'a>,
-    pub(in crate::write::stages::verify) answered: StepAnswer,
-    pub(in crate::write::stages::verify) cause: Option<WikiError>,
-    pub(in crate::write::stages::verify) new_id: Option<i64>,
+pub(super) struct SentStep<'a> {
+    pub(super) promise: &'a Promise<'a>,
+    pub(super) answered: StepAnswer,
+    pub(super) cause: Option<WikiError>,
+    pub(super) new_id: Option<i64>,
     /// The time at which it was sent, by the wiki's clock.
-    pub(in crate::write::stages::verify) sent_at: OffsetDateTime,
+    pub(super) sent_at: OffsetDateTime,
 }
 
 /// The wait for a page so far.
 #[derive(Clone, Copy)]
-pub(in crate::write::stages::verify) struct Waited {
+pub(super) struct Waited {
     /// True if the page was seen the same twice, some time apart.
-    pub(in crate::write::stages::verify) is_stable: bool,
+    pub(super) is_stable: bool,
     /// True if the time to wait is over.
-    pub(in crate::write::stages::verify) is_over: bool,
+    pub(super) is_over: bool,
 }
 
 /// The judgement of a reading.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::write::stages::verify) enum Says {
+pub(super) enum Says {
     /// This is the outcome.
     Is(Outcome),
     /// Another reading may say more.
@@ -49,7 +49,7 @@ impl SentStep<'_> {
     /// True if the wiki itself said no before it began to write, so that nothing came of the step
     /// whatever its page looks like. That a place is taken is not such a word: the page there may
     /// be the step's own, if something between sent it twice.
-    pub(in crate::write::stages::verify) fn is_refused(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         let cause = self.cause.as_ref();
         self.answered == StepAnswer::Refusal
             && cause.is_some_and(WikiError::is_refusal)
@@ -58,13 +58,13 @@ impl SentStep<'_> {
 
     /// True if the wiki itself said no, also because the place was taken: then the outcome is
     /// known, whatever cannot be read.
-    pub(in crate::write::stages::verify) fn is_denied(&self) -> bool {
+    pub(super) fn is_denied(&self) -> bool {
         self.is_refused()
             || (self.answered == StepAnswer::Refusal && self.promise.is_taken(self.cause.as_ref()))
     }
 
     /// Judges a reading, with the history's result for it, if there is one.
-    pub(in crate::write::stages::verify) fn says(
+    pub(super) fn says(
         &self,
         seen: &PageObservation,
         waited: Waited,
