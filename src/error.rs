@@ -137,6 +137,9 @@ impl Serialize for Code {
     }
 }
 
+/// What ends in a [`Failure`], unless another error is named.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// An error for whoever called.
 ///
 /// The message is ours to the letter: no text of the wiki, SQL, disk path or secret gets into

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
-use super::{Against, AuditError, LogUpkeep, Pause};
+use super::{Against, AuditError, AuditResult, LogUpkeep, Pause};
 use crate::store::{self, CopyError, CopyFault, LeaseName, StoreCopied, StoreError};
 
 /// The longest wait for a purge that is under way.
@@ -33,10 +33,7 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// If something cannot be read at all.
-    pub fn check_store(
-        &self,
-        progress: impl FnMut(usize, usize),
-    ) -> Result<StoreCheck, AuditError> {
+    pub fn check_store(&self, progress: impl FnMut(usize, usize)) -> AuditResult<StoreCheck> {
         let place = self.place.clone();
         let mut check = StoreCheck::default();
         place.store.sweep_leases()?;
@@ -79,7 +76,7 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// [`AuditError::NotEmpty`], [`AuditError::NoCopy`]; if something cannot be read or written.
-    pub async fn back_up(&self, to: &Path) -> Result<StoreCopied, AuditError> {
+    pub async fn back_up(&self, to: &Path) -> AuditResult<StoreCopied> {
         let name = LeaseName::PURGE;
         let held = self.leases.alone(&name, LONGEST_WAIT).await?;
         let (place, to) = (self.place.clone(), to.to_owned());
@@ -113,7 +110,7 @@ impl LogUpkeep {
 
 impl StoreCheck {
     /// Counts a document that can be read; one that cannot is broken.
-    pub fn count(&mut self, what: &str, read: Result<(), AuditError>) {
+    pub fn count(&mut self, what: &str, read: AuditResult<()>) {
         match read {
             Ok(()) => self.documents = self.documents.saturating_add(1),
             // The check of the record names it.

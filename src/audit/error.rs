@@ -6,6 +6,9 @@ use super::Pause;
 use crate::store::StoreError;
 use crate::words::counted;
 
+/// What ends in an [`AuditError`].
+pub type AuditResult<T> = Result<T, AuditError>;
+
 /// An error of writing or reading the audit log.
 ///
 /// The messages are for outside, so they hold no disk path. The path goes only to the program's own

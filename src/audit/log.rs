@@ -21,7 +21,7 @@ use super::run::own::OwnRun;
 use super::run::reader::RunReader;
 use super::run::unsettled::UnsettledWrites;
 use super::upkeep::LogUpkeep;
-use super::{AuditEntry, AuditError, AuditEvent, CallId, FileHead, Pauses};
+use super::{AuditEntry, AuditError, AuditEvent, AuditResult, CallId, FileHead, Pauses};
 use crate::site::SiteName;
 use crate::store::{HeldLease, LeaseName, LeaseQueue, Store, StoreHome};
 
@@ -99,7 +99,7 @@ enum LogState {
 }
 
 /// The lease to begin a run, where one may begin.
-type RunLease = Result<Option<HeldLease>, AuditError>;
+type RunLease = AuditResult<Option<HeldLease>>;
 
 /// The proof that an attempt is on record and has reached the disk.
 ///
@@ -218,7 +218,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// Why it takes none.
-    pub fn check(&self) -> Result<(), AuditError> {
+    pub fn check(&self) -> AuditResult<()> {
         self.over.read().clone().map_or(Ok(()), Err)
     }
 
@@ -226,7 +226,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// Why the log takes no records.
-    pub async fn go_on(&self) -> Result<(), AuditError> {
+    pub async fn go_on(&self) -> AuditResult<()> {
         if self.check().is_ok() {
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// Why not.
-    pub async fn probe(&self) -> Result<(), AuditError> {
+    pub async fn probe(&self) -> AuditResult<()> {
         self.go_on().await?;
         self.upkeep.check_open().await?;
         self.place
@@ -258,11 +258,7 @@ impl AuditLog {
     /// # Errors
     /// If it is not surely on record, writes are paused at this moment, or others may have a lease by now
     /// ([`AuditError::Overtaken`]): nothing may be sent then.
-    pub async fn attempt(
-        &self,
-        entry: AuditEntry,
-        leases: &[HeldLease],
-    ) -> Result<OnRecord, AuditError> {
+    pub async fn attempt(&self, entry: AuditEntry, leases: &[HeldLease]) -> AuditResult<OnRecord> {
         let call = entry.call;
         let event = AuditEvent::Attempt;
         let entry = AuditEntry { event, ..entry };
@@ -302,7 +298,7 @@ impl AuditLog {
     /// # Errors
     /// If it is not surely on record. [`AuditError::WrongEvent`] for events that only the log
     /// itself writes, and for an attempt, which has [`Self::attempt`].
-    pub async fn record(&self, entry: AuditEntry) -> Result<(), AuditError> {
+    pub async fn record(&self, entry: AuditEntry) -> AuditResult<()> {
         match entry.event {
             AuditEvent::Start | AuditEvent::Attempt | AuditEvent::Closed => {
                 Err(AuditError::WrongEvent)
@@ -342,7 +338,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the last record could not be written, or an earlier write had failed.
-    pub async fn close(&self) -> Result<(), AuditError> {
+    pub async fn close(&self) -> AuditResult<()> {
         let closed = self.parts.in_turn(false, |log, state, _| {
             let closed = match state {
                 LogState::Fresh | LogState::Ended => Ok(()),
@@ -370,7 +366,7 @@ impl LogParts {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_tree(&self, wait: Duration) -> Result<HeldLease, AuditError> {
+    pub async fn lock_tree(&self, wait: Duration) -> AuditResult<HeldLease> {
         Ok(self.leases.alone(&LeaseName::TREE, wait).await?)
     }
 
@@ -378,7 +374,7 @@ impl LogParts {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<HeldLease, AuditError> {
+    pub async fn lock_page(&self, id: i64, wait: Duration) -> AuditResult<HeldLease> {
         Ok(self.leases.alone(&LeaseName::page(id), wait).await?)
     }
 
@@ -387,7 +383,7 @@ impl LogParts {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
-    pub async fn lock_recovery(&self, wait: Duration) -> Result<HeldLease, AuditError> {
+    pub async fn lock_recovery(&self, wait: Duration) -> AuditResult<HeldLease> {
         Ok(self.leases.alone(&LeaseName::RECOVERY, wait).await?)
     }
 
@@ -408,9 +404,9 @@ impl LogParts {
 
     /// Runs work on the state of the log after all earlier work, to its end even if the caller is
     /// gone. It gets the lease to begin a run where it may have to begin one.
-    async fn in_turn<W>(self: &Arc<Self>, may_begin: bool, work: W) -> Result<(), AuditError>
+    async fn in_turn<W>(self: &Arc<Self>, may_begin: bool, work: W) -> AuditResult<()>
     where
-        W: FnOnce(&LogParts, &mut LogState, &RunLease) -> Result<(), AuditError> + Send + 'static,
+        W: FnOnce(&LogParts, &mut LogState, &RunLease) -> AuditResult<()> + Send + 'static,
     {
         let state = Arc::clone(&self.state).lock_owned().await;
         if !(may_begin && matches!(*state, LogState::Fresh | LogState::Failed(..))) {
@@ -430,9 +426,9 @@ impl LogParts {
         mut state: OwnedMutexGuard<LogState>,
         lease: RunLease,
         work: W,
-    ) -> Result<(), AuditError>
+    ) -> AuditResult<()>
     where
-        W: FnOnce(&LogParts, &mut LogState, &RunLease) -> Result<(), AuditError> + Send + 'static,
+        W: FnOnce(&LogParts, &mut LogState, &RunLease) -> AuditResult<()> + Send + 'static,
     {
         let log = Arc::clone(self);
         let done = blocking(move || {
@@ -450,12 +446,7 @@ impl LogParts {
         done
     }
 
-    fn write(
-        &self,
-        state: &mut LogState,
-        entry: &AuditEntry,
-        lease: &RunLease,
-    ) -> Result<(), AuditError> {
+    fn write(&self, state: &mut LogState, entry: &AuditEntry, lease: &RunLease) -> AuditResult<()> {
         match state {
             LogState::Running(_) => {}
             // Without a file nothing is lost, so a later record may try again.
@@ -496,7 +487,7 @@ impl LogParts {
 
     /// Begins the run that follows one that could not go on, if what it lacked is there now. The new
     /// run's first record names the other one with its last hash.
-    fn follow(&self, state: &mut LogState, lease: &RunLease) -> Result<(), AuditError> {
+    fn follow(&self, state: &mut LogState, lease: &RunLease) -> AuditResult<()> {
         let LogState::Failed(why, failed) = state else {
             return Ok(());
         };
@@ -522,7 +513,7 @@ impl LogParts {
         }
     }
 
-    fn make_run(&self, lease: &RunLease) -> Result<OwnRun, AuditError> {
+    fn make_run(&self, lease: &RunLease) -> AuditResult<OwnRun> {
         let lease = lease.as_ref().map_err(Clone::clone)?;
         let lease = lease.as_ref().ok_or(AuditError::BrokenOff)?;
         let site = self.site.get().cloned();
@@ -530,7 +521,7 @@ impl LogParts {
         OwnRun::make(&*self.place.store, &self.wiki, site, heeds_pauses, lease)
     }
 
-    fn begin_after(&self, failed: &OwnRun, lease: &RunLease) -> Result<OwnRun, AuditError> {
+    fn begin_after(&self, failed: &OwnRun, lease: &RunLease) -> AuditResult<OwnRun> {
         // A run that there is no room for would leave its file behind, so room is looked for first.
         let store = &*self.place.store;
         let runs = store.runs()?.len();
@@ -563,7 +554,7 @@ impl LogParts {
 }
 
 /// Writes the first record of a run, from which on its heads are anchored.
-fn start(parts: &LogParts, run: &mut OwnRun, follows: Option<FileHead>) -> Result<(), AuditError> {
+fn start(parts: &LogParts, run: &mut OwnRun, follows: Option<FileHead>) -> AuditResult<()> {
     let heads = run.start(&*parts.place.store, follows)?;
     parts.anchoring.begin(run.run(), heads);
     Ok(())

@@ -64,7 +64,7 @@ pub use entry::ids::{
 pub use entry::members::{AuditEntry, Record, ShownMember};
 pub use entry::record::Unreadable;
 pub use entry::role::Role;
-pub use error::AuditError;
+pub use error::{AuditError, AuditResult};
 pub use history::call::{CallHistoryError, CallSelector, NotASelector};
 pub use history::call_history::{CallHistory, CallMaker};
 pub use history::call_reader::CallReader;

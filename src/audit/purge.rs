@@ -36,8 +36,8 @@ use super::documents::proposals;
 use super::run::reader::{RunFile, scan};
 use super::run::{heads, numbers};
 use super::{
-    AuditEntry, AuditError, AuditEvent, AuditLog, CallId, FileHead, KeptState, Proposal,
-    ProposalId, ProposalState,
+    AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult, CallId, FileHead, KeptState,
+    Proposal, ProposalId, ProposalState,
 };
 use crate::store::{DocumentKind, Lease, LeaseMode, LeaseName, Listed};
 use survey::LogInventory;
@@ -86,11 +86,11 @@ impl AuditLog {
     /// # Errors
     /// If the log cannot be read or a removal cannot be recorded (nothing was removed then), or if
     /// something could not be removed.
-    pub async fn purge(&self, keep: Keep) -> Result<Purged, AuditError> {
+    pub async fn purge(&self, keep: Keep) -> AuditResult<Purged> {
         self.purge_at(keep, OffsetDateTime::now_utc()).await
     }
 
-    async fn purge_at(&self, keep: Keep, now: OffsetDateTime) -> Result<Purged, AuditError> {
+    async fn purge_at(&self, keep: Keep, now: OffsetDateTime) -> AuditResult<Purged> {
         let log = self.clone();
         let plan = blocking(move || {
             log.place.store.sweep_leases()?;
@@ -150,7 +150,7 @@ struct PurgePlan {
 
 impl PurgePlan {
     /// `None` if there is nothing to remove, or another process is purging.
-    fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> Result<Option<Self>, AuditError> {
+    fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> AuditResult<Option<Self>> {
         let place = log.place.clone();
         let Some(turn) = turn(&place)? else {
             return Ok(None);
@@ -215,7 +215,7 @@ impl PurgePlan {
         }))
     }
 
-    async fn carry_out(self, log: &AuditLog) -> Result<Purged, AuditError> {
+    async fn carry_out(self, log: &AuditLog) -> AuditResult<Purged> {
         let spared = spared_since();
         let (place, mut purged) = (log.place.clone(), Purged::default());
         let mut left = self.doomed.into_iter();
@@ -244,7 +244,7 @@ impl Doomed {
         spared: SystemTime,
         held: &Lease,
         purged: &mut Purged,
-    ) -> Result<(), AuditError> {
+    ) -> AuditResult<()> {
         let (is_gone, count) = match &self.item {
             PurgeItem::Page(name) => (
                 kept_states::remove(&*place.store, *name, spared, held)?,
@@ -260,7 +260,7 @@ impl Doomed {
         Ok(())
     }
 
-    fn head(&self, place: &AuditLayout) -> Result<FileHead, AuditError> {
+    fn head(&self, place: &AuditLayout) -> AuditResult<FileHead> {
         let (mut length, mut hash) = (self.length, None);
         let file = match &self.item {
             PurgeItem::Page(name) => format!("{name}.json.gz"),
@@ -278,7 +278,7 @@ impl Doomed {
 }
 
 /// The turn to purge; `None` while another process has it, or without a log.
-fn turn(place: &AuditLayout) -> Result<Option<Lease>, AuditError> {
+fn turn(place: &AuditLayout) -> AuditResult<Option<Lease>> {
     if !place.store.is_there() {
         return Ok(None);
     }
@@ -348,7 +348,7 @@ fn choose(mut items: Vec<Doomed>, most: u64) -> Vec<Doomed> {
 fn repeated<'a>(
     runs: impl Iterator<Item = &'a RunFile>,
     heads: &[FileHead],
-) -> Result<Vec<FileHead>, AuditError> {
+) -> AuditResult<Vec<FileHead>> {
     let going: HashSet<&str> = heads.iter().map(|head| head.file.as_str()).collect();
     let (going_runs, staying): (Vec<&RunFile>, Vec<&RunFile>) =
         runs.partition(|run| going.contains(run.name()));

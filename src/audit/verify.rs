@@ -27,8 +27,8 @@ use super::run::clock::{ClockCheck, MOST_CLOCKS};
 use super::run::numbers::{counted, number_of};
 use super::run::reader::{RunFile, runs, scan};
 use super::{
-    AnchorReport, AnchorsRead, AuditError, ClockBack, FileHead, KeptState, LineHash, LogFinding,
-    LogUpkeep, Record,
+    AnchorReport, AnchorsRead, AuditError, AuditResult, ClockBack, FileHead, KeptState, LineHash,
+    LogFinding, LogUpkeep, Record,
 };
 
 /// Number of bytes of a run read at once.
@@ -86,7 +86,7 @@ impl LogUpkeep {
         &self,
         against: &Against,
         progress: impl FnMut(usize, usize),
-    ) -> Result<LogVerification, AuditError> {
+    ) -> AuditResult<LogVerification> {
         let place = self.place.clone();
         // Before the runs: what is begun meanwhile is there then.
         let counted = counted(&*place.store)?;
@@ -166,7 +166,7 @@ impl RunReferences {
         }
     }
 
-    fn read(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
+    fn read(&mut self, runs: &[RunFile]) -> AuditResult<()> {
         let direct: HashSet<String> = self.anchored.keys().cloned().collect();
         scan(runs, &["\"runs\"", "\"removed\""], |record, at| {
             let run = at.run.name();
@@ -200,7 +200,7 @@ struct Checking<P> {
 }
 
 impl<P: FnMut(usize, usize)> Checking<P> {
-    fn runs(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
+    fn runs(&mut self, runs: &[RunFile]) -> AuditResult<()> {
         for (count, run) in runs.iter().enumerate() {
             (self.progress)(count, runs.len());
             let file = match run.reader(CHUNK) {
@@ -280,7 +280,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
     }
 
     /// The runs that were seen and do not exist any more.
-    fn missing(&mut self) -> Result<(), AuditError> {
+    fn missing(&mut self) -> AuditResult<()> {
         let left = std::mem::take(&mut self.seen.heads);
         if left.keys().any(|run| !self.seen.purged.contains_key(run)) {
             // A purge may have continued meanwhile, so runs are read again.
@@ -313,7 +313,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
         Ok(())
     }
 
-    fn pages(&mut self, runs_done: usize) -> Result<(), AuditError> {
+    fn pages(&mut self, runs_done: usize) -> AuditResult<()> {
         let there = kept_states::list(&*self.place.store)?;
         let there: Vec<KeptState> = there.map(|(name, _)| name).collect();
         let whole = runs_done.saturating_add(there.len());

@@ -11,7 +11,7 @@ use time::format_description::well_known::Rfc3339;
 use super::session::SessionId;
 use super::set::{ChangeSet, TurnOf};
 use crate::audit::CallId;
-use crate::error::Failure;
+use crate::error::Result;
 
 mod asked;
 mod shared;
@@ -104,7 +104,7 @@ impl Previews {
     /// # Errors
     /// `TOO_LARGE` if only previews of lighter owners could be evicted; `INTERNAL_ERROR` if the
     /// system gives no randomness.
-    pub fn offer(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure> {
+    pub fn offer(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed> {
         self.offer_for(self.life, session, set)
     }
 
@@ -117,7 +117,7 @@ impl Previews {
         life: Duration,
         session: &SessionId,
         set: ChangeSet,
-    ) -> Result<Previewed, Failure> {
+    ) -> Result<Previewed> {
         let token = token::new()?;
         let expires = Instant::now() + life;
         let expires_at = OffsetDateTime::now_utc()
@@ -138,7 +138,7 @@ impl Previews {
         Ok(Previewed { token, expires_at })
     }
 
-    fn insert(&self, token: String, preview: PreviewEntry) -> Result<(), Failure> {
+    fn insert(&self, token: String, preview: PreviewEntry) -> Result<()> {
         let mut kept = self.kept.lock();
         let now = Instant::now();
         kept.retain(|_, preview| preview.expires > now);
@@ -167,7 +167,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
+    pub fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.asked.clone())
     }
@@ -177,7 +177,7 @@ impl Previews {
     /// # Errors
     /// `CONFIRM_MISMATCH` for text that does not have the form of a token; otherwise
     /// `CONFIRM_EXPIRED`, whatever the reason, so that a stranger learns nothing of other sessions.
-    pub fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
+    pub fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.set.clone())
     }
@@ -194,7 +194,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
+    pub fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.set.turn())
     }
@@ -209,7 +209,7 @@ impl Previews {
         place: Option<&PreviewStore>,
         session: &SessionId,
         token: &str,
-    ) -> Result<SpentToken, Failure> {
+    ) -> Result<SpentToken> {
         counting(&self.kept.lock(), session, token)?;
         let is_first = match place {
             Some(place) => self.claim(place, token).await?,
@@ -223,7 +223,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(super) fn take(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
+    pub(super) fn take(&self, session: &SessionId, token: &str) -> Result<SpentToken> {
         let mut kept = self.kept.lock();
         counting(&kept, session, token)?;
         let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
@@ -253,7 +253,7 @@ fn counting<'a>(
     kept: &'a HashMap<String, PreviewEntry>,
     session: &SessionId,
     token: &str,
-) -> Result<&'a PreviewEntry, Failure> {
+) -> Result<&'a PreviewEntry> {
     let preview = kept.get(token);
     let preview = preview.filter(|preview| preview.counts_for(session));
     preview.ok_or_else(|| uncounted(token))

@@ -5,7 +5,7 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    ApprovalId, AuditEntry, AuditError, AuditEvent, AuditLog, CallHistory, CallId, DraftName,
+    ApprovalId, AuditEntry, AuditEvent, AuditLog, AuditResult, CallHistory, CallId, DraftName,
     Exclusions, KeyDigest, OTHER, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
     SaidWhenMade,
 };
@@ -405,7 +405,7 @@ impl EntryBuilder {
         &mut self,
         audit: &AuditLog,
         change: &Change,
-    ) -> Result<(), AuditError> {
+    ) -> AuditResult<()> {
         let keep = async |page: Option<&PageState>| match page {
             Some(page) => audit.states.keep(page).await.map(Some),
             None => Ok(None),

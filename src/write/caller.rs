@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::audit::{Actor, Client, ProposalId};
 use crate::change::{BRIEF_DIFF, BRIEF_VALUE, MAX_DIFF_BYTES, MAX_VALUE_BYTES};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{ApprovalScope, Asked, ClientLimits, SessionId};
 use crate::memory::ExchangeMessage;
 use crate::page::Note;
@@ -77,7 +77,7 @@ impl Caller {
     ///
     /// # Errors
     /// `DELEGATION_DENIED`.
-    pub(super) async fn take(&self, changes: usize) -> Result<(), Failure> {
+    pub(super) async fn take(&self, changes: usize) -> Result<()> {
         match &self.family {
             Some(family) => family.take(changes).await,
             None => Ok(()),
@@ -88,7 +88,7 @@ impl Caller {
     ///
     /// # Errors
     /// `DELEGATION_DENIED`.
-    pub fn maker(&self) -> Result<&dyn Family, Failure> {
+    pub fn maker(&self) -> Result<&dyn Family> {
         match &self.family {
             Some(family) if family.is_delegate() => {
                 Err(denied("A delegate does not delegate.", "is_delegate"))
@@ -126,7 +126,7 @@ pub trait SiteDirectory: fmt::Debug + Send + Sync {
 
     /// The status as `wikijs://status` has it; `None` if the caller sees no such site. Without a name, of
     /// the session's own.
-    async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value, Failure>>;
+    async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value>>;
 
     /// Brings its content index up to date, and exchanges memories with its peer; or, with a peer's
     /// message, only answers that. `None` as for the status.
@@ -135,7 +135,7 @@ pub trait SiteDirectory: fmt::Debug + Send + Sync {
         caller: &Caller,
         name: Option<&str>,
         message: Option<ExchangeMessage>,
-    ) -> Option<Result<Value, Failure>>;
+    ) -> Option<Result<Value>>;
 }
 
 /// The part of a change that a caller is shown.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::audit::{
-    AuditError, AuditLog, CallHistoryError, CallId, CallOutcome, DraftOwner, Keep, LineHash,
+    AuditLog, AuditResult, CallHistoryError, CallId, CallOutcome, DraftOwner, Keep, LineHash,
     Outcome,
 };
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{
     self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
     SpentToken, StandingApproval, WritePolicy,
@@ -161,7 +161,7 @@ impl WriteContext {
     }
 
     /// Waits for what servers elsewhere left open since; whoever asks holds the locks of a write.
-    pub(super) async fn recovered_since(&self) -> Result<(), AuditError> {
+    pub(super) async fn recovered_since(&self) -> AuditResult<()> {
         self.house.recovery.ended_meanwhile().await
     }
 
@@ -225,10 +225,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub async fn standing_approvals(
-        &self,
-        caller: &Caller,
-    ) -> Result<Vec<StandingApproval>, AuditError> {
+    pub async fn standing_approvals(&self, caller: &Caller) -> AuditResult<Vec<StandingApproval>> {
         let approvals = &self.house.approvals;
         approvals.valid_for(&self.approver(caller)).await
     }
@@ -269,11 +266,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
-    pub async fn change_set(
-        &self,
-        caller: &Caller,
-        id: CallId,
-    ) -> Result<Option<SetAnswer>, Failure> {
+    pub async fn change_set(&self, caller: &Caller, id: CallId) -> Result<Option<SetAnswer>> {
         let client = &caller.client;
         let owner = client.is_known().then_some(client);
         let set = match self.house.sets.find(&caller.session, id) {
@@ -328,7 +321,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
-    pub async fn fetch_preview(&self, caller: &Caller, token: &str) -> Result<(), Failure> {
+    pub async fn fetch_preview(&self, caller: &Caller, token: &str) -> Result<()> {
         let (previews, place) = (&self.memory.previews, self.preview_store(caller));
         previews.fetch(place.as_ref(), &caller.session, token).await
     }
@@ -344,7 +337,7 @@ impl WriteContext {
         caller: &Caller,
         (set, asked): (ChangeSet, Asked),
         limit: Duration,
-    ) -> Result<String, Failure> {
+    ) -> Result<String> {
         let (questions, session) = (&self.memory.questions, &caller.session);
         let name = questions.offer_for(limit, session, set)?.token;
         questions.keep_asked(session, &name, asked);
@@ -359,7 +352,7 @@ impl WriteContext {
         caller: &Caller,
         name: &str,
         asked: &Asked,
-    ) -> Result<Option<SpentToken>, Failure> {
+    ) -> Result<Option<SpentToken>> {
         let (questions, session) = (&self.memory.questions, &caller.session);
         let place = self.preview_store(caller).map(PreviewStore::of_questions);
         questions.fetch(place.as_ref(), session, name).await?;
@@ -378,7 +371,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// `CONFIRM_MISMATCH` or `CONFIRM_EXPIRED`, if the token counts for nothing.
-    pub fn asked(&self, caller: &Caller, token: &str) -> Result<Option<Asked>, Failure> {
+    pub fn asked(&self, caller: &Caller, token: &str) -> Result<Option<Asked>> {
         if !matches!(self.policy_for(caller).writes, WritePolicy::Preview) {
             return Ok(None);
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::context::WriteContext;
 use crate::audit::Client;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 
 /// A delegate as its maker wants it.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ pub trait Family: Debug + Send + Sync {
     ///
     /// # Errors
     /// `DELEGATION_DENIED`.
-    async fn take(&self, changes: usize) -> Result<(), Failure>;
+    async fn take(&self, changes: usize) -> Result<()>;
 
     /// Makes a delegate for a call of this client; on record.
     ///
@@ -100,13 +100,13 @@ pub trait Family: Debug + Send + Sync {
         client: &Client,
         desk: &WriteContext,
         wanted: DelegateSpec,
-    ) -> Result<Delegated, Failure>;
+    ) -> Result<Delegated>;
 
     /// Ends a delegate of this client, by its name; on record.
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is none; `DELEGATION_DENIED`.
-    async fn end(&self, desk: &WriteContext, delegate: &str) -> Result<EndedDelegate, Failure>;
+    async fn end(&self, desk: &WriteContext, delegate: &str) -> Result<EndedDelegate>;
 }
 
 /// A refusal, with a word for its reason.

@@ -3,7 +3,7 @@
 
 use crate::audit::{AuditError, AuditLog, CallId, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::Change;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{ChangeSet, DraftMark, SetChange};
 use crate::page::PagePlace;
 use crate::render_budget;
@@ -42,7 +42,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
-    pub async fn drafts(&self, caller: &Caller) -> Result<Vec<Draft>, Failure> {
+    pub async fn drafts(&self, caller: &Caller) -> Result<Vec<Draft>> {
         let owner = self.draft_owner(caller);
         hold_room(&self.audit, &owner, None).await?;
         let mut admitted = Vec::new();
@@ -58,7 +58,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// `INVALID_INPUT`, where there is none; what the wiki says.
-    pub async fn draft(&self, caller: &Caller, name: DraftName) -> Result<Draft, Failure> {
+    pub async fn draft(&self, caller: &Caller, name: DraftName) -> Result<Draft> {
         load(&self.past, &self.draft_owner(caller), &name).await
     }
 
@@ -67,12 +67,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// That the system gives no randomness.
-    pub fn lines_of(
-        &self,
-        draft: Draft,
-        from: usize,
-        extent: Extent,
-    ) -> Result<Vec<ChangeView>, Failure> {
+    pub fn lines_of(&self, draft: Draft, from: usize, extent: Extent) -> Result<Vec<ChangeView>> {
         let changes = draft.changes.into_iter().skip(from);
         let changes = changes.filter_map(|one| {
             let change = Change::of_states(one.before, one.after)?;
@@ -96,7 +91,7 @@ impl WriteContext {
         caller: &Caller,
         id: CallId,
         from: usize,
-    ) -> Result<Option<(usize, Vec<ChangeView>)>, Failure> {
+    ) -> Result<Option<(usize, Vec<ChangeView>)>> {
         let (previews, place) = (&self.memory.previews, self.preview_store(caller));
         let shown = previews.shown_anywhere(place.as_ref(), &caller.session, id);
         let Some(set) = shown.await? else {
@@ -133,7 +128,7 @@ impl WriteContext {
         caller: &Caller,
         name: DraftName,
         which: &Discarded,
-    ) -> Result<(usize, usize), Failure> {
+    ) -> Result<(usize, usize)> {
         let owner = self.draft_owner(caller);
         let held = self.audit.drafts.hold(owner, name.clone(), false).await?;
         let all = held.draft().changes.len();
@@ -163,14 +158,14 @@ pub(super) async fn hold_room(
     audit: &AuditLog,
     owner: &DraftOwner,
     name: Option<&DraftName>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let bytes = audit.drafts.bytes(owner.clone(), name.cloned()).await?;
     Ok(render_budget::hold(bytes).await?)
 }
 
 /// Checks that every page of a draft may still be read; otherwise the failure is that of a missing
 /// draft.
-pub(super) async fn admit(wiki: &Wiki, draft: &Draft) -> Result<(), Failure> {
+pub(super) async fn admit(wiki: &Wiki, draft: &Draft) -> Result<()> {
     for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
         let admitted = wiki.admits_record(page.id, &page.locale, &page.path);
         if !admitted.await? {
@@ -188,7 +183,7 @@ pub(super) async fn load(
     past: &WriteHistory,
     owner: &DraftOwner,
     name: &DraftName,
-) -> Result<Draft, Failure> {
+) -> Result<Draft> {
     hold_room(&past.audit, owner, Some(name)).await?;
     let draft = past.audit.drafts.get(owner.clone(), name.clone()).await?;
     if draft.changes.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::audit::{AuditEntry, MemoryId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::memory::{
     AuditNote, ExchangeMessage, ExchangeReply, Imported, Memory, MemoryError, MemoryImport,
     MemoryMode, MemoryOwner, MemoryPeer, MemoryStates, Timestamp, digest, lines_of, purge,
@@ -90,7 +90,7 @@ impl WriteContext {
     /// # Errors
     /// That the peer does not answer, or not in time; what stands against its lines or the store.
     /// What was exchanged until then stays, and a later call goes on.
-    pub async fn exchange(&self, caller: &Caller, peer: &MemoryPeer) -> Result<Value, Failure> {
+    pub async fn exchange(&self, caller: &Caller, peer: &MemoryPeer) -> Result<Value> {
         let exchanged = timeout(LONGEST, Box::pin(self.messages(caller, peer))).await;
         exchanged.unwrap_or_else(|_| {
             let message = "The exchange of memories took too long; what was exchanged stays.";
@@ -98,7 +98,7 @@ impl WriteContext {
         })
     }
 
-    async fn messages(&self, caller: &Caller, peer: &MemoryPeer) -> Result<Value, Failure> {
+    async fn messages(&self, caller: &Caller, peer: &MemoryPeer) -> Result<Value> {
         let owner = self.owner_of(caller);
         let record = self.record_of(caller)?.memory(None);
         let mut so_far = Exchanged::default();
@@ -122,7 +122,7 @@ impl WriteContext {
         (record, owner): (&AuditEntry, &MemoryOwner),
         own: &[Memory],
         so_far: &mut Exchanged,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let mut have = so_far.seen.clone();
         have.extend(own.iter().map(|one| (one.id, one.changed)));
         let (lines, ids) = self.lines(own.iter().filter(|one| so_far.is_due(one)))?;
@@ -166,7 +166,7 @@ impl WriteContext {
         &self,
         caller: &Caller,
         message: ExchangeMessage,
-    ) -> Result<ExchangeReply, Failure> {
+    ) -> Result<ExchangeReply> {
         let record = self.record_of(caller)?;
         self.admit(caller, &record).await?;
         let owner = self.owner_of(caller);
@@ -194,7 +194,7 @@ impl WriteContext {
     }
 
     /// What an owner shows to a peer: forgotten ones, too, as long as they can be restored.
-    async fn exchanged(&self, owner: &MemoryOwner) -> Result<Vec<Memory>, Failure> {
+    async fn exchanged(&self, owner: &MemoryOwner) -> Result<Vec<Memory>> {
         let read = self.house.memories.of_owner(owner).await;
         let mut all = read.map_err(|error| failure(&error, MEMORIES))?;
         purge(&mut all, Timestamp::now());
@@ -202,10 +202,7 @@ impl WriteContext {
         Ok(all)
     }
 
-    fn lines<'a>(
-        &self,
-        all: impl Iterator<Item = &'a Memory>,
-    ) -> Result<(String, Vec<MemoryId>), Failure> {
+    fn lines<'a>(&self, all: impl Iterator<Item = &'a Memory>) -> Result<(String, Vec<MemoryId>)> {
         lines_of(self.audit.wiki(), all).map_err(|error| failure(&error, MEMORIES))
     }
 
@@ -216,7 +213,7 @@ impl WriteContext {
         record: AuditEntry,
         owner: &MemoryOwner,
         said: Said<'_>,
-    ) -> Result<(Imported, MemoryStates, usize), Failure> {
+    ) -> Result<(Imported, MemoryStates, usize)> {
         let failed = |error: MemoryError| failure(&error, MEMORIES);
         let import = MemoryImport::read(said.lines, self.audit.wiki(), Some(owner));
         let mut import = import.map_err(|error| match error {

@@ -1,7 +1,7 @@
 //! A write with a person's own yes: previewed, looked at, confirmed.
 
 use crate::audit::{CallId, ProposalId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 
 use super::answer::{Applied, Preview, SetAnswer, SetOutcome, WriteAnswer};
 use super::caller::Caller;
@@ -45,7 +45,7 @@ impl Writer {
         caller: &Caller,
         plan: WriteRequest,
         says_yes: impl FnOnce(&Preview) -> bool,
-    ) -> Result<Option<AppliedWrite>, Failure> {
+    ) -> Result<Option<AppliedWrite>> {
         match self.write_or_propose(caller, plan, says_yes).await? {
             InteractiveOutcome::Done(done) => Ok(Some(done)),
             InteractiveOutcome::Declined => Ok(None),
@@ -65,7 +65,7 @@ impl Writer {
         caller: &Caller,
         plan: WriteRequest,
         says_yes: impl FnOnce(&Preview) -> bool,
-    ) -> Result<InteractiveOutcome, Failure> {
+    ) -> Result<InteractiveOutcome> {
         let shown = match self.by_person(caller, &plan, Brought::Nothing).await? {
             Ok(done) => return Ok(InteractiveOutcome::Done(done)),
             Err(shown) => shown,
@@ -90,7 +90,7 @@ impl Writer {
     ///
     /// # Errors
     /// What stopped it, with `details.callId`; on record.
-    pub async fn decided(&self, caller: &Caller, apply: Apply) -> Result<AppliedWrite, Failure> {
+    pub async fn decided(&self, caller: &Caller, apply: Apply) -> Result<AppliedWrite> {
         let shown = apply.expects.is_some();
         let yes = self.desk().policy.reviewers_yes(apply.id).filter(|_| shown);
         let brought = yes.map_or(Brought::Nothing, Brought::Decision);
@@ -105,7 +105,7 @@ impl Writer {
         caller: &Caller,
         request: &WriteRequest,
         brought: Brought,
-    ) -> Result<Result<AppliedWrite, Box<Preview>>, Failure> {
+    ) -> Result<Result<AppliedWrite, Box<Preview>>> {
         match Box::pin(self.run(caller, request, brought)).await {
             Ok(answer) => Ok(answer.into_applied()),
             Err(failure) => Err(self.desk().wiki.explained(failure).await),

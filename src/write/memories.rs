@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use crate::audit::{AuditEntry, CallId, ClientId, MemoryId};
-use crate::error::{Code, Failure, sentence};
+use crate::error::{Code, Failure, Result, sentence};
 use crate::gates::{Gate, Refusal, WritePolicy, paused};
 use crate::memory::{
     AuditNote, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage,
@@ -91,11 +91,7 @@ impl WriteContext {
     /// # Errors
     /// That this caller may not write; that it is a secret; that there is no such page or memory;
     /// that there is no room; `AUDIT_UNAVAILABLE`.
-    pub async fn remember(
-        &self,
-        caller: &Caller,
-        what: ToRemember,
-    ) -> Result<RememberResult, Failure> {
+    pub async fn remember(&self, caller: &Caller, what: ToRemember) -> Result<RememberResult> {
         let record = self.record_of(caller)?;
         self.admit(caller, &record).await?;
         let (memories, owner) = (&self.house.memories, self.owner_of(caller));
@@ -137,7 +133,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// If the store cannot be read; what the wiki says of pages.
-    pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<RecallResult, Failure> {
+    pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<RecallResult> {
         let (memories, owner) = (&self.house.memories, self.owner_of(caller));
         let mut all = self.own_memories(&owner, "query").await?;
         all.retain(|one| {
@@ -180,7 +176,7 @@ impl WriteContext {
     ///
     /// # Errors
     /// That this caller may not write; that there is no such memory; `AUDIT_UNAVAILABLE`.
-    pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Timestamp, Failure> {
+    pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Timestamp> {
         const ARGUMENT: &str = "id";
         let record = self.record_of(caller)?;
         self.admit(caller, &record).await?;
@@ -210,7 +206,7 @@ impl WriteContext {
         &self,
         record: AuditEntry,
         (delegate, maker): ((ClientId, &str), (ClientId, &str)),
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize> {
         let owner = |(id, name)| owner_of_client(id, name);
         let (from, to) = (owner(delegate), owner(maker));
         let memories = &self.house.memories;
@@ -224,7 +220,7 @@ impl WriteContext {
         done.await.map_err(failed)
     }
 
-    pub(super) fn record_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
+    pub(super) fn record_of(&self, caller: &Caller) -> Result<EntryBuilder> {
         let call = CallId::current_or_new()?;
         Ok(EntryBuilder::open(call, caller, self.past.key()))
     }
@@ -249,11 +245,7 @@ impl WriteContext {
     }
 
     /// Refuses a caller who may not remember or forget.
-    pub(super) async fn admit(
-        &self,
-        caller: &Caller,
-        record: &EntryBuilder,
-    ) -> Result<(), Failure> {
+    pub(super) async fn admit(&self, caller: &Caller, record: &EntryBuilder) -> Result<()> {
         let Some(failure) = self.refusal_of(caller) else {
             return Ok(());
         };
@@ -278,7 +270,7 @@ impl WriteContext {
     }
 
     /// The page with this id, if it may be read.
-    async fn page_of(&self, id: i64) -> Result<MemoryPage, Failure> {
+    async fn page_of(&self, id: i64) -> Result<MemoryPage> {
         let places = self.wiki.places_of(&HashSet::from([id])).await?;
         let place = places.into_iter().next();
         let (id, (locale, path)) = place.ok_or(crate::wiki::WikiError::NotFound)?;
@@ -287,11 +279,7 @@ impl WriteContext {
 
     /// The memories of an owner that are not forgotten and that it may know of: about no page, or
     /// about one that may be read, each with the place where that is now.
-    async fn own_memories(
-        &self,
-        owner: &MemoryOwner,
-        argument: &str,
-    ) -> Result<Vec<Memory>, Failure> {
+    async fn own_memories(&self, owner: &MemoryOwner, argument: &str) -> Result<Vec<Memory>> {
         let read = self.house.memories.of_owner(owner).await;
         let mut all = read.map_err(|error| failure(&error, argument))?;
         all.retain(|one| one.forgotten.is_none());
@@ -304,7 +292,7 @@ impl WriteContext {
         &self,
         all: &mut Vec<T>,
         page: impl Fn(&mut T) -> &mut Option<MemoryPage>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let ids = all
             .iter_mut()
             .filter_map(|one| Some(page(one).as_ref()?.id));
@@ -333,7 +321,7 @@ impl WriteContext {
         &self,
         owner: &MemoryOwner,
         named: &[(&'static str, MemoryId)],
-    ) -> Result<Vec<Memory>, Failure> {
+    ) -> Result<Vec<Memory>> {
         let Some((argument, _)) = named.first() else {
             return Ok(Vec::new());
         };

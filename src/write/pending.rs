@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::audit::{
     AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
 };
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::SessionId;
 use crate::notice::Invitation;
 use crate::notify::ReviewAddress;
@@ -71,7 +71,7 @@ impl WriteContext {
         caller: &Caller,
         id: ProposalId,
         limit: Option<Duration>,
-    ) -> Result<PendingSet, Failure> {
+    ) -> Result<PendingSet> {
         let mut proposal = self.proposals.one(id).await?;
         if let Some(limit) = limit
             && let Ok(_place) = self.house.waiting.try_acquire()
@@ -112,7 +112,7 @@ impl WriteContext {
         caller: &Caller,
         id: ProposalId,
         is_own: impl Fn(&Proposal) -> bool,
-    ) -> Result<Option<PendingSet>, Failure> {
+    ) -> Result<Option<PendingSet>> {
         let document = match self.audit.proposals.document(id).await {
             Ok(document) if is_own(&document) => document,
             Ok(_) | Err(AuditError::NoProposal) => return Ok(None),
@@ -138,7 +138,7 @@ impl WriteContext {
         self.policy.review.seen_from(caller.review.as_ref())
     }
 
-    async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {
+    async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became> {
         let on_record = self.audit.proposals.on_record(proposal.id).await?;
         // A file that says no where the record does not was changed by somebody else.
         let ended = on_record.decided.as_ref().map(ProposalState::as_str);
@@ -189,7 +189,7 @@ impl WriteContext {
     }
 
     /// The outcome of an applied set by its records, and its calls; a single change as a set of one.
-    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallHistory>), Failure> {
+    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallHistory>)> {
         if let Some(set) = self.past.change_set(call, None).await? {
             let calls = self.audit.calls.of_set(call).await;
             return Ok((set, calls?));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::audit::{CallId, DraftChange, HeldDraft, HeldProposal};
 use crate::change::Warning;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::gates::{
     self, ChangeSet, Cleared, Gate, Layer, Policy, Refusal, SetBy, SetChange, THINKING, WritePolicy,
 };
@@ -46,7 +46,7 @@ enum Passed {
     /// Nothing was sent; a person must be asked first.
     Asked(Box<ToAsk>),
     /// Something was sent, or should have been.
-    Sent(Result<WriteAnswer, Failure>),
+    Sent(Result<WriteAnswer>),
 }
 
 /// A write on its way.
@@ -94,7 +94,7 @@ impl<'a> Pipeline<'a> {
     ///
     /// # Errors
     /// What stopped it; on record.
-    pub(super) async fn run(&mut self, brought: Brought) -> Result<WriteAnswer, Failure> {
+    pub(super) async fn run(&mut self, brought: Brought) -> Result<WriteAnswer> {
         let token = match &brought {
             Brought::Token(token) => Some(token.clone()),
             Brought::Nothing | Brought::Yes(_) | Brought::Decision(_) => None,

@@ -6,7 +6,7 @@ use crate::audit::{
     AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange, SaidWhenMade,
 };
 use crate::change::{Change, Risk, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
 use crate::page::{Attached, Blob, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
@@ -156,7 +156,7 @@ impl WriteContext {
         &self,
         id: ProposalId,
         is_meant: impl Fn(&Proposal) -> bool,
-    ) -> Result<(Review, Vec<ReviewWarning>), Failure> {
+    ) -> Result<(Review, Vec<ReviewWarning>)> {
         // Holding it also detects a decision that was cut short.
         let (proposal, hindrance) = match self.proposals.hold_open_now(id).await {
             // The file agrees with the log, so nothing needs to be looked up again.
@@ -208,7 +208,7 @@ impl WriteContext {
     async fn changes_to_show(
         &self,
         proposal: &Proposal,
-    ) -> Result<(Vec<(ProposedChange, Change)>, Option<Failure>), Failure> {
+    ) -> Result<(Vec<(ProposedChange, Change)>, Option<Failure>)> {
         if proposal.changes().any(|one| one.undoes.is_some()) {
             // What it takes back may be a write that an earlier run left open.
             self.recovered().await;
@@ -242,7 +242,7 @@ impl WriteContext {
         set: &ChangeSet,
         proposal: &Proposal,
         has_hindrance: bool,
-    ) -> Result<Vec<ReviewWarning>, Failure> {
+    ) -> Result<Vec<ReviewWarning>> {
         match self.checked_anew(set, proposal).await {
             Ok(warnings) => Ok(warnings),
             Err(failure) if failure.code == Code::RateLimited => Err(failure),
@@ -259,7 +259,7 @@ impl WriteContext {
         &self,
         set: &ChangeSet,
         proposal: &Proposal,
-    ) -> Result<Vec<ReviewWarning>, Failure> {
+    ) -> Result<Vec<ReviewWarning>> {
         let seen = CheckInput {
             conflict: ConflictCheck::Checked,
             said: Vec::new(),
@@ -313,7 +313,7 @@ impl WriteContext {
         &self,
         proposal: &Proposal,
         leave_out: &[usize],
-    ) -> Result<Vec<LinkLeft>, Failure> {
+    ) -> Result<Vec<LinkLeft>> {
         let changes = self.proposals.changes_of(proposal).await?;
         links_left_without(&self.wiki, changes, leave_out).await
     }
@@ -327,7 +327,7 @@ impl WriteContext {
         &self,
         proposal: &Proposal,
         number: usize,
-    ) -> Result<Option<(ProposedChange, String, String)>, Failure> {
+    ) -> Result<Option<(ProposedChange, String, String)>> {
         let Some(one) = proposal.changes().nth(number) else {
             return Ok(None);
         };
@@ -345,7 +345,7 @@ impl WriteContext {
         &self,
         proposal: &Proposal,
         number: usize,
-    ) -> Result<Option<(&'static str, Blob)>, Failure> {
+    ) -> Result<Option<(&'static str, Blob)>> {
         let Some(one) = proposal.changes().nth(number) else {
             return Ok(None);
         };
@@ -396,7 +396,7 @@ impl WriteContext {
         call: CallId,
         is_meant: impl Fn(&Proposal) -> bool,
         (from, extent): (usize, Extent),
-    ) -> Result<Option<(Proposal, Vec<ChangeView>)>, Failure> {
+    ) -> Result<Option<(Proposal, Vec<ChangeView>)>> {
         let mut found = self.audit.proposals.all().await?.into_iter();
         let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
             return Ok(None);
@@ -430,7 +430,7 @@ fn with_said(mut found: Vec<ReviewWarning>, proposal: &Proposal) -> Vec<ReviewWa
 }
 
 /// The kept changes of a proposal as a set to check; `None` if there are none.
-fn as_set(changes: Vec<(ProposedChange, Change)>) -> Result<Option<ChangeSet>, Failure> {
+fn as_set(changes: Vec<(ProposedChange, Change)>) -> Result<Option<ChangeSet>> {
     let call = CallId::new()?;
     let changes = changes.into_iter().map(|(one, change)| SetChange {
         undoes: one.undoes,

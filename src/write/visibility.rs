@@ -4,7 +4,7 @@
 //! the wiki key that made the write, and for a key that may read the page's place now.
 
 use crate::audit::{KeptState, KeyDigest, Proposal};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{PageReading, PageState};
 use crate::render_budget;
 
@@ -24,7 +24,7 @@ impl WriteHistory {
         &self,
         names: [Option<KeptState>; N],
         key: Option<KeyDigest>,
-    ) -> Result<[Option<PageState>; N], Failure> {
+    ) -> Result<[Option<PageState>; N]> {
         self.hold(names.into_iter().flatten().collect()).await?;
         let mut states = [const { None }; N];
         for (state, name) in states.iter_mut().zip(names) {
@@ -61,7 +61,7 @@ impl WriteHistory {
     ///
     /// # Errors
     /// `RATE_LIMITED`, if there is none for a while.
-    pub(super) async fn hold(&self, names: Vec<KeptState>) -> Result<(), Failure> {
+    pub(super) async fn hold(&self, names: Vec<KeptState>) -> Result<()> {
         let bytes = self.audit.states.bytes_of(names).await;
         render_budget::hold(bytes?).await?;
         Ok(())
@@ -71,7 +71,7 @@ impl WriteHistory {
     ///
     /// # Errors
     /// `RATE_LIMITED`, if there is no room to look at it.
-    pub(super) async fn admits_kept(&self, name: KeptState) -> Result<bool, Failure> {
+    pub(super) async fn admits_kept(&self, name: KeptState) -> Result<bool> {
         self.hold(vec![name]).await?;
         let state = self.audit.states.get(name).await;
         Ok(state.is_ok_and(|state| self.wiki.scope().admits_state(&state)))
@@ -84,7 +84,7 @@ impl WriteHistory {
         state: &PageState,
         key: Option<KeyDigest>,
         now: &PageReading,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         if !self.wiki.scope().admits_state(state) {
             return Ok(false);
         }

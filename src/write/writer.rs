@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::CallId;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{ClientLimits, Policy};
 use crate::index::ContentIndex;
 use crate::wiki::Sender;
@@ -76,7 +76,7 @@ impl Writer {
         caller: Caller,
         request: WriteRequest,
         confirm: Option<String>,
-    ) -> Result<WriteAnswer, Failure> {
+    ) -> Result<WriteAnswer> {
         let brought = confirm.map_or(Brought::Nothing, Brought::Token);
         self.run(&caller, &request, brought).await
     }
@@ -87,7 +87,7 @@ impl Writer {
         caller: &Caller,
         request: &WriteRequest,
         brought: Brought,
-    ) -> Result<WriteAnswer, Failure> {
+    ) -> Result<WriteAnswer> {
         let call = CallId::current_or_new()?;
         let mut pipeline = Pipeline::new(&self.desk, &self.sender, caller, request, call);
         let answer = pipeline.run(brought).await;

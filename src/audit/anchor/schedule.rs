@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::super::AuditError;
 use super::super::disk::blocking::blocking;
+use super::super::{AuditError, AuditResult};
 use super::sink::Anchoring;
 
 /// The shortest time between anchors.
@@ -47,7 +47,7 @@ impl Anchoring {
                 own.settle(&Err(LATE.to_owned()));
                 Ok(())
             });
-            let _: Result<(), AuditError> = settled.await;
+            let _: AuditResult<()> = settled.await;
         }
     }
 

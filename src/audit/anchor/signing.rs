@@ -12,7 +12,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
-use super::super::AuditError;
+use super::super::{AuditError, AuditResult};
 use crate::hex;
 
 /// Prefix of a signing key's line.
@@ -35,7 +35,7 @@ impl SigningKey {
     ///
     /// # Errors
     /// If the system gives no randomness.
-    pub fn generate() -> Result<(Self, SecretString), AuditError> {
+    pub fn generate() -> AuditResult<(Self, SecretString)> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|_| AuditError::Randomness)?;
         let pair =

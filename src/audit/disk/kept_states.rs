@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 
-use super::super::{AuditError, KeptState};
+use super::super::{AuditError, AuditResult, KeptState};
 use crate::page::PageState;
 use crate::store::{Lease, Listed, Store, StoreError};
 
@@ -25,11 +25,7 @@ const LENGTH_AT_END: u32 = 4;
 /// Keeps a state: completely on the disk before this returns. Gives its name, and its length as it is
 /// kept. `_held` shares the lease of blobs, so that no purge removes the state between our finding and
 /// our renewing it.
-pub fn keep(
-    store: &dyn Store,
-    state: &PageState,
-    _held: &Lease,
-) -> Result<(KeptState, u64), AuditError> {
+pub fn keep(store: &dyn Store, state: &PageState, _held: &Lease) -> AuditResult<(KeptState, u64)> {
     let json = serde_json::to_vec(state).map_err(|_| AuditError::BrokenOff)?;
     if json.len() > MAX_STATE {
         return Err(AuditError::TooLarge);
@@ -65,17 +61,17 @@ fn said_size(packed: &[u8]) -> Option<usize> {
 }
 
 /// Checks a kept state against the hash in its name.
-pub(in crate::audit) fn check(store: &dyn Store, name: KeptState) -> Result<(), AuditError> {
+pub(in crate::audit) fn check(store: &dyn Store, name: KeptState) -> AuditResult<()> {
     unpacked(store, name).map(drop)
 }
 
 /// Reads a kept state back.
-pub fn kept(store: &dyn Store, name: KeptState) -> Result<PageState, AuditError> {
+pub fn kept(store: &dyn Store, name: KeptState) -> AuditResult<PageState> {
     serde_json::from_slice(&unpacked(store, name)?).map_err(|_| AuditError::Damaged)
 }
 
 /// The JSON of a state, which is what its name says.
-fn unpacked(store: &dyn Store, name: KeptState) -> Result<Vec<u8>, AuditError> {
+fn unpacked(store: &dyn Store, name: KeptState) -> AuditResult<Vec<u8>> {
     let (json, _) = read(store, name)?;
     if KeptState::new(&json) == name {
         Ok(json)
@@ -90,14 +86,12 @@ pub fn remove(
     name: KeptState,
     not_since: SystemTime,
     _held: &Lease,
-) -> Result<bool, AuditError> {
+) -> AuditResult<bool> {
     Ok(store.remove_blob(&name.to_string(), not_since)?)
 }
 
 /// The kept states that there are; what has other names is ignored.
-pub fn list(
-    store: &dyn Store,
-) -> Result<impl Iterator<Item = (KeptState, Listed)> + use<>, AuditError> {
+pub fn list(store: &dyn Store) -> AuditResult<impl Iterator<Item = (KeptState, Listed)> + use<>> {
     let all = store.blobs()?.into_iter();
     Ok(all.filter_map(|listed| Some((KeptState::of_text(listed.name.as_bytes())?, listed))))
 }
@@ -110,7 +104,7 @@ fn pack(json: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Unpacks a kept state; gives the length of what is kept, too.
-fn read(store: &dyn Store, name: KeptState) -> Result<(Vec<u8>, u64), AuditError> {
+fn read(store: &dyn Store, name: KeptState) -> AuditResult<(Vec<u8>, u64)> {
     let most = u64::try_from(MAX_STATE).unwrap_or(u64::MAX);
     let packed = match store.blob(&name.to_string(), most) {
         Err(StoreError::Unfit(_)) => return Err(AuditError::Damaged),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::super::AuditError;
+use super::super::AuditResult;
 use super::blocking::blocking;
 use crate::hex;
 use crate::store::{MIRROR, Store, StoreError, StoreHome};
@@ -40,10 +40,10 @@ impl AuditLayout {
     }
 
     /// Runs disk work here on a blocking thread; it continues if the caller is gone.
-    pub(in crate::audit) async fn on<T, W>(&self, work: W) -> Result<T, AuditError>
+    pub(in crate::audit) async fn on<T, W>(&self, work: W) -> AuditResult<T>
     where
         T: Send + 'static,
-        W: FnOnce(&Self) -> Result<T, AuditError> + Send + 'static,
+        W: FnOnce(&Self) -> AuditResult<T> + Send + 'static,
     {
         let place = self.clone();
         blocking(move || work(&place)).await

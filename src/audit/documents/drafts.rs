@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
-use super::super::{AuditError, Draft, DraftChange, DraftId, DraftName, DraftOwner};
+use super::super::{AuditError, AuditResult, Draft, DraftChange, DraftId, DraftName, DraftOwner};
 use super::draft::VERSION;
 use crate::page::Date;
 use crate::store::{
@@ -52,7 +52,7 @@ impl DraftStore {
         owner: DraftOwner,
         name: DraftName,
         begins: bool,
-    ) -> Result<HeldDraft, AuditError> {
+    ) -> AuditResult<HeldDraft> {
         let asked = Instant::now();
         loop {
             let left = WAIT.saturating_sub(asked.elapsed());
@@ -81,11 +81,7 @@ impl DraftStore {
     }
 
     /// Holds the draft of this document; `None` if there is none any more.
-    async fn hold_document(
-        &self,
-        name: String,
-        wait: Duration,
-    ) -> Result<Option<HeldDraft>, AuditError> {
+    async fn hold_document(&self, name: String, wait: Duration) -> AuditResult<Option<HeldDraft>> {
         let lease = LeaseName::document(DocumentKind::Draft, &name);
         let lease = self.leases.alone(&lease, wait).await?;
         let place = self.place.clone();
@@ -104,7 +100,7 @@ impl DraftStore {
     ///
     /// # Errors
     /// If its file cannot be read or removed.
-    pub async fn end(&self, id: DraftId, revision: u64) -> Result<(), AuditError> {
+    pub async fn end(&self, id: DraftId, revision: u64) -> AuditResult<()> {
         let found = self.place.on(move |place| {
             let mut all = files(place)?.into_iter();
             Ok(all.find(|file| file.id == id))
@@ -124,7 +120,7 @@ impl DraftStore {
     ///
     /// # Errors
     /// If the directory cannot be read; a missing one has none.
-    pub async fn of_owner(&self, owner: DraftOwner) -> Result<Vec<Draft>, AuditError> {
+    pub async fn of_owner(&self, owner: DraftOwner) -> AuditResult<Vec<Draft>> {
         self.place.on(move |place| {
             let (_, prefix) = owner.prefixes();
             let mut own = Vec::new();
@@ -150,11 +146,7 @@ impl DraftStore {
     ///
     /// # Errors
     /// If the directory cannot be read.
-    pub async fn bytes(
-        &self,
-        owner: DraftOwner,
-        name: Option<DraftName>,
-    ) -> Result<usize, AuditError> {
+    pub async fn bytes(&self, owner: DraftOwner, name: Option<DraftName>) -> AuditResult<usize> {
         self.place
             .on(move |place| {
                 let counted = if let Some(name) = name {
@@ -177,7 +169,7 @@ impl DraftStore {
     ///
     /// # Errors
     /// [`AuditError::NoDraft`], or that it cannot be read.
-    pub async fn get(&self, owner: DraftOwner, name: DraftName) -> Result<Draft, AuditError> {
+    pub async fn get(&self, owner: DraftOwner, name: DraftName) -> AuditResult<Draft> {
         self.place
             .on(move |place| {
                 let found = find(place, &owner, &name)?.ok_or(AuditError::NoDraft)?;
@@ -197,7 +189,7 @@ impl HeldDraft {
     ///
     /// # Errors
     /// [`AuditError::DraftFull`], or that it is not surely on the disk.
-    pub async fn join(mut self, change: DraftChange) -> Result<Draft, AuditError> {
+    pub async fn join(mut self, change: DraftChange) -> AuditResult<Draft> {
         self.draft.join(change);
         self.changed().await
     }
@@ -206,12 +198,12 @@ impl HeldDraft {
     ///
     /// # Errors
     /// If that is not surely on the disk.
-    pub async fn leave(mut self, is_it: impl Fn(&DraftChange) -> bool) -> Result<(), AuditError> {
+    pub async fn leave(mut self, is_it: impl Fn(&DraftChange) -> bool) -> AuditResult<()> {
         self.draft.changes.retain(|one| !is_it(one));
         self.changed().await.map(drop)
     }
 
-    async fn changed(mut self) -> Result<Draft, AuditError> {
+    async fn changed(mut self) -> AuditResult<Draft> {
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
         blocking(move || {
@@ -225,7 +217,7 @@ impl HeldDraft {
     ///
     /// # Errors
     /// If its document cannot be removed.
-    pub async fn end(self) -> Result<(), AuditError> {
+    pub async fn end(self) -> AuditResult<()> {
         blocking(move || {
             let store = &self.place.store;
             store.remove_held(self.lease.fence(), DocumentKind::Draft, &self.name)?;
@@ -245,7 +237,7 @@ fn begin(
     owner: &DraftOwner,
     name: &DraftName,
     lease: &HeldLease,
-) -> Result<String, AuditError> {
+) -> AuditResult<String> {
     if let Some(begun) = find(place, owner, name)? {
         return Ok(begun.listed.name);
     }
@@ -297,7 +289,7 @@ fn find(
     place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
-) -> Result<Option<DraftFile>, AuditError> {
+) -> AuditResult<Option<DraftFile>> {
     let mut there = files(place)?;
     let (counted, prefix) = owner.prefixes();
     let is_named = |file: &DraftFile| file.owner == prefix && file.name == name.as_str();
@@ -318,10 +310,10 @@ fn find(
 }
 
 /// A draft by its name, and whether it can be read.
-type CheckedDraft = (String, Result<(), AuditError>);
+type CheckedDraft = (String, AuditResult<()>);
 
 /// Reads each draft.
-pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<CheckedDraft>, AuditError> {
+pub(in crate::audit) fn all(place: &AuditLayout) -> AuditResult<Vec<CheckedDraft>> {
     let files = files(place)?.into_iter();
     Ok(files
         .map(|file| (file.name, read(place, &file.listed.name).map(drop)))
@@ -329,7 +321,7 @@ pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<CheckedDraft>, Au
 }
 
 /// The drafts; removes those that nobody changed for a week.
-fn files(place: &AuditLayout) -> Result<Vec<DraftFile>, AuditError> {
+fn files(place: &AuditLayout) -> AuditResult<Vec<DraftFile>> {
     let mut files = Vec::new();
     for listed in place.store.documents(DocumentKind::Draft)? {
         if has_lain(&listed) {
@@ -347,10 +339,10 @@ fn has_lain(listed: &Listed) -> bool {
 }
 
 /// Removes a draft that has lain for long, unless somebody is changing it.
-fn remove_lain(place: &AuditLayout, name: &str) -> Result<(), AuditError> {
+fn remove_lain(place: &AuditLayout, name: &str) -> AuditResult<()> {
     let (store, kind) = (&place.store, DocumentKind::Draft);
     let lease = store.try_lease(&LeaseName::document(kind, name), LeaseMode::Alone)?;
-    let still = || -> Result<bool, AuditError> {
+    let still = || -> AuditResult<bool> {
         let mut now = store.documents(kind)?.into_iter();
         Ok(now.any(|it| it.name == name && has_lain(&it)))
     };
@@ -363,7 +355,7 @@ fn remove_lain(place: &AuditLayout, name: &str) -> Result<(), AuditError> {
 }
 
 /// The draft in a document; `None` if it does not exist any more.
-fn read(place: &AuditLayout, name: &str) -> Result<Option<Draft>, AuditError> {
+fn read(place: &AuditLayout, name: &str) -> AuditResult<Option<Draft>> {
     let json = match place.store.document(DocumentKind::Draft, name) {
         Err(StoreError::Unfit(_)) => return Err(AuditError::BadDraft),
         json => json?,
@@ -378,7 +370,7 @@ fn read(place: &AuditLayout, name: &str) -> Result<Option<Draft>, AuditError> {
     Ok(Some(draft))
 }
 
-fn write(place: &AuditLayout, name: &str, draft: &Draft, fence: Fence) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, name: &str, draft: &Draft, fence: Fence) -> AuditResult<()> {
     let json = serde_json::to_vec(draft).map_err(|_| AuditError::BrokenOff)?;
     let kind = DocumentKind::Draft;
     let is_long = u64::try_from(json.len()).is_ok_and(|length| length > kind.most_bytes());

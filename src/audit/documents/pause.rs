@@ -9,7 +9,9 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::numbers::number_of;
 use super::super::run::reader::{runs, scan};
-use super::super::{Actor, AuditError, AuditEvent, LogUpkeep, Pause, PauseInfo, Pauses, Record};
+use super::super::{
+    Actor, AuditError, AuditEvent, AuditResult, LogUpkeep, Pause, PauseInfo, Pauses, Record,
+};
 use crate::page::Date;
 use crate::store::{DocumentKind, LeaseName, LeaseQueue};
 
@@ -23,7 +25,7 @@ impl Pauses {
     /// # Errors
     /// If they are not surely paused. [`AuditError::Busy`] says that the pause is there, and that a server which
     /// hangs may still record the attempt that it was at.
-    pub async fn pause(&self, told: PauseInfo) -> Result<(), AuditError> {
+    pub async fn pause(&self, told: PauseInfo) -> AuditResult<()> {
         let Some(store) = self.store().map(Arc::clone) else {
             return Ok(());
         };
@@ -42,7 +44,7 @@ impl Pauses {
     ///
     /// # Errors
     /// If it could not be removed: writes stay paused.
-    pub async fn resume(&self) -> Result<(), AuditError> {
+    pub async fn resume(&self) -> AuditResult<()> {
         let Some(store) = self.store().map(Arc::clone) else {
             return Ok(());
         };
@@ -55,10 +57,7 @@ impl Pauses {
 
     /// The pause that is in force, by its document or else by the record, which is read once for each pause
     /// that was seen, and once at the beginning.
-    pub(in crate::audit) fn in_force(
-        &self,
-        place: &AuditLayout,
-    ) -> Result<Option<Pause>, AuditError> {
+    pub(in crate::audit) fn in_force(&self, place: &AuditLayout) -> AuditResult<Option<Pause>> {
         let there = self.look();
         let store = self.store().filter(|_| self.is_to_search());
         let (None, Some(store)) = (&there, store) else {
@@ -84,14 +83,14 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// If the runs cannot be read, or the document cannot be written.
-    pub fn pause_in_force(&self) -> Result<Option<Pause>, AuditError> {
+    pub fn pause_in_force(&self) -> AuditResult<Option<Pause>> {
         self.pauses.in_force(&self.place)
     }
 }
 
 /// The pause that is in force by the records of all wikis of an audit directory: by the latest record
 /// of one. The log of another wiki that cannot be read keeps nobody from writing to this one.
-fn on_record(place: &AuditLayout) -> Result<Option<PauseInfo>, AuditError> {
+fn on_record(place: &AuditLayout) -> AuditResult<Option<PauseInfo>> {
     let mut latest = last_of(place)?;
     for wiki in place.others()? {
         let last = last_of(&place.beside(&wiki)).unwrap_or_else(|error| {
@@ -111,7 +110,7 @@ fn on_record(place: &AuditLayout) -> Result<Option<PauseInfo>, AuditError> {
 }
 
 /// The last record of a pause in the runs of a wiki, in their order, whatever the clock did.
-fn last_of(place: &AuditLayout) -> Result<Option<Record>, AuditError> {
+fn last_of(place: &AuditLayout) -> AuditResult<Option<Record>> {
     let mut runs = runs(place)?;
     runs.sort_by_key(|run| number_of(run.name()));
     let mut last = None;

@@ -7,8 +7,8 @@ use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    AuditError, AuditEvent, CallId, Exclusions, Outcome, Proposal, ProposalId, ProposalState,
-    Record,
+    AuditError, AuditEvent, AuditResult, CallId, Exclusions, Outcome, Proposal, ProposalId,
+    ProposalState, Record,
 };
 use crate::page::Date;
 use crate::store::{DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQueue, StoreError};
@@ -19,7 +19,7 @@ const MOST: usize = 10_000;
 pub const OTHER: &str = "proposed";
 
 /// The document of a proposal: its name, and what it says.
-pub(in crate::audit) type ProposalFile = (ProposalId, Result<Proposal, AuditError>);
+pub(in crate::audit) type ProposalFile = (ProposalId, AuditResult<Proposal>);
 
 /// A proposal that nobody else can decide while this is held.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl ProposalStore {
     /// # Errors
     /// If it is not surely kept; [`AuditError::Full`] beyond 10,000, [`AuditError::TooLarge`] beyond what
     /// is read again.
-    pub async fn keep(&self, proposal: Proposal) -> Result<(), AuditError> {
+    pub async fn keep(&self, proposal: Proposal) -> AuditResult<()> {
         self.place
             .on(move |place| {
                 if place.store.documents(DocumentKind::Proposal)?.len() >= MOST {
@@ -79,7 +79,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// If the directory or the runs cannot be read; a missing directory has none.
-    pub async fn all(&self) -> Result<Vec<Proposal>, AuditError> {
+    pub async fn all(&self) -> AuditResult<Vec<Proposal>> {
         self.place
             .on(move |place| {
                 let all = all(place)?;
@@ -98,7 +98,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if the runs cannot be read.
-    pub async fn get(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+    pub async fn get(&self, id: ProposalId) -> AuditResult<Proposal> {
         self.place
             .on(move |place| {
                 let proposal = read(place, id)?;
@@ -112,7 +112,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if it cannot be read.
-    pub async fn document(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+    pub async fn document(&self, id: ProposalId) -> AuditResult<Proposal> {
         self.place.on(move |place| read(place, id)).await
     }
 
@@ -120,7 +120,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// If that cannot be found out.
-    pub async fn is_held(&self, id: ProposalId) -> Result<bool, AuditError> {
+    pub async fn is_held(&self, id: ProposalId) -> AuditResult<bool> {
         self.place
             .on(move |place| {
                 let name = LeaseName::document(DocumentKind::Proposal, &id.to_string());
@@ -134,10 +134,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// If a file cannot be read; a missing or damaged one is not open.
-    pub async fn still_open(
-        &self,
-        ids: Vec<ProposalId>,
-    ) -> Result<HashSet<ProposalId>, AuditError> {
+    pub async fn still_open(&self, ids: Vec<ProposalId>) -> AuditResult<HashSet<ProposalId>> {
         self.place
             .on(move |place| {
                 let mut open = HashSet::new();
@@ -160,7 +157,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`; otherwise as for [`Self::get`].
-    pub async fn hold(&self, id: ProposalId, wait: Duration) -> Result<HeldProposal, AuditError> {
+    pub async fn hold(&self, id: ProposalId, wait: Duration) -> AuditResult<HeldProposal> {
         let place = self.place.clone();
         let is_there = blocking(move || read(&place, id).map(drop));
         is_there.await?;
@@ -181,7 +178,7 @@ impl ProposalStore {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn on_record(&self, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+    pub async fn on_record(&self, id: ProposalId) -> AuditResult<ProposalOnRecord> {
         self.place.on(move |place| on_record(place, id)).await
     }
 }
@@ -196,7 +193,7 @@ impl HeldProposal {
     ///
     /// # Errors
     /// If that is not surely on the disk.
-    pub async fn begin(&mut self) -> Result<(), AuditError> {
+    pub async fn begin(&mut self) -> AuditResult<()> {
         self.proposal.is_begun = true;
         let (place, proposal) = (self.place.clone(), self.proposal.clone());
         let fence = self.lease.fence();
@@ -207,7 +204,7 @@ impl HeldProposal {
     ///
     /// # Errors
     /// If that is not surely on the disk.
-    pub async fn set(mut self, state: ProposalState) -> Result<(), AuditError> {
+    pub async fn set(mut self, state: ProposalState) -> AuditResult<()> {
         self.proposal.state = state;
         blocking(move || write(&self.place, &self.proposal, self.lease.fence())).await
     }
@@ -223,7 +220,7 @@ fn proposal_by(made: Option<&Record>, proposal: Proposal) -> Option<Proposal> {
 }
 
 /// The proposals on the disk.
-pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<Proposal>, AuditError> {
+pub(in crate::audit) fn all(place: &AuditLayout) -> AuditResult<Vec<Proposal>> {
     let mut all = Vec::new();
     for (id, read) in files(place)? {
         match read {
@@ -239,7 +236,7 @@ pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<Proposal>, AuditE
 }
 
 /// Reads each file with the name of a proposal.
-pub(in crate::audit) fn files(place: &AuditLayout) -> Result<Vec<ProposalFile>, AuditError> {
+pub(in crate::audit) fn files(place: &AuditLayout) -> AuditResult<Vec<ProposalFile>> {
     let mut files = Vec::new();
     for listed in place.store.documents(DocumentKind::Proposal)? {
         let Ok(id) = listed.name.parse() else {
@@ -255,7 +252,7 @@ pub(in crate::audit) fn files(place: &AuditLayout) -> Result<Vec<ProposalFile>, 
 }
 
 /// Removes a proposal, unless somebody is deciding it; returns whether it is gone.
-pub(in crate::audit) fn remove(place: &AuditLayout, id: ProposalId) -> Result<bool, AuditError> {
+pub(in crate::audit) fn remove(place: &AuditLayout, id: ProposalId) -> AuditResult<bool> {
     let name = id.to_string();
     let lease = LeaseName::document(DocumentKind::Proposal, &name);
     match place.store.try_lease(&lease, LeaseMode::Alone)? {
@@ -267,7 +264,7 @@ pub(in crate::audit) fn remove(place: &AuditLayout, id: ProposalId) -> Result<bo
     }
 }
 
-fn read(place: &AuditLayout, id: ProposalId) -> Result<Proposal, AuditError> {
+fn read(place: &AuditLayout, id: ProposalId) -> AuditResult<Proposal> {
     let json = match place
         .store
         .document(DocumentKind::Proposal, &id.to_string())
@@ -282,7 +279,7 @@ fn read(place: &AuditLayout, id: ProposalId) -> Result<Proposal, AuditError> {
     Ok(proposal)
 }
 
-fn write(place: &AuditLayout, proposal: &Proposal, fence: Fence) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, proposal: &Proposal, fence: Fence) -> AuditResult<()> {
     let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
     json.push(b'\n');
     let (kind, name) = (DocumentKind::Proposal, proposal.id.to_string());
@@ -293,7 +290,7 @@ fn write(place: &AuditLayout, proposal: &Proposal, fence: Fence) -> Result<(), A
 }
 
 /// The record of each proposal's making, by its id.
-fn makings(place: &AuditLayout) -> Result<HashMap<String, Record>, AuditError> {
+fn makings(place: &AuditLayout) -> AuditResult<HashMap<String, Record>> {
     let mut made = HashMap::new();
     scan(&runs(place)?, &["\"decision\":\"made\""], |record, _| {
         if let (true, Some(id)) = (is_making(&record), record.proposal.clone()) {
@@ -330,7 +327,7 @@ fn ending(record: Record) -> Option<ProposalState> {
     })
 }
 
-fn on_record(place: &AuditLayout, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+fn on_record(place: &AuditLayout, id: ProposalId) -> AuditResult<ProposalOnRecord> {
     let name = id.to_string();
     let mut found = ProposalOnRecord::default();
     scan(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::disk::blocking::{LONGEST_WAIT, blocking};
 use super::super::disk::kept_states;
-use super::super::{AuditError, KeptState};
+use super::super::{AuditError, AuditResult, KeptState};
 use crate::page::PageState;
 use crate::store::{LeaseName, LeaseQueue, Store};
 
@@ -32,7 +32,7 @@ impl StateStore {
     ///
     /// # Errors
     /// If the state is not surely kept. The log itself stays usable.
-    pub async fn keep(&self, state: &PageState) -> Result<KeptState, AuditError> {
+    pub async fn keep(&self, state: &PageState) -> AuditResult<KeptState> {
         let held = self.leases.shared(&LeaseName::BLOBS, LONGEST_WAIT).await?;
         let (own, state) = (self.clone(), state.clone());
         blocking(move || {
@@ -52,7 +52,7 @@ impl StateStore {
     ///
     /// # Errors
     /// [`AuditError::Missing`], or [`AuditError::Damaged`] if it is not what its name says.
-    pub async fn get(&self, name: KeptState) -> Result<PageState, AuditError> {
+    pub async fn get(&self, name: KeptState) -> AuditResult<PageState> {
         let own = self.clone();
         blocking(move || kept_states::kept(&*own.store, name)).await
     }
@@ -61,7 +61,7 @@ impl StateStore {
     ///
     /// # Errors
     /// [`AuditError::BrokenOff`].
-    pub async fn bytes_of(&self, names: Vec<KeptState>) -> Result<usize, AuditError> {
+    pub async fn bytes_of(&self, names: Vec<KeptState>) -> AuditResult<usize> {
         let own = self.clone();
         blocking(move || {
             let sizes = names

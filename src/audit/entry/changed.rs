@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::{AuditError, AuditLog, CallHistory, KeptState, ReconstructedChange};
+use super::super::{AuditLog, AuditResult, CallHistory, KeptState, ReconstructedChange};
 use crate::change::{cut, short};
 
 /// The changes of a call, in words.
@@ -36,7 +36,7 @@ impl ChangeDetails {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn read(log: &AuditLog, call: &CallHistory) -> Result<Self, AuditError> {
+    pub fn read(log: &AuditLog, call: &CallHistory) -> AuditResult<Self> {
         let gone = |name: KeptState, why: &str| Self {
             notes: vec![format!("the kept state {name} {why}")],
             ..Self::default()

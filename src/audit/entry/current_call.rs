@@ -1,6 +1,6 @@
 //! The id of the current call, as a task-local.
 
-use super::super::{AuditError, CallId};
+use super::super::{AuditResult, CallId};
 
 tokio::task_local! {
     static CURRENT: CallId;
@@ -21,7 +21,7 @@ impl CallId {
     ///
     /// # Errors
     /// If the system gives no randomness.
-    pub fn current_or_new() -> Result<Self, AuditError> {
+    pub fn current_or_new() -> AuditResult<Self> {
         Self::current().map_or_else(Self::new, Ok)
     }
 }

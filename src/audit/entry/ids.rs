@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::super::AuditError;
+use super::super::{AuditError, AuditResult};
 use crate::hex::encode;
 
 /// A text that is not lower-case hex of the right length.
@@ -76,7 +76,7 @@ macro_rules! random_names {
             ///
             /// # Errors
             /// If the system gives no randomness.
-            pub fn new() -> Result<Self, AuditError> {
+            pub fn new() -> AuditResult<Self> {
                 let mut name = Self(Default::default());
                 getrandom::fill(&mut name.0).map_err(|_| AuditError::Randomness)?;
                 Ok(name)

@@ -17,7 +17,7 @@ use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, applied_before, read_lines};
 use super::super::run::reader::scan;
 use super::super::{
-    AuditError, AuditEvent, CallHistory, CallId, CallReader, Client, Outcome, Record,
+    AuditError, AuditEvent, AuditResult, CallHistory, CallId, CallReader, Client, Outcome, Record,
 };
 use super::call_history::{CallRecords, RecordClock, RecordPosition};
 use super::spent_approval::SpendingCalls;
@@ -152,7 +152,7 @@ impl CallReader {
     pub async fn last_undo(
         &self,
         owner: Option<&Client>,
-    ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
+    ) -> AuditResult<Option<(CallId, Option<OffsetDateTime>)>> {
         let (reader, owner) = (self.clone(), owner.cloned());
         blocking(move || last_undo(&reader, owner.as_ref())).await
     }
@@ -161,7 +161,7 @@ impl CallReader {
 fn last_undo(
     reader: &CallReader,
     owner: Option<&Client>,
-) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
+) -> AuditResult<Option<(CallId, Option<OffsetDateTime>)>> {
     let runs = reader.indexed()?;
     let undone = UndoIndex::read(&runs)?;
     let mut newest: Option<(RecordPosition, CallId)> = None;
@@ -337,7 +337,7 @@ fn last_indexed(
 }
 
 /// True if a call takes something back, or is a set of such calls.
-fn takes_back(runs: &IndexedRuns, call: &CallHistory) -> Result<bool, AuditError> {
+fn takes_back(runs: &IndexedRuns, call: &CallHistory) -> AuditResult<bool> {
     let mut takes_back = call.records.iter().any(|record| record.undoes.is_some());
     runs.find(&Subject::Set(call.call), |record, _| {
         takes_back |= record.set == Some(call.call) && record.undoes.is_some();
@@ -351,7 +351,7 @@ fn newest(
     runs: &IndexedRuns,
     passed: &HashSet<CallId>,
     owner: Option<&Client>,
-) -> Result<Vec<CallId>, AuditError> {
+) -> AuditResult<Vec<CallId>> {
     let mut newest: BTreeMap<RecordPosition, CallId> = BTreeMap::new();
     let mut undoing: HashSet<CallId> = HashSet::new();
     let mut clock = RecordClock::default();

@@ -1,6 +1,6 @@
 //! Answers which calls are on record: its methods stand beside what they read.
 
-use super::super::AuditError;
+use super::super::AuditResult;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::indexed::IndexedRuns;
 
@@ -14,7 +14,7 @@ pub struct CallReader {
 
 impl CallReader {
     /// The runs, with their index where it may answer.
-    pub(in crate::audit) fn indexed(&self) -> Result<IndexedRuns, AuditError> {
+    pub(in crate::audit) fn indexed(&self) -> AuditResult<IndexedRuns> {
         IndexedRuns::read(&self.place, self.asks_index)
     }
 }

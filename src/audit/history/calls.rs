@@ -14,7 +14,7 @@ use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, nanoseconds};
 use super::super::run::parsed::for_each_record;
 use super::super::{
-    AuditError, AuditEvent, CallFilter, CallHistory, CallHistoryError, CallId, CallStats, Record,
+    AuditEvent, AuditResult, CallFilter, CallHistory, CallHistoryError, CallId, CallStats, Record,
 };
 use super::call::story_of;
 use super::call_history::CallRecords;
@@ -80,7 +80,7 @@ impl CallReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn each(&self, each: impl FnMut(CallHistory)) -> Result<u64, AuditError> {
+    pub fn each(&self, each: impl FnMut(CallHistory)) -> AuditResult<u64> {
         let all = self.indexed()?;
         let undone = UndoIndex::read(&all)?;
         let runs = &all.runs;
@@ -106,7 +106,7 @@ impl CallReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn stats(&self, filter: &CallFilter) -> Result<(CallStats, u64), AuditError> {
+    pub fn stats(&self, filter: &CallFilter) -> AuditResult<(CallStats, u64)> {
         if let Some(range) = filter.range() {
             let runs = self.indexed()?;
             let labels = runs.index().and_then(|index| index.labels(range).ok());
@@ -128,7 +128,7 @@ impl CallReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn of_set(&self, set: CallId) -> Result<Vec<CallHistory>, AuditError> {
+    pub async fn of_set(&self, set: CallId) -> AuditResult<Vec<CallHistory>> {
         let reader = self.clone();
         blocking(move || {
             let mut calls = Vec::new();
@@ -153,7 +153,7 @@ impl CallReader {
         client: &str,
         since: OffsetDateTime,
         most: usize,
-    ) -> Result<Option<Vec<CallHistory>>, AuditError> {
+    ) -> AuditResult<Option<Vec<CallHistory>>> {
         let (reader, client) = (self.clone(), client.to_owned());
         blocking(move || {
             let (mut writes, mut has_more) = (Vec::new(), false);
@@ -186,7 +186,7 @@ impl CallReader {
         &self,
         pages: Vec<i64>,
         after: Option<OffsetDateTime>,
-    ) -> Result<Vec<CallHistory>, AuditError> {
+    ) -> AuditResult<Vec<CallHistory>> {
         let reader = self.clone();
         blocking(move || {
             let mut writes = Vec::new();
@@ -215,7 +215,7 @@ impl CallReader {
         filter: &CallFilter,
         before: Option<&CallHistory>,
         room: usize,
-    ) -> Result<(Latest, u64), AuditError> {
+    ) -> AuditResult<(Latest, u64)> {
         let before = before.map(key);
         if let Some(range) = filter.range() {
             let before = before.map(|(began, call)| (nanoseconds(began), call.as_number()));
@@ -243,7 +243,7 @@ impl CallReader {
         &self,
         subjects: &[Subject<'_>],
         mut each: impl FnMut(CallHistory),
-    ) -> Result<u64, AuditError> {
+    ) -> AuditResult<u64> {
         let runs = self.indexed()?;
         let Some(unreadable) = runs.unreadable() else {
             return self.each(each);
@@ -269,7 +269,7 @@ fn latest_indexed(
     runs: &IndexedRuns,
     range: CallRange,
     room: usize,
-) -> Result<Option<(Latest, u64)>, AuditError> {
+) -> AuditResult<Option<(Latest, u64)>> {
     let found = runs.index().map(|index| index.calls(range, room));
     let (Some(Ok((newest, count))), Some(unreadable)) = (found, runs.unreadable()) else {
         return Ok(None);
@@ -302,7 +302,7 @@ fn histories_of(
     runs: &IndexedRuns,
     calls: &[CallId],
     undone: &UndoIndex,
-) -> Result<Vec<CallHistory>, AuditError> {
+) -> AuditResult<Vec<CallHistory>> {
     let mut records = runs.records_of(&calls.iter().copied().collect())?;
     let told = calls.iter().filter_map(|call| {
         let history = match &mut records {

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{for_each_line, runs, scan};
 use super::super::{
-    AuditError, AuditEvent, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
+    AuditEvent, AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
 };
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
@@ -40,10 +40,7 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
-    pub async fn deleted_since(
-        &self,
-        since: OffsetDateTime,
-    ) -> Result<Vec<PageOnRecord>, AuditError> {
+    pub async fn deleted_since(&self, since: OffsetDateTime) -> AuditResult<Vec<PageOnRecord>> {
         self.place
             .on(move |place| deleted_since(place, since))
             .await
@@ -54,20 +51,14 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
-    pub async fn pages_not_among(
-        &self,
-        there: HashSet<i64>,
-    ) -> Result<Vec<PageOnRecord>, AuditError> {
+    pub async fn pages_not_among(&self, there: HashSet<i64>) -> AuditResult<Vec<PageOnRecord>> {
         self.place
             .on(move |place| pages_not_among(place, &there))
             .await
     }
 }
 
-fn pages_not_among(
-    place: &AuditLayout,
-    there: &HashSet<i64>,
-) -> Result<Vec<PageOnRecord>, AuditError> {
+fn pages_not_among(place: &AuditLayout, there: &HashSet<i64>) -> AuditResult<Vec<PageOnRecord>> {
     let mut gone: HashMap<i64, PageOnRecord> = HashMap::new();
     let mut deleted = HashSet::new();
     for run in &runs(place)? {
@@ -141,10 +132,7 @@ impl PageOnRecord {
     }
 }
 
-fn deleted_since(
-    place: &AuditLayout,
-    since: OffsetDateTime,
-) -> Result<Vec<PageOnRecord>, AuditError> {
+fn deleted_since(place: &AuditLayout, since: OffsetDateTime) -> AuditResult<Vec<PageOnRecord>> {
     let mut runs = runs(place)?;
     // A run whose last write was before that time has no later records.
     runs.retain(|run| run.modified >= SystemTime::from(since));

@@ -8,7 +8,7 @@ use super::super::documents::proposals::{is_making, is_making_of_other};
 use super::super::run::indexed::Subject;
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    ApprovalId, AuditError, AuditEvent, CallFilter, CallHistory, CallId, CallOutcome, CallReader,
+    ApprovalId, AuditEvent, AuditResult, CallFilter, CallHistory, CallId, CallOutcome, CallReader,
     Exclusions, ProposalId, Record,
 };
 use super::spent_approval::SpendingCalls;
@@ -207,7 +207,7 @@ impl CallReader {
         admits: Admits<'_>,
         room: GroupLimits,
         mut each: impl FnMut(&CallHistory),
-    ) -> Result<Groups, AuditError> {
+    ) -> AuditResult<Groups> {
         let mut survey = GroupSurvey::default();
         let unreadable = self.each(|call| {
             let seen = admits(&call);
@@ -238,12 +238,12 @@ impl CallReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn group_about(&self, call: &CallHistory) -> Result<CallGroup, AuditError> {
+    pub async fn group_about(&self, call: &CallHistory) -> AuditResult<CallGroup> {
         let (reader, call) = (self.clone(), call.clone());
         blocking(move || reader.group_around(call)).await
     }
 
-    fn group_around(&self, call: CallHistory) -> Result<CallGroup, AuditError> {
+    fn group_around(&self, call: CallHistory) -> AuditResult<CallGroup> {
         let id = call.call;
         let mut all = HashMap::from([(id, call)]);
         let mut known = GroupNames::default();
@@ -279,7 +279,7 @@ impl CallReader {
         named: &str,
         admits: Admits<'_>,
         changes: usize,
-    ) -> Result<Option<CallGroup>, AuditError> {
+    ) -> AuditResult<Option<CallGroup>> {
         let mut survey = GroupSurvey::default();
         let mut found = None;
         self.each(|call| {
@@ -350,7 +350,7 @@ impl GroupNames {
 }
 
 /// Fills in which calls spent the approvals of these calls.
-fn fill_spent(reader: &CallReader, calls: &mut [CallHistory]) -> Result<(), AuditError> {
+fn fill_spent(reader: &CallReader, calls: &mut [CallHistory]) -> AuditResult<()> {
     scan(&runs(&reader.place)?, &["\"confirms\""], |record, _| {
         for call in &mut *calls {
             let mut spent = SpendingCalls(std::mem::take(&mut call.spent_by));

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, CallId, WriteReader};
+use super::super::{AuditEvent, AuditResult, CallId, WriteReader};
 use crate::page::Date;
 
 /// The most that the wiki's clock may be ahead of this machine's.
@@ -18,10 +18,7 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
-    pub async fn that_left(
-        &self,
-        states: Vec<StateOfPage>,
-    ) -> Result<Vec<Option<CallId>>, AuditError> {
+    pub async fn that_left(&self, states: Vec<StateOfPage>) -> AuditResult<Vec<Option<CallId>>> {
         self.place
             .on(move |place| writes_that_left(place, &states))
             .await
@@ -31,7 +28,7 @@ impl WriteReader {
 fn writes_that_left(
     place: &AuditLayout,
     states: &[StateOfPage],
-) -> Result<Vec<Option<CallId>>, AuditError> {
+) -> AuditResult<Vec<Option<CallId>>> {
     let mut calls = vec![None; states.len()];
     let Some(oldest) = states.iter().filter_map(|(_, at)| at.instant()).min() else {
         return Ok(calls);

@@ -2,7 +2,7 @@
 
 use super::super::disk::kept_states;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, CallHistory, KeptState, WriteReader};
+use super::super::{AuditError, AuditEvent, AuditResult, CallHistory, KeptState, WriteReader};
 use crate::change::Change;
 
 /// The change of a call, as far as it is still kept.
@@ -26,7 +26,7 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn change_of(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
+    pub fn change_of(&self, call: &CallHistory) -> AuditResult<ReconstructedChange> {
         match self.kept_change_of(call)? {
             ReconstructedChange::Missing(name) if self.is_purged(name)? => {
                 Ok(ReconstructedChange::Purged(name))
@@ -40,7 +40,7 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn kept_change_of(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
+    pub fn kept_change_of(&self, call: &CallHistory) -> AuditResult<ReconstructedChange> {
         let mut states = [None, None];
         for (state, name) in states.iter_mut().zip(call.states_around()) {
             let Some(name) = name else { continue };
@@ -59,7 +59,7 @@ impl WriteReader {
     }
 
     /// True if a recorded purge removed a kept state.
-    fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
+    fn is_purged(&self, name: KeptState) -> AuditResult<bool> {
         let file = format!("{name}.json.gz");
         let mut is_purged = false;
         scan(&runs(&self.place)?, &[&file], |record, _| {

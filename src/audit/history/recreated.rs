@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
-use super::super::{AuditError, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader};
+use super::super::{AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader};
 use super::call_history::{RecordClock, RecordPosition};
 use crate::change::Operation;
 
@@ -31,14 +31,14 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.
-    pub async fn recreations(&self, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
+    pub async fn recreations(&self, of_assets: bool) -> AuditResult<Vec<Recreation>> {
         self.place
             .on(move |place| recreations(place, of_assets))
             .await
     }
 }
 
-fn recreations(place: &AuditLayout, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
+fn recreations(place: &AuditLayout, of_assets: bool) -> AuditResult<Vec<Recreation>> {
     let runs = runs(place)?;
     let (delete, create) = if of_assets {
         (Operation::DeleteAsset, Operation::UploadAsset)
@@ -78,7 +78,7 @@ fn applied(
     runs: &[RunFile],
     operation: Operation,
     mut each: impl FnMut(RecordPosition, Record),
-) -> Result<(), AuditError> {
+) -> AuditResult<()> {
     let wanted = format!("\"operation\":\"{}\"", operation.as_str());
     let mut clock = RecordClock::default();
     scan(runs, &[&wanted], |record, at| {

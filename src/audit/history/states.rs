@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::super::disk::kept_states;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, KeptState, KeyDigest, WriteReader};
+use super::super::{AuditResult, KeptState, KeyDigest, WriteReader};
 use crate::page::{Date, PageState};
 
 /// The most of a page's newest kept states that are searched.
@@ -22,13 +22,13 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the runs cannot be read. A purged or damaged state is skipped.
-    pub async fn state_at(&self, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
+    pub async fn state_at(&self, id: i64, time: &Date) -> AuditResult<Option<PriorState>> {
         let time = time.clone();
         self.place.on(move |place| found_at(place, id, &time)).await
     }
 }
 
-fn found_at(place: &AuditLayout, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
+fn found_at(place: &AuditLayout, id: i64, time: &Date) -> AuditResult<Option<PriorState>> {
     let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
     scan(&runs(place)?, &[&format!("\"id\":{id},")], |record, _| {
         let Some(name) = record.before.filter(|_| record.id == Some(id)) else {

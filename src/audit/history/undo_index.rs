@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::run::indexed::{IndexedRuns, Subject};
-use super::super::{AuditError, CallId, Outcome};
+use super::super::{AuditResult, CallId, Outcome};
 use super::call_history::{RecordClock, RecordPosition};
 use super::steps::StepOutcomes;
 
@@ -22,7 +22,7 @@ struct RecordedUndo {
 }
 
 impl UndoIndex {
-    pub(in crate::audit) fn read(runs: &IndexedRuns) -> Result<Self, AuditError> {
+    pub(in crate::audit) fn read(runs: &IndexedRuns) -> AuditResult<Self> {
         let mut undos: HashMap<CallId, RecordedUndo> = HashMap::new();
         let mut clock = RecordClock::default();
         let has_unreadable = runs.find(&Subject::Undoes, |record, at| {

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, CallId, Client};
+use super::super::{AuditEvent, AuditResult, CallId, Client};
 
 /// True if a client goes by one of these names; without names, if it has none either.
 pub fn goes_by(client: &Client, names: &[String]) -> bool {
@@ -30,11 +30,7 @@ impl WriteReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn count_since(
-        &self,
-        names: Vec<String>,
-        since: OffsetDateTime,
-    ) -> Result<u64, AuditError> {
+    pub async fn count_since(&self, names: Vec<String>, since: OffsetDateTime) -> AuditResult<u64> {
         self.place
             .on(move |place| {
                 let is_meant = |client: &Client| goes_by(client, &names);

@@ -10,7 +10,7 @@ use super::super::disk::kept_states;
 use super::super::disk::layout::AuditLayout;
 use super::super::documents::proposals;
 use super::super::run::reader::{RunFile, for_each_line, runs};
-use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable};
+use super::super::{AuditLog, AuditResult, KeptState, Record, Unreadable};
 
 /// The age by the clock at which a record proves that its time has passed.
 const PROVEN: Duration = Duration::DAY;
@@ -53,7 +53,7 @@ impl Aged {
 
 impl LogInventory {
     /// Reads all runs; stops early when the log ends.
-    pub(super) fn make(log: &AuditLog, now: OffsetDateTime) -> Result<Self, AuditError> {
+    pub(super) fn make(log: &AuditLog, now: OffsetDateTime) -> AuditResult<Self> {
         let place = log.place.clone();
         let mut survey = Self {
             now,
@@ -79,7 +79,7 @@ impl LogInventory {
     ///
     /// No record counts as older than one above it, nor than the start of an earlier run: an
     /// earlier time means that the clock was set back.
-    fn look_at(&mut self, run: RunFile) -> Result<(), AuditError> {
+    fn look_at(&mut self, run: RunFile) -> AuditResult<()> {
         let modified = OffsetDateTime::from(run.modified);
         let proven = self.now.checked_sub(PROVEN);
         let mut latest: Option<OffsetDateTime> = None;
@@ -132,7 +132,7 @@ fn begin_of(file: &str) -> Option<OffsetDateTime> {
 }
 
 /// The kept states on the disk.
-fn pages(place: &AuditLayout) -> Result<HashMap<KeptState, KeptStateInfo>, AuditError> {
+fn pages(place: &AuditLayout) -> AuditResult<HashMap<KeptState, KeptStateInfo>> {
     let listed = kept_states::list(&*place.store)?;
     Ok(listed
         .map(|(name, listed)| {

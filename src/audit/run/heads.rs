@@ -8,7 +8,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::super::entry::chain;
-use super::super::{AuditError, LineHash};
+use super::super::{AuditError, AuditResult, LineHash};
 use super::lines::MAX_LINE;
 use super::reader::{RunReader, stream, unread};
 use crate::store::local::fs;
@@ -42,7 +42,7 @@ impl fmt::Display for FileHead {
 ///
 /// An unreadable run is listed with what is known of it: a partial head is worth more than a
 /// refusal to start.
-pub(in crate::audit) fn of_runs(store: &dyn Store, own: &str) -> Result<Vec<FileHead>, AuditError> {
+pub(in crate::audit) fn of_runs(store: &dyn Store, own: &str) -> AuditResult<Vec<FileHead>> {
     let mut heads = Vec::new();
     for run in store.runs()?.into_iter().filter(|run| run.name != own) {
         let (length, hash) = match last_line(store, &run.name) {
@@ -66,7 +66,7 @@ impl RunReader {
     ///
     /// # Errors
     /// If the runs cannot be listed.
-    pub fn heads(&self) -> Result<Vec<FileHead>, AuditError> {
+    pub fn heads(&self) -> AuditResult<Vec<FileHead>> {
         of_runs(&*self.place.store, "")
     }
 }
@@ -76,7 +76,7 @@ impl RunReader {
 pub(in crate::audit) fn last_line(
     store: &dyn Store,
     name: &str,
-) -> Result<(u64, Option<LineHash>), AuditError> {
+) -> AuditResult<(u64, Option<LineHash>)> {
     let mut run = stream(store, name)?;
     end_of(&mut run).map_err(|error| unread(name, &error))
 }

@@ -15,7 +15,7 @@ use super::super::entry::chain::VERSION;
 use super::super::entry::record::Unreadable;
 use super::super::history::call_history::CallRecords;
 use super::super::history::stats::CallLabel;
-use super::super::{ApprovalId, AuditError, CallId, Outcome, Record};
+use super::super::{ApprovalId, AuditError, AuditResult, CallId, Outcome, Record};
 use super::reader::{RecordOrigin, RunFile, RunReader, pass_on, runs, scan};
 use crate::store::local::line_index::{
     self, IndexedBatch, IndexedCall, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,
@@ -79,7 +79,7 @@ impl RunReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn bring_index_up(&self, progress: impl FnMut(u64, u64)) -> Result<(), AuditError> {
+    pub fn bring_index_up(&self, progress: impl FnMut(u64, u64)) -> AuditResult<()> {
         let place = self.place.clone();
         let runs = runs(&place)?;
         let all = runs
@@ -108,7 +108,7 @@ impl RunReader {
     }
 
     /// The same on a blocking thread, for a server.
-    pub async fn keep_index_up(&self) -> Result<(), AuditError> {
+    pub async fn keep_index_up(&self) -> AuditResult<()> {
         let runs = self.clone();
         blocking(move || runs.bring_index_up(|_, _| ())).await
     }
@@ -116,7 +116,7 @@ impl RunReader {
 
 impl IndexedRuns {
     /// The runs of a log. An index that is missing, damaged or far behind is not used.
-    pub(in crate::audit) fn read(place: &AuditLayout, asked: bool) -> Result<Self, AuditError> {
+    pub(in crate::audit) fn read(place: &AuditLayout, asked: bool) -> AuditResult<Self> {
         let runs = runs(place)?;
         let index = asked
             .then(|| LineIndex::open(&place.line_index()))
@@ -151,7 +151,7 @@ impl IndexedRuns {
     pub(in crate::audit) fn records_of(
         &self,
         calls: &HashSet<CallId>,
-    ) -> Result<Option<HashMap<CallId, CallRecords>>, AuditError> {
+    ) -> AuditResult<Option<HashMap<CallId, CallRecords>>> {
         let of = |index| records_of(index, &self.runs, calls, Vec::new());
         self.index.as_ref().map_or(Ok(None), of)
     }
@@ -162,7 +162,7 @@ impl IndexedRuns {
         &'a self,
         subject: &Subject<'_>,
         each: impl FnMut(Record, RecordOrigin<'a>),
-    ) -> Result<bool, AuditError> {
+    ) -> AuditResult<bool> {
         let word = subject.word();
         let index = self.index.as_ref();
         match index.and_then(|index| subject.places(index)) {
@@ -226,7 +226,7 @@ pub(in crate::audit) fn read_lines<'a>(
     places: &[LinePlace],
     word: &str,
     mut each: impl FnMut(Record, RecordOrigin<'a>),
-) -> Result<bool, AuditError> {
+) -> AuditResult<bool> {
     let mut rest = places;
     let mut has_unreadable = false;
     for (run_number, run) in runs.iter().enumerate() {
@@ -275,12 +275,12 @@ pub(in crate::audit) fn nanoseconds(time: Option<OffsetDateTime>) -> i64 {
 }
 
 /// The lease to change the index; `None` while somebody else has it.
-fn lease(place: &AuditLayout) -> Result<Option<Lease>, AuditError> {
+fn lease(place: &AuditLayout) -> AuditResult<Option<Lease>> {
     Ok(place.store.try_lease(&LeaseName::INDEX, LeaseMode::Alone)?)
 }
 
 /// Removes an index that is not one, or not of these runs; says whether it did.
-pub(in crate::audit) fn remove_if_wrong(place: &AuditLayout) -> Result<bool, AuditError> {
+pub(in crate::audit) fn remove_if_wrong(place: &AuditLayout) -> AuditResult<bool> {
     let path = place.line_index();
     let Some(_lease) = lease(place)?.filter(|_| path.exists()) else {
         return Ok(false);
@@ -311,7 +311,7 @@ fn bring_up(
     all: &[RunFile],
     most: u64,
     mut progress: impl FnMut(u64, u64),
-) -> Result<CatchUp, AuditError> {
+) -> AuditResult<CatchUp> {
     let Ok(mut known) = index.runs() else {
         return Ok(CatchUp::Wrong);
     };
@@ -389,7 +389,7 @@ fn calls(
     all: &[RunFile],
     run: usize,
     new: Vec<(u64, Record)>,
-) -> Result<Option<Vec<IndexedCall>>, AuditError> {
+) -> AuditResult<Option<Vec<IndexedCall>>> {
     let of = new.iter().filter_map(|(_, record)| record.call).collect();
     let new = new.into_iter();
     let new = new.map(|(line, record)| (run, line, record)).collect();
@@ -415,7 +415,7 @@ fn records_of(
     all: &[RunFile],
     of: &HashSet<CallId>,
     new: Vec<(usize, u64, Record)>,
-) -> Result<Option<HashMap<CallId, CallRecords>>, AuditError> {
+) -> AuditResult<Option<HashMap<CallId, CallRecords>>> {
     let key = |call: &CallId| (kind::CALL, call.as_number());
     let Ok(places) = index.lines(&of.iter().map(key).collect::<Vec<_>>()) else {
         return Ok(None);
@@ -441,7 +441,7 @@ type NumberedRecords = Vec<(u64, Record)>;
 fn next_lines(
     run: &RunFile,
     before: Option<&IndexedRun>,
-) -> Result<(IndexedRun, IndexedBatch, NumberedRecords), AuditError> {
+) -> AuditResult<(IndexedRun, IndexedBatch, NumberedRecords)> {
     let none = IndexedRun {
         length: 0,
         hash: Vec::new(),

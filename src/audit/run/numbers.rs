@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{AuditError, FileHead};
+use super::super::{AuditResult, FileHead};
 use super::reader::RunFile;
 use crate::store::Store;
 
@@ -41,7 +41,7 @@ pub(in crate::audit) enum Counted {
 }
 
 /// Reads the count, as it is at this moment.
-pub(in crate::audit) fn counted(store: &dyn Store) -> Result<Counted, AuditError> {
+pub(in crate::audit) fn counted(store: &dyn Store) -> AuditResult<Counted> {
     let text = store.run_count()?.unwrap_or_default();
     Ok(match text.trim_end() {
         "" => Counted::Nothing,
@@ -51,7 +51,7 @@ pub(in crate::audit) fn counted(store: &dyn Store) -> Result<Counted, AuditError
 
 /// The number of the next run: one more than was ever given, as far as the count and the runs that are
 /// there tell. Only who has the lease to begin a run may give it.
-pub(in crate::audit) fn next(store: &dyn Store) -> Result<u64, AuditError> {
+pub(in crate::audit) fn next(store: &dyn Store) -> AuditResult<u64> {
     let last = match counted(store)? {
         Counted::Last(last) => last,
         Counted::Nothing => 0,

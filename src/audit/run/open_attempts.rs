@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 
 use super::super::disk::layout::AuditLayout;
-use super::super::{AuditEntry, AuditError, AuditEvent, CallId, Outcome, Record, RunId};
+use super::super::{AuditEntry, AuditEvent, AuditResult, CallId, Outcome, Record, RunId};
 use super::reader::RunReader;
 use super::reader::{RunFile, runs, scan};
 use super::unsettled::{Unsettled, UnsettledWrites};
@@ -113,7 +113,7 @@ impl RunReader {
     /// # Errors
     /// If the runs cannot be read. Invalid lines are skipped: an attempt that cannot be understood
     /// cannot be settled either.
-    pub async fn open_attempts(&self, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
+    pub async fn open_attempts(&self, days: Option<u32>) -> AuditResult<Vec<OpenAttempt>> {
         self.place.on(move |place| open_attempts(place, days)).await
     }
 }
@@ -123,7 +123,7 @@ impl UnsettledWrites {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn left_open(&self, days: Option<u32>) -> Result<UnfinishedWrites, AuditError> {
+    pub async fn left_open(&self, days: Option<u32>) -> AuditResult<UnfinishedWrites> {
         let own = self.settling();
         self.place
             .on(move |place| left_open(place, days, &own))
@@ -134,7 +134,7 @@ impl UnsettledWrites {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn forget_settled(&self) -> Result<(), AuditError> {
+    pub async fn forget_settled(&self) -> AuditResult<()> {
         let open = self.left_open(None).await?;
         let attempts = open.attempts.iter().map(|attempt| attempt.entry.call);
         let sets = open.sets.iter().map(|open| open.set);
@@ -146,7 +146,7 @@ impl UnsettledWrites {
 pub(in crate::audit) fn open_attempts(
     place: &AuditLayout,
     days: Option<u32>,
-) -> Result<Vec<OpenAttempt>, AuditError> {
+) -> AuditResult<Vec<OpenAttempt>> {
     Ok(left_open(place, days, &Unsettled::default())?.attempts)
 }
 
@@ -155,7 +155,7 @@ fn left_open(
     place: &AuditLayout,
     days: Option<u32>,
     own: &Unsettled,
-) -> Result<UnfinishedWrites, AuditError> {
+) -> AuditResult<UnfinishedWrites> {
     let since = days.and_then(|days| {
         let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
         SystemTime::now().checked_sub(age)

@@ -5,7 +5,9 @@ use time::macros::format_description;
 
 use super::super::documents::proposals::is_making_of_other;
 use super::super::entry::members::RecordStamp;
-use super::super::{AuditEntry, AuditError, AuditEvent, FileHead, LineHash, Record, RunId};
+use super::super::{
+    AuditEntry, AuditError, AuditEvent, AuditResult, FileHead, LineHash, Record, RunId,
+};
 use super::heads;
 use super::lines::MAX_LINE;
 use super::numbers;
@@ -36,7 +38,7 @@ impl OwnRun {
         site: Option<SiteName>,
         heeds_pauses: bool,
         _begins: &HeldLease,
-    ) -> Result<Self, AuditError> {
+    ) -> AuditResult<Self> {
         let run = RunId::new()?;
         let number = numbers::next(store)?;
         let time = file_time(OffsetDateTime::now_utc());
@@ -62,7 +64,7 @@ impl OwnRun {
         &mut self,
         store: &dyn Store,
         follows: Option<FileHead>,
-    ) -> Result<Vec<FileHead>, AuditError> {
+    ) -> AuditResult<Vec<FileHead>> {
         let heads = heads::of_runs(store, &self.name)?;
         let number = Some(self.number);
         self.append(AuditEvent::Start, |stamp| Record {
@@ -93,12 +95,12 @@ impl OwnRun {
     }
 
     /// Writes the record of an entry.
-    pub(in crate::audit) fn record(&mut self, entry: &AuditEntry) -> Result<(), AuditError> {
+    pub(in crate::audit) fn record(&mut self, entry: &AuditEntry) -> AuditResult<()> {
         self.append(entry.event, |stamp| Record::new(entry, stamp))
     }
 
     /// Writes the last record.
-    pub(in crate::audit) fn close(&mut self) -> Result<(), AuditError> {
+    pub(in crate::audit) fn close(&mut self) -> AuditResult<()> {
         self.append(AuditEvent::Closed, |stamp| {
             Record::bare(AuditEvent::Closed, stamp)
         })
@@ -108,7 +110,7 @@ impl OwnRun {
         &mut self,
         event: AuditEvent,
         record: impl FnOnce(&RecordStamp<'_>) -> Record,
-    ) -> Result<(), AuditError> {
+    ) -> AuditResult<()> {
         let mut record = record(&RecordStamp {
             seq: self.records.saturating_add(1),
             time: OffsetDateTime::now_utc(),

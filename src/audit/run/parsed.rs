@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::super::entry::record::Unreadable;
-use super::super::{AuditError, Record};
+use super::super::{AuditError, AuditResult, Record};
 use super::reader::{RunFile, for_each_line};
 
 /// The least bytes of a run that are worth threads.
@@ -28,7 +28,7 @@ type ParsedLines = Vec<(u64, Result<Record, Unreadable>)>;
 pub(in crate::audit) fn for_each_record(
     run: &RunFile,
     mut each: impl FnMut(u64, Result<Record, Unreadable>),
-) -> Result<(), AuditError> {
+) -> AuditResult<()> {
     if run.length < WORTH_IT {
         return for_each_line(run, |number, line| {
             each(number, line.and_then(Record::parse));
@@ -58,7 +58,7 @@ pub(in crate::audit) fn for_each_record(
 }
 
 /// Deals the lines out to the threads, one batch after another.
-fn read(run: &RunFile, texts: &[SyncSender<UnparsedLines>]) -> Result<(), AuditError> {
+fn read(run: &RunFile, texts: &[SyncSender<UnparsedLines>]) -> AuditResult<()> {
     let mut next = texts.iter().cycle();
     let mut batch = UnparsedLines::new();
     let mut hand_on = |batch: &mut UnparsedLines| {

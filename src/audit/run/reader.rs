@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::Unreadable;
-use super::super::{AuditError, Record};
+use super::super::{AuditError, AuditResult, Record};
 use super::lines::{LineStatus, next_line};
 use crate::store::{RunStream, Store};
 
@@ -42,16 +42,12 @@ impl RunFile {
     ///
     /// # Errors
     /// If it cannot be opened; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
-    pub fn records(&self) -> Result<Records, AuditError> {
+    pub fn records(&self) -> AuditResult<Records> {
         self.records_from(0, 0)
     }
 
     /// Its records from a byte on, before which there are so many lines. Blocks.
-    pub(in crate::audit) fn records_from(
-        &self,
-        start: u64,
-        line: u64,
-    ) -> Result<Records, AuditError> {
+    pub(in crate::audit) fn records_from(&self, start: u64, line: u64) -> AuditResult<Records> {
         let mut reader = self.reader(CHUNK)?;
         let sought = reader.seek(SeekFrom::Start(start));
         sought.map_err(|error| self.unread(&error))?;
@@ -65,10 +61,7 @@ impl RunFile {
     }
 
     /// Its bytes, so many read at once; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
-    pub(in crate::audit) fn reader(
-        &self,
-        at_once: usize,
-    ) -> Result<BufReader<RunStream>, AuditError> {
+    pub(in crate::audit) fn reader(&self, at_once: usize) -> AuditResult<BufReader<RunStream>> {
         let stream = stream(&*self.store, &self.name)?;
         Ok(BufReader::with_capacity(at_once, stream))
     }
@@ -80,7 +73,7 @@ impl RunFile {
 }
 
 /// The bytes of a run; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
-pub(in crate::audit) fn stream(store: &dyn Store, name: &str) -> Result<RunStream, AuditError> {
+pub(in crate::audit) fn stream(store: &dyn Store, name: &str) -> AuditResult<RunStream> {
     let bytes = store.open_run(name)?;
     let bytes = bytes.ok_or(AuditError::Io(io::ErrorKind::NotFound))?;
     Ok(RunStream::new(bytes))
@@ -203,12 +196,12 @@ impl RunReader {
     ///
     /// # Errors
     /// If they cannot be listed.
-    pub fn all(&self) -> Result<Vec<RunFile>, AuditError> {
+    pub fn all(&self) -> AuditResult<Vec<RunFile>> {
         runs(&self.place)
     }
 }
 
-pub(in crate::audit) fn runs(place: &AuditLayout) -> Result<Vec<RunFile>, AuditError> {
+pub(in crate::audit) fn runs(place: &AuditLayout) -> AuditResult<Vec<RunFile>> {
     let listed = place.store.runs()?.into_iter();
     let runs = listed.map(|run| {
         Ok(RunFile {
@@ -238,7 +231,7 @@ pub(in crate::audit) fn scan<'a>(
     runs: impl IntoIterator<Item = &'a RunFile>,
     words: &[&str],
     mut each: impl FnMut(Record, RecordOrigin<'a>),
-) -> Result<bool, AuditError> {
+) -> AuditResult<bool> {
     let mut has_unreadable = false;
     for (run_number, run) in runs.into_iter().enumerate() {
         for_each_line(run, |line, read| {
@@ -276,7 +269,7 @@ pub(in crate::audit) fn pass_on<'a>(
 pub(in crate::audit) fn for_each_line(
     run: &RunFile,
     mut each: impl FnMut(u64, Result<&[u8], Unreadable>),
-) -> Result<(), AuditError> {
+) -> AuditResult<()> {
     let mut records = match run.records() {
         Ok(records) => records,
         Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(()),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use super::super::{AuditError, Record, Records, Unreadable};
+use super::super::{AuditError, AuditResult, Record, Records, Unreadable};
 use super::reader::{RunReader, runs};
 
 /// New records, after the last few existing ones.
@@ -19,7 +19,7 @@ impl RunReader {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn tail(&self, count: usize) -> Result<(Vec<Record>, Tail), AuditError> {
+    pub fn tail(&self, count: usize) -> AuditResult<(Vec<Record>, Tail)> {
         let mut tail = Tail {
             reader: self.clone(),
             runs: HashMap::new(),
@@ -47,14 +47,14 @@ impl Tail {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn news(&mut self) -> Result<Vec<Record>, AuditError> {
+    pub fn news(&mut self) -> AuditResult<Vec<Record>> {
         let mut new = Vec::new();
         self.read(|record| new.push(record))?;
         new.sort_by(|a, b| a.time.cmp(&b.time));
         Ok(new)
     }
 
-    fn read(&mut self, mut each: impl FnMut(Record)) -> Result<(), AuditError> {
+    fn read(&mut self, mut each: impl FnMut(Record)) -> AuditResult<()> {
         for run in runs(&self.reader.place)? {
             let records = match self.runs.remove(run.name()) {
                 None => run.records().map(Some),

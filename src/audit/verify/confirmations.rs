@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::documents::proposals::is_making;
 use super::super::entry::chain::ChainLink;
-use super::super::{ApprovalId, AuditError, AuditEvent, CallId, LogFinding, Record};
+use super::super::{ApprovalId, AuditEvent, AuditResult, CallId, LogFinding, Record};
 use super::{Checking, runs, scan};
 
 /// The decision of an attempt that the operator's static token confirmed: it approves every write.
@@ -114,7 +114,7 @@ fn given(record: &Record) -> Option<(CallId, ApprovalKind)> {
 
 impl<P> Checking<P> {
     /// Looks in all runs for the approvals that attempts of other runs name.
-    pub(super) fn confirmations(&mut self) -> Result<(), AuditError> {
+    pub(super) fn confirmations(&mut self) -> AuditResult<()> {
         let mut all = std::mem::take(&mut self.confirmations);
         if !all.elsewhere.is_empty() {
             let words = ["\"made\"", "\"event\":\"approval\"", "\"to_be_confirmed\""];

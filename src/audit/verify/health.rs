@@ -7,7 +7,7 @@ use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::{self, ChainBreak};
 use super::super::run::open_attempts::open_attempts;
 use super::super::run::reader::runs;
-use super::super::{AuditError, LogUpkeep};
+use super::super::{AuditError, AuditResult, LogUpkeep};
 use super::CHUNK;
 use crate::store::StoreHealth;
 
@@ -33,7 +33,7 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// If the runs cannot be listed or read.
-    pub async fn health(&self) -> Result<Health, AuditError> {
+    pub async fn health(&self) -> AuditResult<Health> {
         self.place.on(health).await
     }
 
@@ -47,7 +47,7 @@ impl LogUpkeep {
     ///
     /// # Errors
     /// [`AuditError::Exposed`], [`AuditError::Closed`].
-    pub(in crate::audit) async fn check_open(&self) -> Result<(), AuditError> {
+    pub(in crate::audit) async fn check_open(&self) -> AuditResult<()> {
         self.place.on(move |place| {
             if !place.store.writable_by_others().is_empty() {
                 return Err(AuditError::Exposed);
@@ -63,7 +63,7 @@ impl LogUpkeep {
     }
 }
 
-fn health(place: &AuditLayout) -> Result<Health, AuditError> {
+fn health(place: &AuditLayout) -> AuditResult<Health> {
     let mut health = Health {
         directory: place.directory(),
         exists: place.store.is_there(),

@@ -1,13 +1,13 @@
 //! Checks that each number given to a run has its run.
 
-use super::super::AuditError;
+use super::super::AuditResult;
 use super::super::run::clock;
 use super::super::run::numbers::{self, Counted, Gaps, number_of};
 use super::{Checking, MISSING_RUN, RunFile, runs};
 
 impl<P> Checking<P> {
     /// The numbers that were given and that no run has.
-    pub(super) fn numbers(&mut self, runs: &[RunFile], counted: Counted) -> Result<(), AuditError> {
+    pub(super) fn numbers(&mut self, runs: &[RunFile], counted: Counted) -> AuditResult<()> {
         // A run is counted before its first record, but the first one may have begun since the count was read.
         let is_numbered = |run: &RunFile| run.length > 0 && number_of(run.name()).is_some();
         let is_uncounted = match counted {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::super::documents::proposals::{files, is_making, is_making_of_other};
 use super::super::{
-    AuditError, AuditEvent, Exclusions, LogFinding, Outcome, Proposal, ProposalId, ProposalState,
-    Record,
+    AuditError, AuditEvent, AuditResult, Exclusions, LogFinding, Outcome, Proposal, ProposalId,
+    ProposalState, Record,
 };
 use super::{Checking, runs, scan};
 
@@ -21,7 +21,7 @@ struct ProposalRecords {
 }
 
 impl<P> Checking<P> {
-    pub(super) fn proposals(&mut self) -> Result<(), AuditError> {
+    pub(super) fn proposals(&mut self) -> AuditResult<()> {
         // The files are read first, so that their records are in the log by then.
         let files = files(&self.place)?;
         let mut told: HashMap<String, ProposalRecords> = HashMap::new();

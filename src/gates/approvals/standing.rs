@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::{ApprovalScope, ApprovalSubject, Approver};
-use crate::audit::{AuditError, AuditLog, CallId, Client, LineHash};
+use crate::audit::{AuditError, AuditLog, AuditResult, CallId, Client, LineHash};
 use crate::change::Operation;
 use crate::page::{Date, Locale, PagePath, PageState};
 use crate::share::evict_index;
@@ -103,7 +103,7 @@ impl StandingApproval {
         }
     }
 
-    fn read(name: &str, json: &[u8]) -> Result<Self, AuditError> {
+    fn read(name: &str, json: &[u8]) -> AuditResult<Self> {
         let read: Self = serde_json::from_slice(json).map_err(|_| AuditError::BadApproval)?;
         let life = read.span().map(|(given, ends)| ends - given);
         let is_fit = read.v == VERSION
@@ -136,7 +136,7 @@ impl StandingApproval {
 }
 
 /// The name of a document, and the approval in it.
-pub(crate) type CheckedApproval = (String, Result<StandingApproval, AuditError>);
+pub(crate) type CheckedApproval = (String, AuditResult<StandingApproval>);
 
 /// The standing approvals of one wiki; other processes may work on the same.
 #[derive(Debug, Clone)]
@@ -155,16 +155,13 @@ impl Approvals {
     }
 
     /// All documents, the oldest approval first; changes nothing.
-    pub async fn all(&self) -> Result<Vec<CheckedApproval>, AuditError> {
+    pub async fn all(&self) -> AuditResult<Vec<CheckedApproval>> {
         let store = Arc::clone(&self.store);
         blocking(move || read(&*store)).await
     }
 
     /// Those that would cover writes of this person now, the oldest first; changes nothing.
-    pub async fn valid_for(
-        &self,
-        approver: &Approver,
-    ) -> Result<Vec<StandingApproval>, AuditError> {
+    pub async fn valid_for(&self, approver: &Approver) -> AuditResult<Vec<StandingApproval>> {
         let now = now();
         let all = self.all().await?.into_iter();
         Ok(all
@@ -175,7 +172,7 @@ impl Approvals {
     }
 
     /// Ends those of these names, readable or not; gives those that were there.
-    pub async fn end(&self, names: Vec<String>) -> Result<Vec<String>, AuditError> {
+    pub async fn end(&self, names: Vec<String>) -> AuditResult<Vec<String>> {
         self.with_lease(move |store, fence| {
             let mut ended = Vec::new();
             for name in names {
@@ -189,11 +186,7 @@ impl Approvals {
     }
 
     /// Keeps a new one.
-    pub(super) async fn add(
-        &self,
-        now: OffsetDateTime,
-        new: StandingApproval,
-    ) -> Result<(), AuditError> {
+    pub(super) async fn add(&self, now: OffsetDateTime, new: StandingApproval) -> AuditResult<()> {
         self.with_lease(move |store, fence| {
             let standing = standing(store, fence, now)?;
             if standing.len() >= MAX_STANDING {
@@ -225,7 +218,7 @@ impl Approvals {
         now: OffsetDateTime,
         approver: &Approver,
         subject: ApprovalSubject,
-    ) -> Result<Option<StandingApproval>, AuditError> {
+    ) -> AuditResult<Option<StandingApproval>> {
         let (approver, asked) = (approver.clone(), Instant::now());
         self.with_lease(move |store, fence| {
             // It may have waited for the lease.
@@ -258,8 +251,8 @@ impl Approvals {
     /// Works on them while nobody else changes any.
     async fn with_lease<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn Store, Fence) -> Result<T, AuditError> + Send + 'static,
-    ) -> Result<T, AuditError> {
+        work: impl FnOnce(&dyn Store, Fence) -> AuditResult<T> + Send + 'static,
+    ) -> AuditResult<T> {
         let name = LeaseName::APPROVALS;
         let lease = self.leases.alone(&name, LONGEST_WAIT).await?;
         let store = Arc::clone(&self.store);
@@ -277,7 +270,7 @@ pub(super) fn now() -> OffsetDateTime {
 }
 
 /// Reads all of them, the oldest first; the program's own log names what cannot be read.
-fn read(store: &dyn Store) -> Result<Vec<CheckedApproval>, AuditError> {
+fn read(store: &dyn Store) -> AuditResult<Vec<CheckedApproval>> {
     let mut all = Vec::new();
     for listed in store.documents(KIND)? {
         let read = match store.document(KIND, &listed.name) {
@@ -302,7 +295,7 @@ fn standing(
     store: &dyn Store,
     fence: Fence,
     now: OffsetDateTime,
-) -> Result<Vec<StandingApproval>, AuditError> {
+) -> AuditResult<Vec<StandingApproval>> {
     let mut standing = Vec::new();
     for (name, one) in read(store)? {
         match one {
@@ -314,7 +307,7 @@ fn standing(
     Ok(standing)
 }
 
-fn write(store: &dyn Store, fence: Fence, one: &StandingApproval) -> Result<(), AuditError> {
+fn write(store: &dyn Store, fence: Fence, one: &StandingApproval) -> AuditResult<()> {
     let json = serde_json::to_vec(one).map_err(|_| AuditError::BrokenOff)?;
     if u64::try_from(json.len()).is_ok_and(|length| length > KIND.most_bytes()) {
         return Err(AuditError::TooLarge);

@@ -14,7 +14,7 @@ use super::super::set::ChangeSet;
 use super::token::has_form;
 use super::{Asked, PreviewEntry, Previews};
 use crate::audit::{CallId, LineHash};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
 
 /// Raised with every change of the form; a preview of another version counts for nothing.
@@ -82,7 +82,7 @@ impl PreviewStore {
     async fn on<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T> {
         on(&self.store, work).await.map_err(|error: StoreError| {
             Failure::new(
                 Code::AuditUnavailable,
@@ -153,7 +153,7 @@ impl Previews {
         place: Option<&PreviewStore>,
         session: &SessionId,
         token: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(place) = place else { return Ok(()) };
         if self.used_by(session, token).is_some() || !has_form(token) {
             return Ok(());
@@ -187,7 +187,7 @@ impl Previews {
         place: Option<&PreviewStore>,
         session: &SessionId,
         set: CallId,
-    ) -> Result<Option<ChangeSet>, Failure> {
+    ) -> Result<Option<ChangeSet>> {
         let here = self.shown(session, set);
         let Some(place) = place.filter(|_| here.is_none()) else {
             return Ok(here);
@@ -204,7 +204,7 @@ impl Previews {
         place: &PreviewStore,
         session: &SessionId,
         is_it: impl Fn(&str) -> bool + Send + 'static,
-    ) -> Result<Option<PreviewEntry>, Failure> {
+    ) -> Result<Option<PreviewEntry>> {
         let found = place.on(move |store| {
             let all = store.documents(KIND)?;
             let Some(one) = all.into_iter().find(|one| is_it(&one.name)) else {
@@ -234,7 +234,7 @@ impl Previews {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked: the token may be used up then.
-    pub(super) async fn claim(&self, place: &PreviewStore, token: &str) -> Result<bool, Failure> {
+    pub(super) async fn claim(&self, place: &PreviewStore, token: &str) -> Result<bool> {
         let shared = {
             let kept = self.kept.lock();
             let preview = kept.get(token).filter(|preview| preview.is_shared);

@@ -1,6 +1,6 @@
 //! The token of a preview: 128 random bits in hex.
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::hex::is_hex;
 
 /// The number of characters of a token: 128 bits in hex.
@@ -10,7 +10,7 @@ const TOKEN_CHARS: usize = 32;
 ///
 /// # Errors
 /// `INTERNAL_ERROR` if the system gives no randomness.
-pub(super) fn new() -> Result<String, Failure> {
+pub(super) fn new() -> Result<String> {
     let mut bits = [0u8; 16];
     getrandom::fill(&mut bits)
         .map_err(|_| Failure::new(Code::InternalError, "The system gave no random numbers."))?;

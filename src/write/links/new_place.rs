@@ -1,12 +1,12 @@
 //! The place of a new or moved page.
 
 use crate::change::{Change, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Field, PagePath, PageState, escape_hidden};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
 /// True if another page stands at the place of a new or moved page.
-pub(crate) async fn is_taken(wiki: &Wiki, change: &Change) -> Result<bool, Failure> {
+pub(crate) async fn is_taken(wiki: &Wiki, change: &Change) -> Result<bool> {
     match look(wiki, change).await {
         Ok(_) => Ok(false),
         Err(failure) if failure.code == Code::PageExists => Ok(true),
@@ -20,7 +20,7 @@ pub(crate) async fn is_taken(wiki: &Wiki, change: &Change) -> Result<bool, Failu
 ///
 /// # Errors
 /// `PAGE_EXISTS` if the place is taken, `INVALID_INPUT` if the wiki has no such locale.
-pub(crate) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
+pub(crate) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>> {
     let takes_place = change.place_taken().is_some();
     let Some(after) = change.after().filter(|_| takes_place) else {
         return Ok(Vec::new());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::OptionFuture;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::index::{ContentIndex, Coverage, IndexedLink, as_rendered};
 use crate::page::{LinkBase, LinkedSite, PagePlace, PageReading};
 use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
@@ -93,10 +93,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What the wiki says.
-    pub(crate) async fn read(
-        wiki: &Wiki,
-        index: &Arc<ContentIndex>,
-    ) -> Option<Result<Self, Failure>> {
+    pub(crate) async fn read(wiki: &Wiki, index: &Arc<ContentIndex>) -> Option<Result<Self>> {
         let began = Instant::now();
         // Before the turn is taken, so that no other scan waits while the index is filled. Pages
         // that are not indexed in time are missing.
@@ -137,7 +134,7 @@ impl WikiLinks {
         wiki: &Wiki,
         index: &Arc<ContentIndex>,
         wanted: LinkPurpose,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         if !index.is_on() {
             return Err(wanted.no_index());
         }
@@ -153,7 +150,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// Not all links could be searched in time.
-    pub(crate) async fn linking_to(self, place: PagePlace) -> Result<BTreeSet<i64>, Failure> {
+    pub(crate) async fn linking_to(self, place: PagePlace) -> Result<BTreeSet<i64>> {
         let until = Instant::now() + LOOKING;
         let looked = crate::blocking::run(move || {
             let (mut linking, is_whole) = self.linking(&[place.clone()].into(), until);

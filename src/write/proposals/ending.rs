@@ -7,7 +7,7 @@ use crate::audit::{
     Actor, AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId,
     ProposalState, Record,
 };
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::escaped;
 use crate::write::audit_entry::{EntryBuilder, now};
 use crate::write::caller::Caller;
@@ -20,12 +20,7 @@ impl Proposals {
     ///
     /// # Errors
     /// `PROPOSAL_OUTDATED` if it was decided before, `INVALID_INPUT` if there is none.
-    pub async fn reject(
-        &self,
-        caller: &Caller,
-        id: ProposalId,
-        reason: &str,
-    ) -> Result<Proposal, Failure> {
+    pub async fn reject(&self, caller: &Caller, id: ProposalId, reason: &str) -> Result<Proposal> {
         let held = self.hold_open(id).await?;
         let (call, key) = (CallId::new()?, self.past.key());
         let record = EntryBuilder::of_proposal(call, caller, key, held.proposal());
@@ -45,7 +40,7 @@ impl Proposals {
         caller: &Caller,
         id: ProposalId,
         is_own: impl Fn(&Proposal) -> bool,
-    ) -> Result<Proposal, Failure> {
+    ) -> Result<Proposal> {
         if !is_own(&self.one(id).await?) {
             return Err(AuditError::NoProposal.into());
         }
@@ -69,7 +64,7 @@ impl Proposals {
 
     /// Checks that no write of a proposal may have reached the wiki: an open attempt, one of unknown
     /// outcome, or a set that was applied in part and can be gone on with.
-    async fn untouched(&self, attempts: Vec<CallId>) -> Result<(), Failure> {
+    async fn untouched(&self, attempts: Vec<CallId>) -> Result<()> {
         for call in attempts {
             let story = self.past.story(&CallSelector::from(call), None).await?;
             if story.outcome != Some(Outcome::NotApplied) {
@@ -89,7 +84,7 @@ impl Proposals {
         record: &EntryBuilder,
         why: &str,
         state: ProposalState,
-    ) -> Result<Proposal, Failure> {
+    ) -> Result<Proposal> {
         let proposal = held.proposal().clone();
         let entry = record.decided(state.as_str(), Some(why));
         self.past.audit.record(entry).await?;
@@ -98,21 +93,17 @@ impl Proposals {
     }
 
     /// Holds a proposal that is undecided, by its file and by the log.
-    pub(crate) async fn hold_open(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
+    pub(crate) async fn hold_open(&self, id: ProposalId) -> Result<HeldProposal> {
         Ok(self.hold(id, self.queueing).await?.0)
     }
 
     /// The same, without waiting for somebody who is deciding it.
-    pub(crate) async fn hold_open_now(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
+    pub(crate) async fn hold_open_now(&self, id: ProposalId) -> Result<HeldProposal> {
         Ok(self.hold(id, Duration::ZERO).await?.0)
     }
 
     /// The proposal, and the calls that attempted to apply it.
-    async fn hold(
-        &self,
-        id: ProposalId,
-        wait: Duration,
-    ) -> Result<(HeldProposal, Vec<CallId>), Failure> {
+    async fn hold(&self, id: ProposalId, wait: Duration) -> Result<(HeldProposal, Vec<CallId>)> {
         let held = self.past.audit.proposals.hold(id, wait).await?;
         let proposal = held.proposal();
         if !self.past.admits_proposal(proposal).await? {
@@ -153,7 +144,7 @@ impl Proposals {
     }
 
     /// The first of these calls that was applied.
-    async fn applied_by(&self, calls: &[CallId]) -> Result<Option<CallId>, Failure> {
+    async fn applied_by(&self, calls: &[CallId]) -> Result<Option<CallId>> {
         for call in calls {
             let story = self.past.story(&CallSelector::from(*call), None).await?;
             if story.outcome == Some(Outcome::Applied) {

@@ -12,11 +12,11 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, CallId, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT, Proposal, ProposalId,
+    AuditError, AuditResult, CallId, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT, Proposal, ProposalId,
     ProposalState, ProposedChange,
 };
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
 use crate::page::Date;
 
@@ -56,7 +56,7 @@ impl Proposals {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; the wiki's error, if there are bounds on reading.
-    pub async fn all(&self) -> Result<Vec<Proposal>, Failure> {
+    pub async fn all(&self) -> Result<Vec<Proposal>> {
         let mut told = Vec::new();
         for proposal in self.past.audit.proposals.all().await? {
             if self.past.admits_proposal(&proposal).await? {
@@ -70,7 +70,7 @@ impl Proposals {
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is none, or if its pages may not be read; what the wiki says.
-    pub async fn one(&self, id: ProposalId) -> Result<Proposal, Failure> {
+    pub async fn one(&self, id: ProposalId) -> Result<Proposal> {
         let found = self.past.audit.proposals.get(id).await?;
         if self.past.admits_proposal(&found).await? {
             return Ok(found);
@@ -143,7 +143,7 @@ impl Proposals {
         &self,
         record: &EntryBuilder,
         set: &ChangeSet,
-    ) -> Result<Option<ProposalId>, Failure> {
+    ) -> Result<Option<ProposalId>> {
         let changes: Vec<&SetChange> = effective(set).collect();
         let undone: Option<Vec<CallId>> = changes.iter().map(|one| one.undoes).collect();
         let Some(undone) = undone else {
@@ -177,7 +177,7 @@ impl Proposals {
         record: &mut EntryBuilder,
         set: &ChangeSet,
         id: ProposalId,
-    ) -> Result<(), AuditError> {
+    ) -> AuditResult<()> {
         let audit = &self.past.audit;
         let mut changes = effective(set);
         let first = changes.next().ok_or(AuditError::BadProposal)?;
@@ -235,7 +235,7 @@ impl Proposals {
         record: &EntryBuilder,
         old: ProposalId,
         by: ProposalId,
-    ) -> Result<bool, AuditError> {
+    ) -> AuditResult<bool> {
         // Not waiting for somebody who is just deciding it.
         let held = match self.past.audit.proposals.hold(old, Duration::ZERO).await {
             Ok(held) if held.proposal().state == ProposalState::Open => held,
@@ -259,7 +259,7 @@ impl Proposals {
     pub(super) async fn changes_of(
         &self,
         proposal: &Proposal,
-    ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+    ) -> Result<Vec<(ProposedChange, Change)>> {
         let states = |one: &ProposedChange| [one.before, one.after].into_iter().flatten();
         let names = proposal.changes().flat_map(states).collect();
         self.past.hold(names).await?;
@@ -276,7 +276,7 @@ impl Proposals {
         &self,
         one: &ProposedChange,
         key: Option<KeyDigest>,
-    ) -> Result<Change, Failure> {
+    ) -> Result<Change> {
         let [before, after] = self.past.kept([one.before, one.after], key).await?;
         let change = Change::of_states(before, after);
         let change = change.ok_or(AuditError::BadProposal)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::audit::{AuditError, AuditLog, GRACE, Keep, ProposalId};
+use crate::audit::{AuditLog, AuditResult, GRACE, Keep, ProposalId};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
@@ -59,7 +59,7 @@ impl ProposalQuota {
         session: &SessionId,
         id: ProposalId,
         bytes: u64,
-    ) -> Result<bool, AuditError> {
+    ) -> AuditResult<bool> {
         let most = (self.keep().bytes / PARTS).max(LEAST);
         if self.take_up_to(session.owner(), id, bytes, most) {
             return Ok(true);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::change::{Change, Operation, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, SetChange, TurnOf};
 use crate::index::Pattern;
 use crate::page::{
@@ -66,7 +66,7 @@ impl AssetWrite {
     }
 
     /// Checks what can be checked before the wiki is asked.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         match &self.what {
             ToAsset::Upload { bytes, .. } => {
                 check_new_asset_path(&self.path).map_err(|fault| invalid("path", &fault))?;
@@ -104,7 +104,7 @@ impl AssetWrite {
         self.path.folder().holding(name)
     }
 
-    async fn change(&self, call: WriteCall<'_>) -> Result<Change, Failure> {
+    async fn change(&self, call: WriteCall<'_>) -> Result<Change> {
         let wiki = call.wiki();
         let named = self.named(wiki);
         match &self.what {

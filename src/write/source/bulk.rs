@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
 use crate::change::{Change, Edits, NewContent, NewTags, ReplaceAll, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::nearest::nearest;
 use crate::page::{MovedPart, NewPath, PagePlace, PageState, TagPattern, check_content};
@@ -76,7 +76,7 @@ pub enum LinksTo {
 
 impl LinksTo {
     /// The pages that link there, as far as the key may read them.
-    async fn pages(&self, call: WriteCall<'_>) -> Result<Chosen, Failure> {
+    async fn pages(&self, call: WriteCall<'_>) -> Result<Chosen> {
         let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Linking).await?;
         let place = match self {
             Self::Place(place) => place.clone(),
@@ -97,7 +97,7 @@ impl LinksTo {
 
 impl PageSelection {
     /// The ids of the existing pages, in order, each once.
-    async fn found(&self, call: WriteCall<'_>) -> Result<Vec<i64>, Failure> {
+    async fn found(&self, call: WriteCall<'_>) -> Result<Vec<i64>> {
         let mut ids: Vec<i64> = match self {
             Self::Ids(ids) => ids.clone(),
             Self::Listed(query, links_to) => {
@@ -132,7 +132,7 @@ impl PageSelection {
 
 impl Bulk {
     /// The ids of the pages; an error if their number is not the expected one.
-    async fn pages(&self, call: WriteCall<'_>) -> Result<Vec<i64>, Failure> {
+    async fn pages(&self, call: WriteCall<'_>) -> Result<Vec<i64>> {
         let ids = self.which.found(call).await?;
         let is_expected = self
             .expect_pages
@@ -177,7 +177,7 @@ impl Bulk {
 
     /// The same with tags as the wiki has them: a leading `#` of a new tag is dropped, unless the
     /// wiki has such a tag.
-    async fn completed(&self, wiki: &Wiki) -> Result<Self, Failure> {
+    async fn completed(&self, wiki: &Wiki) -> Result<Self> {
         let mut own = self.clone();
         if let Some(given) = own.tags.as_mut().map(NewTags::given_mut) {
             *given = wiki.without_hash(std::mem::take(given)).await?;
@@ -229,7 +229,7 @@ impl Bulk {
         &self,
         call: WriteCall<'_>,
         pages: Vec<Result<ToWrite, LeftOut>>,
-    ) -> Result<ChangeSet, Failure> {
+    ) -> Result<ChangeSet> {
         let (mut changes, mut left_out, mut idle) = (Vec::new(), Vec::new(), None);
         let mut denied = Vec::new();
         for page in pages {
@@ -302,7 +302,7 @@ impl Bulk {
 }
 
 /// Reads a page, or says why it is left out: it exists, but not all of it can be read back.
-async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
+async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>> {
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Ok(read)),
         Err(failure) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::change::{Change, Operation, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
     Attached, CommentOf, Locale, PagePath, PageReading, PageState, check_comment, trimmed_comment,
@@ -67,7 +67,7 @@ impl CommentWrite {
         }
     }
 
-    async fn change(&self, call: WriteCall<'_>) -> Result<Change, Failure> {
+    async fn change(&self, call: WriteCall<'_>) -> Result<Change> {
         let wiki = call.wiki();
         let of = |id: Option<i64>| CommentOf {
             id,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::change::{Change, cut, merge};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::Previewed;
 use crate::page::{Date, Field, LineCounts, PageReading, PageState};
 use crate::wiki::{Since, Wiki, WikiError, aside};
@@ -108,7 +108,7 @@ async fn base(
     page: &PageState,
     known: &Date,
     seen: Option<PageRead>,
-) -> Result<Option<PageState>, Failure> {
+) -> Result<Option<PageState>> {
     let unshown = |message| Err(unshown(page, message));
     if known.instant().is_none() {
         return unshown("The page is not the one that you name: its updatedAt is another.");

@@ -1,7 +1,7 @@
 //! Creates a page, new or as a copy of another one.
 
 use crate::change::{Change, ContentFault, Operation, ReplaceAll, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
     Field, PageReading, PageState, PartSelector, SourceFormat, check_content, mend_copied,
@@ -67,7 +67,7 @@ pub struct CopyFields {
 
 impl Copy {
     /// The new page, made from the copied page as it was just read; with a warning about it.
-    fn of(&self, read: PageReading) -> Result<(PageState, Option<Warning>), Failure> {
+    fn of(&self, read: PageReading) -> Result<(PageState, Option<Warning>)> {
         let said = self.said.clone();
         let (mut unread, mut warning) = (Vec::new(), None);
         let content = match (said.content, read.content) {
@@ -120,7 +120,7 @@ impl Copy {
         Ok((page, warning))
     }
 
-    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
+    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet> {
         let read = call.wiki().page_by_id(self.from).await?;
         let from = (read.locale.clone(), read.path.clone());
         let (mut page, warning) = self.of(read)?;

@@ -1,7 +1,7 @@
 //! Deletes a page, for good or to the trash.
 
 use crate::change::{Change, Operation};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, PageState, Trash};
 use crate::wiki::Wiki;
@@ -25,7 +25,7 @@ pub struct Delete {
 
 impl Delete {
     /// The change of the page as it is.
-    fn of(&self, before: PageState, trash: Option<&Trash>) -> Result<Change, Failure> {
+    fn of(&self, before: PageState, trash: Option<&Trash>) -> Result<Change> {
         if self.trash != Some(true) {
             return Ok(Change::delete(before));
         }

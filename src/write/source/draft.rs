@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::{Change, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, DraftMark, LeftOut, Mending, SetChange, TurnOf};
 use crate::page::{PagePath, PagePlace, PageState};
 use crate::wiki::{Wiki, WikiError};
@@ -118,7 +118,7 @@ impl ChangeSource for Drafting {
 }
 
 /// The other changes of a draft; an error if one of them takes this change's place.
-fn beside(draft: &Draft, own: &DraftChange) -> Result<Vec<Change>, Failure> {
+fn beside(draft: &Draft, own: &DraftChange) -> Result<Vec<Change>> {
     let is_own = |one: &&DraftChange| match (one.page(), own.page()) {
         (None, None) => one.place() == own.place(),
         (page, own) => page == own,
@@ -152,11 +152,11 @@ pub struct Submit {
 }
 
 impl Submit {
-    async fn draft(&self, call: WriteCall<'_>) -> Result<Draft, Failure> {
+    async fn draft(&self, call: WriteCall<'_>) -> Result<Draft> {
         drafts::load(call.past, &self.owner, &self.draft).await
     }
 
-    async fn set(&self, call: WriteCall<'_>, draft: Draft) -> Result<ChangeSet, Failure> {
+    async fn set(&self, call: WriteCall<'_>, draft: Draft) -> Result<ChangeSet> {
         let mark = DraftMark {
             id: draft.id,
             revision: draft.revision,
@@ -172,7 +172,7 @@ pub(super) async fn set_of(
     call: WriteCall<'_>,
     changes: Vec<DraftChange>,
     keeps_on_failure: bool,
-) -> Result<ChangeSet, Failure> {
+) -> Result<ChangeSet> {
     let mends_links = changes.iter().any(|one| one.updates_links);
     let parted: Vec<NewPart> = changes
         .iter()
@@ -230,7 +230,7 @@ async fn mended(
     call: WriteCall<'_>,
     changes: Vec<Change>,
     (mends_links, parted): (bool, &[NewPart]),
-) -> Result<(Vec<SetChange>, Option<Mending>, Option<Warning>), Failure> {
+) -> Result<(Vec<SetChange>, Option<Mending>, Option<Warning>)> {
     let is_split = mending::takes_headings(&changes, parted);
     if mends_links || (is_split && call.index.is_on()) {
         let (changes, links) = mending::with_links(call, changes, parted).await?;
@@ -271,7 +271,7 @@ enum Fitting {
     Done(Box<PageState>),
 }
 
-async fn fitting(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+async fn fitting(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting> {
     let path = one.place().or_else(|| one.left()).map(|place| place.1);
     let page = one.page();
     let held = held_against(call, one).await;
@@ -287,7 +287,7 @@ fn change_of(one: DraftChange) -> Option<Change> {
     Some(change.with_loss_of(one.lost))
 }
 
-async fn held_against(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+async fn held_against(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting> {
     let change = change_of(one).ok_or_else(|| Failure::from(AuditError::BadDraft))?;
     values::check(&change, None)?;
     let wiki = call.wiki();
@@ -326,12 +326,12 @@ async fn held_against(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, 
 }
 
 /// True if the page does not exist.
-fn is_gone(read: &Result<ToWrite, Failure>) -> bool {
+fn is_gone(read: &Result<ToWrite>) -> bool {
     matches!(read, Err(failure) if failure.code == Code::PageNotFound)
 }
 
 /// The page that a create shall make, if exactly that page exists.
-async fn made_already(wiki: &Wiki, change: &Change) -> Result<Option<PageState>, Failure> {
+async fn made_already(wiki: &Wiki, change: &Change) -> Result<Option<PageState>> {
     let Some(after) = change.after() else {
         return Ok(None);
     };

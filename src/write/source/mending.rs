@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LinkLeft, Mending, SetChange};
 use crate::page::{
     LeftLink, LinkedSite, Moves, PagePlace, PageState, PartPage, SourceFormat, mend_links,
@@ -39,7 +39,7 @@ pub(super) async fn with_links(
     call: WriteCall<'_>,
     asked: Vec<Change>,
     parted: &[NewPart],
-) -> Result<(Vec<SetChange>, Mending), Failure> {
+) -> Result<(Vec<SetChange>, Mending)> {
     let moves = with_headings(moves(asked.iter()), &asked, parted);
     with_moves(call, asked, moves).await
 }
@@ -49,7 +49,7 @@ pub(super) async fn with_moves(
     call: WriteCall<'_>,
     asked: Vec<Change>,
     moves: Moves,
-) -> Result<(Vec<SetChange>, Mending), Failure> {
+) -> Result<(Vec<SetChange>, Mending)> {
     let of_new = of_new(&moves, asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
     let (pages, mut mending) = linking(call, moves.clone(), &own).await?;
@@ -209,7 +209,7 @@ async fn linking(
     call: WriteCall<'_>,
     moves: Moves,
     own: &HashSet<i64>,
-) -> Result<(BTreeMap<i64, PagePlace>, Mending), Failure> {
+) -> Result<(BTreeMap<i64, PagePlace>, Mending)> {
     let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Mending).await?;
     let formats: HashMap<i64, SourceFormat> = known
         .pages
@@ -279,7 +279,7 @@ async fn linker(
     (id, place): (i64, PagePlace),
     moves: &Moves,
     site: &LinkedSite,
-) -> Result<(Option<(Change, usize)>, Vec<LinkLeft>), Failure> {
+) -> Result<(Option<(Change, usize)>, Vec<LinkLeft>)> {
     let stays = |place: PagePlace, why| {
         let left = LinkLeft {
             id,

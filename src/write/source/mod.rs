@@ -28,7 +28,7 @@ use futures_util::future::BoxFuture;
 
 use crate::audit::{CallId, Draft, HeldProposal, ProposalId};
 use crate::change::{Change, Warning, merge_pages};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Policy, SessionId, TurnOf};
 use crate::index::ContentIndex;
 use crate::page::PageState;
@@ -230,7 +230,7 @@ impl<'a> WriteCall<'a> {
     }
 
     /// The base of a change of this page, if that is not the page as it is.
-    async fn base(self, page: &PageState) -> Result<Option<PageState>, Failure> {
+    async fn base(self, page: &PageState) -> Result<Option<PageState>> {
         let Some(id) = page.id else { return Ok(None) };
         match self.under {
             Under::Wiki | Under::Held(_) => Ok(None),
@@ -302,7 +302,7 @@ impl ComparedSet {
 pub(super) type Made = Result<ComparedSet, Stopped>;
 
 /// True if a call asks for a set that was shown.
-type Agreed = Result<bool, Failure>;
+type Agreed = Result<bool>;
 
 /// The same for a call that makes its set by itself: it has to be the shown one.
 fn is_shown(own: &ChangeSet, shown: &ChangeSet) -> bool {

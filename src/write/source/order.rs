@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{LeftOut, SetChange};
 use crate::page::PagePlace;
 use crate::wiki::Wiki;
@@ -48,7 +48,7 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
 pub(super) async fn in_order(
     wiki: &Wiki,
     changes: Vec<SetChange>,
-) -> Result<(Vec<SetChange>, Vec<LeftOut>), Failure> {
+) -> Result<(Vec<SetChange>, Vec<LeftOut>)> {
     let mut waiting = Vec::new();
     for one in changes {
         let is_taken = new_place::is_taken(wiki, &one.change).await?;

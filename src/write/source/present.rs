@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Attached, PageState};
 use crate::wiki::Wiki;
 
@@ -14,7 +14,7 @@ use crate::write::undo::history::WriteHistory;
 pub(super) const MAY_NOT_WRITE: &str = "this key may not write it";
 
 /// The page of this id, or what undos made of it since it was deleted; `None` if it is gone.
-pub(super) async fn page(past: &WriteHistory, id: i64) -> Result<Option<PageState>, Failure> {
+pub(super) async fn page(past: &WriteHistory, id: i64) -> Result<Option<PageState>> {
     if let Some(page) = by_id(&past.wiki, id).await? {
         return Ok(Some(page));
     }
@@ -27,7 +27,7 @@ pub(super) async fn page(past: &WriteHistory, id: i64) -> Result<Option<PageStat
 }
 
 /// The reason for which a page is left out of a set, where this failure is no reason to give up the set.
-pub(super) fn left_out(failure: Failure) -> Result<&'static str, Failure> {
+pub(super) fn left_out(failure: Failure) -> Result<&'static str> {
     match failure.code {
         Code::FieldUnreadable => Ok("this key cannot read back all of its fields"),
         Code::PermissionDenied => Ok(MAY_NOT_WRITE),
@@ -40,7 +40,7 @@ pub(super) fn left_out(failure: Failure) -> Result<&'static str, Failure> {
 pub(super) async fn in_part(
     past: &WriteHistory,
     id: i64,
-) -> Result<Option<(PageState, PageState)>, Failure> {
+) -> Result<Option<(PageState, PageState)>> {
     let all = past.audit.writes.recreations(false).await?;
     for one in all
         .iter()
@@ -58,7 +58,7 @@ pub(super) async fn in_part(
 }
 
 /// The ids under which undos created a page again, the newest first.
-pub(super) async fn later_ids(past: &WriteHistory, id: i64) -> Result<Vec<i64>, Failure> {
+pub(super) async fn later_ids(past: &WriteHistory, id: i64) -> Result<Vec<i64>> {
     let all = past.audit.writes.recreations(false).await?;
     let pairs: Vec<(i64, i64)> = all
         .iter()
@@ -92,10 +92,7 @@ fn reached(id: i64, pairs: &[(i64, i64)]) -> Vec<i64> {
 
 /// Reads a comment or asset as it is now, or the asset that undos made of it since it was deleted;
 /// `None` if it is gone.
-pub(super) async fn thing(
-    past: &WriteHistory,
-    state: &PageState,
-) -> Result<Option<PageState>, Failure> {
+pub(super) async fn thing(past: &WriteHistory, state: &PageState) -> Result<Option<PageState>> {
     if let Some(found) = target::if_there(&past.wiki, state).await? {
         return Ok(Some(found));
     }
@@ -131,7 +128,7 @@ pub(super) async fn thing(
 }
 
 /// The page of exactly this id; `None` if it is gone.
-pub(super) async fn by_id(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
+pub(super) async fn by_id(wiki: &Wiki, id: i64) -> Result<Option<PageState>> {
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Some(read.page)),
         Err(failure) if failure.code == Code::PageNotFound => Ok(None),

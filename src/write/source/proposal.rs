@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::audit::{Proposal, ProposalId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, SetChange, TurnOf};
 use crate::wiki::Wiki;
 
@@ -56,7 +56,7 @@ impl Apply {
         past: &WriteHistory,
         proposal: &Proposal,
         kept: &set::ProposalChanges,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(expected) = &self.expects else {
             return Ok(());
         };

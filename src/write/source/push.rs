@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::audit::DraftChange;
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::ChangeSet;
 use crate::page::{PagePlace, PageState};
 
@@ -29,7 +29,7 @@ pub struct Push {
 }
 
 impl Push {
-    async fn set(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
+    async fn set(&self, call: WriteCall<'_>) -> Result<ChangeSet> {
         if self.changes.len() > MAX_PAGES {
             let message = format!("A set has at most {MAX_PAGES} changes; nothing was sent.");
             return Err(Failure::new(Code::TooLarge, message));

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use crate::change::{Change, Operation, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::mirror::{BinPage, Mirror, SeenState, no_state};
 use crate::page::{
@@ -41,11 +41,7 @@ impl PageRestore {
     ///
     /// # Errors
     /// If that state is not kept any more.
-    pub async fn of(
-        mirror: &Mirror,
-        page: &BinPage,
-        path: Option<NewPath>,
-    ) -> Result<Self, Failure> {
+    pub async fn of(mirror: &Mirror, page: &BinPage, path: Option<NewPath>) -> Result<Self> {
         let last = page.page.last().ok_or_else(no_state)?;
         Ok(Self {
             state: mirror.state(last).await?,
@@ -60,11 +56,7 @@ impl PageRestore {
         path.is_some_and(|path| *path != self.state.path) && call.index.is_on()
     }
 
-    async fn set(
-        &self,
-        call: WriteCall<'_>,
-        path: Option<&PagePath>,
-    ) -> Result<ChangeSet, Failure> {
+    async fn set(&self, call: WriteCall<'_>, path: Option<&PagePath>) -> Result<ChangeSet> {
         let mends = self.mends(call, path);
         let needed = needed_of(&self.state.unknown);
         if !needed.is_empty() {
@@ -107,7 +99,7 @@ impl PageRestore {
     /// The set of the page's return and of the changes that mend the links to its old place. If another
     /// page stands there now, links lead to that one, and stay; the page's own relative links are mended
     /// all the same.
-    async fn with_links(&self, call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure> {
+    async fn with_links(&self, call: WriteCall<'_>, change: Change) -> Result<ChangeSet> {
         let old = Change::recreate(self.state.clone());
         let is_taken = new_place::is_taken(call.wiki(), &old).await?;
         let change = if is_taken {
@@ -126,7 +118,7 @@ impl PageRestore {
     }
 
     /// The page's return with its own relative links leading where they led from its old place.
-    async fn with_own_links(&self, call: WriteCall<'_>, change: Change) -> Result<Change, Failure> {
+    async fn with_own_links(&self, call: WriteCall<'_>, change: Change) -> Result<Change> {
         let format = self.state.format();
         if !matches!(format, SourceFormat::Markdown | SourceFormat::Html) {
             return Ok(change);

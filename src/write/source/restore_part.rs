@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::change::{Change, Warning};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::mirror::PageThen;
 use crate::page::{Field, PageState};
@@ -27,7 +27,7 @@ pub struct RestorePart {
 }
 
 impl RestorePart {
-    async fn set(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
+    async fn set(&self, call: WriteCall<'_>) -> Result<ChangeSet> {
         let (mut changes, mut left_out) = (Vec::new(), Vec::new());
         let mut pages = self.pages.iter();
         loop {
@@ -67,10 +67,7 @@ fn others(count: usize) -> Option<LeftOut> {
 }
 
 /// The change of one page, or why there is none.
-async fn change(
-    call: WriteCall<'_>,
-    page: &PageThen,
-) -> Result<Result<SetChange, &'static str>, Failure> {
+async fn change(call: WriteCall<'_>, page: &PageThen) -> Result<Result<SetChange, &'static str>> {
     if let Some(hindrance) = page.hindrance {
         return Ok(Err(hindrance));
     }

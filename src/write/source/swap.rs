@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Policy, SetChange};
 use crate::page::{NewPath, PagePath, PagePlace};
 use crate::wiki::{Wiki, WikiError};
@@ -22,7 +22,7 @@ pub(crate) async fn by_temporary_places(
     wiki: &Wiki,
     policy: &Policy,
     set: ChangeSet,
-) -> Result<ChangeSet, Failure> {
+) -> Result<ChangeSet> {
     let waits: Vec<bool> = in_the_way(set.iter().map(|one| &one.change));
     if !waits.contains(&true) && set.iter().all(|one| one.change.aside().is_none()) {
         return Ok(set);
@@ -70,7 +70,7 @@ async fn chosen(
     policy: &Policy,
     change: &Change,
     taken: &HashSet<PagePlace>,
-) -> Result<PagePath, Failure> {
+) -> Result<PagePath> {
     let before = change.before().ok_or_else(|| none(change))?;
     let names = change.aside().cloned().into_iter().chain(names(change));
     for path in names {

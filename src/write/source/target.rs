@@ -1,7 +1,7 @@
 //! Reads the current state of a change's target (page, comment or asset).
 
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Attached, Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -12,7 +12,7 @@ pub(crate) async fn as_now(
     wiki: &Wiki,
     state: &PageState,
     accept_loss: &[Field],
-) -> Result<ToWrite, Failure> {
+) -> Result<ToWrite> {
     let Some(thing) = &state.thing else {
         let id = state.id.ok_or(WikiError::NotFound)?;
         return Box::pin(whole_page::to_write(wiki, id, accept_loss)).await;
@@ -30,7 +30,7 @@ pub(crate) async fn as_now(
 }
 
 /// The same; `None` if it is not there.
-pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<PageState>, Failure> {
+pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<PageState>> {
     match as_now(wiki, state, &[]).await {
         Ok(read) => Ok(Some(read.page)),
         Err(failure) if failure.code == Code::PageNotFound => Ok(None),
@@ -43,7 +43,7 @@ pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<Pa
 ///
 /// # Errors
 /// The failure of reading it, also if another asset has the name that one shall get.
-pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, Failure> {
+pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change> {
     match (change.before(), change.after()) {
         (None, Some(after)) if after.thing.is_some() => {
             let after = Box::pin(wiki.thing_to_add(after.clone())).await?;

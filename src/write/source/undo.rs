@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::audit::{CallHistory, CallId, CallSelector, Client, KeptState, Outcome, Record};
 use crate::change::{Change, Operation, UndoFault, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, SessionId, SetChange, TurnOf};
 use crate::page::{Attached, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
@@ -160,13 +160,13 @@ impl ChangeSource for UndoRequest {
 }
 
 /// Makes the change that takes a write back, from the page as it is now.
-pub(crate) async fn change(past: &WriteHistory, undo: &UndoRequest) -> Result<SetChange, Failure> {
+pub(crate) async fn change(past: &WriteHistory, undo: &UndoRequest) -> Result<SetChange> {
     let story = past.story(&undo.call, undo.owner.as_ref()).await?;
     change_of(past, undo, story).await
 }
 
 /// Checks that a call changed something.
-fn took_effect(story: &CallHistory) -> Result<(), Failure> {
+fn took_effect(story: &CallHistory) -> Result<()> {
     let may_be_sent = story.sent.is_some() || story.is_cut || story.has_unreadable;
     match story.outcome {
         Some(Outcome::Applied | Outcome::PartlyApplied) => Ok(()),
@@ -185,7 +185,7 @@ async fn change_of(
     past: &WriteHistory,
     undo: &UndoRequest,
     story: CallHistory,
-) -> Result<SetChange, Failure> {
+) -> Result<SetChange> {
     if let Some(by) = story.undone_by {
         return Err(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
@@ -232,7 +232,7 @@ async fn as_it_is(
     past: &WriteHistory,
     story: &CallHistory,
     (before, after): (Option<&PageState>, Option<&PageState>),
-) -> Result<(Option<Attached>, Option<PageState>), Failure> {
+) -> Result<(Option<Attached>, Option<PageState>)> {
     let comes_anew = before.is_some() && after.is_none();
     let of_thing = after.or(before).filter(|state| state.thing.is_some());
     let now = match (comes_anew, of_thing, story.id) {
@@ -250,7 +250,7 @@ async fn in_part(
     story: &CallHistory,
     before: Option<&PageState>,
     after: Option<&PageState>,
-) -> Result<Option<(PageState, PageState)>, Failure> {
+) -> Result<Option<(PageState, PageState)>> {
     match (before, after, story.id) {
         (Some(before), None, Some(id)) if before.thing.is_none() => {
             present::in_part(past, id).await
@@ -263,7 +263,7 @@ async fn in_part(
 pub(super) async fn states_around(
     past: &WriteHistory,
     story: &CallHistory,
-) -> Result<(Option<PageState>, Option<PageState>), Failure> {
+) -> Result<(Option<PageState>, Option<PageState>)> {
     let names = names_around(story);
     let [before, promised, found] = past.kept(names, story.key).await?;
     let after = left(story, before.as_ref(), promised, found);
@@ -284,7 +284,7 @@ enum Meant {
     Set(CallId),
 }
 
-async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant, Failure> {
+async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant> {
     let failure = match undone(call, undo).await {
         Ok(story) => {
             let mut sets = story.records.iter().filter_map(|record| record.set);
@@ -308,7 +308,7 @@ async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant, Failure
 }
 
 /// The records of the call that an undo takes back.
-async fn undone(call: WriteCall<'_>, undo: &UndoRequest) -> Result<CallHistory, Failure> {
+async fn undone(call: WriteCall<'_>, undo: &UndoRequest) -> Result<CallHistory> {
     if undo.call.is_last()
         && let Some(story) = own_last(call, undo).await
     {
@@ -368,7 +368,7 @@ fn comes_back(before: &PageState, after: Option<&PageState>) -> bool {
 }
 
 /// The page, at the place to which it shall come back.
-fn at_its_place(before: PageState, undo: &UndoRequest) -> Result<PageState, Failure> {
+fn at_its_place(before: PageState, undo: &UndoRequest) -> Result<PageState> {
     match &undo.path {
         Some(path) => Ok(PageState {
             path: path.clone(),

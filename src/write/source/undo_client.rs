@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::{Change, Operation, UndoFault, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::{Field, PageState};
 
@@ -35,7 +35,7 @@ pub struct UndoClient {
 }
 
 impl UndoClient {
-    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
+    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet> {
         let past = call.past;
         let writes = self.writes(past).await?;
         let (mut changes, mut left_out) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ impl UndoClient {
     }
 
     /// The client's writes that may have left something on the wiki, the newest first.
-    async fn writes(&self, past: &WriteHistory) -> Result<Vec<CallHistory>, Failure> {
+    async fn writes(&self, past: &WriteHistory) -> Result<Vec<CallHistory>> {
         let found = past
             .audit
             .calls
@@ -100,7 +100,7 @@ impl UndoClient {
         &self,
         past: &WriteHistory,
         writes: &[CallHistory],
-    ) -> Result<HashMap<i64, i64>, Failure> {
+    ) -> Result<HashMap<i64, i64>> {
         let mut now = HashMap::new();
         for id in writes.iter().filter_map(|call| call.id) {
             if !now.contains_key(&id)
@@ -118,7 +118,7 @@ impl UndoClient {
         past: &WriteHistory,
         id: i64,
         writes: &[CallHistory],
-    ) -> Result<Result<SetChange, &'static str>, Failure> {
+    ) -> Result<Result<SetChange, &'static str>> {
         if let Some(why) = hindrance(writes) {
             return Ok(Err(why));
         }
@@ -304,7 +304,7 @@ pub(super) fn list(
     changes: Vec<SetChange>,
     left_out: Vec<LeftOut>,
     otherwise: Failure,
-) -> Result<ChangeSet, Failure> {
+) -> Result<ChangeSet> {
     let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
     let set = ChangeSet::list(call.id, changes);
     let set = set.ok_or_else(|| otherwise.detail("leftOut", told))?;

@@ -1,7 +1,7 @@
 //! Changes fields of a page.
 
 use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, Field, PageReading, PageState, PartSelector, part_as_in};
 use crate::wiki::{PageRights, Wiki};
@@ -49,7 +49,7 @@ impl Update {
     ///
     /// # Errors
     /// `INVALID_INPUT` if nothing is asked for, or why the content cannot be changed so.
-    fn of(&self, before: PageState) -> Result<Change, Failure> {
+    fn of(&self, before: PageState) -> Result<Change> {
         let edits = *self.edits.clone().ok_or_else(nothing_asked_for)?;
         let sought = edits
             .section()
@@ -61,7 +61,7 @@ impl Update {
     }
 
     /// The same, completed with the wiki's tags and the named version.
-    async fn completed(&self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
+    async fn completed(&self, wiki: &Wiki, page: &PageState) -> Result<Self> {
         let mut own = self.clone().with_version(wiki, page).await?;
         // A leading `#` of a tag is dropped, unless the wiki has such a tag.
         let tags = own.edits.as_mut().and_then(|edits| edits.tags.as_mut());
@@ -72,7 +72,7 @@ impl Update {
     }
 
     /// The same, with the content of the named version filled in.
-    async fn with_version(self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
+    async fn with_version(self, wiki: &Wiki, page: &PageState) -> Result<Self> {
         let missing = || Failure::new(Code::VersionNotFound, "The page has no such version.");
         let version = match self.former {
             Some(FormerState::Seen(seen)) => *seen,
@@ -279,7 +279,7 @@ async fn code_of(
 }
 
 /// The text of a part of a page as a version has it.
-fn part_of_version(page: &str, version: &str, part: &PartSelector) -> Result<String, Failure> {
+fn part_of_version(page: &str, version: &str, part: &PartSelector) -> Result<String> {
     let found = part_as_in(page, version, part).map_err(|fault| {
         faults::part_failure(fault, Some(part), page)
             .hint("A part that the page lacks comes back as new text: read it with the version, and put it in with sectionMode insertAfter.")
@@ -294,7 +294,7 @@ fn part_of_version(page: &str, version: &str, part: &PartSelector) -> Result<Str
 }
 
 /// The set of a move and of the changes that mend the links to its page.
-async fn list(call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure> {
+async fn list(call: WriteCall<'_>, change: Change) -> Result<ChangeSet> {
     if !change.moves() {
         return Err(needs_move());
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Field, PageReading, PageState};
 use crate::wiki::{Right, Wiki};
 use crate::write::lacking::{Lacking, denied};
@@ -22,11 +22,7 @@ pub(crate) struct ToWrite {
 /// # Errors
 /// `PERMISSION_DENIED` if the key may not write the page, so that nothing need be lost for it;
 /// `FIELD_UNREADABLE` if it may, but cannot read all of it.
-pub(crate) async fn to_write(
-    wiki: &Wiki,
-    id: i64,
-    accept_loss: &[Field],
-) -> Result<ToWrite, Failure> {
+pub(crate) async fn to_write(wiki: &Wiki, id: i64, accept_loss: &[Field]) -> Result<ToWrite> {
     read(wiki, id, accept_loss, Right::WritePages).await
 }
 
@@ -34,17 +30,12 @@ pub(crate) async fn to_write(
 ///
 /// # Errors
 /// As [`to_write`], for want of delete:pages.
-pub(super) async fn to_delete(wiki: &Wiki, id: i64) -> Result<ToWrite, Failure> {
+pub(super) async fn to_delete(wiki: &Wiki, id: i64) -> Result<ToWrite> {
     read(wiki, id, &[], Right::DeletePages).await
 }
 
 /// Reads a page for what needs this right.
-async fn read(
-    wiki: &Wiki,
-    id: i64,
-    accept_loss: &[Field],
-    right: Right,
-) -> Result<ToWrite, Failure> {
+async fn read(wiki: &Wiki, id: i64, accept_loss: &[Field], right: Right) -> Result<ToWrite> {
     let reading = wiki.page_by_id(id).await?;
     let author = reading.author_name.clone();
     let reading = match reading.complete() {
@@ -77,7 +68,7 @@ async fn read(
 /// True if the key lacks a right at a page of which it could not read everything. The layer of
 /// those who may write it alone names the author: without an author, the wiki refused that layer,
 /// by the rule that an update goes by.
-async fn lacks(wiki: &Wiki, reading: &PageReading, right: Right) -> Result<bool, Failure> {
+async fn lacks(wiki: &Wiki, reading: &PageReading, right: Right) -> Result<bool> {
     if right == Right::WritePages {
         return Ok(reading.author_name.is_none());
     }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 mod back;
 mod ending;
 
-use crate::audit::{AuditError, CallId, HeldProposal};
+use crate::audit::{AuditResult, CallId, HeldProposal};
 use crate::change::{Change, Operation};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, TurnOf};
 use crate::notice;
 use crate::page::PagePlace;
@@ -49,7 +49,7 @@ pub(crate) async fn in_its_own_task(
     sender: &Arc<Sender>,
     permit: Permit,
     job: WriteJob,
-) -> Result<Result<WriteAnswer, Failure>, Refusal> {
+) -> Result<Result<WriteAnswer>, Refusal> {
     let set = permit.set().clone();
     let permits = permit.split(CallId::new)?;
     let at_first = at_first(&context.wiki, &set, &permits, job.checked.notes);
@@ -79,7 +79,7 @@ pub(crate) async fn in_its_own_task(
 }
 
 /// The answer for a set's present state.
-pub(crate) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAnswer, Failure> {
+pub(crate) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAnswer> {
     let answer = progress.lock().clone();
     match failure_of(&answer) {
         Some(failure) => Err(failure),
@@ -191,7 +191,7 @@ impl Run {
         permit: Permit,
         is_aside: bool,
         done: &mut Vec<RollbackStep>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let part = match (is_aside, permit.change().aside()) {
             (true, _) => SentPart::Aside,
             (false, Some(_)) => SentPart::Rest,
@@ -250,7 +250,7 @@ impl Run {
     }
 
     /// Sends one change in its turn, if its page is still as it was shown.
-    async fn one(&self, permit: Permit) -> Result<Applied, Failure> {
+    async fn one(&self, permit: Permit) -> Result<Applied> {
         let mut record = self.record.of_member(permit.set());
         // The turn is given back with this change, so that other writers get theirs.
         let (permit, turn) = match self.in_turn(permit).await {
@@ -273,7 +273,7 @@ impl Run {
     }
 
     /// The turn of one change of the set; released before the next change.
-    async fn turn(&self, turn: TurnOf) -> Result<WriteLock, AuditError> {
+    async fn turn(&self, turn: TurnOf) -> AuditResult<WriteLock> {
         lock::take(&self.context.audit, turn, self.context.patience.queueing).await
     }
 
@@ -283,7 +283,7 @@ impl Run {
         permit: Permit,
         record: &mut EntryBuilder,
         turn: &WriteLock,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<Applied> {
         let (context, change) = (&*self.context, permit.change());
         let knowing = context
             .memory
@@ -298,7 +298,7 @@ impl Run {
         Box::pin(steps.carry_out(permit, record, checked, knowing)).await
     }
 
-    async fn looked_at_again(&self, permit: Permit) -> Result<Permit, Failure> {
+    async fn looked_at_again(&self, permit: Permit) -> Result<Permit> {
         let wiki = &self.context.wiki;
         let change = permit.change();
         let is_aside = permit.upcoming() == Some(Operation::Aside);

@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange};
 use crate::index::ContentIndex;
 use crate::page::{Field, LineCounts, LinkedSite, PagePlace, PageReading};
@@ -199,7 +199,7 @@ impl SetCheck {
 
 /// Checks that each change fits into a request, and that the key may make it, if that is to be
 /// asked; with warnings.
-async fn rights_of(wiki: &Wiki, set: &ChangeSet, asks: bool) -> Result<RightsCheck, Failure> {
+async fn rights_of(wiki: &Wiki, set: &ChangeSet, asks: bool) -> Result<RightsCheck> {
     for one in set.iter() {
         aside(one.change.bytes(), || Wiki::check_size(&one.change))?;
     }
@@ -226,7 +226,7 @@ async fn places(
     change: &Change,
     freed: &mut HashSet<PagePlace>,
     beside: &DraftContext,
-) -> Result<Vec<Warning>, Failure> {
+) -> Result<Vec<Warning>> {
     let mut found = Vec::new();
     if change
         .place_taken()

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::audit::{AuditError, AuditLog, HeldLease};
+use crate::audit::{AuditLog, AuditResult, HeldLease};
 use crate::gates::TurnOf;
 
 /// While this is held, other writes that could interfere wait.
@@ -16,7 +16,7 @@ pub(crate) async fn take(
     audit: &AuditLog,
     turn: TurnOf,
     longest: Duration,
-) -> Result<WriteLock, AuditError> {
+) -> AuditResult<WriteLock> {
     let began = Instant::now();
     let mut lock = WriteLock::default();
     if let Some(id) = turn.page {

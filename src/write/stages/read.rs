@@ -1,6 +1,6 @@
 //! Makes the changes of a write from the pages as they are now.
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Result};
 use crate::gates::ChangeSet;
 use crate::page::Note;
 
@@ -50,7 +50,7 @@ pub(crate) async fn changes(
 
 /// A call that confirms a set may leave out the note. The note that was shown goes on record, and
 /// no other one may replace it.
-fn is_same_note(said: Option<&Note>, shown: &ChangeSet) -> Result<(), Failure> {
+fn is_same_note(said: Option<&Note>, shown: &ChangeSet) -> Result<()> {
     if said.is_none() || said == shown.note() {
         Ok(())
     } else {

@@ -3,7 +3,7 @@
 //! [`attempt`] records the next step of the write's permit and returns it. Only such a step can be
 //! sent, and each only once.
 
-use crate::audit::{AuditError, AuditLog, HeldLease};
+use crate::audit::{AuditError, AuditLog, AuditResult, HeldLease};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
@@ -22,7 +22,7 @@ pub(super) async fn attempt(
     record: &EntryBuilder,
     permit: &mut Permit,
     leases: &[HeldLease],
-) -> Result<Option<Step>, AuditError> {
+) -> AuditResult<Option<Step>> {
     let Some(kind) = permit.upcoming() else {
         return Ok(None);
     };

@@ -6,7 +6,7 @@ use std::mem;
 use futures_util::{StreamExt as _, stream};
 
 use crate::change::{Change, Warning};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{Attached, Field, PageReading, PageState};
 use crate::wiki::{PageRights, Right, Wiki, WikiError};
@@ -78,7 +78,7 @@ impl RightsCheck {
 ///
 /// # Errors
 /// `PERMISSION_DENIED`, with the missing rights at each place.
-pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<RightsCheck, Failure> {
+pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<RightsCheck> {
     let needs = set.iter().flat_map(|one| {
         let comes_back = may_lack_code(set) && brings_back(one);
         let needs = needs(&one.change, set.is_list()).into_iter();

@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use crate::audit::{AuditError, AuditLog, Client};
+use crate::audit::{AuditLog, AuditResult, Client};
 use crate::change::Warning;
 use crate::gates::{AllowedSet, Cleared, Policy, Refusal, Ruled, WritePolicy, rules};
 use crate::rules::{ChangeFacts, Facts, Then};
@@ -47,7 +47,7 @@ pub(crate) async fn facts(
     policy: &Policy,
     client: &Client,
     changes: &[ChangeFacts],
-) -> Result<Facts, AuditError> {
+) -> AuditResult<Facts> {
     if changes.is_empty() {
         return Ok(Facts::default());
     }

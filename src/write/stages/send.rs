@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 
 use crate::audit::{CallId, HeldProposal, Outcome};
 use crate::change::{Change, Operation, Warning};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{Gate, Permit, Refusal, Step};
 use crate::notice;
 use crate::page::{Attached, Field, PageState};
@@ -55,7 +55,7 @@ pub(crate) async fn in_its_own_task(
     sender: &Arc<Sender>,
     permit: Permit,
     job: WriteJob,
-) -> Result<Result<WriteAnswer, Failure>, Refusal> {
+) -> Result<Result<WriteAnswer>, Refusal> {
     let (own, sender) = (Arc::clone(context), Arc::clone(sender));
     let write = async move {
         let (mut record, lock) = (job.record, job.lock);
@@ -124,7 +124,7 @@ impl<'a> Steps<'a> {
         record: &mut EntryBuilder,
         checked: SetCheck,
         knowing: Option<Knowing>,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<Applied> {
         let (audit, sender) = (&self.past.audit, self.sender);
         let mut notes = checked.notes;
         let mut last: Option<Settled> = None;
@@ -236,7 +236,7 @@ fn may_overwrite(kind: Operation, settled: &Settled) -> Option<&PageState> {
 }
 
 /// The end of a write whose step failed, or the warning that the outcome of a step is not on record.
-fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>, Failure> {
+fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>> {
     match (failure, is_recorded) {
         (Some(failure), true) => Err(failure),
         (Some(failure), false) => Err(failure.detail("outcomeRecorded", false)),

@@ -1,7 +1,7 @@
 //! Shows a set without sending it: as a preview, as nothing to do, or as a merge.
 
 use crate::audit::{AuditLog, HeldProposal, Outcome};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Result};
 use crate::gates::{ChangeSet, Enabled, Gate, Previewed, Previews, Refusal, WritePolicy, paths};
 
 use super::check::diff_of;
@@ -103,7 +103,7 @@ async fn is_applied(
     record: &EntryBuilder,
     set: &ChangeSet,
     held: Option<HeldProposal>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Some(id) = set.proposal() else {
         return Ok(());
     };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use time::OffsetDateTime;
 
 use crate::audit::{CallId, KeptState, PageOnRecord};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 
@@ -71,7 +71,7 @@ impl WriteContext {
         &self,
         since: OffsetDateTime,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> Result<Deletions, Failure> {
+    ) -> Result<Deletions> {
         // Asked before the list, which has every page that these know and that is there.
         let mut seen = self.wiki.pages_seen();
         let indexed = self.index.ids_known().await;
@@ -127,11 +127,7 @@ struct DeletionSearch<'a, W> {
 impl<W: Fn(&Locale, &PagePath) -> bool> DeletionSearch<'_, W> {
     /// Adds pages on record that are not among those found: pages that a write deleted, or pages that
     /// are gone, nobody knows when.
-    async fn add_recorded(
-        &mut self,
-        pages: Vec<PageOnRecord>,
-        are_deleted: bool,
-    ) -> Result<(), Failure> {
+    async fn add_recorded(&mut self, pages: Vec<PageOnRecord>, are_deleted: bool) -> Result<()> {
         let known = self.ids();
         for page in pages {
             let is_own = are_deleted && page.key == Some(self.past.key());
@@ -175,7 +171,7 @@ impl<W: Fn(&Locale, &PagePath) -> bool> DeletionSearch<'_, W> {
     }
 
     /// Adds the pages that this key or its content index saw and that are gone, nobody knows when.
-    async fn add_seen(&mut self, seen: Vec<SeenPage>) -> Result<(), Failure> {
+    async fn add_seen(&mut self, seen: Vec<SeenPage>) -> Result<()> {
         let mut told = HashSet::new();
         for page in seen {
             let has_tags = self.past.wiki.scope().admits_tags(&page.tags);
@@ -198,7 +194,7 @@ impl<W: Fn(&Locale, &PagePath) -> bool> DeletionSearch<'_, W> {
     }
 
     /// Adds a page, unless this key may no more read its place: also if it could once.
-    async fn ask(&mut self, page: Deleted) -> Result<(), Failure> {
+    async fn ask(&mut self, page: Deleted) -> Result<()> {
         self.asked = self.asked.saturating_add(1);
         let may_ask = self.asked <= MOST_ASKED;
         if may_ask && self.past.wiki.may_read(&page.locale, &page.path).await? {
@@ -210,7 +206,7 @@ impl<W: Fn(&Locale, &PagePath) -> bool> DeletionSearch<'_, W> {
 
 impl WriteHistory {
     /// True if a deleted page could be read, by its tags before. If these are unknown, it could not.
-    async fn admits_deleted(&self, before: Option<KeptState>) -> Result<bool, Failure> {
+    async fn admits_deleted(&self, before: Option<KeptState>) -> Result<bool> {
         if !self.wiki.scope().asks_for_tags() {
             return Ok(true);
         }

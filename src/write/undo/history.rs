@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::audit::{
     AuditLog, CallHistory, CallHistoryError, CallId, CallSelector, Client, Proposal, StateOfPage,
 };
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Date, Field, PageReading};
 use crate::wiki::Wiki;
 
@@ -28,11 +28,7 @@ impl WriteHistory {
     ///
     /// # Errors
     /// `NOTHING_TO_UNDO` if there is none, or several begin like that; `AUDIT_UNAVAILABLE`.
-    pub async fn story(
-        &self,
-        call: &CallSelector,
-        owner: Option<&Client>,
-    ) -> Result<CallHistory, Failure> {
+    pub async fn story(&self, call: &CallSelector, owner: Option<&Client>) -> Result<CallHistory> {
         let found = self.audit.calls.story_for(owner, call).await;
         let story = found.map_err(|error| match error {
             CallHistoryError::NotFound => nothing(NOT_ON_RECORD),
@@ -57,7 +53,7 @@ impl WriteHistory {
         &self,
         set: CallId,
         owner: Option<&Client>,
-    ) -> Result<Vec<CallHistory>, Failure> {
+    ) -> Result<Vec<CallHistory>> {
         let mut calls = self.audit.calls.of_set(set).await?;
         if !calls.iter().all(|call| call.is_made_by(owner)) {
             calls.clear();
@@ -70,7 +66,7 @@ impl WriteHistory {
     ///
     /// # Errors
     /// What the wiki says, where its pages have to be looked at.
-    pub async fn admits(&self, story: &CallHistory) -> Result<bool, Failure> {
+    pub async fn admits(&self, story: &CallHistory) -> Result<bool> {
         let scope = self.wiki.scope();
         if scope.is_open() {
             return Ok(true);
@@ -96,7 +92,7 @@ impl WriteHistory {
     }
 
     /// The same for a proposal.
-    pub(crate) async fn admits_proposal(&self, proposal: &Proposal) -> Result<bool, Failure> {
+    pub(crate) async fn admits_proposal(&self, proposal: &Proposal) -> Result<bool> {
         if self.wiki.scope().is_open() {
             return Ok(true);
         }

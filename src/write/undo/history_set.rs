@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::audit::{AuditEvent, CallHistory, CallId, Client, Exclusions, Outcome, Record};
 use crate::change::Operation;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 use crate::view::WriteTarget;
@@ -100,7 +100,7 @@ impl WriteHistory {
         &self,
         id: CallId,
         owner: Option<&Client>,
-    ) -> Result<Option<SetAnswer>, Failure> {
+    ) -> Result<Option<SetAnswer>> {
         let calls = self.calls_of_set(id, owner).await?;
         if calls.is_empty() {
             return Ok(None);
@@ -156,7 +156,7 @@ impl WriteHistory {
     }
 
     /// The outcome of a set without an end: a living server is sending it, or it was cut short.
-    async fn without_end(&self, id: CallId) -> Result<SetOutcome, Failure> {
+    async fn without_end(&self, id: CallId) -> Result<SetOutcome> {
         let open = self.audit.unsettled.left_open(None).await?;
         let is_cut = open.sets.iter().any(|open| open.set == id);
         Ok(if is_cut {

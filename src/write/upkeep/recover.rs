@@ -13,7 +13,9 @@ use futures_util::{StreamExt as _, stream};
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, OnceCell};
 
-use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
+use crate::audit::{
+    AuditError, AuditLog, AuditResult, Keep, KeptState, OpenAttempt, OpenSet, Outcome,
+};
 use crate::change::{Change, Operation, Proof};
 use crate::meter::Counter;
 use crate::page::{Field, PageState};
@@ -114,7 +116,7 @@ impl Recovery {
 
     /// Waits until the open attempts of runs that ended meanwhile are settled, where servers elsewhere share the
     /// store: what one of them had sent may still be under way when its leases are free.
-    pub(crate) async fn ended_meanwhile(&self) -> Result<(), AuditError> {
+    pub(crate) async fn ended_meanwhile(&self) -> AuditResult<()> {
         if !self.audit.store().is_remote() {
             return Ok(());
         }
@@ -145,7 +147,7 @@ impl Recovery {
         }
     }
 
-    async fn recover(&self) -> Result<(), AuditError> {
+    async fn recover(&self) -> AuditResult<()> {
         let days = Some(self.keep.read().days);
         if self.audit.unsettled.left_open(days).await?.is_empty() {
             return Ok(());
@@ -164,7 +166,7 @@ impl Recovery {
     }
 
     /// Records the end of a set whose server ended first.
-    async fn end_set(&self, open: &OpenSet) -> Result<(), AuditError> {
+    async fn end_set(&self, open: &OpenSet) -> AuditResult<()> {
         let call = open.set;
         let sent = history_set::AttemptedChanges::of(self.audit.calls.of_set(call).await?);
         if sent.is_open() {
@@ -248,7 +250,7 @@ impl Recovery {
     }
 
     /// The change, made again from its kept states; `None` if they are lost.
-    async fn change_of(&self, attempt: &OpenAttempt) -> Result<Option<Change>, AuditError> {
+    async fn change_of(&self, attempt: &OpenAttempt) -> AuditResult<Option<Change>> {
         let kept = async |name: Option<KeptState>| match name {
             Some(name) => self.audit.states.get(name).await.map(Some),
             None => Ok(None),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::audit::CallId;
 use crate::change::{Change, cut, merge_pages, short};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Date, PageState};
 use crate::wiki::{Wiki, aside};
 
@@ -18,7 +18,7 @@ use crate::write::source::whole_page::ToWrite;
 use crate::write::undo::history::WriteHistory;
 
 /// Reads the page of a change as it is now; `None` of a change that makes its page.
-pub(crate) async fn read_now(wiki: &Wiki, kept: &Change) -> Option<Result<ToWrite, Failure>> {
+pub(crate) async fn read_now(wiki: &Wiki, kept: &Change) -> Option<Result<ToWrite>> {
     let before = kept.before().filter(|page| page.is_there())?;
     Some(target::as_now(wiki, before, kept.lost()).await)
 }
@@ -29,7 +29,7 @@ pub(crate) async fn held_against(
     past: &WriteHistory,
     undoes: Option<CallId>,
     kept: Change,
-    read: Option<Result<ToWrite, Failure>>,
+    read: Option<Result<ToWrite>>,
 ) -> Result<Change, Stopped> {
     if let Some(call) = undoes {
         let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
@@ -69,7 +69,7 @@ pub(crate) async fn held_against(
 }
 
 /// Checks that the place of a new or moved page is still free.
-pub(crate) async fn is_free(wiki: &Wiki, change: &Change) -> Result<(), Failure> {
+pub(crate) async fn is_free(wiki: &Wiki, change: &Change) -> Result<()> {
     let looked = new_place::look(wiki, change).await;
     looked.map(drop).map_err(gone)
 }

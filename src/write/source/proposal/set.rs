@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::audit::{Exclusions, Proposal, ProposedChange, Record};
 use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LeftOut, LinkLeft, Omission, SetChange};
 use crate::hex;
 use crate::page::{PagePlace, PageState};
@@ -30,7 +30,7 @@ pub(crate) type ProposalChanges = [(ProposedChange, Change)];
 pub(super) async fn kept(
     proposals: &Proposals,
     proposal: &Proposal,
-) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+) -> Result<Vec<(ProposedChange, Change)>> {
     let changes = proposals.changes_of(proposal).await?;
     for (one, change) in &changes {
         values::check(change, one.undoes)?;
@@ -45,7 +45,7 @@ pub(super) async fn made(
     proposal: &Proposal,
     changes: Vec<(ProposedChange, Change)>,
     (merge, leave_out): (bool, &[usize]),
-) -> Result<ChangeSet, Failure> {
+) -> Result<ChangeSet> {
     let wiki = call.wiki();
     let on_record = call.past.audit.proposals.on_record(proposal.id).await?;
     let omission = omission(wiki, &changes, leave_out).await?;
@@ -91,7 +91,7 @@ pub(crate) async fn links_left_without(
     wiki: &Wiki,
     changes: Vec<(ProposedChange, Change)>,
     leave_out: &[usize],
-) -> Result<Vec<LinkLeft>, Failure> {
+) -> Result<Vec<LinkLeft>> {
     let omission = omission(wiki, &changes, leave_out).await?;
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
     let (_, _, links_left) = parted(wiki, changes, out).await?;
@@ -103,7 +103,7 @@ pub(super) async fn omission(
     wiki: &Wiki,
     changes: &ProposalChanges,
     leave_out: &[usize],
-) -> Result<Option<Omission>, Failure> {
+) -> Result<Option<Omission>> {
     let Some(asked) = Exclusions::new(leave_out.to_vec(), changes.len()) else {
         return Ok(None);
     };
@@ -149,7 +149,7 @@ async fn parted(
     wiki: &Wiki,
     changes: Vec<(ProposedChange, Change)>,
     out: &[usize],
-) -> Result<Parted, Failure> {
+) -> Result<Parted> {
     if out.is_empty() {
         return Ok((changes, Vec::new(), Vec::new()));
     }
@@ -255,7 +255,7 @@ fn freed_by(changes: &ProposalChanges) -> HashSet<PagePlace> {
 pub(super) async fn fitting(
     past: &WriteHistory,
     one: &ProposedChange,
-    (kept, read): (Change, Option<Result<ToWrite, Failure>>),
+    (kept, read): (Change, Option<Result<ToWrite>>),
     merge: bool,
     freed: &HashSet<PagePlace>,
 ) -> Result<Change, Stopped> {
@@ -280,7 +280,7 @@ async fn is_done(
     one: &ProposedChange,
     kept: &Change,
     applied: &[Record],
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let is_it = |record: &&Record| {
         record.operation == Some(one.operation)
             && record.before == one.before

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::audit::CallId;
 use crate::change::Change;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::page::{
     Attached, Date, Field, Locale, NewPath, PageState, check_asset, check_comment, check_content,
     check_description, check_editor, check_new_asset_path, check_tag, check_text, check_title,
@@ -12,10 +12,7 @@ use crate::page::{
 
 /// Checks that a call could have asked for the new values. An undo writes old values back; it is
 /// compared with the same undo made again.
-pub(in crate::write::source) fn check(
-    change: &Change,
-    undoes: Option<CallId>,
-) -> Result<(), Failure> {
+pub(in crate::write::source) fn check(change: &Change, undoes: Option<CallId>) -> Result<()> {
     let Some(after) = change.after().filter(|_| undoes.is_none()) else {
         return Ok(());
     };

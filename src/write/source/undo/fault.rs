@@ -2,7 +2,7 @@
 
 use crate::audit::{CallHistory, Record};
 use crate::change::{Change, UndoFault, UndoneWrite, Warning, cut, merge_marked};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Field, PageState, unified_diff};
 use crate::wiki::WikiError;
 
@@ -68,7 +68,7 @@ pub(super) fn maybe_theirs(
     refused: &Record,
     now: Option<&PageState>,
     force: bool,
-) -> Result<Warning, Failure> {
+) -> Result<Warning> {
     let code = refused.code.as_deref().unwrap_or_default();
     if force {
         let message = format!(
@@ -105,7 +105,7 @@ pub(super) async fn said_of(
     story: &CallHistory,
     undone: &UndoneWrite,
     (left, now): (Option<&PageState>, Option<&PageState>),
-) -> Result<Vec<Warning>, Failure> {
+) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
     if undone.is_merged {
         let message = "the text was changed since that write, at other lines; these changes stay.";

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use crate::audit::{CallHistory, CallId, Outcome};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::PagePath;
 
@@ -21,7 +21,7 @@ pub(super) async fn left_of_set(
     past: &WriteHistory,
     undo: &UndoRequest,
     set: CallId,
-) -> Result<Vec<CallHistory>, Failure> {
+) -> Result<Vec<CallHistory>> {
     let calls = past.audit.calls.of_set(set).await?;
     for call in &calls {
         if !past.admits(call).await? {
@@ -59,7 +59,7 @@ pub(super) async fn of_set(
     call: WriteCall<'_>,
     undo: &UndoRequest,
     set: CallId,
-) -> Result<ChangeSet, Failure> {
+) -> Result<ChangeSet> {
     if undo.path.is_some() {
         return Err(stays());
     }
@@ -107,7 +107,7 @@ async fn back(
     call: WriteCall<'_>,
     undo: &UndoRequest,
     story: CallHistory,
-) -> Result<Result<SetChange, LeftOut>, Failure> {
+) -> Result<Result<SetChange, LeftOut>> {
     let (undone, id, path) = (story.call, story.id, story.place());
     match change_of(call.past, undo, story).await {
         Ok(change) if undo.skips => Ok(match hindrance(call.wiki(), &change).await {

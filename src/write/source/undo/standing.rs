@@ -2,7 +2,7 @@
 
 use crate::audit::CallId;
 use crate::change::{Change, UndoFault};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::PageState;
 use crate::wiki::Wiki;
 
@@ -35,7 +35,7 @@ pub(crate) async fn standing(
     past: &WriteHistory,
     call: CallId,
     by: CallId,
-) -> Result<UndoneChangeState, Failure> {
+) -> Result<UndoneChangeState> {
     let story = past.story(&call.into(), None).await?;
     let (before, after) = states_around(past, &story).await?;
     let now = if before.is_some() && after.is_none() {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::{RollbackStep, Run, SentPart, SetEnd};
 use crate::audit::{CallId, Outcome};
 use crate::change::Warning;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::gates::{Gate, Permit, Refusal, TurnOf};
 use crate::write::audit_entry::record_or_log;
 use crate::write::links::new_place;
@@ -47,11 +47,7 @@ impl Run {
     }
 
     /// Takes one change back, on record; returns the call that did, unless its page is halfway.
-    async fn back(
-        &self,
-        done: RollbackStep,
-        halfway: &mut Halfway,
-    ) -> Result<Option<CallId>, Failure> {
+    async fn back(&self, done: RollbackStep, halfway: &mut Halfway) -> Result<Option<CallId>> {
         let (place, part, undone) = (done.place, done.part, done.call);
         let prepared = match (part, halfway.remove(&place)) {
             (SentPart::Aside, Some(permit)) => Box::pin(self.home(permit)).await,
@@ -82,7 +78,7 @@ impl Run {
     }
 
     /// The permit of a change's undo, from its page as it is, in its turn.
-    async fn undo_of(&self, done: RollbackStep) -> Result<(Permit, WriteLock), Failure> {
+    async fn undo_of(&self, done: RollbackStep) -> Result<(Permit, WriteLock)> {
         let context = &*self.context;
         if context.house.tasks.is_closed() && done.part == SentPart::Whole {
             return Err(send::is_ending());
@@ -105,7 +101,7 @@ impl Run {
     }
 
     /// The permit of an undo whose page is halfway, in its turn.
-    async fn home(&self, permit: Permit) -> Result<(Permit, WriteLock), Failure> {
+    async fn home(&self, permit: Permit) -> Result<(Permit, WriteLock)> {
         let turn = self.turn(permit.set().turn()).await?;
         Ok((self.looked_at_again(permit).await?, turn))
     }
