@@ -14,6 +14,7 @@ use crate::page::{
 
 /// A planned write: a page before, a page after, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
 pub struct Change {
     states: States,
     /// Fields whose old values could not be read and which are empty afterwards.
@@ -45,7 +46,6 @@ impl Change {
     }
 
     /// The same move by a temporary place, a path in the page's old locale; `None` moves it directly.
-    #[must_use]
     pub fn by_way_of(self, aside: Option<PagePath>) -> Self {
         let aside = aside.filter(|_| self.moves());
         Self { aside, ..self }
@@ -68,7 +68,6 @@ impl Change {
 
     /// The same move, after which the page is written once more even if nothing else changes: the
     /// wiki renders a page where it is written, and a move renders nothing (W49).
-    #[must_use]
     pub fn rendered_anew(self, renders_anew: bool) -> Self {
         let renders_anew = renders_anew && self.moves();
         Self {
@@ -83,7 +82,6 @@ impl Change {
     }
 
     /// The same change, with fields whose old values could not be read and will be empty.
-    #[must_use]
     pub fn with_loss_of(mut self, lost: Vec<Field>) -> Self {
         if let States::Update { after, .. } = &mut self.states {
             // The values that the update writes there are known.
@@ -93,7 +91,6 @@ impl Change {
     }
 
     /// The same change without fields that it should restore to unknown values.
-    #[must_use]
     pub fn without(self, left_alone: Vec<Field>) -> Self {
         Self { left_alone, ..self }
     }
@@ -169,7 +166,6 @@ impl Change {
     }
 
     /// The same change with another page after it.
-    #[must_use]
     pub fn with_after(self, after: PageState) -> Self {
         let states = match self.states {
             States::Create { .. } => States::Create { after },
@@ -180,7 +176,6 @@ impl Change {
     }
 
     /// The same change of the page as it was just read.
-    #[must_use]
     pub fn on(self, before: PageState) -> Self {
         let states = match self.states {
             States::Create { after } => States::Create { after },

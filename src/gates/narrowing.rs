@@ -28,7 +28,6 @@ impl Policy {
     ///
     /// A person's yes takes the place of a preview's token, never of the operator's static
     /// token: a client that needs both can confirm nothing, so its writes end as previews.
-    #[must_use]
     pub fn narrowed_by(&self, narrowing: &ClientLimits) -> Self {
         let mut policy = self.clone();
         if let Some(limit) = narrowing.person {
@@ -72,7 +71,6 @@ impl Policy {
 
     /// The policy for a reviewer: a yes on the review page confirms a write. A dry run stays one for
     /// those who may not apply in it, and a pause stops them all.
-    #[must_use]
     pub fn for_reviewer(&self, narrowing: &ClientLimits, ends_dry_run: bool) -> Self {
         self.narrowed_by(narrowing)
             .for_authority(Authority::Reviewer { ends_dry_run })

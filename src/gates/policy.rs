@@ -21,6 +21,7 @@ use crate::site::SiteName;
 ///
 /// Only `config` makes another one, from the operator's settings (`tests/it/house/promises.rs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Policy {
     /// The policy for writes.
     pub writes: WritePolicy,
@@ -80,26 +81,22 @@ impl Default for Policy {
 impl Policy {
     /// The policy for the operator's own decision, which replaces the confirmation of every level
     /// but `off`, ends a dry run and passes a pause. Where it may be written is unchanged.
-    #[must_use]
     pub fn for_operator(self) -> Self {
         self.for_authority(Authority::Operator)
     }
 
     /// The policy for a tool that the operator calls from the command line: as for a client that
     /// cannot ask.
-    #[must_use]
     pub fn for_tool_call(self) -> Self {
         self.for_authority(Authority::ToolCall)
     }
 
     /// The policy for a command that asks nobody.
-    #[must_use]
     pub fn for_unattended(self, passes_pause: bool) -> Self {
         self.for_authority(Authority::Unattended { passes_pause })
     }
 
     /// The policy for a command whose changes are left for people to decide.
-    #[must_use]
     pub fn to_propose(self) -> Self {
         let asked = SetBy::new("--propose", Layer::Flag);
         self.for_unattended(false)
@@ -107,7 +104,6 @@ impl Policy {
     }
 
     /// The policy for a call that leaves its change to people: no level may be passed by that.
-    #[must_use]
     pub fn proposing(self) -> Self {
         self.at_least(WritePolicy::DryRun, SetBy::new("propose", Layer::Call))
     }
@@ -134,14 +130,12 @@ impl Policy {
     }
 
     /// The same policy, stopped by these pauses.
-    #[must_use]
     pub fn paused_by(self, pauses: Pauses) -> Self {
         Self { pauses, ..self }
     }
 
     /// Another policy, which takes this one's place: what pauses this one pauses that, and the
     /// review page stays where it is.
-    #[must_use]
     pub fn continued_as(&self, new: Self) -> Self {
         Self {
             pauses: self.pauses.clone(),
@@ -179,7 +173,6 @@ impl Policy {
     }
 
     /// The policy for a caller that can or cannot ask a person.
-    #[must_use]
     pub fn for_caller(self, can_ask: bool) -> Self {
         let asks_nobody = self.authority.asks_nobody();
         let fallback_set_by = self.fallback_set_by.clone();
@@ -259,7 +252,6 @@ impl Policy {
     }
 
     /// The same policy, with a person's yes in place of a preview's token, as a rule demands.
-    #[must_use]
     pub fn asking(&self, limit: Duration, rule: SetBy) -> Self {
         Self {
             writes: WritePolicy::Person {
@@ -272,7 +264,6 @@ impl Policy {
     }
 
     /// The same policy with another time to think, if a person is asked or waited for.
-    #[must_use]
     pub fn with_thinking(mut self, time: Duration) -> Self {
         if let WritePolicy::Person { limit, .. } | WritePolicy::Review { limit } = &mut self.writes
         {

@@ -6,6 +6,7 @@ use crate::audit::LineHash;
 
 /// The owner of a preview: a stdio process, or an HTTP session bound to its client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[must_use]
 pub struct SessionId {
     name: Arc<str>,
     owner: Arc<str>,
@@ -36,7 +37,6 @@ impl SessionId {
     }
 
     /// The same session, counted with this owner where owners share room.
-    #[must_use]
     pub fn owned_by(self, owner: impl Into<Arc<str>>) -> Self {
         Self {
             owner: owner.into(),
@@ -45,7 +45,6 @@ impl SessionId {
     }
 
     /// The same session, as one of a named client: all its sessions count together.
-    #[must_use]
     pub fn of_client(self, owner: impl Into<Arc<str>>) -> Self {
         Self {
             is_named: true,

@@ -103,6 +103,7 @@ pub struct Mending {
 /// An ordered list of changes with one id, shown, confirmed and put on record as one. A single
 /// write is a set of one, under the id of its call. No set is empty.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[must_use]
 pub struct ChangeSet {
     id: CallId,
     first: Box<SetChange>,
@@ -211,7 +212,6 @@ impl ChangeSet {
     }
 
     /// The same list with other details; a set of one stays as it is.
-    #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut BatchDetails)) -> Self {
         self.list.as_mut().map(set);
         self
@@ -238,7 +238,6 @@ impl ChangeSet {
     }
 
     /// The same set with its changes made again, each from the page as it was just read.
-    #[must_use]
     pub fn with_changes(self, changes: Vec<SetChange>) -> Self {
         match Self::list(self.id, changes) {
             Some(anew) => Self {
@@ -258,13 +257,11 @@ impl ChangeSet {
     }
 
     /// The same set, as the one that applies a proposal.
-    #[must_use]
     pub fn of_proposal(self, proposal: Option<ProposalId>) -> Self {
         Self { proposal, ..self }
     }
 
     /// The same set with a note that says why it is wanted.
-    #[must_use]
     pub fn noted(self, note: Option<Note>) -> Self {
         Self { note, ..self }
     }
@@ -275,27 +272,23 @@ impl ChangeSet {
     }
 
     /// The same set under the id of another call.
-    #[must_use]
     pub fn under(self, id: CallId) -> Self {
         Self { id, ..self }
     }
 
     /// The same set, with its first change made from the page as it was just read.
-    #[must_use]
     pub fn on(mut self, fresh: PageState) -> Self {
         self.first.change = self.first.change.on(fresh);
         self
     }
 
     /// The same set, with something to say of its first change.
-    #[must_use]
     pub fn warned(mut self, warnings: impl IntoIterator<Item = Warning>) -> Self {
         self.first.warnings.extend(warnings);
         self
     }
 
     /// The same set, each change with the warnings of its maker.
-    #[must_use]
     pub fn warned_each(mut self, of: impl Fn(&Change) -> Vec<Warning>) -> Self {
         for one in std::iter::once(&mut *self.first).chain(&mut self.others) {
             one.warnings.extend(of(&one.change));
@@ -304,7 +297,6 @@ impl ChangeSet {
     }
 
     /// The same set, with another first change.
-    #[must_use]
     pub fn with_first(mut self, change: Change) -> Self {
         self.first.change = change;
         self

@@ -110,7 +110,6 @@ pub trait Family: Debug + Send + Sync {
 }
 
 /// A refusal, with a word for its reason.
-#[must_use]
 pub fn denied(message: &str, reason: &str) -> Failure {
     Failure::new(Code::DelegationDenied, message).detail("reason", reason)
 }

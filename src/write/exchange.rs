@@ -77,7 +77,6 @@ impl Exchanged {
 
 impl WriteContext {
     /// The server with which the site's memories are exchanged, if one is set.
-    #[must_use]
     pub fn memory_peer(&self) -> Option<Arc<MemoryPeer>> {
         match self.memory_mode() {
             MemoryMode::Site(peer) => peer,

@@ -76,7 +76,6 @@ pub struct RecallResult {
 
 impl WriteContext {
     /// The sharing mode of memories.
-    #[must_use]
     pub fn memory_mode(&self) -> MemoryMode {
         self.house.memory_mode.read().clone()
     }

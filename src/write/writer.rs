@@ -17,6 +17,7 @@ use super::source::WriteRequest;
 
 /// Writes to one wiki, as far as its operator allows. Only the writer owns a [`Sender`].
 #[derive(Debug)]
+#[must_use]
 pub struct Writer {
     desk: Arc<WriteContext>,
     sender: Arc<Sender>,
@@ -31,14 +32,12 @@ impl Writer {
 
     /// A writer to the same wiki with another key or within other bounds, those of this index: the
     /// same log, policy and approvals, but its own previews and remembered reads.
-    #[must_use]
     pub fn for_key(&self, index: &Arc<ContentIndex>) -> Self {
         let policy = self.desk.policy.clone();
         self.with(self.desk.for_reader(Arc::clone(index), policy))
     }
 
     /// A writer for a reviewer, who decides on what others left open.
-    #[must_use]
     pub fn for_reviewer(
         &self,
         index: &Arc<ContentIndex>,
@@ -51,7 +50,6 @@ impl Writer {
     }
 
     /// The same writer under changed settings, which calls under way do not see.
-    #[must_use]
     pub fn renewed(&self, index: &Arc<ContentIndex>, policy: Policy, gates_changed: bool) -> Self {
         let index = Arc::clone(index);
         self.with(self.desk.renewed(index, policy, gates_changed))

@@ -22,7 +22,6 @@ pub struct Asked {
 
 impl Asked {
     /// A call of a tool.
-    #[must_use]
     pub fn new(tool: impl Into<Cow<'static, str>>, arguments: Map<String, Value>) -> Self {
         Self {
             tool: tool.into(),

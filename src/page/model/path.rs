@@ -22,6 +22,7 @@ pub(in crate::page) const RESERVED: [&str; 9] = [
 /// new page is a [`NewPath`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[must_use]
 pub struct PagePath(String);
 
 impl PagePath {
@@ -46,14 +47,12 @@ impl PagePath {
     }
 
     /// The path of the folder that it lies in; empty at the root.
-    #[must_use]
     pub fn folder(&self) -> Self {
         let folder = self.0.rsplit_once('/').map_or("", |(folder, _)| folder);
         Self(folder.to_owned())
     }
 
     /// The path of something in this folder, whose name is as the wiki has it.
-    #[must_use]
     pub fn holding(&self, name: &str) -> Self {
         if self.0.is_empty() {
             return Self(name.to_owned());

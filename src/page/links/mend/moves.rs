@@ -8,6 +8,7 @@ use crate::page::{Outline, anchors};
 
 /// Pages that move, with their places before and after, and headings that go to new pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Moves {
     pages: HashMap<PagePlace, PagePlace>,
     /// The headings that went, by the place before of the page that had them.
@@ -39,7 +40,6 @@ impl Moves {
     }
 
     /// The same, except for moves from these places.
-    #[must_use]
     pub fn without(&self, places: &HashSet<PagePlace>) -> Self {
         let mut kept = self.clone();
         kept.pages.retain(|from, _| !places.contains(from));
@@ -96,7 +96,6 @@ pub(super) type Homes = HashMap<String, HeadingHome>;
 impl Moves {
     /// The same, with the headings that go from the page at a place to new pages, by its source
     /// before and after.
-    #[must_use]
     pub fn with_headings(
         mut self,
         page: &PagePlace,
