@@ -50,8 +50,7 @@ pub use documents::pause_file::{Pause, PauseInfo, Pauses};
 pub use documents::proposal::{
     LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange, SaidWhenMade,
 };
-pub use documents::proposals::OTHER;
-pub use documents::proposals::{HeldProposal, ProposalOnRecord, ProposalStore};
+pub use documents::proposals::{HeldProposal, OTHER, ProposalOnRecord, ProposalStore};
 pub use documents::states::StateStore;
 pub use entry::changed::ChangeDetails;
 pub use entry::ending::{CallOutcome, OutcomeTone};
@@ -83,8 +82,7 @@ pub use history::stats::{CallStats, LabelCounts};
 pub use history::time_arg::TimeArg;
 pub use history::write_count::{WriteReader, goes_by};
 pub use log::{AuditLog, LogParts, OnRecord};
-pub use purge::GRACE;
-pub use purge::{Keep, Purged};
+pub use purge::{GRACE, Keep, Purged};
 pub use run::clock::ClockBack;
 pub use run::heads::FileHead;
 pub use run::open_attempts::{OpenAttempt, OpenSet, UnfinishedWrites};

@@ -22,8 +22,7 @@ pub use compare::{PageComparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewTags, ReplaceAll};
 pub use merge::{Marked, merge, merge_marked, merge_pages};
 pub use operation::Operation;
-pub use plan::Change;
-pub use plan::is_blank;
+pub use plan::{Change, is_blank};
 pub use proof::{Proof, prove};
 pub use risk::Risk;
 pub use truncate::{

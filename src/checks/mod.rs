@@ -8,5 +8,4 @@ mod command;
 mod run;
 
 pub use command::CheckCommand;
-pub use run::{CheckResult, input, run};
-pub use run::{CheckRun, carry_out, execute, in_turn};
+pub use run::{CheckResult, CheckRun, carry_out, execute, in_turn, input, run};

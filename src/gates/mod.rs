@@ -31,20 +31,17 @@ mod static_token;
 mod stricter;
 mod write_policy;
 
-pub use approvals::{ApprovalScope, StandingApproval};
-pub use approvals::{Approvals, Approved, Approver};
+pub use approvals::{ApprovalScope, Approvals, Approved, Approver, StandingApproval};
 pub use authority::Authority;
 pub use confirm::{Confirmation, ReviewersYes, confirm};
 pub use enabled::{Enabled, enabled, paused};
 pub use grant::{ClientConfirm, Grant, ends_soon};
 pub use narrowing::ClientLimits;
 pub use paths::{AllowedSet, paths};
-pub use permit::MayGoBack;
-pub use permit::{Permit, Step, SureStep};
+pub use permit::{MayGoBack, Permit, Step, SureStep};
 pub use places::WriteScope;
 pub use policy::Policy;
-pub use preview_tokens::{Asked, Previewed};
-pub use preview_tokens::{PreviewStore, Previews, SpentToken};
+pub use preview_tokens::{Asked, PreviewStore, Previewed, Previews, SpentToken};
 pub use refusal::{Gate, Refusal};
 pub use rules::{Cleared, Ruled, rules};
 pub use session::SessionId;
@@ -52,8 +49,6 @@ pub use set::{
     BatchDetails, ChangeSet, DraftDigest, DraftMark, LeftOut, LinkLeft, Mending, Omission,
     SetChange, TurnOf,
 };
-pub use set_by::Layer;
-pub use set_by::SetBy;
+pub use set_by::{Layer, SetBy};
 pub use static_token::StaticToken;
-pub use write_policy::THINKING;
-pub use write_policy::{Fallback, PolicyLevel, WritePolicy};
+pub use write_policy::{Fallback, PolicyLevel, THINKING, WritePolicy};

@@ -42,6 +42,11 @@ impl Refusal {
     pub const fn at(gate: Gate, failure: Failure) -> Self {
         Self { gate, failure }
     }
+
+    /// Makes refusals at a gate.
+    pub fn by(gate: Gate) -> impl Fn(Failure) -> Self {
+        move |failure| Self::at(gate, failure)
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[must_use]
 pub struct SetChange {
     /// The change.
     pub change: Change,
@@ -32,6 +33,16 @@ impl SetChange {
         self.undoes == other.undoes
             && self.also_undoes == other.also_undoes
             && self.change.is_same_write(&other.change)
+    }
+
+    /// The same as the undo of this call, if it is one.
+    pub fn undoing(self, undoes: Option<CallId>) -> Self {
+        Self { undoes, ..self }
+    }
+
+    /// The same with these warnings of its maker.
+    pub fn warned(self, warnings: Vec<Warning>) -> Self {
+        Self { warnings, ..self }
     }
 }
 
@@ -125,12 +136,18 @@ pub struct TurnOf {
 }
 
 impl TurnOf {
+    /// The turn of a write of this page, or of one that makes a page.
+    pub const fn new(page: Option<i64>, rebuilds_tree: bool) -> Self {
+        Self {
+            page,
+            rebuilds_tree,
+        }
+    }
+
     /// The turn of one change.
     pub fn of(change: &Change) -> Self {
-        Self {
-            page: change.before().and_then(|page| page.id),
-            rebuilds_tree: change.rebuilds_tree(),
-        }
+        let page = change.before().and_then(|page| page.id);
+        Self::new(page, change.rebuilds_tree())
     }
 }
 

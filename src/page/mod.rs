@@ -16,8 +16,7 @@ pub mod testing;
 
 pub use css::compare::same_css;
 pub use css::rules::{DroppedRules, StyleSheet, dropped_rules};
-pub use edit::changed_lines::LineCounts;
-pub use edit::changed_lines::{LineDiff, TextLines};
+pub use edit::changed_lines::{LineCounts, LineDiff, TextLines};
 pub use edit::changed_words::{MarkedLine, marked_lines};
 pub use edit::edits::{EditFault, TextReplacement, apply_edits, replace_all, replaced};
 pub use edit::hunk::PatchFault;

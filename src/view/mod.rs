@@ -10,5 +10,4 @@ mod story;
 pub use call::{CallView, FactPart, facts};
 pub use change::{ChangeView, SAMPLES, WriteTarget};
 pub use client::client_name;
-pub use story::whose;
-pub use story::{Story, StoryChange, StoryLine};
+pub use story::{Story, StoryChange, StoryLine, whose};

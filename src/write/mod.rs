@@ -38,8 +38,10 @@ pub use answer::{
     Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetMember, SetOutcome,
     WriteAnswer,
 };
-pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
-pub use caller::{Caller, Extent, SiteDirectory, TaskSlot};
+pub use caller::{
+    AskPerson, Asker, Caller, Extent, HandedOut, Handout, PersonReply, Question, SiteDirectory,
+    TaskSlot,
+};
 pub use context::WriteContext;
 pub use delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
 pub use drafts::Discarded;
@@ -48,15 +50,13 @@ pub use interactive::{AppliedWrite, InteractiveOutcome};
 pub use memories::{RecallResult, RememberResult, ToRecall, ToRemember};
 pub use memory::ReadExtent;
 pub use pending::{Became, PendingSet};
-pub use proposals::MAX_LISTED;
-pub use proposals::{ListedProposal, ListedState, Proposals};
+pub use proposals::{ListedProposal, ListedState, MAX_LISTED, Proposals};
 pub use review::{Review, ReviewWarning, Reviewed};
 pub use shared::Refusals;
-pub use source::no_asset;
 pub use source::{
     Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, FormerState,
     LinksTo, MAX_PAGES, PageRestore, PageSelection, Push, RestorePart, Submit, ToAsset, ToComment,
-    UndoClient, UndoRequest, Update, WriteRequest, unfit_field,
+    UndoClient, UndoRequest, Update, WriteRequest, no_asset, unfit_field,
 };
 pub use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;

@@ -270,8 +270,7 @@ impl<'a> Pipeline<'a> {
             // of each.
             if let Some(id) = self.request.proposal() {
                 let held = context.proposals.hold_open(id).await;
-                let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
-                self.held.proposal = Some(held);
+                self.held.proposal = Some(held.map_err(Refusal::by(Gate::Change))?);
             }
             let longest = context.patience.queueing;
             let lock = lock::take(&context.audit, turn, longest);
@@ -290,9 +289,7 @@ impl<'a> Pipeline<'a> {
         let (context, session) = (self.context, &self.caller.session);
         let fetched = context.fetch_preview(self.caller, token).await;
         let counts = fetched.and_then(|()| context.memory.previews.turn_of(session, token));
-        counts
-            .map(drop)
-            .map_err(|failure| Refusal::at(Gate::Confirm, failure))
+        counts.map(drop).map_err(Refusal::by(Gate::Confirm))
     }
 
     /// Ends a write before anything is sent.
@@ -398,7 +395,7 @@ impl<'a> Pipeline<'a> {
     async fn take(&self, set: &ChangeSet) -> Result<(), Refusal> {
         let is_asked = |one: &&SetChange| !one.change.is_empty() && set.only_mends(one).is_none();
         let taken = self.caller.take(set.iter().filter(is_asked).count()).await;
-        taken.map_err(|failure| Refusal::at(Gate::Rules, failure))
+        taken.map_err(Refusal::by(Gate::Rules))
     }
 }
 

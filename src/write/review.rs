@@ -432,9 +432,7 @@ fn with_said(mut found: Vec<ReviewWarning>, proposal: &Proposal) -> Vec<ReviewWa
 /// The kept changes of a proposal as a set to check; `None` if there are none.
 fn as_set(changes: Vec<(ProposedChange, Change)>) -> Result<Option<ChangeSet>> {
     let call = CallId::new()?;
-    let changes = changes.into_iter().map(|(one, change)| SetChange {
-        undoes: one.undoes,
-        ..SetChange::from(change)
-    });
+    let changes = changes.into_iter();
+    let changes = changes.map(|(one, change)| SetChange::from(change).undoing(one.undoes));
     Ok(ChangeSet::list(call, changes.collect()))
 }

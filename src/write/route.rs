@@ -117,7 +117,7 @@ impl Warrant {
         match self {
             Self::Preview(token) => {
                 let turn = call.memory.previews.turn_of(call.session, token);
-                turn.map_err(|failure| Refusal::at(Gate::Confirm, failure))
+                turn.map_err(Refusal::by(Gate::Confirm))
             }
             Self::Person(approved) => Ok(approved.set().turn()),
             Self::StaticToken | Self::Reviewer(_) => Ok(request.turn(call).await),
@@ -149,8 +149,7 @@ impl Warrant {
             Self::Reviewer(yes) => Confirmation::Reviewer(yes),
             Self::Preview(token) => {
                 let spent = previews.spend(place, session, &token).await;
-                let spent = spent.map_err(|failure| Refusal::at(Gate::Confirm, failure))?;
-                Confirmation::Preview(spent)
+                Confirmation::Preview(spent.map_err(Refusal::by(Gate::Confirm))?)
             }
         })
     }

@@ -16,7 +16,7 @@ const MAX_NAME: usize = 60;
 
 /// The name of a draft, which its owner chooses: 1 to 60 letters, digits, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct DraftName(String);
 
 impl DraftName {
@@ -45,12 +45,6 @@ impl TryFrom<String> for DraftName {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse()
-    }
-}
-
-impl From<DraftName> for String {
-    fn from(name: DraftName) -> Self {
-        name.0
     }
 }
 

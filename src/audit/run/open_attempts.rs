@@ -7,8 +7,7 @@ use time::OffsetDateTime;
 
 use super::super::disk::layout::AuditLayout;
 use super::super::{AuditEntry, AuditEvent, AuditResult, CallId, Outcome, Record, RunId};
-use super::reader::RunReader;
-use super::reader::{RunFile, runs, scan};
+use super::reader::{RunFile, RunReader, runs, scan};
 use super::unsettled::{Unsettled, UnsettledWrites};
 use crate::change::Operation;
 use crate::page::Date;

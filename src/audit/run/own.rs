@@ -8,9 +8,8 @@ use super::super::entry::members::RecordStamp;
 use super::super::{
     AuditEntry, AuditError, AuditEvent, AuditResult, FileHead, LineHash, Record, RunId,
 };
-use super::heads;
 use super::lines::MAX_LINE;
-use super::numbers;
+use super::{heads, numbers};
 use crate::site::SiteName;
 use crate::store::{Durability, HeldLease, RunWriter, Store};
 

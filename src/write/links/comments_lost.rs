@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 
 use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;

@@ -26,8 +26,7 @@ use last::{Last, ProposalSubject};
 use quota::{bytes, no_room};
 
 pub(super) use quota::ProposalQuota;
-pub use standing::MAX_LISTED;
-pub use standing::{ListedProposal, ListedState};
+pub use standing::{ListedProposal, ListedState, MAX_LISTED};
 
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;

@@ -207,11 +207,9 @@ impl ChangeSource for AssetWrite {
 
     async fn made(&self, call: WriteCall<'_>) -> Made {
         self.check()?;
-        let change = SetChange {
-            warnings: self.users(call).await.into_iter().collect(),
-            ..SetChange::from(self.change(call).await?)
-        };
-        let set = ChangeSet::single(call.id, change);
+        let warnings = self.users(call).await.into_iter().collect();
+        let change = SetChange::from(self.change(call).await?);
+        let set = ChangeSet::single(call.id, change.warned(warnings));
         Ok(ComparedSet::of(set, ConflictCheck::None))
     }
 

@@ -134,10 +134,7 @@ impl ChangeSource for CommentWrite {
     }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf {
-            page: Some(self.page),
-            rebuilds_tree: false,
-        }
+        TurnOf::new(Some(self.page), false)
     }
 
     /// The limit of the wiki is told before it is hit.

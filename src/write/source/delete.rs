@@ -71,10 +71,7 @@ impl ChangeSource for Delete {
     }
 
     async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
-        TurnOf {
-            page: Some(self.id),
-            rebuilds_tree: true,
-        }
+        TurnOf::new(Some(self.id), true)
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

@@ -17,11 +17,12 @@ use crate::wiki::{Wiki, WikiError};
 
 use super::mending::NewPart;
 use super::order::in_order_of_need;
+use super::proposal::values;
+use super::whole_page::ToWrite;
 use super::{
     Agreed, CREATES, ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall,
-    WriteRequest, checked, mending,
+    WriteRequest, checked, digest, mending, whole_page,
 };
-use super::{digest, proposal::values, whole_page, whole_page::ToWrite};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::drafts;
 use crate::write::faults::with_difference;

@@ -310,10 +310,7 @@ fn is_shown(own: &ChangeSet, shown: &ChangeSet) -> bool {
 }
 
 /// The turn of a create.
-const CREATES: TurnOf = TurnOf {
-    page: None,
-    rebuilds_tree: true,
-};
+const CREATES: TurnOf = TurnOf::new(None, true);
 
 /// The maker of a set's changes; what it does is said at [`WriteRequest`]. If it says nothing else, it makes
 /// a list, each change of which takes a turn of its own.

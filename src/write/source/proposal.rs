@@ -119,14 +119,7 @@ impl ChangeSource for Apply {
             let freed = HashSet::new();
             let fits = set::fitting(call.past, &one, (kept, read), self.merge, &freed);
             let change = Box::pin(fits).await.map_err(into_failure)?;
-            let undoes = one.undoes;
-            ChangeSet::single(
-                call.id,
-                SetChange {
-                    undoes,
-                    ..change.into()
-                },
-            )
+            ChangeSet::single(call.id, SetChange::from(change).undoing(one.undoes))
         };
         let set = set.of_proposal(Some(self.id));
         Ok(checked(set.noted(proposal.note)))

@@ -193,10 +193,7 @@ impl ChangeSource for PageRestore {
 
     async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
         // In a set, each change takes a turn of its own.
-        TurnOf {
-            page: None,
-            rebuilds_tree: !self.mends(call, self.path.as_ref()),
-        }
+        TurnOf::new(None, !self.mends(call, self.path.as_ref()))
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

@@ -101,10 +101,7 @@ fn told(page: &PageThen, change: Change) -> Result<SetChange, &'static str> {
             (change, stay.into_iter().chain(before).collect())
         }
     };
-    Ok(SetChange {
-        warnings,
-        ..SetChange::from(change)
-    })
+    Ok(SetChange::from(change).warned(warnings))
 }
 
 impl ChangeSource for RestorePart {

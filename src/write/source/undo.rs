@@ -86,10 +86,7 @@ impl ChangeSource for UndoRequest {
     }
 
     async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
-        TurnOf {
-            page: self.page_now(call).await,
-            rebuilds_tree: true,
-        }
+        TurnOf::new(self.page_now(call).await, true)
     }
 
     /// The warning that it takes back the last write and that this is not the session's own.
@@ -220,11 +217,8 @@ async fn change_of(
     // A page whose links were rendered anew where it went is so where it comes back.
     let is_update = |record: &Record| record.step.as_deref() == Some(Operation::Update.as_str());
     let was_written = story.records.iter().any(is_update);
-    Ok(SetChange {
-        undoes: Some(story.call),
-        warnings,
-        ..SetChange::from(change.rendered_anew(was_written))
-    })
+    let change = SetChange::from(change.rendered_anew(was_written));
+    Ok(change.undoing(Some(story.call)).warned(warnings))
 }
 
 /// The comment or asset that a write was of, if not the page itself, and its target as it is now.

@@ -12,9 +12,8 @@ use crate::page::{Field, PageState};
 
 use super::bulk::MAX_PAGES;
 use super::order::in_order;
-use super::present;
 use super::undo::states_around;
-use super::{Agreed, ChangeSource, Made, WriteCall, checked};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, present};
 use crate::write::undo::history::{WriteHistory, nothing};
 
 /// The most writes of one client that are considered.

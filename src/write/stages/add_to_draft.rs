@@ -20,8 +20,7 @@ pub(crate) async fn hold(past: &WriteHistory, drafting: &Drafting) -> Result<Hel
         drafts::admit(&past.wiki, held.draft()).await?;
         Ok::<_, Failure>(held)
     };
-    held.await
-        .map_err(|failure| Refusal::at(Gate::Input, failure))
+    held.await.map_err(Refusal::by(Gate::Input))
 }
 
 /// Puts a change into its draft; on record.

@@ -30,8 +30,7 @@ use crate::write::delegation::Family;
 use crate::write::drafts;
 use crate::write::links::new_place;
 use crate::write::shared::SharedSetAnswer;
-use crate::write::source::conflict;
-use crate::write::source::target;
+use crate::write::source::{conflict, target};
 use crate::write::undo::history_set::INTERRUPTED;
 use ending::{SetEnd, add_new, failure_of};
 use parking_lot::Mutex;
@@ -264,12 +263,10 @@ impl Run {
         let turn = self.turn(permit.set().turn()).await?;
         // The caller may have ended since the change before.
         if let Some(family) = &self.family {
-            let taken = family.take(0).await;
-            taken.map_err(|failure| Refusal::at(Gate::Rules, failure))?;
+            family.take(0).await.map_err(Refusal::by(Gate::Rules))?;
         }
         let permit = self.looked_at_again(permit).await;
-        let permit = permit.map_err(|failure| Refusal::at(Gate::Change, failure))?;
-        Ok((permit, turn))
+        Ok((permit.map_err(Refusal::by(Gate::Change))?, turn))
     }
 
     /// The turn of one change of the set; released before the next change.

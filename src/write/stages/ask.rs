@@ -62,10 +62,7 @@ impl Asking<'_> {
             return Ok(Brought::Nothing);
         };
         let spent = self.context.take_question(self.caller, question, asked);
-        let spent = spent
-            .await
-            .map_err(|failure| Refusal::at(Gate::Record, failure))?;
-        let Some(spent) = spent else {
+        let Some(spent) = spent.await.map_err(Refusal::by(Gate::Record))? else {
             let reply = match reply {
                 PersonReply::TimedOut => PersonReply::TimedOut,
                 _ => PersonReply::NotOurs,
@@ -129,7 +126,7 @@ impl Asking<'_> {
                 let entry = record.approval("asked", None);
                 context.audit.record(entry).await?;
                 let kept = context.keep_question(self.caller, (asked.set, call.clone()), limit);
-                let name = kept.await.map_err(|failure| Refusal::at(Gate::Record, failure))?;
+                let name = kept.await.map_err(Refusal::by(Gate::Record))?;
                 match handout.give(HandedOut { question, name, limit }).await {}
             }
             // A brought answer was already handled in `brought`.

@@ -20,8 +20,7 @@ use crate::wiki::{AllPages, Wiki, aside};
 use super::rights::{self, RightsCheck};
 use crate::write::answer::Notes;
 use crate::write::links::missing_targets::KnownTargets;
-use crate::write::links::new_place;
-use crate::write::links::{comments_lost, linkers};
+use crate::write::links::{comments_lost, linkers, new_place};
 use crate::write::route::{Route, Stop, Warrant};
 use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
@@ -90,9 +89,9 @@ pub(crate) async fn check(
     set: &ChangeSet,
     input: CheckInput,
 ) -> Result<SetCheck, Refusal> {
-    let at_change = |failure| Refusal::at(Gate::Change, failure);
+    let at_change = Refusal::by(Gate::Change);
     let of_rights = rights_of(wiki, set, input.asks_rights).await;
-    let of_rights = of_rights.map_err(at_change)?;
+    let of_rights = of_rights.map_err(&at_change)?;
     let (pages, linked, commented) = asked(wiki, index, policy, set, &input).await;
     let afterwards = pages
         .as_ref()
@@ -115,7 +114,7 @@ pub(crate) async fn check(
         let mut found = lost_by(&one.change);
         found.extend(one.warnings.iter().cloned());
         let placed = places(wiki, &one.change, &mut freed, &input.beside).await;
-        found.extend(placed.map_err(at_change)?);
+        found.extend(placed.map_err(&at_change)?);
         let links = linked.next().unwrap_or_default();
         found.extend(links.warnings);
         found.extend(commented.next().flatten());

@@ -56,7 +56,7 @@ async fn waiting(
         return Ok(None);
     }
     let found = proposals.waiting_undo(record, set).await;
-    let Some(id) = found.map_err(|failure| Refusal::at(Gate::Record, failure))? else {
+    let Some(id) = found.map_err(Refusal::by(Gate::Record))? else {
         return Ok(None);
     };
     proposals.past.audit.record(record.waits(id)).await?;

@@ -21,7 +21,7 @@ pub(crate) async fn keep(
 ) -> Result<Previewed, Refusal> {
     audit.record(record.preview(true)).await?;
     let kept = previews.offer(record.session(), set.clone());
-    kept.map_err(|failure| Refusal::at(Gate::Record, failure))
+    kept.map_err(Refusal::by(Gate::Record))
 }
 
 /// The refusal for changes that could not be made. If they could be merged with what was written
@@ -79,7 +79,7 @@ pub(crate) async fn unchanged(
     };
     audit.record(entry).await?;
     let is_applied = is_applied(proposals, record, set, held).await;
-    is_applied.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+    is_applied.map_err(Refusal::by(Gate::Change))?;
     if set.is_list() {
         drafts::submitted(audit, set.batch().draft).await;
         return Ok(WriteAnswer::Set(Box::new(SetAnswer {

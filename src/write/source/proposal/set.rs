@@ -67,10 +67,7 @@ pub(super) async fn made(
         let read = read_now(wiki, &kept).await;
         let change = Box::pin(fitting(call.past, &one, (kept, read), merge, &freed)).await;
         let change = change.map_err(|outdated| about(into_failure(outdated), &one))?;
-        made.push(SetChange {
-            undoes: one.undoes,
-            ..SetChange::from(change)
-        });
+        made.push(SetChange::from(change).undoing(one.undoes));
     }
     if made.is_empty() {
         let page = idle.ok_or_else(broke_off)?;

@@ -13,8 +13,7 @@ use super::{MOST_NAMED, UndoRequest, change_of, names_around, stays};
 use crate::write::source::WriteCall;
 use crate::write::source::order::in_order;
 use crate::write::stages::rights::hindrance;
-use crate::write::undo::history::WriteHistory;
-use crate::write::undo::history::{NOT_ON_RECORD, nothing};
+use crate::write::undo::history::{NOT_ON_RECORD, WriteHistory, nothing};
 
 /// The applied changes of a set that were not taken back yet, the last first.
 pub(super) async fn left_of_set(
