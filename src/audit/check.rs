@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::disk::blocking::blocking;
 use super::documents::{drafts, proposals};
 use super::run::indexed::remove_if_wrong;
-use super::{Against, AuditError, AuditResult, LogUpkeep, Pause};
+use super::{Against, AuditError, AuditResult, LogUpkeep, Pause, blocking};
 use crate::store::{self, CopyError, CopyFault, LeaseName, StoreCopied, StoreError};
 
 /// The longest wait for a purge that is under way.

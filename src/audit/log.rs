@@ -8,20 +8,13 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
-use super::anchor::sink::Anchoring;
 use super::disk::blocking::{LONGEST_WAIT, blocking};
-use super::disk::layout::AuditLayout;
-use super::documents::drafts::DraftStore;
-use super::documents::notices::NoticeSlot;
-use super::documents::proposals::ProposalStore;
-use super::documents::states::StateStore;
-use super::history::call_reader::CallReader;
-use super::history::write_count::WriteReader;
 use super::run::own::OwnRun;
-use super::run::reader::RunReader;
-use super::run::unsettled::UnsettledWrites;
-use super::upkeep::LogUpkeep;
-use super::{AuditEntry, AuditError, AuditEvent, AuditResult, CallId, FileHead, Pauses};
+use super::{
+    Anchoring, AuditEntry, AuditError, AuditEvent, AuditLayout, AuditResult, CallId, CallReader,
+    DraftStore, FileHead, LogUpkeep, NoticeSlot, Pauses, ProposalStore, RunReader, StateStore,
+    UnsettledWrites, WriteReader,
+};
 use crate::site::SiteName;
 use crate::store::{HeldLease, LeaseName, LeaseQueue, Store, StoreHome};
 

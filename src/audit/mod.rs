@@ -93,3 +93,8 @@ pub use upkeep::LogUpkeep;
 pub use verify::finding::LogFinding;
 pub use verify::health::Health;
 pub use verify::{Against, CheckedRun, LogVerification};
+
+pub(in crate::audit) use disk::blocking::blocking;
+pub(in crate::audit) use disk::layout::AuditLayout;
+pub(in crate::audit) use run::indexed::{IndexedRuns, Subject};
+pub(in crate::audit) use run::reader::{runs, scan};

@@ -30,14 +30,11 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 
 use super::disk::blocking::{LONGEST_WAIT, blocking};
-use super::disk::kept_states;
-use super::disk::layout::AuditLayout;
 use super::documents::proposals;
-use super::run::reader::{RunFile, scan};
 use super::run::{heads, numbers};
 use super::{
-    AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult, CallId, FileHead, KeptState,
-    Proposal, ProposalId, ProposalState,
+    AuditEntry, AuditError, AuditEvent, AuditLayout, AuditLog, AuditResult, CallId, FileHead,
+    KeptState, Proposal, ProposalId, ProposalState, RunFile, kept_states, scan,
 };
 use crate::store::{DocumentKind, Lease, LeaseMode, LeaseName, Listed};
 use survey::LogInventory;

@@ -1,7 +1,6 @@
 //! Checks and copies all that is kept of a wiki: its methods stand beside what they check.
 
-use super::Pauses;
-use super::disk::layout::AuditLayout;
+use super::{AuditLayout, Pauses};
 use crate::store::LeaseQueue;
 
 /// Checks and copies all that is kept of a wiki.

@@ -19,16 +19,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use self::confirmations::Confirmations;
-use super::disk::kept_states;
-use super::disk::layout::AuditLayout;
 use super::entry::chain::{self, ChainBreak, ChainLink, Verified};
 use super::purge::named_by;
 use super::run::clock::{ClockCheck, MOST_CLOCKS};
 use super::run::numbers::{counted, number_of};
-use super::run::reader::{RunFile, runs, scan};
 use super::{
-    AnchorReport, AnchorsRead, AuditError, AuditResult, ClockBack, FileHead, KeptState, LineHash,
-    LogFinding, LogUpkeep, Record,
+    AnchorReport, AnchorsRead, AuditError, AuditLayout, AuditResult, ClockBack, FileHead,
+    KeptState, LineHash, LogFinding, LogUpkeep, Record, RunFile, kept_states, runs, scan,
 };
 
 /// Number of bytes of a run read at once.

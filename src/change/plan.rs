@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::edits::{ContentFault, Edits};
-use super::operation::Operation;
+use super::{ContentFault, Edits, Operation};
 use crate::page::{
     Attached, DiffStyle, Difference, Field, LineCounts, Locale, NewPath, PagePath, PageState,
     unified_diff,

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::operation::Operation;
-use super::plan::Change;
-use super::warning::Warning;
+use super::{Change, Operation, Warning};
 use crate::page::Field;
 use crate::words::words;
 

@@ -1,7 +1,6 @@
 //! Takes a write back: a change like any other, made from kept states.
 
-use super::merge::merge;
-use super::plan::Change;
+use super::{Change, merge};
 use crate::page::{Field, PageState};
 
 /// The reason why a write cannot be undone now.

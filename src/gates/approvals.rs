@@ -2,8 +2,7 @@
 
 mod standing;
 
-use super::session::SessionId;
-use super::set::ChangeSet;
+use super::{ChangeSet, SessionId};
 use crate::audit::{CallId, Client, LineHash};
 use crate::change::Operation;
 use crate::page::Field;

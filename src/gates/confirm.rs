@@ -1,13 +1,9 @@
 //! The gate *confirm*: the last, which makes the permit.
 
-use super::approvals::{ApprovalScope, Approved};
-use super::paths::AllowedSet;
-use super::permit::Permit;
-use super::policy::Policy;
-use super::preview_tokens::SpentToken;
-use super::refusal::{Gate, Refusal};
-use super::rules::Cleared;
-use super::write_policy::WritePolicy;
+use super::{
+    AllowedSet, ApprovalScope, Approved, Cleared, Gate, Permit, Policy, Refusal, SpentToken,
+    WritePolicy,
+};
 use crate::audit::{CallId, ProposalId};
 use crate::error::Code;
 

@@ -3,10 +3,7 @@
 //! It comes before any request to the wiki, and fails closed.
 
 use super::guesses::Missed;
-use super::policy::Policy;
-use super::refusal::{Gate, Refusal};
-use super::session::SessionId;
-use super::write_policy::WritePolicy;
+use super::{Gate, Policy, Refusal, SessionId, WritePolicy};
 use crate::audit::Pause;
 use crate::error::{Code, Failure};
 

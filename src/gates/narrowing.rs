@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use super::authority::Authority;
-use super::policy::Policy;
-use super::set_by::SetBy;
-use super::write_policy::{Fallback, WritePolicy};
+use super::{Authority, Fallback, Policy, SetBy, WritePolicy};
 use crate::page::{Prefix, ReadRule};
 
 /// Limits of one client, on top of the server's own. The default limits nothing.

@@ -1,9 +1,6 @@
 //! The gate *paths*: every place that a change touches lies where it may be written.
 
-use super::enabled::Enabled;
-use super::policy::Policy;
-use super::refusal::{Gate, Refusal};
-use super::set::ChangeSet;
+use super::{ChangeSet, Enabled, Gate, Policy, Refusal};
 
 /// A set all of whose places may be written.
 #[derive(Debug)]

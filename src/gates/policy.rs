@@ -4,11 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::authority::Authority;
-use super::places::WriteScope;
-use super::set_by::{Layer, SetBy};
-use super::static_token::StaticToken;
-use super::write_policy::{Fallback, PolicyLevel, WritePolicy};
+use super::{Authority, Fallback, Layer, PolicyLevel, SetBy, StaticToken, WritePolicy, WriteScope};
 use crate::audit::{KeyDigest, LineHash, Pauses};
 use crate::checks::CheckCommand;
 use crate::error::{Code, Failure};

@@ -8,8 +8,7 @@ use parking_lot::Mutex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::session::SessionId;
-use super::set::{ChangeSet, TurnOf};
+use super::{ChangeSet, SessionId, TurnOf};
 use crate::audit::CallId;
 use crate::error::Result;
 

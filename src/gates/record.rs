@@ -1,7 +1,6 @@
 //! Tells a caller why a call cannot be put on record.
 
-use super::enabled::paused;
-use super::refusal::{Gate, Refusal};
+use super::{Gate, Refusal, paused};
 use crate::audit::AuditError;
 use crate::error::{Code, Failure, sentence};
 

@@ -1,8 +1,6 @@
 //! The gate *rules*: what an operator's rules ask of a set beyond the other gates.
 
-use super::paths::AllowedSet;
-use super::refusal::{Gate, Refusal};
-use super::set::ChangeSet;
+use super::{AllowedSet, ChangeSet, Gate, Refusal};
 use crate::error::{Code, Failure};
 use crate::rules::{Facts, Rule, Then};
 

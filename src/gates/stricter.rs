@@ -1,7 +1,6 @@
 //! Compares two policies: which gates of the one are stricter than those of the other.
 
-use super::policy::Policy;
-use super::write_policy::{PolicyLevel, WritePolicy};
+use super::{Policy, PolicyLevel, WritePolicy};
 use crate::page::Prefix;
 
 impl Policy {

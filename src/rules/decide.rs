@@ -1,8 +1,6 @@
 //! Finds the rules that hold for a set of changes.
 
-use super::book::RuleBook;
-use super::facts::{ChangeFacts, Facts};
-use super::rule::{Rule, RuleCondition};
+use super::{ChangeFacts, Facts, Rule, RuleBook, RuleCondition};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 

@@ -23,7 +23,7 @@ use super::caller::Caller;
 
 /// Builds the audit entries of a call from the facts known so far.
 #[derive(Debug, Clone)]
-pub(super) struct EntryBuilder {
+pub(crate) struct EntryBuilder {
     began: Instant,
     entry: AuditEntry,
     /// The reason for the write: the note that was shown with the change, if it was shown.
@@ -510,7 +510,7 @@ impl EntryBuilder {
 }
 
 /// Puts an entry on record; false if that failed, which the log of the program says.
-pub(super) async fn record_or_log(audit: &AuditLog, entry: AuditEntry, what: &str) -> bool {
+pub(crate) async fn record_or_log(audit: &AuditLog, entry: AuditEntry, what: &str) -> bool {
     let call = entry.call;
     let recorded = audit.record(entry).await;
     if let Err(error) = &recorded {

@@ -18,15 +18,12 @@ use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
 
-use super::answer::SetAnswer;
-use super::audit_entry::{EntryBuilder, record_or_log};
-use super::caller::Caller;
 use super::memory::{ReadExtent, SessionMemory};
-use super::proposals::Proposals;
 use super::shared::{Refusals, WriterShared};
 use super::source::{Under, WriteCall};
-use super::timeouts::Timeouts;
-use super::undo::history::WriteHistory;
+use crate::write::{
+    Caller, EntryBuilder, Proposals, SetAnswer, Timeouts, WriteHistory, record_or_log,
+};
 
 /// The context of a write: one wiki as one key reads it, the record, and the state that outlives a
 /// call.

@@ -10,11 +10,8 @@ use crate::render_budget;
 use crate::view::ChangeView;
 use crate::wiki::Wiki;
 
-use super::audit_entry::EntryBuilder;
-use super::caller::{Caller, Extent};
-use super::context::WriteContext;
 use super::stages::batch_preview::lines_with_room;
-use super::undo::history::WriteHistory;
+use crate::write::{Caller, EntryBuilder, Extent, WriteContext, WriteHistory};
 
 /// The part of a draft to discard.
 #[derive(Debug, Clone, PartialEq, Eq)]

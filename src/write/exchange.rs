@@ -14,9 +14,8 @@ use crate::memory::{
     MemoryMode, MemoryOwner, MemoryPeer, MemoryStates, Timestamp, digest, lines_of, purge,
 };
 
-use super::caller::Caller;
-use super::context::WriteContext;
 use super::memories::{beginning, failure};
+use crate::write::{Caller, WriteContext};
 
 /// The longest time for an exchange.
 const LONGEST: Duration = Duration::from_secs(50);

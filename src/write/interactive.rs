@@ -3,12 +3,10 @@
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure, Result};
 
-use super::answer::{Applied, Preview, SetAnswer, SetOutcome, WriteAnswer};
-use super::caller::Caller;
-use super::route::Brought;
-use super::source::{Apply, WriteRequest};
-use super::stages::propose::WAITS;
-use super::writer::Writer;
+use crate::write::{
+    Applied, Apply, Brought, Caller, Preview, SetAnswer, SetOutcome, WAITS, WriteAnswer,
+    WriteRequest, Writer,
+};
 
 /// The result of a write that was sent.
 #[derive(Debug)]

@@ -15,9 +15,7 @@ use crate::memory::{
 };
 use crate::page::secrets;
 
-use super::audit_entry::EntryBuilder;
-use super::caller::Caller;
-use super::context::WriteContext;
+use crate::write::{Caller, EntryBuilder, WriteContext};
 
 /// The number of memories that an error about a full store names.
 const WEAKEST: usize = 5;

@@ -34,6 +34,15 @@ mod upkeep;
 mod visibility;
 mod writer;
 
+pub(crate) use audit_entry::{EntryBuilder, record_or_log};
+pub(crate) use route::{Brought, Route, Stop, Warrant};
+pub(crate) use source::conflict::{ConflictCheck, Stopped};
+pub(crate) use source::whole_page::ToWrite;
+pub(crate) use stages::check::SetCheck;
+pub(crate) use stages::lock::WriteLock;
+pub(crate) use stages::send::broke_off;
+pub(crate) use stages::verify::expected::Promise;
+
 pub use answer::{
     Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetMember, SetOutcome,
     WriteAnswer,

@@ -13,9 +13,7 @@ use crate::notice::Invitation;
 use crate::notify::ReviewAddress;
 use crate::page::Date;
 
-use super::answer::{Notes, SetAnswer, SetOutcome};
-use super::caller::Caller;
-use super::context::WriteContext;
+use crate::write::{Caller, Notes, SetAnswer, SetOutcome, WriteContext};
 
 /// The most pages of an applied set that are looked at again for the session that asked for it.
 const MOST_KNOWN_AGAIN: usize = 20;

@@ -24,19 +24,17 @@ use crate::gates::{
 use crate::render_budget;
 use crate::wiki::Sender;
 
-use super::answer::{Preview, WriteAnswer};
-use super::audit_entry::EntryBuilder;
-use super::caller::{Asker, Caller, Extent};
-use super::context::WriteContext;
-use super::route::{Brought, Route, Stop, Warrant};
 use super::source::{Under, WriteRequest};
 use super::stages::ask::{Asking, ToAsk};
 use super::stages::check::{CheckInput, SetCheck};
-use super::stages::lock::WriteLock;
 use super::stages::rule::Ruling;
 use super::stages::send::{WriteJob, broke_off};
 use super::stages::{
     add_to_draft, apply, batch_preview, check, lock, propose, read, rule, send, show,
+};
+use crate::write::{
+    Asker, Brought, Caller, EntryBuilder, Extent, Preview, Route, Stop, Warrant, WriteAnswer,
+    WriteContext, WriteLock,
 };
 
 /// The result of a write's stages.

@@ -13,15 +13,13 @@ use crate::rules::Facts;
 use crate::view::ChangeView;
 use crate::wiki::aside;
 
-use super::caller::Extent;
-use super::context::WriteContext;
 use super::source::DraftContext;
-use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
 use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
 use super::stages::batch_preview::{MAX_DIFFS, lines_with_room};
 use super::stages::check::{self, CheckInput};
+use crate::write::{ConflictCheck, Extent, WriteContext};
 
 /// A proposal as shown to a person or an agent.
 #[derive(Debug)]

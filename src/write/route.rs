@@ -8,7 +8,7 @@ use crate::gates::{
 use super::source::{WriteCall, WriteRequest};
 
 /// The confirmation that a caller brought, not yet checked.
-pub(super) enum Brought {
+pub(crate) enum Brought {
     /// Nothing.
     Nothing,
     /// A token, valid or not.
@@ -20,7 +20,7 @@ pub(super) enum Brought {
 }
 
 /// The route of a write. An immediate refusal is an error, not a route.
-pub(super) enum Route {
+pub(crate) enum Route {
     /// It is sent; this confirms it.
     Send(Warrant),
     /// It ends before anything is sent.
@@ -29,7 +29,7 @@ pub(super) enum Route {
 
 /// The end of a write before anything is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// It is shown, with a token that confirms it.
     Preview,
     /// A person is asked first.
@@ -43,7 +43,7 @@ pub(super) enum Stop {
 }
 
 /// The confirmation of a write, before it is used up.
-pub(super) enum Warrant {
+pub(crate) enum Warrant {
     /// The operator's static token, which the gate *enabled* has seen.
     StaticToken,
     /// The token of a preview.

@@ -14,11 +14,10 @@ use crate::memory::{MemoryMode, MemoryStore};
 use crate::meter::Counter;
 use crate::wiki::Wiki;
 
-use super::answer::{SetAnswer, SetOutcome};
 use super::proposals::ProposalQuota;
-use super::timeouts::Timeouts;
 use super::upkeep::purge::Purges;
 use super::upkeep::recover::Recovery;
+use crate::write::{SetAnswer, SetOutcome, Timeouts};
 
 /// State shared by the writers of one server. With the server's own key it settles the open
 /// attempts of earlier runs; it also has the log purged, and waits at the end for all writes.

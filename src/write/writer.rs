@@ -8,12 +8,8 @@ use crate::gates::{ClientLimits, Policy};
 use crate::index::ContentIndex;
 use crate::wiki::Sender;
 
-use super::answer::WriteAnswer;
-use super::caller::Caller;
-use super::context::WriteContext;
 use super::pipeline::Pipeline;
-use super::route::Brought;
-use super::source::WriteRequest;
+use crate::write::{Brought, Caller, WriteAnswer, WriteContext, WriteRequest};
 
 /// Writes to one wiki, as far as its operator allows. Only the writer owns a [`Sender`].
 #[derive(Debug)]

@@ -4,9 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::super::disk::blocking::blocking;
-use super::super::{AuditError, AuditResult};
-use super::sink::Anchoring;
+use super::super::{Anchoring, AuditError, AuditResult, blocking};
 
 /// The shortest time between anchors.
 const APART: Duration = Duration::from_secs(1);

@@ -19,10 +19,9 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::sync::Mutex as Turn;
 
-use super::super::disk::layout::AuditLayout;
 use super::super::entry::members::format_time;
 use super::super::run::heads;
-use super::super::{FileHead, RunId, SigningKey};
+use super::super::{AuditLayout, FileHead, RunId, SigningKey};
 use super::line::NewAnchor;
 use crate::checks::{self, CheckCommand};
 use crate::private_files;

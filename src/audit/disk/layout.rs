@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::super::AuditResult;
-use super::blocking::blocking;
+use super::super::{AuditResult, blocking};
 use crate::hex;
 use crate::store::{MIRROR, Store, StoreError, StoreHome};
 

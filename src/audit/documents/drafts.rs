@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
-use super::super::disk::layout::AuditLayout;
-use super::super::{AuditError, AuditResult, Draft, DraftChange, DraftId, DraftName, DraftOwner};
+use super::super::{
+    AuditError, AuditLayout, AuditResult, Draft, DraftChange, DraftId, DraftName, DraftOwner,
+    blocking,
+};
 use super::draft::VERSION;
 use crate::page::Date;
 use crate::store::{

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::super::{AuditEntry, AuditEvent, Outcome};
-use super::proposals::OTHER;
+use super::super::{AuditEntry, AuditEvent, OTHER, Outcome};
 use crate::notify::{Notifier, NotifyEvent as Notice};
 
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.

@@ -5,12 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::disk::blocking::blocking;
-use super::super::disk::layout::AuditLayout;
 use super::super::run::numbers::number_of;
-use super::super::run::reader::{runs, scan};
 use super::super::{
-    Actor, AuditError, AuditEvent, AuditResult, LogUpkeep, Pause, PauseInfo, Pauses, Record,
+    Actor, AuditError, AuditEvent, AuditLayout, AuditResult, LogUpkeep, Pause, PauseInfo, Pauses,
+    Record, blocking, runs, scan,
 };
 use crate::page::Date;
 use crate::store::{DocumentKind, LeaseName, LeaseQueue};

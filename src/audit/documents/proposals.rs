@@ -3,12 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use super::super::disk::blocking::blocking;
-use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{runs, scan};
 use super::super::{
-    AuditError, AuditEvent, AuditResult, CallId, Exclusions, Outcome, Proposal, ProposalId,
-    ProposalState, Record,
+    AuditError, AuditEvent, AuditLayout, AuditResult, CallId, Exclusions, Outcome, Proposal,
+    ProposalId, ProposalState, Record, blocking, runs, scan,
 };
 use crate::page::Date;
 use crate::store::{DocumentKind, Fence, HeldLease, LeaseMode, LeaseName, LeaseQueue, StoreError};

@@ -13,11 +13,10 @@ use std::str::FromStr;
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, applied_before, read_lines};
-use super::super::run::reader::scan;
 use super::super::{
     AuditError, AuditEvent, AuditResult, CallHistory, CallId, CallReader, Client, Outcome, Record,
+    blocking, scan,
 };
 use super::call_history::{CallRecords, RecordClock, RecordPosition};
 use super::spent_approval::SpendingCalls;

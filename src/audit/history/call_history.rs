@@ -5,8 +5,8 @@ use time::OffsetDateTime;
 use super::super::documents::proposals::is_making;
 use super::super::{
     Actor, AuditEvent, CallId, CallOutcome, Client, KeptState, KeyDigest, Outcome, Record,
+    SpentApproval,
 };
-use super::spent_approval::SpentApproval;
 use super::steps::StepOutcomes;
 use crate::change::Operation;
 use crate::page::PagePath;

@@ -1,8 +1,6 @@
 //! Answers which calls are on record: its methods stand beside what they read.
 
-use super::super::AuditResult;
-use super::super::disk::layout::AuditLayout;
-use super::super::run::indexed::IndexedRuns;
+use super::super::{AuditLayout, AuditResult, IndexedRuns};
 
 /// The calls on record.
 #[derive(Debug, Clone)]

@@ -10,15 +10,14 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
 use super::super::run::indexed::{IndexedRuns, Subject, nanoseconds};
 use super::super::run::parsed::for_each_record;
 use super::super::{
-    AuditEvent, AuditResult, CallFilter, CallHistory, CallHistoryError, CallId, CallStats, Record,
+    AuditEvent, AuditResult, CallFilter, CallHistory, CallHistoryError, CallId, CallReader,
+    CallStats, Record, blocking,
 };
 use super::call::story_of;
 use super::call_history::CallRecords;
-use super::call_reader::CallReader;
 use super::steps::StepOutcomes;
 use super::undo_index::UndoIndex;
 use crate::store::local::line_index::CallRange;

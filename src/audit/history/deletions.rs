@@ -5,10 +5,10 @@ use std::time::SystemTime;
 
 use time::OffsetDateTime;
 
-use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{for_each_line, runs, scan};
 use super::super::{
-    AuditEvent, AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader,
+    AuditEvent, AuditLayout, AuditResult, CallId, KeptState, KeyDigest, Outcome, Record,
+    WriteReader,
 };
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};

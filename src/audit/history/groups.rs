@@ -3,13 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::disk::blocking::blocking;
 use super::super::documents::proposals::{is_making, is_making_of_other};
-use super::super::run::indexed::Subject;
-use super::super::run::reader::{runs, scan};
 use super::super::{
     ApprovalId, AuditEvent, AuditResult, CallFilter, CallHistory, CallId, CallOutcome, CallReader,
-    Exclusions, ProposalId, Record,
+    Exclusions, ProposalId, Record, Subject, blocking, runs, scan,
 };
 use super::spent_approval::SpendingCalls;
 use survey::{GroupSortKey, key, own_group};

@@ -2,9 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{runs, scan};
-use super::super::{AuditEvent, AuditResult, CallId, WriteReader};
+use super::super::{AuditEvent, AuditLayout, AuditResult, CallId, WriteReader, runs, scan};
 use crate::page::Date;
 
 /// The most that the wiki's clock may be ahead of this machine's.

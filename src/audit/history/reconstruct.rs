@@ -1,8 +1,9 @@
 //! Reconstructs the change of a call from the kept states.
 
-use super::super::disk::kept_states;
-use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, AuditResult, CallHistory, KeptState, WriteReader};
+use super::super::{
+    AuditError, AuditEvent, AuditResult, CallHistory, KeptState, WriteReader, kept_states, runs,
+    scan,
+};
 use crate::change::Change;
 
 /// The change of a call, as far as it is still kept.

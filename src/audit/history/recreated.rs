@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{RunFile, runs, scan};
-use super::super::{AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, WriteReader};
+use super::super::{
+    AuditLayout, AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, RunFile, WriteReader,
+    runs, scan,
+};
 use super::call_history::{RecordClock, RecordPosition};
 use crate::change::Operation;
 

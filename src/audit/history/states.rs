@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::super::disk::kept_states;
-use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{runs, scan};
-use super::super::{AuditResult, KeptState, KeyDigest, WriteReader};
+use super::super::{
+    AuditLayout, AuditResult, KeptState, KeyDigest, WriteReader, kept_states, runs, scan,
+};
 use crate::page::{Date, PageState};
 
 /// The most of a page's newest kept states that are searched.

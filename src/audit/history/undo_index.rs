@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::run::indexed::{IndexedRuns, Subject};
-use super::super::{AuditResult, CallId, Outcome};
+use super::super::{AuditResult, CallId, IndexedRuns, Outcome, Subject};
 use super::call_history::{RecordClock, RecordPosition};
 use super::steps::StepOutcomes;
 

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
-use super::super::disk::layout::AuditLayout;
-use super::super::run::reader::{runs, scan};
-use super::super::{AuditEvent, AuditResult, CallId, Client};
+use super::super::{AuditEvent, AuditLayout, AuditResult, CallId, Client, runs, scan};
 
 /// True if a client goes by one of these names; without names, if it has none either.
 pub fn goes_by(client: &Client, names: &[String]) -> bool {

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 use time::macros::format_description;
 use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
-use super::super::disk::kept_states;
-use super::super::disk::layout::AuditLayout;
 use super::super::documents::proposals;
 use super::super::run::reader::{RunFile, for_each_line, runs};
-use super::super::{AuditLog, AuditResult, KeptState, Record, Unreadable};
+use super::super::{
+    AuditLayout, AuditLog, AuditResult, KeptState, Record, Unreadable, kept_states,
+};
 
 /// The age by the clock at which a record proves that its time has passed.
 const PROVEN: Duration = Duration::DAY;

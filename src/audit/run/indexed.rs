@@ -9,13 +9,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use time::OffsetDateTime;
 
-use super::super::disk::blocking::blocking;
-use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::VERSION;
-use super::super::entry::record::Unreadable;
 use super::super::history::call_history::CallRecords;
 use super::super::history::stats::CallLabel;
-use super::super::{ApprovalId, AuditError, AuditResult, CallId, Outcome, Record};
+use super::super::{
+    ApprovalId, AuditError, AuditLayout, AuditResult, CallId, Outcome, Record, Unreadable, blocking,
+};
 use super::reader::{RecordOrigin, RunFile, RunReader, pass_on, runs, scan};
 use crate::store::local::line_index::{
     self, IndexedBatch, IndexedCall, IndexedLine, IndexedRun, LineIndex, LineKey, LinePlace,

@@ -9,8 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{AuditResult, FileHead};
-use super::reader::RunFile;
+use super::super::{AuditResult, FileHead, RunFile};
 use crate::store::Store;
 
 impl FileHead {

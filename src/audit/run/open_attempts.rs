@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use time::OffsetDateTime;
 
-use super::super::disk::layout::AuditLayout;
-use super::super::{AuditEntry, AuditEvent, AuditResult, CallId, Outcome, Record, RunId};
-use super::reader::{RunFile, RunReader, runs, scan};
+use super::super::{
+    AuditEntry, AuditEvent, AuditLayout, AuditResult, CallId, Outcome, Record, RunFile, RunId,
+    RunReader, runs, scan,
+};
 use super::unsettled::{Unsettled, UnsettledWrites};
 use crate::change::Operation;
 use crate::page::Date;

@@ -3,8 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::super::entry::record::Unreadable;
-use super::super::{AuditError, AuditResult, Record};
+use super::super::{AuditError, AuditResult, Record, Unreadable};
 use super::reader::{RunFile, for_each_line};
 
 /// The least bytes of a run that are worth threads.

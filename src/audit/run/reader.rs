@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::super::disk::layout::AuditLayout;
-use super::super::entry::record::Unreadable;
-use super::super::{AuditError, AuditResult, Record};
+use super::super::{AuditError, AuditLayout, AuditResult, Record, Unreadable};
 use super::lines::{LineStatus, next_line};
 use crate::store::{RunStream, Store};
 

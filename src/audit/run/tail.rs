@@ -3,8 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use super::super::{AuditError, AuditResult, Record, Records, Unreadable};
-use super::reader::{RunReader, runs};
+use super::super::{AuditError, AuditResult, Record, Records, RunReader, Unreadable, runs};
 
 /// New records, after the last few existing ones.
 #[derive(Debug)]

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::super::disk::layout::AuditLayout;
-use super::super::{AuditEntry, AuditEvent, CallId};
+use super::super::{AuditEntry, AuditEvent, AuditLayout, CallId};
 use super::own::OwnRun;
 
 /// What of this process is not settled: runs that it gave up, and outcomes that could not be put on record.

@@ -3,11 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::super::disk::layout::AuditLayout;
 use super::super::entry::chain::{self, ChainBreak};
 use super::super::run::open_attempts::open_attempts;
-use super::super::run::reader::runs;
-use super::super::{AuditError, AuditResult, LogUpkeep};
+use super::super::{AuditError, AuditLayout, AuditResult, LogUpkeep, runs};
 use super::CHUNK;
 use crate::store::StoreHealth;
 

@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::plan::Change;
-use super::warning::Warning;
+use super::{Change, Warning};
 use crate::page::{LineCounts, LinkedSite, PageReading};
 
 /// The codes of all checks, and last of what the call's way of saying its change brings, as rules name

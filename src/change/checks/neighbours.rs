@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::super::plan::Change;
 use super::super::warning::{Warning, named, unchecked};
-use super::Surroundings;
+use super::super::{Change, Surroundings};
 use crate::page::{
     Field, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState, escaped,
     has_unchecked_links, links, may_lead_to_page,

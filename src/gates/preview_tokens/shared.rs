@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::session::SessionId;
-use super::super::set::ChangeSet;
+use super::super::{ChangeSet, SessionId};
 use super::token::has_form;
 use super::{Asked, PreviewEntry, Previews};
 use crate::audit::{CallId, LineHash};

@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
-use super::kinds::{HiddenKind, HiddenText};
+use super::super::{HiddenKind, HiddenText, SourceFormat, has_too_many_signs};
 use super::sheet::HidingStyles;
 use super::{asciidoc, elements, markdown};
 use crate::page::markdown::html_block::HtmlBlock;
 use crate::page::model::characters::each;
-use crate::page::{SourceFormat, has_too_many_signs};
 
 /// The most texts that are remembered, by a digest each.
 const MOST: usize = 64;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::state::same_tags;
+use super::super::{Date, Field, InUpdate, Locale, PagePath, PageState, same_css, same_tags};
 use crate::fields::page_fields;
-use crate::page::{Date, Field, InUpdate, Locale, PagePath, PageState, same_css};
 
 macro_rules! make_reading {
     (

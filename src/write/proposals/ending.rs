@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::Proposals;
 use crate::audit::{
     Actor, AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId,
     ProposalState, Record,
@@ -10,7 +9,7 @@ use crate::audit::{
 use crate::error::{Code, Failure, Result};
 use crate::page::escaped;
 use crate::write::audit_entry::{EntryBuilder, now};
-use crate::write::caller::Caller;
+use crate::write::{Caller, Proposals};
 
 /// The most characters of a client's name in a proposal that it withdrew.
 const MAX_NAME: usize = 60;

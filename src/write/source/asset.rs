@@ -13,9 +13,8 @@ use crate::page::{
 use crate::wiki::{Wiki, WikiError, asset_state};
 use crate::words::and_more;
 
-use super::conflict::ConflictCheck;
 use super::{Agreed, CREATES, ChangeSource, ComparedSet, Made, WriteCall, target};
-use crate::write::audit_entry::EntryBuilder;
+use crate::write::{ConflictCheck, EntryBuilder};
 
 /// The most pages that are named as using an asset.
 const MOST_NAMED: usize = 20;

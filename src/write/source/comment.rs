@@ -10,9 +10,8 @@ use crate::page::{
 };
 use crate::wiki::{COMMENT_PAUSE, Wiki, WikiError};
 
-use super::conflict::ConflictCheck;
 use super::{Agreed, ChangeSource, ComparedSet, Made, WriteCall, target};
-use crate::write::audit_entry::EntryBuilder;
+use crate::write::{ConflictCheck, EntryBuilder};
 
 /// A write to the comments of a page.
 #[derive(Debug, Clone)]

@@ -10,8 +10,7 @@ use crate::page::{
 use crate::wiki::Wiki;
 
 use super::{Agreed, CREATES, ChangeSource, Made, WriteCall, checked, is_shown};
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::faults;
+use crate::write::{EntryBuilder, faults};
 
 impl ChangeSource for PageState {
     fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {

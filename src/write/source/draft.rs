@@ -18,16 +18,13 @@ use crate::wiki::{Wiki, WikiError};
 use super::mending::NewPart;
 use super::order::in_order_of_need;
 use super::proposal::values;
-use super::whole_page::ToWrite;
 use super::{
     Agreed, CREATES, ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall,
     WriteRequest, checked, digest, mending, whole_page,
 };
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::drafts;
 use crate::write::faults::with_difference;
 use crate::write::links::linkers::BREAKS;
-use crate::write::stages::send::broke_off;
+use crate::write::{EntryBuilder, ToWrite, broke_off, drafts};
 
 /// The number of pages that are read concurrently.
 const AT_ONCE: usize = 4;

@@ -34,10 +34,8 @@ use crate::index::ContentIndex;
 use crate::page::PageState;
 use crate::wiki::{Wiki, aside};
 
-use super::audit_entry::EntryBuilder;
 use super::memory::SessionMemory;
-use super::proposals::Proposals;
-use super::undo::history::WriteHistory;
+use crate::write::{EntryBuilder, Proposals, WriteHistory};
 use conflict::{ConflictCheck, Stopped};
 
 pub use asset::{AssetWrite, ToAsset};

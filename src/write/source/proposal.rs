@@ -12,9 +12,7 @@ use crate::gates::{ChangeSet, SetChange, TurnOf};
 use crate::wiki::Wiki;
 
 use super::{Agreed, ChangeSource, Made, Under, WriteCall, checked};
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::stages::send::broke_off;
-use crate::write::undo::history::WriteHistory;
+use crate::write::{EntryBuilder, WriteHistory, broke_off};
 
 mod needs;
 pub(crate) mod outdated;

@@ -6,15 +6,13 @@ use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, Field, PageReading, PageState, PartSelector, part_as_in};
 use crate::wiki::{PageRights, Wiki};
 
-use super::whole_page::ToWrite;
 use super::{
     Agreed, ChangeSource, ComparedSet, Made, Stopped, WriteCall, conflict, mending, tags_of,
     whole_page,
 };
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::faults;
 use crate::write::memory::Concerns;
 use crate::write::stages::rights::CODE;
+use crate::write::{EntryBuilder, ToWrite, faults};
 
 /// The changes to a page.
 #[derive(Debug, Clone)]

@@ -5,11 +5,8 @@ use crate::audit::{AuditLog, DraftChange, HeldDraft};
 use crate::error::Failure;
 use crate::gates::{Gate, Refusal};
 
-use crate::write::answer::Joined;
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::drafts;
 use crate::write::source::{Drafting, digest};
-use crate::write::undo::history::WriteHistory;
+use crate::write::{EntryBuilder, Joined, WriteHistory, drafts};
 
 /// Holds the draft that a change shall join.
 pub(crate) async fn hold(past: &WriteHistory, drafting: &Drafting) -> Result<HeldDraft, Refusal> {

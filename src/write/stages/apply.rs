@@ -23,15 +23,14 @@ use super::check::{SetCheck, diff_of};
 use super::lock::{self, WriteLock};
 use super::send::{self, Steps, WriteJob, broke_off};
 use crate::view::WriteTarget;
-use crate::write::answer::{Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer};
-use crate::write::audit_entry::{EntryBuilder, record_or_log};
-use crate::write::context::WriteContext;
-use crate::write::delegation::Family;
-use crate::write::drafts;
 use crate::write::links::new_place;
 use crate::write::shared::SharedSetAnswer;
 use crate::write::source::{conflict, target};
 use crate::write::undo::history_set::INTERRUPTED;
+use crate::write::{
+    Applied, EntryBuilder, Family, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer,
+    WriteContext, drafts, record_or_log,
+};
 use ending::{SetEnd, add_new, failure_of};
 use parking_lot::Mutex;
 

@@ -9,12 +9,11 @@ use crate::audit::{AuditLog, CallId};
 use crate::error::{Code, Failure};
 use crate::gates::{ApprovalScope, Approved, Approver, ChangeSet, Gate, Policy, Refusal, THINKING};
 
-use super::check::SetCheck;
 use super::question;
-use crate::write::audit_entry::{EntryBuilder, record_or_log};
-use crate::write::caller::{Asker, Caller, HandedOut, PersonReply, Question};
-use crate::write::context::WriteContext;
-use crate::write::route::Brought;
+use crate::write::{
+    Asker, Brought, Caller, EntryBuilder, HandedOut, PersonReply, Question, SetCheck, WriteContext,
+    record_or_log,
+};
 
 /// A set that waits for a person's yes, and the results of its checks.
 #[derive(Debug)]

@@ -18,12 +18,10 @@ use crate::rules::{ChangeFacts, RuleBook};
 use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights::{self, RightsCheck};
-use crate::write::answer::Notes;
 use crate::write::links::missing_targets::KnownTargets;
 use crate::write::links::{comments_lost, linkers, new_place};
-use crate::write::route::{Route, Stop, Warrant};
 use crate::write::source::DraftContext;
-use crate::write::source::conflict::ConflictCheck;
+use crate::write::{ConflictCheck, Notes, Route, Stop, Warrant};
 
 /// The time limit for the operator's checks of a set, all together.
 const CHECKING: Duration = Duration::from_mins(1);

@@ -5,10 +5,7 @@ use crate::change::Warning;
 use crate::gates::{ChangeSet, Gate, Refusal};
 use crate::notify::ReviewAddress;
 
-use crate::write::answer::Notes;
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::drafts;
-use crate::write::proposals::Proposals;
+use crate::write::{EntryBuilder, Notes, Proposals, drafts};
 
 /// The warning that a set was left open.
 pub const PROPOSED: &str = "proposed";

@@ -4,10 +4,9 @@ use crate::error::{Code, Result};
 use crate::gates::ChangeSet;
 use crate::page::Note;
 
-use crate::write::route::{Route, Warrant};
-use crate::write::source::conflict::Stopped;
 use crate::write::source::swap::by_temporary_places;
 use crate::write::source::{Made, WriteCall, WriteRequest, mismatch};
+use crate::write::{Route, Stopped, Warrant};
 
 /// Makes the changes that a request asks for. With a confirmation, these are the shown changes, if
 /// the request agrees with them and the pages are still as they were shown.

@@ -16,21 +16,16 @@ use crate::page::{Attached, Field, PageState};
 use crate::trace;
 use crate::wiki::{Sender, Sending, Wiki};
 
-use super::check::SetCheck;
-use super::lock::WriteLock;
 use super::outcome::{failure_of, said_of};
 use super::record;
-use super::verify::expected::Promise;
 use super::verify::history::overwritten;
 use super::verify::{Settled, not_sent, settle};
 use crate::view::{ChangeView, WriteTarget};
-use crate::write::answer::{Applied, Notes, WriteAnswer};
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
-use crate::write::delegation::Family;
 use crate::write::memory::{Knowing, Reads};
-use crate::write::timeouts::Timeouts;
-use crate::write::undo::history::WriteHistory;
+use crate::write::{
+    Applied, EntryBuilder, Family, Notes, Promise, SetCheck, Timeouts, WriteAnswer, WriteContext,
+    WriteHistory, WriteLock,
+};
 
 /// The job of a write, beside its permit.
 pub(crate) struct WriteJob {

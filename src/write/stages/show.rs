@@ -6,11 +6,8 @@ use crate::gates::{ChangeSet, Enabled, Gate, Previewed, Previews, Refusal, Write
 
 use super::check::diff_of;
 use super::send::applied;
-use crate::write::answer::{Notes, SetAnswer, SetOutcome, WriteAnswer};
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::drafts;
-use crate::write::proposals::Proposals;
 use crate::write::source::conflict::{Stopped, with_merged};
+use crate::write::{EntryBuilder, Notes, Proposals, SetAnswer, SetOutcome, WriteAnswer, drafts};
 
 /// Keeps a set under a token of its own, which confirms it; on record.
 pub(crate) async fn keep(

@@ -9,8 +9,7 @@ use crate::error::Result;
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 
-use super::super::context::WriteContext;
-use super::history::WriteHistory;
+use crate::write::{WriteContext, WriteHistory};
 
 /// The number of deletions by other keys that are checked: each takes a request or more to find out
 /// if this key may read the place.

@@ -9,9 +9,8 @@ use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 use crate::view::WriteTarget;
 
-use super::super::answer::{NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome};
 use super::super::source::proposal::set::LEFT_OUT;
-use super::history::WriteHistory;
+use crate::write::{NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, WriteHistory};
 
 /// The word on record if the server ended before all of a set was sent.
 pub(crate) const INTERRUPTED: &str = "interrupted";

@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use time::OffsetDateTime;
 
-use super::{CallVisibility, GroupId};
-use crate::audit::{ApprovalId, CallHistory, CallId, ProposalId};
+use super::super::super::{ApprovalId, CallHistory, CallId, CallVisibility, GroupId, ProposalId};
 
 /// The most groups that are told apart; of more the oldest are only counted.
 const MOST_GROUPS: usize = 100_000;

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::resolve::PagePlace;
+use super::super::super::{Outline, PagePlace, anchors};
 use crate::page::markdown::anchors::folded;
-use crate::page::{Outline, anchors};
 
 /// Pages that move, with their places before and after, and headings that go to new pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

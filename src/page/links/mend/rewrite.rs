@@ -1,9 +1,8 @@
 //! The same link to another place, in the form that it is written in.
 
+use super::super::super::{LinkedSite, Locale, PagePlace, push_coded};
 use super::super::link::PAGE_ENDINGS;
-use super::resolve::{LinkedSite, PagePlace};
 use crate::page::model::locale::is_locale_like;
-use crate::page::{Locale, push_coded};
 
 /// A link's target, taken apart.
 #[derive(Debug, Clone, Copy)]

@@ -11,11 +11,9 @@ use crate::wiki::{Wiki, aside};
 
 use crate::write::faults::with_difference;
 use crate::write::links::new_place;
-use crate::write::source::conflict::Stopped;
 use crate::write::source::target;
 use crate::write::source::undo::{self, UndoRequest};
-use crate::write::source::whole_page::ToWrite;
-use crate::write::undo::history::WriteHistory;
+use crate::write::{Stopped, ToWrite, WriteHistory};
 
 /// Reads the page of a change as it is now; `None` of a change that makes its page.
 pub(crate) async fn read_now(wiki: &Wiki, kept: &Change) -> Option<Result<ToWrite>> {

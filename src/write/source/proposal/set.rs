@@ -14,11 +14,8 @@ use super::needs::{self, Needs};
 use super::outdated::{held_against, into_failure, is_free, read_now};
 use super::{WriteCall, broke_off, values};
 use crate::wiki::Wiki;
-use crate::write::proposals::Proposals;
-use crate::write::source::conflict::Stopped;
 use crate::write::source::digest::{DigestInput, digest};
-use crate::write::source::whole_page::ToWrite;
-use crate::write::undo::history::WriteHistory;
+use crate::write::{Proposals, Stopped, ToWrite, WriteHistory};
 
 /// The reason why a change of a proposed set was not made.
 pub(crate) const LEFT_OUT: &str = "a person left it out";

@@ -9,11 +9,10 @@ use crate::audit::{CallId, Outcome};
 use crate::change::Warning;
 use crate::error::{Failure, Result};
 use crate::gates::{Gate, Permit, Refusal, TurnOf};
-use crate::write::audit_entry::record_or_log;
 use crate::write::links::new_place;
 use crate::write::source::undo::{self, UndoRequest, UndoneChangeState};
-use crate::write::stages::lock::WriteLock;
 use crate::write::stages::send::{self, broke_off};
+use crate::write::{WriteLock, record_or_log};
 
 /// Undos whose pages stand at their temporary places, by the changes that they take back.
 type Halfway = HashMap<usize, Permit>;
