@@ -137,7 +137,7 @@ impl Serialize for Code {
     }
 }
 
-/// What ends in a [`Failure`], unless another error is named.
+/// A result that ends in a [`Failure`], unless another error is named.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// An error for whoever called.

@@ -6,7 +6,7 @@ use super::Pause;
 use crate::store::StoreError;
 use crate::words::counted;
 
-/// What ends in an [`AuditError`].
+/// A result that ends in an [`AuditError`].
 pub type AuditResult<T> = Result<T, AuditError>;
 
 /// An error of writing or reading the audit log.

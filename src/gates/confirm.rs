@@ -1,7 +1,7 @@
 //! The gate *confirm*: the last, which makes the permit.
 
 use super::{
-    AllowedSet, ApprovalScope, Approved, Cleared, Gate, Permit, Policy, Refusal, SpentToken,
+    AllowedSet, ApprovalScope, Approved, Cleared, Gate, Gated, Permit, Policy, Refusal, SpentToken,
     WritePolicy,
 };
 use crate::audit::{CallId, ProposalId};
@@ -65,7 +65,7 @@ impl Confirmation {
 /// `CONFIRM_REQUIRED` if what confirms here is missing, `CONFIRM_MISMATCH` if the preview was of
 /// other changes, `APPROVAL_DENIED` if no person approved these changes, `MUTATIONS_DISABLED` where
 /// no caller can confirm, which ends before this gate.
-pub fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
+pub fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Gated<Permit> {
     let AllowedSet {
         policy,
         set,

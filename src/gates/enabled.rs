@@ -3,7 +3,7 @@
 //! It comes before any request to the wiki, and fails closed.
 
 use super::guesses::Missed;
-use super::{Gate, Policy, Refusal, SessionId, WritePolicy};
+use super::{Gate, Gated, Policy, Refusal, SessionId, WritePolicy};
 use crate::audit::Pause;
 use crate::error::{Code, Failure};
 
@@ -33,7 +33,7 @@ pub fn enabled<'p>(
     policy: &'p Policy,
     session: &SessionId,
     confirm: Option<&str>,
-) -> Result<Enabled<'p>, Refusal> {
+) -> Gated<Enabled<'p>> {
     let opened = |has_token| Ok(Enabled { policy, has_token });
     if matches!(policy.writes, WritePolicy::Off) {
         let off = policy.refuse(Code::MutationsDisabled, "Writes are switched off here.");

@@ -42,7 +42,7 @@ pub use permit::{MayGoBack, Permit, Step, SureStep};
 pub use places::WriteScope;
 pub use policy::Policy;
 pub use preview_tokens::{Asked, PreviewStore, Previewed, Previews, SpentToken};
-pub use refusal::{Gate, Refusal};
+pub use refusal::{Gate, Gated, Refusal};
 pub use rules::{Cleared, Ruled, rules};
 pub use session::SessionId;
 pub use set::{

@@ -1,6 +1,6 @@
 //! The gate *paths*: every place that a change touches lies where it may be written.
 
-use super::{ChangeSet, Enabled, Gate, Policy, Refusal};
+use super::{ChangeSet, Enabled, Gate, Gated, Policy, Refusal};
 
 /// A set all of whose places may be written.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl AllowedSet<'_> {
     clippy::needless_pass_by_value,
     reason = "a proof is used up by the gate it opens"
 )]
-pub fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<AllowedSet<'_>, Refusal> {
+pub fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Gated<AllowedSet<'_>> {
     let Enabled { policy, has_token } = enabled;
     let places = policy.places();
     let fault = set.iter().find_map(|one| places.fault_of(&one.change));

@@ -37,6 +37,9 @@ pub struct Refusal {
     pub failure: Failure,
 }
 
+/// The answer of a gate.
+pub type Gated<T> = Result<T, Refusal>;
+
 impl Refusal {
     /// A refusal at a gate.
     pub const fn at(gate: Gate, failure: Failure) -> Self {

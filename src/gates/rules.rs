@@ -1,6 +1,6 @@
 //! The gate *rules*: what an operator's rules ask of a set beyond the other gates.
 
-use super::{AllowedSet, ChangeSet, Gate, Refusal};
+use super::{AllowedSet, ChangeSet, Gate, Gated, Refusal};
 use crate::error::{Code, Failure};
 use crate::rules::{Facts, Rule, Then};
 
@@ -59,11 +59,7 @@ pub enum Ruled<'p> {
 ///
 /// # Errors
 /// `RULE_DENIED`, with the rule and why it stands.
-pub fn rules<'p>(
-    allowed: AllowedSet<'p>,
-    facts: &Facts,
-    met: Option<Then>,
-) -> Result<Ruled<'p>, Refusal> {
+pub fn rules<'p>(allowed: AllowedSet<'p>, facts: &Facts, met: Option<Then>) -> Gated<Ruled<'p>> {
     let Some(rule) = allowed.policy.rules.verdict(facts) else {
         return Ok(Ruled::Cleared(Cleared { allowed }));
     };

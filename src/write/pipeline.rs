@@ -19,7 +19,8 @@ use crate::audit::{CallId, DraftChange, HeldDraft, HeldProposal};
 use crate::change::Warning;
 use crate::error::{Failure, Result};
 use crate::gates::{
-    self, ChangeSet, Cleared, Gate, Layer, Policy, Refusal, SetBy, SetChange, THINKING, WritePolicy,
+    self, ChangeSet, Cleared, Gate, Gated, Layer, Policy, Refusal, SetBy, SetChange, THINKING,
+    WritePolicy,
 };
 use crate::render_budget;
 use crate::wiki::Sender;
@@ -136,7 +137,7 @@ impl<'a> Pipeline<'a> {
         refusal.failure
     }
 
-    async fn asking(&mut self, brought: Brought) -> Result<Passed, Refusal> {
+    async fn asking(&mut self, brought: Brought) -> Gated<Passed> {
         if is_answer_to_a_rule(&self.policy, self.caller) {
             self.ask_by_rule();
         }
@@ -182,7 +183,7 @@ impl<'a> Pipeline<'a> {
 
     /// Goes through the stages once, within the room for pages that are compared; what is shown is
     /// cut to the caller's answer before that ends.
-    async fn once(&mut self, brought: Brought) -> Result<Passed, Refusal> {
+    async fn once(&mut self, brought: Brought) -> Gated<Passed> {
         let extent = self.caller.extent;
         let passed = Box::pin(self.through(brought));
         let passed = render_budget::within(async {
@@ -196,7 +197,7 @@ impl<'a> Pipeline<'a> {
         passed
     }
 
-    async fn through(&mut self, brought: Brought) -> Result<Passed, Refusal> {
+    async fn through(&mut self, brought: Brought) -> Gated<Passed> {
         let (context, caller) = (self.context, self.caller);
         let policy = Arc::clone(&self.policy);
         let policy = &*policy;
@@ -251,7 +252,7 @@ impl<'a> Pipeline<'a> {
 
     /// Takes what the request holds: the draft that it joins; or its lock, and the proposal that it
     /// applies.
-    async fn hold(&mut self, policy: &Policy, route: Route) -> Result<Route, Refusal> {
+    async fn hold(&mut self, policy: &Policy, route: Route) -> Gated<Route> {
         let context = self.context;
         if let Some(drafting) = self.request.joins() {
             self.held.draft = Some(add_to_draft::hold(&context.past, drafting).await?);
@@ -280,7 +281,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Refuses a token that another server used up while this call waited for its turn.
-    async fn still_counts(&self, warrant: &Warrant) -> Result<(), Refusal> {
+    async fn still_counts(&self, warrant: &Warrant) -> Gated<()> {
         let Warrant::Preview(token) = warrant else {
             return Ok(());
         };
@@ -291,12 +292,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Ends a write before anything is sent.
-    async fn stop(
-        &mut self,
-        stop: Stop,
-        set: &ChangeSet,
-        mut checked: SetCheck,
-    ) -> Result<Passed, Refusal> {
+    async fn stop(&mut self, stop: Stop, set: &ChangeSet, mut checked: SetCheck) -> Gated<Passed> {
         let context = self.context;
         let (mut token, mut proposal) = (None, None);
         match stop {
@@ -353,7 +349,7 @@ impl<'a> Pipeline<'a> {
         cleared: Cleared<'_>,
         warrant: Warrant,
         checked: SetCheck,
-    ) -> Result<Passed, Refusal> {
+    ) -> Gated<Passed> {
         let (context, caller) = (self.context, self.caller);
         self.take(cleared.set()).await?;
         if let Some(proposal) = &mut self.held.proposal {
@@ -390,7 +386,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Takes the changes of a set that were asked for from what a delegate may make.
-    async fn take(&self, set: &ChangeSet) -> Result<(), Refusal> {
+    async fn take(&self, set: &ChangeSet) -> Gated<()> {
         let is_asked = |one: &&SetChange| !one.change.is_empty() && set.only_mends(one).is_none();
         let taken = self.caller.take(set.iter().filter(is_asked).count()).await;
         taken.map_err(Refusal::by(Gate::Rules))

@@ -1,8 +1,8 @@
 //! Decides the route of a write once: from the level, and what the caller brought.
 
 use crate::gates::{
-    Approved, Confirmation, Enabled, Gate, Policy, PreviewStore, Previews, Refusal, ReviewersYes,
-    SessionId, TurnOf, WritePolicy, enabled,
+    Approved, Confirmation, Enabled, Gate, Gated, Policy, PreviewStore, Previews, Refusal,
+    ReviewersYes, SessionId, TurnOf, WritePolicy, enabled,
 };
 
 use super::source::{WriteCall, WriteRequest};
@@ -63,7 +63,7 @@ impl Route {
         policy: &'p Policy,
         session: &SessionId,
         brought: Brought,
-    ) -> Result<(Enabled<'p>, Self), Refusal> {
+    ) -> Gated<(Enabled<'p>, Self)> {
         let token = match &brought {
             Brought::Token(token) => Some(&**token),
             Brought::Nothing | Brought::Yes(_) | Brought::Decision(_) => None,
@@ -109,11 +109,7 @@ impl Warrant {
     ///
     /// # Errors
     /// `CONFIRM_MISMATCH`, `CONFIRM_EXPIRED`: an invalid token must not wait for a turn.
-    pub(super) async fn turn(
-        &self,
-        call: WriteCall<'_>,
-        request: &WriteRequest,
-    ) -> Result<TurnOf, Refusal> {
+    pub(super) async fn turn(&self, call: WriteCall<'_>, request: &WriteRequest) -> Gated<TurnOf> {
         match self {
             Self::Preview(token) => {
                 let turn = call.memory.previews.turn_of(call.session, token);
@@ -142,7 +138,7 @@ impl Warrant {
         self,
         (previews, place): (&Previews, Option<&PreviewStore>),
         session: &SessionId,
-    ) -> Result<Confirmation, Refusal> {
+    ) -> Gated<Confirmation> {
         Ok(match self {
             Self::StaticToken => Confirmation::StaticToken,
             Self::Person(approved) => Confirmation::Person(approved),

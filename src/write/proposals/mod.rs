@@ -17,7 +17,7 @@ use crate::audit::{
 };
 use crate::change::Change;
 use crate::error::{Code, Failure, Result};
-use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
+use crate::gates::{ChangeSet, Gate, Gated, LinkLeft, Refusal, SessionId, SetChange};
 use crate::page::Date;
 
 use super::audit_entry::{EntryBuilder, now};
@@ -106,7 +106,7 @@ impl Proposals {
         &self,
         record: &mut EntryBuilder,
         set: &ChangeSet,
-    ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
+    ) -> Gated<(ProposalId, Option<ProposalId>)> {
         let room = effective(set).fold(0, |sum: u64, one| sum.saturating_add(bytes(&one.change)));
         if set.is_list() && room > MOST_OF_SET {
             return Err(Refusal::at(Gate::Record, too_large(room)));
@@ -220,7 +220,7 @@ impl Proposals {
     }
 
     /// The id of a new proposal of this size.
-    async fn take_room(&self, session: &SessionId, bytes: u64) -> Result<ProposalId, Refusal> {
+    async fn take_room(&self, session: &SessionId, bytes: u64) -> Gated<ProposalId> {
         let id = ProposalId::new()?;
         if self.room.take(&self.past.audit, session, id, bytes).await? {
             Ok(id)

@@ -3,13 +3,13 @@
 
 use crate::audit::{AuditLog, DraftChange, HeldDraft};
 use crate::error::Failure;
-use crate::gates::{Gate, Refusal};
+use crate::gates::{Gate, Gated, Refusal};
 
 use crate::write::source::{Drafting, digest};
 use crate::write::{EntryBuilder, Joined, WriteHistory, drafts};
 
 /// Holds the draft that a change shall join.
-pub(crate) async fn hold(past: &WriteHistory, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
+pub(crate) async fn hold(past: &WriteHistory, drafting: &Drafting) -> Gated<HeldDraft> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let held = async {
         drafts::hold_room(&past.audit, &owner, Some(&name)).await?;
@@ -27,7 +27,7 @@ pub(crate) async fn join(
     held: HeldDraft,
     drafting: &Drafting,
     change: DraftChange,
-) -> Result<Joined, Refusal> {
+) -> Gated<Joined> {
     audit.record(record.joined(&drafting.draft)).await?;
     let draft = held.join(change).await?;
     Ok(Joined {

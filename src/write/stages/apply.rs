@@ -14,7 +14,7 @@ mod ending;
 use crate::audit::{AuditResult, CallId, HeldProposal};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure, Result};
-use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, TurnOf};
+use crate::gates::{ChangeSet, Gate, Gated, MayGoBack, Permit, Refusal, TurnOf};
 use crate::notice;
 use crate::page::PagePlace;
 use crate::wiki::{Sender, Wiki};
@@ -47,7 +47,7 @@ pub(crate) async fn in_its_own_task(
     sender: &Arc<Sender>,
     permit: Permit,
     job: WriteJob,
-) -> Result<Result<WriteAnswer>, Refusal> {
+) -> Gated<Result<WriteAnswer>> {
     let set = permit.set().clone();
     let permits = permit.split(CallId::new)?;
     let at_first = at_first(&context.wiki, &set, &permits, job.checked.notes);
@@ -258,7 +258,7 @@ impl Run {
         self.send(permit, &mut record, &turn).await
     }
 
-    async fn in_turn(&self, permit: Permit) -> Result<(Permit, WriteLock), Refusal> {
+    async fn in_turn(&self, permit: Permit) -> Gated<(Permit, WriteLock)> {
         let turn = self.turn(permit.set().turn()).await?;
         // The caller may have ended since the change before.
         if let Some(family) = &self.family {

@@ -7,7 +7,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, CallId};
 use crate::error::{Code, Failure};
-use crate::gates::{ApprovalScope, Approved, Approver, ChangeSet, Gate, Policy, Refusal, THINKING};
+use crate::gates::{
+    ApprovalScope, Approved, Approver, ChangeSet, Gate, Gated, Policy, Refusal, THINKING,
+};
 
 use super::question;
 use crate::write::{
@@ -51,7 +53,7 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// The answer was not a yes, or belongs to no question; on record.
-    pub(crate) async fn brought(&self, record: &mut EntryBuilder) -> Result<Brought, Refusal> {
+    pub(crate) async fn brought(&self, record: &mut EntryBuilder) -> Gated<Brought> {
         let Asker::Answered {
             question,
             reply,
@@ -85,7 +87,7 @@ impl Asking<'_> {
         policy: &Policy,
         record: &EntryBuilder,
         asked: ToAsk,
-    ) -> Result<Approved, Refusal> {
+    ) -> Gated<Approved> {
         let by = self.context.approver(self.caller);
         match self.context.house.approvals.take(&by, &asked.set).await {
             Some(approved) => Ok(approved),
@@ -99,7 +101,7 @@ impl Asking<'_> {
         record: &EntryBuilder,
         by: &Approver,
         asked: ToAsk,
-    ) -> Result<Approved, Refusal> {
+    ) -> Gated<Approved> {
         let context = self.context;
         let limit = policy.thinking().unwrap_or(THINKING);
         let question = Question {
@@ -148,7 +150,7 @@ impl Asking<'_> {
         by: &Approver,
         set: ChangeSet,
         reply: PersonReply,
-    ) -> Result<Approved, Refusal> {
+    ) -> Gated<Approved> {
         let scope = match reply {
             PersonReply::Yes(scope) if ApprovalScope::offered(by, &set).contains(&scope) => scope,
             PersonReply::Yes(_) => {

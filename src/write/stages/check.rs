@@ -11,7 +11,7 @@ use url::Url;
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
 use crate::error::{Code, Failure, Result};
-use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange};
+use crate::gates::{ChangeSet, Gate, Gated, Policy, Refusal, SetChange};
 use crate::index::ContentIndex;
 use crate::page::{Field, LineCounts, LinkedSite, PagePlace, PageReading};
 use crate::rules::{ChangeFacts, RuleBook};
@@ -86,7 +86,7 @@ pub(crate) async fn check(
     policy: &Policy,
     set: &ChangeSet,
     input: CheckInput,
-) -> Result<SetCheck, Refusal> {
+) -> Gated<SetCheck> {
     let at_change = Refusal::by(Gate::Change);
     let of_rights = rights_of(wiki, set, input.asks_rights).await;
     let of_rights = of_rights.map_err(&at_change)?;

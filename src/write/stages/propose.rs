@@ -2,7 +2,7 @@
 
 use crate::audit::ProposalId;
 use crate::change::Warning;
-use crate::gates::{ChangeSet, Gate, Refusal};
+use crate::gates::{ChangeSet, Gate, Gated, Refusal};
 use crate::notify::ReviewAddress;
 
 use crate::write::{EntryBuilder, Notes, Proposals, drafts};
@@ -21,7 +21,7 @@ pub(crate) async fn keep(
     record: &mut EntryBuilder,
     set: &ChangeSet,
     notes: &mut Notes,
-) -> Result<Option<ProposalId>, Refusal> {
+) -> Gated<Option<ProposalId>> {
     let audit = &proposals.past.audit;
     if set.is_nothing() {
         audit.record(record.preview(false)).await?;
@@ -48,7 +48,7 @@ async fn waiting(
     proposals: &Proposals,
     record: &EntryBuilder,
     set: &ChangeSet,
-) -> Result<Option<ProposalId>, Refusal> {
+) -> Gated<Option<ProposalId>> {
     if !record.is_of_operator() {
         return Ok(None);
     }

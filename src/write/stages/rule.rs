@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use crate::audit::{AuditLog, AuditResult, Client};
 use crate::change::Warning;
-use crate::gates::{AllowedSet, Cleared, Policy, Refusal, Ruled, WritePolicy, rules};
+use crate::gates::{AllowedSet, Cleared, Gated, Policy, Ruled, WritePolicy, rules};
 use crate::rules::{ChangeFacts, Facts, Then};
 
 use crate::write::route::{Route, Stop, Warrant};
@@ -76,7 +76,7 @@ pub(crate) fn apply<'p>(
     facts: &Facts,
     route: Route,
     can_ask: bool,
-) -> Result<(Ruling<'p>, Option<Warning>), Refusal> {
+) -> Gated<(Ruling<'p>, Option<Warning>)> {
     let (allowed, demand) = match rules(allowed, facts, met(policy, &route))? {
         Ruled::Cleared(cleared) => {
             return Ok(match route {

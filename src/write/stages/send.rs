@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 use crate::audit::{CallId, HeldProposal, Outcome};
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure, Result};
-use crate::gates::{Gate, Permit, Refusal, Step};
+use crate::gates::{Gate, Gated, Permit, Refusal, Step};
 use crate::notice;
 use crate::page::{Attached, Field, PageState};
 use crate::trace;
@@ -50,7 +50,7 @@ pub(crate) async fn in_its_own_task(
     sender: &Arc<Sender>,
     permit: Permit,
     job: WriteJob,
-) -> Result<Result<WriteAnswer>, Refusal> {
+) -> Gated<Result<WriteAnswer>> {
     let (own, sender) = (Arc::clone(context), Arc::clone(sender));
     let write = async move {
         let (mut record, lock) = (job.record, job.lock);
@@ -76,7 +76,7 @@ pub(crate) async fn in_its_own_task(
 pub(super) fn spawned<T: Send + 'static>(
     tasks: &TaskTracker,
     work: impl Future<Output = T> + Send + 'static,
-) -> Result<JoinHandle<T>, Refusal> {
+) -> Gated<JoinHandle<T>> {
     // From here on the end of the server waits for it, or it is refused.
     let awaited = tasks.token();
     if tasks.is_closed() {

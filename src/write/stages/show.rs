@@ -2,7 +2,9 @@
 
 use crate::audit::{AuditLog, HeldProposal, Outcome};
 use crate::error::{Code, Result};
-use crate::gates::{ChangeSet, Enabled, Gate, Previewed, Previews, Refusal, WritePolicy, paths};
+use crate::gates::{
+    ChangeSet, Enabled, Gate, Gated, Previewed, Previews, Refusal, WritePolicy, paths,
+};
 
 use super::check::diff_of;
 use super::send::applied;
@@ -15,7 +17,7 @@ pub(crate) async fn keep(
     previews: &Previews,
     record: &EntryBuilder,
     set: &ChangeSet,
-) -> Result<Previewed, Refusal> {
+) -> Gated<Previewed> {
     audit.record(record.preview(true)).await?;
     let kept = previews.offer(record.session(), set.clone());
     kept.map_err(Refusal::by(Gate::Record))
@@ -67,7 +69,7 @@ pub(crate) async fn unchanged(
     set: &ChangeSet,
     notes: Notes,
     held: Option<HeldProposal>,
-) -> Result<WriteAnswer, Refusal> {
+) -> Gated<WriteAnswer> {
     let (wiki, audit) = (&proposals.past.wiki, &proposals.past.audit);
     let entry = if set.is_list() {
         record.end_of_set(Outcome::Unchanged)
