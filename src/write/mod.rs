@@ -35,6 +35,7 @@ mod visibility;
 mod writer;
 
 pub(crate) use audit_entry::{EntryBuilder, record_or_log};
+pub(crate) use proposals::KeptChange;
 pub(crate) use route::{Brought, Route, Stop, Warrant};
 pub(crate) use source::conflict::{ConflictCheck, Stopped};
 pub(crate) use source::whole_page::ToWrite;

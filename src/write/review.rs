@@ -19,7 +19,7 @@ use super::source::proposal::outdated::read_now;
 use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
 use super::stages::batch_preview::{MAX_DIFFS, lines_with_room};
 use super::stages::check::{self, CheckInput};
-use crate::write::{ConflictCheck, Extent, WriteContext};
+use crate::write::{ConflictCheck, Extent, KeptChange, WriteContext};
 
 /// A proposal as shown to a person or an agent.
 #[derive(Debug)]
@@ -206,7 +206,7 @@ impl WriteContext {
     async fn changes_to_show(
         &self,
         proposal: &Proposal,
-    ) -> Result<(Vec<(ProposedChange, Change)>, Option<Failure>)> {
+    ) -> Result<(Vec<KeptChange>, Option<Failure>)> {
         if proposal.changes().any(|one| one.undoes.is_some()) {
             // What it takes back may be a write that an earlier run left open.
             self.recovered().await;
@@ -225,7 +225,7 @@ impl WriteContext {
     }
 
     /// True if this key may read the pages of all changes.
-    async fn is_readable(&self, changes: &[(ProposedChange, Change)], looked: &[Looked]) -> bool {
+    async fn is_readable(&self, changes: &[KeptChange], looked: &[Looked]) -> bool {
         let mut is_readable = !changes.is_empty() && looked.iter().all(|one| one.is_readable);
         for (_, change) in changes.iter().skip(looked.len()) {
             let read = read_now(&self.wiki, change).await;
@@ -428,7 +428,7 @@ fn with_said(mut found: Vec<ReviewWarning>, proposal: &Proposal) -> Vec<ReviewWa
 }
 
 /// The kept changes of a proposal as a set to check; `None` if there are none.
-fn as_set(changes: Vec<(ProposedChange, Change)>) -> Result<Option<ChangeSet>> {
+fn as_set(changes: Vec<KeptChange>) -> Result<Option<ChangeSet>> {
     let call = CallId::new()?;
     let changes = changes.into_iter();
     let changes = changes.map(|(one, change)| SetChange::from(change).undoing(one.undoes));

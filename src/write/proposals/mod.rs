@@ -28,6 +28,9 @@ use quota::{bytes, no_room};
 pub(super) use quota::ProposalQuota;
 pub use standing::{ListedProposal, ListedState, MAX_LISTED};
 
+/// A change of a proposal, as its document tells it and as it was kept.
+pub(crate) type KeptChange = (ProposedChange, Change);
+
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;
 
@@ -255,10 +258,7 @@ impl Proposals {
     }
 
     /// The kept changes of a proposal, if our key may see them.
-    pub(super) async fn changes_of(
-        &self,
-        proposal: &Proposal,
-    ) -> Result<Vec<(ProposedChange, Change)>> {
+    pub(super) async fn changes_of(&self, proposal: &Proposal) -> Result<Vec<KeptChange>> {
         let states = |one: &ProposedChange| [one.before, one.after].into_iter().flatten();
         let names = proposal.changes().flat_map(states).collect();
         self.past.hold(names).await?;

@@ -12,7 +12,7 @@ use crate::gates::{ChangeSet, SetChange, TurnOf};
 use crate::wiki::Wiki;
 
 use super::{Agreed, ChangeSource, Made, Under, WriteCall, checked};
-use crate::write::{EntryBuilder, WriteHistory, broke_off};
+use crate::write::{EntryBuilder, KeptChange, WriteHistory, broke_off};
 
 mod needs;
 pub(crate) mod outdated;
@@ -53,7 +53,7 @@ impl Apply {
         &self,
         past: &WriteHistory,
         proposal: &Proposal,
-        kept: &set::ProposalChanges,
+        kept: &[KeptChange],
     ) -> Result<()> {
         let Some(expected) = &self.expects else {
             return Ok(());

@@ -15,19 +15,13 @@ use super::outdated::{held_against, into_failure, is_free, read_now};
 use super::{WriteCall, broke_off, values};
 use crate::wiki::Wiki;
 use crate::write::source::digest::{DigestInput, digest};
-use crate::write::{Proposals, Stopped, ToWrite, WriteHistory};
+use crate::write::{KeptChange, Proposals, Stopped, ToWrite, WriteHistory};
 
 /// The reason why a change of a proposed set was not made.
 pub(crate) const LEFT_OUT: &str = "a person left it out";
 
-/// The changes of a proposal as they were kept, in order.
-pub(crate) type ProposalChanges = [(ProposedChange, Change)];
-
 /// The changes of a proposal, each such as a call could have asked for.
-pub(super) async fn kept(
-    proposals: &Proposals,
-    proposal: &Proposal,
-) -> Result<Vec<(ProposedChange, Change)>> {
+pub(super) async fn kept(proposals: &Proposals, proposal: &Proposal) -> Result<Vec<KeptChange>> {
     let changes = proposals.changes_of(proposal).await?;
     for (one, change) in &changes {
         values::check(change, one.undoes)?;
@@ -40,7 +34,7 @@ pub(super) async fn kept(
 pub(super) async fn made(
     call: WriteCall<'_>,
     proposal: &Proposal,
-    changes: Vec<(ProposedChange, Change)>,
+    changes: Vec<KeptChange>,
     (merge, leave_out): (bool, &[usize]),
 ) -> Result<ChangeSet> {
     let wiki = call.wiki();
@@ -83,7 +77,7 @@ pub(super) async fn made(
 /// The links that lead nowhere if these changes are left out, and what depends on them.
 pub(crate) async fn links_left_without(
     wiki: &Wiki,
-    changes: Vec<(ProposedChange, Change)>,
+    changes: Vec<KeptChange>,
     leave_out: &[usize],
 ) -> Result<Vec<LinkLeft>> {
     let omission = omission(wiki, &changes, leave_out).await?;
@@ -95,7 +89,7 @@ pub(crate) async fn links_left_without(
 /// The changes that a person leaves out: those that were named, and those that depend on them.
 pub(super) async fn omission(
     wiki: &Wiki,
-    changes: &ProposalChanges,
+    changes: &[KeptChange],
     leave_out: &[usize],
 ) -> Result<Option<Omission>> {
     let Some(asked) = Exclusions::new(leave_out.to_vec(), changes.len()) else {
@@ -117,7 +111,7 @@ pub(super) async fn omission(
 }
 
 /// The dependencies between the changes of a proposal.
-pub(crate) async fn needs_of(wiki: &Wiki, changes: &ProposalChanges) -> Needs {
+pub(crate) async fn needs_of(wiki: &Wiki, changes: &[KeptChange]) -> Needs {
     let told: Vec<(&Change, bool)> = changes
         .iter()
         .map(|(one, change)| (change, one.links_mended.is_some()))
@@ -131,19 +125,11 @@ pub(crate) async fn needs_of(wiki: &Wiki, changes: &ProposalChanges) -> Needs {
 }
 
 /// The changes that stay, those left out, and the links that will lead nowhere for it.
-type Parted = (
-    Vec<(ProposedChange, Change)>,
-    Vec<(ProposedChange, Change)>,
-    Vec<LinkLeft>,
-);
+type Parted = (Vec<KeptChange>, Vec<KeptChange>, Vec<LinkLeft>);
 
 /// Splits changes into those that stay, with the links as they are without the others, and those
 /// left out.
-async fn parted(
-    wiki: &Wiki,
-    changes: Vec<(ProposedChange, Change)>,
-    out: &[usize],
-) -> Result<Parted> {
+async fn parted(wiki: &Wiki, changes: Vec<KeptChange>, out: &[usize]) -> Result<Parted> {
     if out.is_empty() {
         return Ok((changes, Vec::new(), Vec::new()));
     }
@@ -156,7 +142,7 @@ async fn parted(
         }
     }
     let mut links_left = Vec::new();
-    let any_moves = |all: &ProposalChanges| all.iter().any(|(_, change)| change.moves());
+    let any_moves = |all: &[KeptChange]| all.iter().any(|(_, change)| change.moves());
     if any_moves(&left_out) || any_moves(&stay) {
         let site = wiki.linked_site().await?;
         let all: Vec<&Change> = left_out.iter().map(|(_, change)| change).collect();
@@ -192,7 +178,7 @@ pub(crate) struct Looked {
 }
 
 /// Holds each change of an open proposal against its page, as long as the wiki answers.
-pub(crate) async fn look(past: &WriteHistory, changes: &ProposalChanges) -> Vec<Looked> {
+pub(crate) async fn look(past: &WriteHistory, changes: &[KeptChange]) -> Vec<Looked> {
     let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
@@ -225,11 +211,7 @@ pub(crate) async fn look(past: &WriteHistory, changes: &ProposalChanges) -> Vec<
 }
 
 /// The digest of an open proposal as a person is shown it.
-pub(crate) fn digest_of(
-    proposal: &Proposal,
-    changes: &ProposalChanges,
-    looked: &[Looked],
-) -> String {
+pub(crate) fn digest_of(proposal: &Proposal, changes: &[KeptChange], looked: &[Looked]) -> String {
     let merged = looked.iter().map(|one| one.merged.as_deref());
     let merged = merged.chain(std::iter::repeat(None));
     let shown = changes.iter().zip(merged);
@@ -240,7 +222,7 @@ pub(crate) fn digest_of(
 }
 
 /// The places that the changes leave.
-fn freed_by(changes: &ProposalChanges) -> HashSet<PagePlace> {
+fn freed_by(changes: &[KeptChange]) -> HashSet<PagePlace> {
     let left = changes.iter().filter_map(|(_, kept)| kept.place_left());
     left.collect()
 }
