@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::disk::blocking::{LONGEST_WAIT, blocking};
-use super::super::{AuditError, AuditResult, KeptState, kept_states};
+use super::super::{AuditResult, KeptState, kept_states};
 use crate::page::PageState;
 use crate::store::{LeaseName, LeaseQueue, Store};
 

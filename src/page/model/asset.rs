@@ -132,7 +132,7 @@ pub fn parse_asset_path(text: &str) -> Result<PagePath, String> {
 /// # Errors
 /// One sentence about what is wrong.
 pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
-    parse_asset_path(path.as_str())?;
+    let _ = parse_asset_path(path.as_str())?;
     let name = path.last_segment();
     let as_stored = stored(name);
     if as_stored != name {

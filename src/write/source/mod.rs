@@ -197,7 +197,7 @@ impl WriteRequest {
 
 /// The call for which changes are made, and what they are made from.
 #[derive(Clone, Copy)]
-pub(super) struct WriteCall<'a> {
+pub(crate) struct WriteCall<'a> {
     pub(super) past: &'a WriteHistory,
     pub(super) proposals: &'a Proposals,
     pub(super) index: &'a Arc<ContentIndex>,

@@ -275,7 +275,8 @@ pub(crate) fn broke_off() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Steps, WriteLock, ended, may_overwrite, note_written};
+    use super::super::lock::WriteLock;
+    use super::{Steps, ended, may_overwrite, note_written};
     use crate::audit::{HeldLease, Outcome};
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
