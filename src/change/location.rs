@@ -33,21 +33,16 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::Change;
+    use crate::page::testing::But as _;
     use crate::page::{Locale, PagePath, PageState, testing::at};
 
     fn retitled(page: PageState) -> PageState {
-        PageState {
-            title: "B".to_owned(),
-            ..page
-        }
+        page.but(|it| it.title = "B".to_owned())
     }
 
     #[test]
     fn a_page_leaves_and_takes_places_by_a_move_and_one_of_both_as_it_comes_or_goes() {
-        let german = || PageState {
-            locale: Locale::as_stored("de"),
-            ..at("a")
-        };
+        let german = || at("a").but(|it| it.locale = Locale::as_stored("de"));
         for (change, left, taken) in [
             (Change::recreate(at("a")), None, Some("en/a")),
             (Change::delete(at("a")), Some("en/a"), None),

@@ -67,13 +67,11 @@ pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageRea
 #[cfg(test)]
 mod tests {
     use super::prove;
+    use crate::page::testing::But as _;
     use crate::page::{Field, PageReading, PageState, testing};
 
     fn styled(css: &str) -> PageState {
-        PageState {
-            script_css: css.to_owned(),
-            ..testing::page()
-        }
+        testing::page().but(|it| it.script_css = css.to_owned())
     }
 
     fn read(page: PageState) -> PageReading {
@@ -85,10 +83,7 @@ mod tests {
         let promised = testing::page();
         let proof = prove(&promised, None, &read(promised.clone()));
         assert!(proof.holds() && proof.unverified.is_empty() && !proof.css_minified);
-        let other = PageState {
-            title: "Other".to_owned(),
-            ..promised.clone()
-        };
+        let other = promised.clone().but(|it| it.title = "Other".to_owned());
         let proof = prove(&promised, None, &read(other.clone()));
         assert!(!proof.holds());
         assert_eq!(proof.differing, [Field::Title]);
@@ -98,24 +93,17 @@ mod tests {
     #[test]
     fn what_could_not_be_read_is_unverified_and_not_known_of_the_page_that_was_found() {
         let promised = styled("a{color:red}");
-        let reading = PageReading {
-            script_css: None,
-            ..read(promised.clone())
-        };
+        let reading = read(promised.clone()).but(|it| it.script_css = None);
         let proof = prove(&promised, None, &reading);
         assert!(proof.holds());
         assert_eq!(proof.unverified, [Field::ScriptCss]);
         assert_eq!(proof.found.unknown, [Field::ScriptCss]);
 
         // Styles that this key cannot change need no look, if nobody said what they are.
-        let keeps = PageReading {
-            keeps_styles: true,
-            ..reading.clone()
-        };
-        let unsaid = PageState {
-            unknown: vec![Field::ScriptCss],
-            ..promised.clone()
-        };
+        let keeps = reading.clone().but(|it| it.keeps_styles = true);
+        let unsaid = promised
+            .clone()
+            .but(|it| it.unknown = vec![Field::ScriptCss]);
         assert_eq!(prove(&unsaid, None, &keeps).unverified, []);
         assert_eq!(
             prove(&unsaid, None, &keeps).found.unknown,
@@ -129,14 +117,8 @@ mod tests {
             prove(&unsaid, None, &reading).unverified,
             [Field::ScriptCss]
         );
-        let titleless = PageReading {
-            tags: None,
-            ..keeps
-        };
-        let other = PageState {
-            unknown: vec![Field::Tags, Field::ScriptCss],
-            ..promised
-        };
+        let titleless = keeps.but(|it| it.tags = None);
+        let other = promised.but(|it| it.unknown = vec![Field::Tags, Field::ScriptCss]);
         assert_eq!(prove(&other, None, &titleless).unverified, [Field::Tags]);
     }
 
@@ -164,10 +146,7 @@ mod tests {
         let proof = prove(&promised, None, &lost);
         assert!(!proof.css_dropped.effective.is_empty());
         // A difference in another field still counts.
-        let other = PageState {
-            title: "Other".to_owned(),
-            ..styled("b{color:blue}a{color:red}")
-        };
+        let other = styled("b{color:blue}a{color:red}").but(|it| it.title = "Other".to_owned());
         let proof = prove(&promised, Some(&before), &read(other));
         assert!(proof.differing.contains(&Field::Title));
     }

@@ -134,6 +134,7 @@ fn given_up(changed: Vec<Field>, force: bool) -> Result<Vec<Field>, UndoFault> {
 
 #[cfg(test)]
 mod tests {
+    use crate::page::testing::But as _;
     use proptest::prelude::*;
 
     use super::UndoFault;
@@ -185,17 +186,8 @@ mod tests {
 
     #[test]
     fn a_field_that_changed_since_is_a_conflict_unless_forced() {
-        let (before, after) = (
-            page(0),
-            PageState {
-                title: "new".to_owned(),
-                ..page(0)
-            },
-        );
-        let now = PageState {
-            title: "newer".to_owned(),
-            ..page(0)
-        };
+        let (before, after) = (page(0), page(0).but(|it| it.title = "new".to_owned()));
+        let now = page(0).but(|it| it.title = "newer".to_owned());
         let undo = |force| {
             Change::undo(
                 Some(before.clone()),
@@ -212,10 +204,7 @@ mod tests {
 
     #[test]
     fn what_was_written_elsewhere_in_the_text_since_stays_and_beside_it_is_a_conflict() {
-        let with = |content: &str| PageState {
-            content: content.to_owned(),
-            ..page(0)
-        };
+        let with = |content: &str| page(0).but(|it| it.content = content.to_owned());
         let (before, after) = (with("a\nb\nc\nd\n"), with("A\nb\nc\nd\n"));
         let undo = |now: &str, force| {
             let (before, after) = (Some(before.clone()), Some(after.clone()));
@@ -239,10 +228,7 @@ mod tests {
         }
         let gone = undo("a\nb\nc\nD\n", false).expect("nothing to do");
         assert!(gone.change.is_empty());
-        let other = PageState {
-            editor: "code".to_owned(),
-            ..with("A\nb\nc\nD\n")
-        };
+        let other = with("A\nb\nc\nD\n").but(|it| it.editor = "code".to_owned());
         let undone = Change::undo(Some(before), Some(after), Some(other), false);
         assert_eq!(undone, Err(UndoFault::Changed(vec![Field::Content])));
     }
@@ -251,14 +237,8 @@ mod tests {
     fn the_page_of_a_create_goes_only_where_the_create_put_it() {
         let there = page(1);
         for elsewhere in [
-            PageState {
-                path: PagePath::as_stored("docs/other"),
-                ..page(1)
-            },
-            PageState {
-                locale: Locale::as_stored("en"),
-                ..page(1)
-            },
+            page(1).but(|it| it.path = PagePath::as_stored("docs/other")),
+            page(1).but(|it| it.locale = Locale::as_stored("en")),
         ] {
             let undo = |force| {
                 let now = Some(elsewhere.clone());
@@ -308,12 +288,6 @@ mod tests {
         let again = Change::undo(Some(page(1)), None, None, false).expect("a change");
         let again = again.change;
         assert_eq!(again.steps(), [Operation::Create]);
-        assert_eq!(
-            again.after(),
-            Some(&PageState {
-                id: None,
-                ..page(1)
-            })
-        );
+        assert_eq!(again.after(), Some(&page(1).but(|it| it.id = None)));
     }
 }

@@ -245,16 +245,13 @@ mod tests {
     use super::{CheckResult, MOST_SHOWN, input, run};
     use crate::change::Change;
     use crate::page::PageState;
-    use crate::page::testing::page;
+    use crate::page::testing::{But as _, page};
 
     const LIMIT: Duration = Duration::from_secs(10);
 
     fn change() -> Change {
         let before = page();
-        let after = PageState {
-            content: "other\n".to_owned(),
-            ..before.clone()
-        };
+        let after = before.clone().but(|it| it.content = "other\n".to_owned());
         Change::between(before, after)
     }
 

@@ -76,6 +76,7 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
+    use crate::page::testing::But as _;
     use std::time::Duration;
 
     use proptest::collection::vec;
@@ -189,14 +190,9 @@ mod tests {
             (WritePolicy::Review { limit }, false, PolicyLevel::Preview),
             (WritePolicy::Preview, false, PolicyLevel::Preview),
         ] {
-            let policy = Policy {
-                writes,
-                ..Policy::default()
-            };
-            let narrowing = ClientLimits {
-                prefixes: Some(vec![Prefix::parse("docs").expect("a prefix")]),
-                ..ClientLimits::default()
-            };
+            let policy = Policy::default().but(|it| it.writes = writes);
+            let narrowing = ClientLimits::default()
+                .but(|it| it.prefixes = Some(vec![Prefix::parse("docs").expect("a prefix")]));
             let own = policy.for_reviewer(&narrowing, may_apply);
             assert_eq!(own.writes.level(), expected, "{policy:?} {may_apply}");
             assert!(own.authority.decides() && !own.authority.passes_pause());

@@ -227,13 +227,11 @@ mod tests {
     use crate::audit::CallId;
     use crate::change::{Change, Operation};
     use crate::gates::{ChangeSet, SetChange};
+    use crate::page::testing::But as _;
     use crate::page::{PagePath, PageState, testing};
 
     fn page(id: i64, title: &str) -> PageState {
-        PageState {
-            id: Some(id),
-            ..testing::titled(title)
-        }
+        testing::titled(title).but(|it| it.id = Some(id))
     }
 
     fn change(id: i64) -> SetChange {
@@ -261,10 +259,8 @@ mod tests {
     #[test]
     fn a_permit_holds_for_the_page_as_it_was_shown_whoever_touched_it_and_for_no_other_state() {
         let permit = || Permit::new(ChangeSet::single(call(), change(1)));
-        let touched = PageState {
-            updated_at: Some("2026-01-01T00:00:00.000Z".to_owned().into()),
-            ..page(1, "A")
-        };
+        let touched = page(1, "A")
+            .but(|it| it.updated_at = Some("2026-01-01T00:00:00.000Z".to_owned().into()));
         let fresh = permit().on(touched.clone()).unwrap();
         assert_eq!(fresh.change().before(), Some(&touched));
         let (before, now) = *permit().on(page(1, "C")).unwrap_err();

@@ -107,6 +107,7 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::Policy;
+    use crate::page::testing::But as _;
     use crate::page::{
         Locale, PagePath, PageState, Prefix, ReadRule, ReadScope, Trash, testing::at,
     };
@@ -198,25 +199,17 @@ mod tests {
 
     #[test]
     fn the_trash_takes_a_removed_page_alone_wherever_else_may_be_written() {
-        let policy = Policy {
-            trash: Some(Trash::parse("trash").expect("a path")),
-            ..policy(Some(&["docs"]), &[])
-        };
+        let policy = policy(Some(&["docs"]), &[])
+            .but(|it| it.trash = Some(Trash::parse("trash").expect("a path")));
         let page = at("docs/a");
         let place = "trash/1-docs/a";
-        let removed = PageState {
-            is_published: false,
-            ..at(place)
-        };
+        let removed = at(place).but(|it| it.is_published = false);
         let between =
             |before: &PageState, after: &PageState| Change::between(before.clone(), after.clone());
         assert_eq!(fault(&policy, &between(&page, &removed)), None);
         assert_eq!(fault(&policy, &between(&removed, &page)), None);
         let refused = Some(Code::PathNotAllowed);
-        let retitled = PageState {
-            title: "Other".to_owned(),
-            ..removed.clone()
-        };
+        let retitled = removed.clone().but(|it| it.title = "Other".to_owned());
         let elsewhere = at("trash/2-docs/a");
         let outside = at("secret/a");
         for (before, after) in [
@@ -233,10 +226,7 @@ mod tests {
             );
         }
         assert_eq!(fault(&policy, &Change::delete(removed.clone())), refused);
-        let bare = Policy {
-            trash: None,
-            ..policy
-        };
+        let bare = policy.but(|it| it.trash = None);
         assert_eq!(fault(&bare, &between(&page, &removed)), refused);
     }
 
@@ -244,14 +234,8 @@ mod tests {
     fn what_may_not_be_read_may_not_be_written_by_its_path_or_its_tags() {
         let secret = Prefix::parse("secret").expect("a prefix");
         let rule = ReadRule::new(None, vec![secret], &["hidden".to_owned()]);
-        let policy = Policy {
-            reads: ReadScope::default().narrowed_by(&rule),
-            ..Policy::default()
-        };
-        let tagged = PageState {
-            tags: vec!["hidden".to_owned()],
-            ..at("docs/a")
-        };
+        let policy = Policy::default().but(|it| it.reads = ReadScope::default().narrowed_by(&rule));
+        let tagged = at("docs/a").but(|it| it.tags = vec!["hidden".to_owned()]);
         let refused = Some(Code::PathNotAllowed);
         assert_eq!(fault(&policy, &Change::delete(at("docs/a"))), None);
         assert_eq!(fault(&policy, &Change::delete(at("secret/a"))), refused);

@@ -96,14 +96,11 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{ChangeSet, Policy, SessionId, WritePolicy, enabled, paths};
-    use crate::page::testing::page;
+    use crate::page::testing::{But as _, page};
     use crate::rules::{BUILT_IN, ChangeFacts, Facts, Rule, RuleBook, RuleCondition, Then};
 
     fn facts() -> Facts {
-        Facts {
-            changes: vec![ChangeFacts::empty()],
-            ..Facts::default()
-        }
+        Facts::default().but(|it| it.changes = vec![ChangeFacts::empty()])
     }
 
     fn policy(rules: Vec<Rule>) -> Policy {

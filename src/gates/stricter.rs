@@ -59,6 +59,7 @@ fn refuses_more(own: &WritePolicy, other: &WritePolicy) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::page::testing::But as _;
     use std::path::PathBuf;
     use std::sync::Arc;
     use std::time::Duration;
@@ -78,10 +79,7 @@ mod tests {
     }
 
     fn writes(writes: WritePolicy) -> Policy {
-        Policy {
-            writes,
-            ..Policy::default()
-        }
+        Policy::default().but(|it| it.writes = writes)
     }
 
     fn token(text: &str) -> WritePolicy {
@@ -130,83 +128,39 @@ mod tests {
             (
                 "read_only",
                 open(),
-                Policy {
-                    read_only: Some(open().set_by),
-                    ..open()
-                },
+                open().but(|it| it.read_only = Some(open().set_by)),
             ),
             (
                 "allowed_mutation_path_prefixes",
                 open(),
-                Policy {
-                    allowed: Some(prefixes(&["docs"])),
-                    ..open()
-                },
+                open().but(|it| it.allowed = Some(prefixes(&["docs"]))),
             ),
             (
                 "allowed_mutation_path_prefixes",
-                Policy {
-                    allowed: Some(prefixes(&["docs", "hr"])),
-                    ..open()
-                },
-                Policy {
-                    allowed: Some(prefixes(&["docs", "hr/open"])),
-                    ..open()
-                },
+                open().but(|it| it.allowed = Some(prefixes(&["docs", "hr"]))),
+                open().but(|it| it.allowed = Some(prefixes(&["docs", "hr/open"]))),
             ),
             (
                 "denied_mutation_path_prefixes",
-                Policy {
-                    denied: prefixes(&["hr/pay"]),
-                    ..open()
-                },
-                Policy {
-                    denied: prefixes(&["hr"]),
-                    ..open()
-                },
+                open().but(|it| it.denied = prefixes(&["hr/pay"])),
+                open().but(|it| it.denied = prefixes(&["hr"])),
             ),
-            (
-                "read limits",
-                open(),
-                Policy {
-                    reads: docs(),
-                    ..open()
-                },
-            ),
+            ("read limits", open(), open().but(|it| it.reads = docs())),
             (
                 "trash_prefix",
-                Policy {
-                    trash: Some(Trash::parse("trash").expect("one")),
-                    ..open()
-                },
+                open().but(|it| it.trash = Some(Trash::parse("trash").expect("one"))),
                 open(),
             ),
             (
                 "upload_dir",
-                Policy {
-                    uploads: Some(PathBuf::from("/a")),
-                    ..open()
-                },
+                open().but(|it| it.uploads = Some(PathBuf::from("/a"))),
                 open(),
             ),
+            ("rules", open(), open().but(|it| it.rules = rules(&["a"]))),
             (
                 "rules",
-                open(),
-                Policy {
-                    rules: rules(&["a"]),
-                    ..open()
-                },
-            ),
-            (
-                "rules",
-                Policy {
-                    rules: rules(&["a"]),
-                    ..open()
-                },
-                Policy {
-                    rules: rules(&["b", "a"]),
-                    ..open()
-                },
+                open().but(|it| it.rules = rules(&["a"])),
+                open().but(|it| it.rules = rules(&["b", "a"])),
             ),
         ];
         for (name, lax, strict) in two {
@@ -232,10 +186,7 @@ mod tests {
         let other = Policy { review, ..open() };
         assert_ne!(other, open());
         assert!(other.has_gates_of(&open()) && open().has_gates_of(&other));
-        let moved = Policy {
-            set_by: SetBy::new("confirm", Layer::Default),
-            ..open()
-        };
+        let moved = open().but(|it| it.set_by = SetBy::new("confirm", Layer::Default));
         assert!(moved != open() && moved.has_gates_of(&open()));
         assert!(!writes(WritePolicy::DryRun).has_gates_of(&open()));
     }

@@ -164,6 +164,7 @@ const MOST_ASKED_FOR: u64 = 200;
 mod tests {
     use super::{Rule, RuleCondition, Then};
     use crate::change::Operation;
+    use crate::page::testing::But as _;
     use crate::page::{Field, Prefix};
 
     fn prefixes(texts: &[&str]) -> Vec<Prefix> {
@@ -193,31 +194,21 @@ mod tests {
         for (when, matches_nothing) in [
             (RuleCondition::default(), false),
             (
-                RuleCondition {
-                    paths: Some(prefixes(&["docs/legal"])),
-                    ..RuleCondition::default()
-                },
+                RuleCondition::default().but(|it| it.paths = Some(prefixes(&["docs/legal"]))),
                 false,
             ),
             (
-                RuleCondition {
-                    paths: Some(prefixes(&["legal"])),
-                    ..RuleCondition::default()
-                },
+                RuleCondition::default().but(|it| it.paths = Some(prefixes(&["legal"]))),
                 true,
             ),
             (
-                RuleCondition {
-                    paths: Some(prefixes(&["docs/secret/plans"])),
-                    ..RuleCondition::default()
-                },
+                RuleCondition::default()
+                    .but(|it| it.paths = Some(prefixes(&["docs/secret/plans"]))),
                 true,
             ),
             (
-                RuleCondition {
-                    paths: Some(prefixes(&["docs/secret", "docs"])),
-                    ..RuleCondition::default()
-                },
+                RuleCondition::default()
+                    .but(|it| it.paths = Some(prefixes(&["docs/secret", "docs"]))),
                 false,
             ),
             (
@@ -277,10 +268,7 @@ mod tests {
                 false,
             ),
             (
-                RuleCondition {
-                    pages_over: Some(200),
-                    ..RuleCondition::default()
-                },
+                RuleCondition::default().but(|it| it.pages_over = Some(200)),
                 true,
             ),
         ] {

@@ -19,7 +19,7 @@ use crate::gates::{
     WritePolicy, confirm, enabled, paths, rules,
 };
 use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
-use crate::page::testing::{numbered, page};
+use crate::page::testing::{But as _, numbered, page};
 use crate::page::{Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
 use crate::store::local::LocalStore;
@@ -59,10 +59,7 @@ impl Office {
                 embeddings: None,
             },
         );
-        let patience = Timeouts {
-            queueing: Duration::ZERO,
-            ..Timeouts::default()
-        };
+        let patience = Timeouts::default().but(|it| it.queueing = Duration::ZERO);
         let keep = Keep {
             days: 90,
             proposal_days: 30,
@@ -127,10 +124,7 @@ fn wiki_settings() -> WikiSettings {
 }
 
 pub(super) fn policy(writes: WritePolicy) -> Policy {
-    Policy {
-        writes,
-        ..Policy::default()
-    }
+    Policy::default().but(|it| it.writes = writes)
 }
 
 /// A person is asked, who may think for a minute.
@@ -147,10 +141,7 @@ pub(super) fn session() -> SessionId {
 
 /// A caller of the session with this way to ask a person.
 pub(super) fn caller(asker: Asker) -> Caller {
-    let client = Client {
-        name: "client".to_owned(),
-        ..Client::default()
-    };
+    let client = Client::default().but(|it| it.name = "client".to_owned());
     Caller {
         asker,
         extent: Extent::Bounded,
@@ -177,10 +168,7 @@ pub(super) fn list(changes: Vec<Change>) -> ChangeSet {
 
 /// A page gets another title.
 pub(super) fn update(id: i64) -> Change {
-    let after = PageState {
-        title: "B".to_owned(),
-        ..numbered(id)
-    };
+    let after = numbered(id).but(|it| it.title = "B".to_owned());
     Change::between(numbered(id), after)
 }
 

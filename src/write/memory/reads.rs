@@ -297,6 +297,7 @@ fn bytes(page: &PageReading) -> usize {
 mod tests {
     use super::{Concerns, MAX_BYTES, MAX_PAGES, ReadExtent, Reads};
     use crate::gates::SessionId;
+    use crate::page::testing::But as _;
     use crate::page::{Date, Locale, PagePath, PageReading};
 
     fn time(text: &str) -> Date {
@@ -353,10 +354,7 @@ mod tests {
         let reads = Reads::default();
         let few = SessionId::new("a/1").owned_by("a");
         let much = ["b/1", "b/2"].map(|name| SessionId::new(name).owned_by("b"));
-        let with_text = |id, length| PageReading {
-            content: Some("x".repeat(length)),
-            ..page(id, "1")
-        };
+        let with_text = |id, length| page(id, "1").but(|it| it.content = Some("x".repeat(length)));
         let has_text = |session, id| {
             let seen = reads.last(session, id);
             seen.is_some_and(|seen| seen.page.is_some())
@@ -429,10 +427,7 @@ mod tests {
     fn whole_pages_are_kept_as_far_as_there_is_room_the_newest_first() {
         let reads = Reads::default();
         let session = SessionId::new("a");
-        let with_text = |id, length| PageReading {
-            content: Some("x".repeat(length)),
-            ..page(id, "1")
-        };
+        let with_text = |id, length| page(id, "1").but(|it| it.content = Some("x".repeat(length)));
         let has_text = |id| {
             reads
                 .last(&session, id)

@@ -124,7 +124,7 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::SetChange;
-    use crate::page::testing::page;
+    use crate::page::testing::{But as _, page};
     use crate::page::{Field, Trash};
     use crate::write::testing::set;
 
@@ -161,10 +161,7 @@ mod tests {
         let undoes = Some(CallId::new().unwrap());
         let change = Change::delete(page());
         assert!(!plain.agrees_with(
-            &set(SetChange {
-                undoes,
-                ..SetChange::from(change)
-            }),
+            &set(SetChange::from(change).but(|it| it.undoes = undoes)),
             trash
         ));
         let id = "00000000000000aa".parse().unwrap();

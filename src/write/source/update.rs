@@ -321,16 +321,12 @@ mod tests {
     use crate::error::Code;
     use crate::gates::SetChange;
     use crate::page::Field;
-    use crate::page::testing::{page, titled};
+    use crate::page::testing::{But as _, page, titled};
     use crate::write::testing::set;
 
     fn update(id: i64, title: Option<&str>, accept_loss: &[Field]) -> Update {
-        let edits = title.map(|title| {
-            Box::new(Edits {
-                title: Some(title.to_owned()),
-                ..Edits::default()
-            })
-        });
+        let edits = title
+            .map(|title| Box::new(Edits::default().but(|it| it.title = Some(title.to_owned()))));
         Update {
             id,
             edits,
@@ -359,10 +355,7 @@ mod tests {
         }
         let undoes = Some(CallId::new().unwrap());
         let change = retitled(&[]);
-        let undo = set(SetChange {
-            undoes,
-            ..SetChange::from(change)
-        });
+        let undo = set(SetChange::from(change).but(|it| it.undoes = undoes));
         let proposal = shown.of_proposal(Some("00000000000000aa".parse().unwrap()));
         for own in [update(1, Some("B"), &[]), update(1, None, &[])] {
             assert!(!own.agrees_with(&undo), "{own:?}");

@@ -372,7 +372,7 @@ mod tests {
     };
     use crate::change::{Change, Warning};
     use crate::gates::SetChange;
-    use crate::page::testing::{at, page};
+    use crate::page::testing::{But as _, at, page};
     use crate::page::{Field, PagePath, PageState};
     use crate::wiki::{PageRights, Right};
     use crate::write::testing::set;
@@ -428,10 +428,9 @@ mod tests {
 
     #[test]
     fn a_right_is_lacking_only_where_the_wiki_says_so_and_otherwise_unknown() {
-        let need = RequiredRights {
-            rights: vec![Right::WritePages, Right::DeletePages, Right::ManagePages],
-            ..needs(&Change::delete(page()), false).remove(0)
-        };
+        let need = needs(&Change::delete(page()), false)
+            .remove(0)
+            .but(|it| it.rights = vec![Right::WritePages, Right::DeletePages, Right::ManagePages]);
         let rights = PageRights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
         let lacks = lacking(&need, &rights).unwrap();
         assert_eq!(
@@ -478,10 +477,7 @@ mod tests {
         );
 
         // What stays away is not warned of as if it came.
-        let without = RightsCheck {
-            code: vec![of(vec!["write:scripts"])],
-            ..RightsCheck::default()
-        };
+        let without = RightsCheck::default().but(|it| it.code = vec![of(vec!["write:scripts"])]);
         let added = |field| Warning::new("script_added", "Why.").at(field, None);
         let back = Change::recreate(page());
         assert!(without.refutes(&back, &added(Field::ScriptJs)));
@@ -491,9 +487,8 @@ mod tests {
         assert!(!without.refutes(&elsewhere, &added(Field::ScriptJs)));
 
         // Only an undo brings a page back; a new one has all that was asked for, or is not made.
-        let undo = |change: Change| SetChange {
-            undoes: Some(set(change.clone()).id()),
-            ..SetChange::from(change)
+        let undo = |change: Change| {
+            SetChange::from(change).but(|it| it.undoes = Some(set(change.clone()).id()))
         };
         assert!(brings_back(&undo(Change::recreate(page()))));
         assert!(!brings_back(&SetChange::from(Change::recreate(page()))));

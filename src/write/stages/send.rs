@@ -281,7 +281,7 @@ mod tests {
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
     use crate::gates::WritePolicy;
-    use crate::page::testing::page;
+    use crate::page::testing::{But as _, page};
     use crate::page::{DroppedRules, Field, PageState};
     use crate::write::memory::Knowing;
     use crate::write::stages::verify::Settled;
@@ -388,10 +388,7 @@ mod tests {
     }
 
     fn found() -> PageState {
-        PageState {
-            updated_at: Some(AT.to_owned().into()),
-            ..page()
-        }
+        page().but(|it| it.updated_at = Some(AT.to_owned().into()))
     }
 
     #[test]
@@ -413,15 +410,9 @@ mod tests {
     #[test]
     fn a_session_knows_no_page_that_was_not_read_back() {
         assert!(!knows(Outcome::Applied, None));
-        let undated = PageState {
-            updated_at: None,
-            ..found()
-        };
+        let undated = found().but(|it| it.updated_at = None);
         assert!(!knows(Outcome::Applied, Some(proof(Vec::new(), undated))));
-        let nameless = PageState {
-            id: None,
-            ..found()
-        };
+        let nameless = found().but(|it| it.id = None);
         assert!(!knows(Outcome::Applied, Some(proof(Vec::new(), nameless))));
     }
 }

@@ -140,10 +140,7 @@ fn the_sites_of_a_delegate_are_its_makers() {
 
 #[test]
 fn a_word_that_cannot_be_meant_gives_no_delegate() {
-    let broken = Grant {
-        prefixes: Some(vec!["a//b".to_owned()]),
-        ..Grant::default()
-    };
+    let broken = Grant::default().but(|it| it.prefixes = Some(vec!["a//b".to_owned()]));
     assert!(broken.within(&Grant::default()).is_err());
     assert!(Grant::default().within(&broken).is_err());
 }

@@ -225,7 +225,7 @@ const STAYS: &str = "the change of its page is left out";
 mod tests {
     use super::{Needs, broken_in, without};
     use crate::change::Change;
-    use crate::page::testing::placed;
+    use crate::page::testing::{But as _, placed};
     use crate::page::{LinkedSite, Locale, PageState};
 
     fn site() -> LinkedSite {
@@ -238,10 +238,7 @@ mod tests {
     }
 
     fn at(id: i64, path: &str, content: &str) -> PageState {
-        PageState {
-            content: content.to_owned(),
-            ..placed(id, path)
-        }
+        placed(id, path).but(|it| it.content = content.to_owned())
     }
 
     fn moved(id: i64, from: &str, to: &str) -> (Change, bool) {

@@ -136,10 +136,8 @@ fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
     let set = list(many);
     let mut each = vec![Vec::new(); MAX_LINES];
     each.push(vec![Warning::new("dead_link", "it leads nowhere.")]);
-    let preview = Preview {
-        changes: lines(&office.desk.wiki, &set, &each, Extent::Bounded),
-        ..preview(&office.desk.wiki, set.id(), &set, checked(), Extent::Whole)
-    };
+    let preview = preview(&office.desk.wiki, set.id(), &set, checked(), Extent::Whole)
+        .but(|it| it.changes = lines(&office.desk.wiki, &set, &each, Extent::Bounded));
     let shown = preview.bounded(Extent::Bounded);
     assert_eq!(shown.changes.len(), MAX_LINES);
     let told: Vec<String> = shown
