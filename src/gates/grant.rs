@@ -29,7 +29,7 @@ pub struct Grant {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sites: Option<Vec<String>>,
     /// It is offered no tool that writes.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     /// The only tools that it is offered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,13 +47,13 @@ pub struct Grant {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied_read_tags: Option<Vec<String>>,
     /// Its writes end as previews.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// `person`: a person says yes to each of its writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirm: Option<ClientConfirm>,
     /// A reviewer may apply what waits although the server is in a dry run.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_apply_in_dry_run: bool,
     /// The most requests a minute that it may send.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,11 +69,6 @@ pub struct Grant {
 pub enum ClientConfirm {
     /// By a person.
     Person,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 impl Grant {
