@@ -244,7 +244,6 @@ mod tests {
     use super::super::CheckCommand;
     use super::{CheckResult, MOST_SHOWN, input, run};
     use crate::change::Change;
-    use crate::page::PageState;
     use crate::page::testing::{But as _, page};
 
     const LIMIT: Duration = Duration::from_secs(10);

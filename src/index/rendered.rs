@@ -50,19 +50,13 @@ pub fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage
 
 #[cfg(test)]
 mod tests {
-    use url::Url;
-
     use super::{IndexedLink, PagePlace, as_rendered};
+    use crate::page::testing::linked_site;
     use crate::page::{Carrier, LinkedSite, Locale, PagePath};
     use crate::wiki::LinksOfPage;
 
     fn site() -> LinkedSite {
-        LinkedSite {
-            address: Url::parse("https://wiki.example.org").unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        }
+        linked_site("https://wiki.example.org".parse().unwrap())
     }
 
     fn place(path: &str) -> PagePlace {

@@ -1,6 +1,8 @@
 //! Pages for tests, and values with a member changed.
 
-use super::{Locale, PagePath, PageReading, PageState};
+use url::Url;
+
+use super::{LinkedSite, Locale, PagePath, PageReading, PageState};
 
 /// A value that is changed where it is made.
 pub trait But: Sized {
@@ -48,4 +50,14 @@ pub fn with_content(content: &str) -> PageState {
 /// That page with another title.
 pub fn titled(title: &str) -> PageState {
     page().but(|page| title.clone_into(&mut page.title))
+}
+
+/// A wiki at this address, with pages in one locale.
+pub fn linked_site(address: Url) -> LinkedSite {
+    LinkedSite {
+        address,
+        locale: Locale::as_stored("en"),
+        has_namespaces: false,
+        relative_from_root: false,
+    }
 }

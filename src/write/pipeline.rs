@@ -429,11 +429,11 @@ mod tests {
     use crate::write::caller::Asker;
     use crate::write::route::{Brought, Route, Stop, Warrant};
     use crate::write::source::{Delete, Under, WriteRequest};
-    use crate::write::testing::{Office, caller, policy, set, update};
+    use crate::write::testing::{Office, caller, office, policy, set, update};
 
     #[tokio::test]
     async fn a_token_that_another_server_used_up_during_the_wait_names_its_call() {
-        let one = Office::new(policy(WritePolicy::Preview));
+        let one = office();
         let two = one.beside(policy(WritePolicy::Preview));
         let (caller, sender) = (caller(Asker::Nobody), Office::sender());
         let (here, session) = (&one.desk.memory.previews, &caller.session);

@@ -163,7 +163,7 @@ mod tests {
         SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
-    use crate::write::testing::{Office, policy, session, set, update};
+    use crate::write::testing::{office, policy, session, set, update};
 
     const TOKEN: &str = "open sesame, please";
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn only_a_previews_token_whose_call_gave_the_content_in_full_wrote_it_whole() {
-        let office = Office::new(policy(WritePolicy::Preview));
+        let office = office();
         let desk = &office.desk;
         let token = |argument: Option<&str>| {
             let shown = desk

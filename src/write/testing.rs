@@ -11,19 +11,23 @@ use super::caller::Asker;
 use super::caller::{Caller, Extent};
 use super::context::WriteContext;
 use super::stages::check::SetCheck;
+use super::stages::verify::Settled;
+use super::stages::verify::expected::FoundPage;
 use super::timeouts::Timeouts;
-use crate::audit::{AuditLog, CallId, Client, Keep};
-use crate::change::Change;
+use crate::audit::{AuditLog, CallId, Client, Keep, Outcome};
+use crate::change::{Change, Proof};
 use crate::gates::{
-    ChangeSet, Confirmation, Fallback, Permit, Policy, Ruled, SessionId, SetChange, StaticToken,
-    WritePolicy, confirm, enabled, paths, rules,
+    ChangeSet, Confirmation, Fallback, LinkLeft, Mending, Permit, Policy, Ruled, SessionId,
+    SetChange, StaticToken, WritePolicy, confirm, enabled, paths, rules,
 };
 use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
-use crate::page::testing::{But as _, numbered, page};
-use crate::page::{Locale, PagePath, PageState, ReadScope};
+use crate::page::testing::{But as _, linked_site, numbered, page};
+use crate::page::{DroppedRules, Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
 use crate::store::local::LocalStore;
-use crate::wiki::{ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiSettings};
+use crate::wiki::{
+    ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiError, WikiSettings,
+};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -101,6 +105,11 @@ impl Office {
     pub(super) async fn without_log(&self) {
         self.desk.audit.close().await.unwrap();
     }
+}
+
+/// A desk at which a write is shown before it is sent.
+pub(super) fn office() -> Office {
+    Office::new(policy(WritePolicy::Preview))
 }
 
 fn wiki_settings() -> WikiSettings {
@@ -200,5 +209,47 @@ pub(super) fn permit_of(set: ChangeSet) -> Permit {
     match rules(allowed, &Facts::default(), None).unwrap() {
         Ruled::Cleared(cleared) => confirm(cleared, Confirmation::StaticToken).unwrap(),
         Ruled::Demands(..) => panic!("no rule stands"),
+    }
+}
+
+/// The plan of a set that mends as many links in a page, and leaves these.
+pub(super) fn mending(page: i64, links: usize, left: Vec<LinkLeft>) -> Mending {
+    Mending {
+        site: linked_site("https://wiki.example.org".parse().unwrap()),
+        alone: [(page, links)].into(),
+        left,
+    }
+}
+
+/// The proof of a page that was found where another was promised.
+pub(super) fn proof(promised: &PageState, found: PageState) -> Proof {
+    Proof {
+        differing: promised.difference(&found),
+        unverified: Vec::new(),
+        css_minified: false,
+        css_dropped: DroppedRules::default(),
+        found,
+    }
+}
+
+/// A page that was found where another was promised.
+pub(super) fn found(promised: &PageState, page: PageState) -> FoundPage {
+    FoundPage {
+        proof: proof(promised, page),
+        is_answered: false,
+        created_at: None,
+        author: None,
+    }
+}
+
+/// A step that was sent and came to this end.
+pub(super) fn settled(outcome: Outcome, proof: Option<Proof>, cause: Option<WikiError>) -> Settled {
+    Settled {
+        outcome,
+        proof,
+        cause,
+        since: None,
+        is_misnamed: false,
+        was_sent: true,
     }
 }

@@ -4,10 +4,8 @@ use url::Url;
 
 use super::{AdditionReport, CODES, Surroundings};
 use crate::change::{Change, Edits, NewTags, Warning};
-use crate::page::testing::But as _;
-use crate::page::{
-    LinkedSite, Locale, PagePath, PageReading, PageState, testing::with_content as page,
-};
+use crate::page::testing::{But as _, linked_site, with_content as page};
+use crate::page::{Locale, PagePath, PageReading, PageState};
 
 fn listed() -> Vec<Arc<PageReading>> {
     let page = |id, locale: &str, path: &str, title: &str| {
@@ -31,12 +29,7 @@ fn listed() -> Vec<Arc<PageReading>> {
 fn checked(change: &Change) -> AdditionReport {
     let wiki = Url::parse("https://wiki.example.org").unwrap();
     let pages = listed();
-    let site = LinkedSite {
-        address: wiki.clone(),
-        locale: Locale::as_stored("en"),
-        has_namespaces: false,
-        relative_from_root: false,
-    };
+    let site = linked_site(wiki.clone());
     let around = Surroundings {
         wiki: &wiki,
         pages: Some(&pages),

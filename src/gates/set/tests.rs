@@ -5,8 +5,8 @@ use url::Url;
 use super::{ChangeSet, DraftDigest, DraftMark, LeftOut, Mending, Omission, SetChange, TurnOf};
 use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::Change;
-use crate::page::testing::But as _;
-use crate::page::{LinkedSite, Locale, Note, PagePath, Whose, testing::numbered as page};
+use crate::page::testing::{But as _, linked_site, numbered as page};
+use crate::page::{Note, PagePath, Whose};
 
 fn call() -> CallId {
     CallId::new().expect("an id")
@@ -24,12 +24,7 @@ fn list(changes: Vec<Change>) -> ChangeSet {
 
 fn mending(alone: i64, links: usize) -> Mending {
     Mending {
-        site: LinkedSite {
-            address: Url::parse("https://wiki.example.org").expect("an address"),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        },
+        site: linked_site(Url::parse("https://wiki.example.org").expect("an address")),
         alone: HashMap::from([(alone, links)]),
         left: Vec::new(),
     }

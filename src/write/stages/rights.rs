@@ -367,8 +367,7 @@ fn named(need: &RequiredRights, is_one: impl Fn(Right) -> bool) -> Vec<&'static 
 #[cfg(test)]
 mod tests {
     use super::{
-        Lacking, RequiredRights, RightsCheck, brings_back, incomplete, lacking, named, needs,
-        warning, without_code,
+        Lacking, RightsCheck, brings_back, incomplete, lacking, named, needs, warning, without_code,
     };
     use crate::change::{Change, Warning};
     use crate::gates::SetChange;
@@ -488,7 +487,8 @@ mod tests {
 
         // Only an undo brings a page back; a new one has all that was asked for, or is not made.
         let undo = |change: Change| {
-            SetChange::from(change).but(|it| it.undoes = Some(set(change.clone()).id()))
+            let undone = set(change.clone()).id();
+            SetChange::from(change).but(|it| it.undoes = Some(undone))
         };
         assert!(brings_back(&undo(Change::recreate(page()))));
         assert!(!brings_back(&SetChange::from(Change::recreate(page()))));

@@ -280,12 +280,12 @@ mod tests {
     use crate::audit::{HeldLease, Outcome};
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
-    use crate::gates::WritePolicy;
     use crate::page::testing::{But as _, page};
-    use crate::page::{DroppedRules, Field, PageState};
+    use crate::page::{Field, PageState};
     use crate::write::memory::Knowing;
-    use crate::write::stages::verify::Settled;
-    use crate::write::testing::{Office, checked, permit, policy, record, session, update};
+    use crate::write::testing::{
+        self, Office, checked, office, permit, record, session, settled, update,
+    };
 
     const AT: &str = "2026-01-01T00:00:00.000Z";
 
@@ -298,17 +298,6 @@ mod tests {
         assert_eq!(ended(None, true), Ok(None));
         let warning = ended(None, false).unwrap().unwrap();
         assert_eq!(warning.code, "outcome_not_recorded");
-    }
-
-    fn settled(outcome: Outcome, proof: Option<Proof>) -> Settled {
-        Settled {
-            outcome,
-            proof,
-            cause: None,
-            since: None,
-            is_misnamed: false,
-            was_sent: true,
-        }
     }
 
     #[tokio::test]
@@ -325,7 +314,7 @@ mod tests {
                 Some("WIKI_UNAVAILABLE"),
             ),
         ] {
-            let office = Office::new(policy(WritePolicy::Preview));
+            let office = office();
             let lock = WriteLock(vec![HeldLease::sure_for(looks)]);
             let sender = Office::sender();
             let steps = Steps::new(&office.desk, &sender, &lock);
@@ -353,24 +342,24 @@ mod tests {
 
     #[test]
     fn what_was_overwritten_is_looked_for_behind_an_update_that_was_read_back() {
-        let read_back = settled(Outcome::Applied, Some(proof(Vec::new(), found())));
+        let read_back = settled(Outcome::Applied, Some(proof(Vec::new(), found())), None);
         let written = may_overwrite(Operation::Update, &read_back);
         assert_eq!(written, Some(&found()));
         for kind in [Operation::Create, Operation::Move, Operation::Delete] {
             assert_eq!(may_overwrite(kind, &read_back), None, "{kind:?}");
         }
-        let unread = settled(Outcome::Applied, None);
+        let unread = settled(Outcome::Applied, None, None);
         assert_eq!(may_overwrite(Operation::Update, &unread), None);
     }
 
     /// True if the session knows the page after a step with this outcome.
     fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
-        let settled = settled(outcome, proof);
+        let settled = settled(outcome, proof, None);
         let knowing = Knowing {
             session: session(),
             wrote_whole: true,
         };
-        let office = Office::new(policy(WritePolicy::Preview));
+        let office = office();
         let reads = &office.desk.memory.reads;
         note_written(reads, &knowing, &settled);
         let seen = reads.last(&session(), 1);
@@ -378,13 +367,7 @@ mod tests {
     }
 
     fn proof(differing: Vec<Field>, found: PageState) -> Proof {
-        Proof {
-            differing,
-            unverified: Vec::new(),
-            css_minified: false,
-            css_dropped: DroppedRules::default(),
-            found,
-        }
+        testing::proof(&found.clone(), found).but(|it| it.differing = differing)
     }
 
     fn found() -> PageState {

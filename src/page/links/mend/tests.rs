@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use url::Url;
 
 use super::super::find::written_links as written_links_of;
 use super::super::link::Carrier;
@@ -10,6 +9,7 @@ use super::super::written::SourceLink;
 use super::mended::{mend_copied, mend_links};
 use super::moves::Moves;
 use super::resolve::{Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
+use crate::page::testing::{But as _, linked_site};
 use crate::page::{
     LinkKind, Locale, PagePath, SourceFormat, can_be_linked, links, may_lead_to_page,
 };
@@ -22,12 +22,8 @@ mod forms;
 const LEADS: &str = include_str!("../../../../tests/links/leads.jsonl");
 
 fn site(has_namespaces: bool) -> LinkedSite {
-    LinkedSite {
-        address: Url::parse("http://127.0.0.1:3100/").unwrap(),
-        locale: Locale::as_stored("en"),
-        has_namespaces,
-        relative_from_root: false,
-    }
+    linked_site("http://127.0.0.1:3100/".parse().unwrap())
+        .but(|it| it.has_namespaces = has_namespaces)
 }
 
 fn written_links(text: &str, format: SourceFormat) -> Vec<SourceLink> {

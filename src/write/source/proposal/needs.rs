@@ -225,16 +225,11 @@ const STAYS: &str = "the change of its page is left out";
 mod tests {
     use super::{Needs, broken_in, without};
     use crate::change::Change;
-    use crate::page::testing::{But as _, placed};
-    use crate::page::{LinkedSite, Locale, PageState};
+    use crate::page::testing::{But as _, linked_site, placed};
+    use crate::page::{LinkedSite, PageState};
 
     fn site() -> LinkedSite {
-        LinkedSite {
-            address: "https://wiki.example".parse().unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        }
+        linked_site("https://wiki.example".parse().unwrap())
     }
 
     fn at(id: i64, path: &str, content: &str) -> PageState {

@@ -6,11 +6,11 @@ use super::{INTERRUPTED, Run, SetEnd, WriteJob, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, DraftDigest, DraftMark, WritePolicy};
+use crate::gates::{ChangeSet, DraftDigest, DraftMark};
 use crate::page::testing::{But as _, page};
 use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
 use crate::write::stages::lock::WriteLock;
-use crate::write::testing::{Office, checked, list, permit_of, policy, record, update};
+use crate::write::testing::{Office, checked, list, office, permit_of, record, update};
 
 /// A change that has nothing to do.
 fn nothing() -> Change {
@@ -30,10 +30,6 @@ async fn sent(office: &Office, set: ChangeSet) -> Result<WriteAnswer, Failure> {
     let sender = Office::sender();
     let answer = in_its_own_task(&office.desk, &sender, permit_of(set), job);
     answer.await.unwrap()
-}
-
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
 }
 
 #[tokio::test]

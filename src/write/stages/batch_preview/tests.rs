@@ -1,18 +1,11 @@
-use url::Url;
-
 use super::{MAX_DIFFS, lines, lines_with_room, preview};
 use crate::change::{Change, Warning};
-use crate::gates::{Mending, WritePolicy};
+use crate::page::PageState;
 use crate::page::testing::{But as _, page};
-use crate::page::{LinkedSite, Locale, PageState};
 use crate::view::ChangeView;
-use crate::write::answer::{MAX_LINES, Preview};
+use crate::write::answer::MAX_LINES;
 use crate::write::caller::Extent;
-use crate::write::testing::{Office, checked, list, policy, update};
-
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
-}
+use crate::write::testing::{checked, list, mending, office, update};
 
 /// A change with a difference of this many bytes.
 fn with_diff_of(bytes: usize) -> Change {
@@ -71,16 +64,7 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
         let (before, after) = (change.before().unwrap(), change.after().unwrap());
         Change::between(numbered(before), numbered(after))
     };
-    let mending = Mending {
-        site: LinkedSite {
-            address: Url::parse("https://wiki.example.org").unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        },
-        alone: [(2, 3)].into(),
-        left: Vec::new(),
-    };
+    let mending = mending(2, 3, Vec::new());
     let set = list(vec![
         id(1, &with_diff_of(100)),
         id(2, &with_diff_of(MAX_DIFFS + 1)),

@@ -7,16 +7,16 @@ use crate::audit::CallId;
 use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
 use crate::error::Code;
-use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
+use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange, WritePolicy};
 use crate::page::testing::{But as _, placed as at};
-use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading};
+use crate::page::{Field, Locale, PagePath, PagePlace, PageReading};
 use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 use crate::wiki::AllPages;
 use crate::write::route::{Route, Stop, Warrant};
 use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
 use crate::write::stages::check::SetCheck;
-use crate::write::testing::{Office, list, policy, set, update};
+use crate::write::testing::{Office, list, mending, policy, set, update};
 
 /// The facts of a set that was shown: nothing of it is looked for in the wiki but the places that
 /// it takes.
@@ -91,17 +91,7 @@ async fn a_list_has_the_warnings_of_each_change_apart_and_all_their_lines_togeth
 
 #[tokio::test]
 async fn a_change_that_only_mends_links_was_not_asked_for() {
-    let site = LinkedSite {
-        address: Url::parse("https://wiki.example.org").unwrap(),
-        locale: Locale::as_stored("en"),
-        has_namespaces: false,
-        relative_from_root: false,
-    };
-    let mending = Mending {
-        site,
-        alone: [(2, 1)].into(),
-        left: Vec::new(),
-    };
+    let mending = mending(2, 1, Vec::new());
     let set =
         list(vec![writes(1, "y\n"), writes(2, "y\n")]).with(|batch| batch.mending = Some(mending));
     let found = checked(&preview(), &set, seen()).await.unwrap();

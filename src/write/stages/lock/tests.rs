@@ -4,15 +4,11 @@ use super::take;
 use crate::audit::{AuditError, AuditLog};
 use crate::change::Change;
 use crate::error::Code;
-use crate::gates::{Gate, Refusal, TurnOf, WritePolicy};
+use crate::gates::{Gate, Refusal, TurnOf};
 use crate::page::testing::page;
 use crate::write::route::Warrant;
 use crate::write::source::{Bulk, PageSelection, Under, Update, WriteRequest};
-use crate::write::testing::{Office, move_and_update, policy, record, session, set, update};
-
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
-}
+use crate::write::testing::{Office, move_and_update, office, record, session, set, update};
 
 /// Tells of page 1, page 2 and the tree if others must wait for it.
 async fn held(audit: &AuditLog) -> [bool; 3] {

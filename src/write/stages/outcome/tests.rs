@@ -6,6 +6,7 @@ use crate::page::testing::{But as _, page, titled};
 use crate::page::{DroppedRules, PagePath, PageState};
 use crate::wiki::WikiError;
 use crate::write::stages::verify::Settled;
+use crate::write::testing::{proof, settled};
 
 /// The page with another title and style, and if it moves at another place.
 fn after(moves: bool) -> PageState {
@@ -14,27 +15,6 @@ fn after(moves: bool) -> PageState {
         title: "B".to_owned(),
         script_css: "a{color:red}".to_owned(),
         ..page()
-    }
-}
-
-fn proof(promised: &PageState, found: &PageState) -> Proof {
-    Proof {
-        differing: promised.difference(found),
-        unverified: Vec::new(),
-        css_minified: false,
-        css_dropped: DroppedRules::default(),
-        found: found.clone(),
-    }
-}
-
-fn settled(outcome: Outcome, proof: Option<Proof>, cause: Option<WikiError>) -> Settled {
-    Settled {
-        outcome,
-        proof,
-        cause,
-        since: None,
-        is_misnamed: false,
-        was_sent: true,
     }
 }
 
@@ -134,7 +114,7 @@ fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
 fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing() {
     let found = titled("B");
     let partly = |found: &PageState| {
-        let proof = proof(&after(false), found);
+        let proof = proof(&after(false), found.clone());
         settled(Outcome::PartlyApplied, Some(proof), None)
     };
     let failure = failure_of(&partly(&found), Operation::Update, &update()).unwrap();
@@ -191,7 +171,7 @@ fn what_the_wiki_made_of_styles_is_said_if_it_did_not_keep_them() {
         let proof = Proof {
             css_minified,
             css_dropped,
-            ..proof(&page(), &page())
+            ..proof(&page(), page())
         };
         settled(Outcome::Applied, Some(proof), None)
     };
@@ -269,7 +249,7 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
             "The write happened; fields that it had nothing to do with are not as they were: description.",
         ),
     ] {
-        let settled = settled(Outcome::PartlyApplied, Some(proof(&promised, &found)), None);
+        let settled = settled(Outcome::PartlyApplied, Some(proof(&promised, found)), None);
         let failure = failure_of(&settled, Operation::Update, change).unwrap();
         assert!(failure.message.ends_with(says), "{}", failure.message);
         assert!(!failure.details.contains_key("cssRulesDropped"));
@@ -278,7 +258,7 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
 
 #[test]
 fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_text_stayed() {
-    let dropped = proof(&after(false), &after(false)).but(|it| {
+    let dropped = proof(&after(false), after(false)).but(|it| {
         it.css_dropped = DroppedRules {
             effective: vec!["a b{}".to_owned()],
             idle: Vec::new(),
@@ -308,7 +288,7 @@ fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_te
         // The wiki said why.
         (&update(), "", Some(WikiError::PageExists), false),
     ] {
-        let settled = settled_so(proof(&after(false), &found(css)), cause);
+        let settled = settled_so(proof(&after(false), found(css)), cause);
         let failure = told(&settled, change);
         assert_eq!(
             failure.details.contains_key("rights"),
@@ -317,7 +297,7 @@ fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_te
         );
     }
     // The right to write pages is not what keeps a title.
-    let nothing = settled_so(proof(&after(false), &page()), None);
+    let nothing = settled_so(proof(&after(false), page()), None);
     let failure = told(&nothing, &update());
     assert_eq!(
         failure.details["fields"],

@@ -1,14 +1,12 @@
-use url::Url;
-
 use super::{
     CONTINUED, ForeignTextBudget, MARK, MAX_CHARS, MOST_CHANGES, QuestionText, message,
     message_of_set, pieces, shortened,
 };
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
-use crate::gates::{LinkLeft, Mending};
+use crate::gates::LinkLeft;
 use crate::page::testing::But as _;
-use crate::page::{Field, LinkedSite, Locale, NewPath, Note, PagePath, PageState, Whose, testing};
-use crate::write::testing::list;
+use crate::page::{Field, Locale, NewPath, Note, PagePath, PageState, Whose, testing};
+use crate::write::testing::{list, mending};
 
 fn page() -> PageState {
     PageState {
@@ -294,16 +292,7 @@ fn a_question_about_a_set_says_what_each_change_does_and_what_stays() {
         link: None,
         why: "it could not be read".into(),
     };
-    let mending = Mending {
-        site: LinkedSite {
-            address: Url::parse("https://wiki.example.org").expect("an address"),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        },
-        alone: [(2, 3)].into(),
-        left: vec![left],
-    };
+    let mending = mending(2, 3, vec![left]);
     let set = list(vec![
         Change::between(numbered(1, "x\n"), moved),
         Change::between(numbered(2, "x\n"), numbered(2, "mended\n")),

@@ -1,33 +1,16 @@
 use super::{attempt, failed, outcome};
 use crate::audit::{AuditError, Outcome};
-use crate::change::{Change, Operation, Proof};
+use crate::change::{Change, Operation};
 use crate::error::Code;
-use crate::gates::WritePolicy;
+use crate::page::PageState;
 use crate::page::testing::{But as _, numbered, page};
-use crate::page::{DroppedRules, PageState};
 use crate::write::stages::verify::Settled;
-use crate::write::testing::{Office, move_and_update, permit, policy, record, set, update};
-
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
-}
+use crate::write::testing::{self, move_and_update, office, permit, proof, record, set, update};
 
 /// The step was applied, and the page read back like this.
 fn settled(found: Option<PageState>) -> Settled {
-    Settled {
-        outcome: Outcome::Applied,
-        proof: found.map(|found| Proof {
-            differing: Vec::new(),
-            unverified: Vec::new(),
-            css_minified: false,
-            css_dropped: DroppedRules::default(),
-            found,
-        }),
-        cause: None,
-        since: None,
-        is_misnamed: false,
-        was_sent: true,
-    }
+    let proof = found.map(|found| proof(&found.clone(), found));
+    testing::settled(Outcome::Applied, proof, None)
 }
 
 #[tokio::test]

@@ -2,20 +2,16 @@ use super::{keep, stopped, unchanged};
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Gate, LinkLeft, Mending, Policy, Refusal, WritePolicy, enabled};
+use crate::gates::{ChangeSet, Gate, LinkLeft, Policy, Refusal, WritePolicy, enabled};
 use crate::page::testing::{But as _, page};
-use crate::page::{LinkedSite, Locale, PagePath, Prefix};
+use crate::page::{Locale, PagePath, Prefix};
 use crate::write::answer::{Notes, WriteAnswer};
 use crate::write::caller::Extent;
 use crate::write::source::conflict::Stopped;
 use crate::write::stages::batch_preview::preview;
 use crate::write::testing::{
-    Office, checked, move_and_update, person, policy, record, session, set, update,
+    Office, checked, mending, move_and_update, office, person, policy, record, session, set, update,
 };
-
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
-}
 
 /// The refusal under a policy for a change that could not be made.
 async fn refusal(office: &Office, policy: &Policy, code: Code, merged: Option<Change>) -> Refusal {
@@ -156,16 +152,7 @@ fn the_links_that_a_set_does_not_mend_are_told() {
         link: Some(("/docs/a".to_owned(), 1)),
         why: "in code".into(),
     };
-    let mending = Mending {
-        site: LinkedSite {
-            address: "https://wiki.example.org".parse().unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        },
-        alone: [].into(),
-        left: vec![left.clone()],
-    };
+    let mending = mending(3, 0, vec![left.clone()]);
     let list = || ChangeSet::list(CallId::new().unwrap(), vec![update(1).into()]).unwrap();
     let links_left = |set: ChangeSet| set.links_left().cloned().collect::<Vec<_>>();
     assert_eq!(

@@ -298,12 +298,11 @@ fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> CreationOrder {
 mod tests {
     use time::macros::datetime;
 
-    use super::{CreationOrder, FoundPage, Promise, answered_page, is_there, made};
-    use crate::change::{Operation, Proof};
-    use crate::gates::WritePolicy;
-    use crate::page::testing::page;
-    use crate::page::{Date, DroppedRules, Field, Locale, PagePath, PageReading};
-    use crate::write::testing::{Office, move_and_update, policy, update};
+    use super::{CreationOrder, Promise, answered_page, is_there, made};
+    use crate::change::Operation;
+    use crate::page::testing::{But as _, page};
+    use crate::page::{Date, Field, Locale, PagePath, PageReading};
+    use crate::write::testing::{self, move_and_update, office, update};
 
     #[test]
     fn whether_an_attempt_made_a_page_is_told_by_the_wiki_s_clock_as_far_as_it_is_known() {
@@ -335,7 +334,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_page_that_an_answer_named_is_read_by_its_id() {
-        let office = Office::new(policy(WritePolicy::Preview));
+        let office = office();
         // Nobody answers, so it was asked where this fails.
         for (id, is_asked) in [(None, false), (Some(9), true)] {
             let found = answered_page(&office.desk.wiki, &page(), id).await;
@@ -368,17 +367,11 @@ mod tests {
 
     #[test]
     fn a_found_page_shows_a_field_that_was_read_and_is_as_promised() {
-        let found = |differing: &[Field], unverified: &[Field]| FoundPage {
-            proof: Proof {
-                differing: differing.to_vec(),
-                unverified: unverified.to_vec(),
-                css_minified: false,
-                css_dropped: DroppedRules::default(),
-                found: page(),
-            },
-            is_answered: false,
-            created_at: None,
-            author: None,
+        let found = |differing: &[Field], unverified: &[Field]| {
+            testing::found(&page(), page()).but(|it| {
+                it.proof.differing = differing.to_vec();
+                it.proof.unverified = unverified.to_vec();
+            })
         };
         let content = &[Field::Content][..];
         assert!(found(&[], &[]).shows(Field::Content));

@@ -8,12 +8,11 @@ use super::history::{ChangedSince, HistoryEvidence};
 use super::verdict::{SentStep, StepAnswer};
 use super::{Settling, is_stable, seen_since, settle};
 use crate::audit::Outcome;
-use crate::change::{Change, Operation, Proof};
-use crate::gates::WritePolicy;
+use crate::change::{Change, Operation};
 use crate::page::testing::{But as _, page, titled, with_content};
-use crate::page::{Date, DroppedRules, Field, PageState};
+use crate::page::{Date, Field, PageState};
 use crate::wiki::{MutationOutcome, WikiError};
-use crate::write::testing::{Office, policy, update};
+use crate::write::testing::{Office, found, office, update};
 use crate::write::timeouts::Timeouts;
 
 const SENT: OffsetDateTime = datetime!(2026-01-01 12:00:00 UTC);
@@ -33,27 +32,8 @@ const LONG: Timeouts = Timeouts {
     ..SHORT
 };
 
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
-}
-
 fn date(second: &str) -> Date {
     Date::from(format!("2026-01-01T12:00:{second}.000Z"))
-}
-
-fn found(promised: &PageState, page: PageState) -> FoundPage {
-    FoundPage {
-        proof: Proof {
-            differing: promised.difference(&page),
-            unverified: Vec::new(),
-            css_minified: false,
-            css_dropped: DroppedRules::default(),
-            found: page,
-        },
-        is_answered: false,
-        created_at: None,
-        author: None,
-    }
 }
 
 fn seen(promised: &PageState, page: PageState) -> PageObservation {

@@ -8,12 +8,11 @@ use super::{
     ChangedSince, HistoryEvidence, OverwriteCandidates, Overwritten, as_written, asked,
     began_together, follow, holds, is_passed, later, look, of_time, overlap, overwritten,
 };
-use crate::change::{Change, Operation, Proof};
-use crate::gates::WritePolicy;
+use crate::change::{Change, Operation};
 use crate::page::testing::{But as _, page};
-use crate::page::{Date, DroppedRules, Field, PagePath, PageReading, PageState};
+use crate::page::{Date, Field, PagePath, PageReading, PageState};
 use crate::wiki::{History, HistoryEntry, Version};
-use crate::write::testing::{Office, policy, update};
+use crate::write::testing::{self, office, update};
 
 const SENT: OffsetDateTime = datetime!(2026-01-01 12:00:10 UTC);
 
@@ -62,22 +61,8 @@ fn history(versions: &[(i64, &str)]) -> History {
 }
 
 fn found(promised: &PageState, page: PageState) -> FoundPage {
-    FoundPage {
-        proof: Proof {
-            differing: promised.difference(&page),
-            unverified: Vec::new(),
-            css_minified: false,
-            css_dropped: DroppedRules::default(),
-            found: page,
-        },
-        is_answered: false,
-        created_at: None,
-        author: Some("Ann \"the\" editor".to_owned()),
-    }
-}
-
-fn office() -> Office {
-    Office::new(policy(WritePolicy::Preview))
+    let author = Some("Ann \"the\" editor".to_owned());
+    testing::found(promised, page).but(|it| it.author = author)
 }
 
 #[test]

@@ -1,13 +1,13 @@
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use super::super::expected::{FoundPage, PageObservation, Promise};
+use super::super::expected::{PageObservation, Promise};
 use super::super::history::HistoryEvidence;
 use super::{Says, SentStep, StepAnswer, Waited};
 use crate::audit::Outcome;
-use crate::change::{Change, Operation, Proof};
+use crate::change::{Change, Operation};
 use crate::page::testing::But as _;
-use crate::page::{Date, DroppedRules, Field, PageState, testing};
+use crate::page::{Date, Field, PageState, testing};
 use crate::wiki::WikiError;
 
 const SENT: OffsetDateTime = datetime!(2026-01-01 12:00:00 UTC);
@@ -48,18 +48,10 @@ fn update() -> Change {
 }
 
 fn found(promised: &PageState, page: PageState, unverified: Vec<Field>) -> PageObservation {
-    PageObservation::Page(Box::new(FoundPage {
-        proof: Proof {
-            differing: promised.difference(&page),
-            unverified,
-            css_minified: false,
-            css_dropped: DroppedRules::default(),
-            found: page,
-        },
-        is_answered: false,
-        created_at: Some(Date::from("2026-01-01T12:00:00.100Z".to_owned())),
-        author: None,
-    }))
+    let mut found = crate::write::testing::found(promised, page);
+    found.proof.unverified = unverified;
+    found.created_at = Some(Date::from("2026-01-01T12:00:00.100Z".to_owned()));
+    PageObservation::Page(Box::new(found))
 }
 
 fn of_update(page: PageState) -> PageObservation {
