@@ -269,7 +269,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             self.checked.runs.push(CheckedRun {
                 file: name.to_owned(),
                 chain,
-                is_locked: run.is_locked() && run.length > 0,
+                is_locked: run.is_locked && run.length > 0,
                 followed_by: self.seen.followed.get(name).cloned(),
             });
         }

@@ -426,14 +426,14 @@ fn headings(page: &PageReading, text: &str) -> (String, String) {
     let named = outline.named_headings();
     let mut places = String::new();
     if outline
-        .headings()
+        .headings
         .first()
         .is_some_and(|first| first.lines.start > 0)
     {
         places.push_str("0 section[0]\n");
     }
     let mut texts = String::new();
-    for (heading, named) in outline.headings().iter().zip(&named) {
+    for (heading, named) in outline.headings.iter().zip(&named) {
         texts.push_str(&heading.text);
         texts.push('\n');
         // Writing to a string cannot fail.

@@ -73,7 +73,7 @@ pub fn section_failure(
             let first = Selector::Nth(PartKind::Sections, 1);
             let selector = selector.unwrap_or(&first);
             let nearest = outline.nearest_headings(selector, MAX_NEAREST);
-            let left = outline.headings().len().saturating_sub(nearest.len());
+            let left = outline.headings.len().saturating_sub(nearest.len());
             let failure = Failure::new(Code::SectionNotFound, message);
             (failure.detail("headings", json!(nearest)), left)
         }

@@ -272,7 +272,7 @@ fn last(
     owner: Option<&Client>,
 ) -> Result<CallHistory, CallHistoryError> {
     let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
-    if let Some(index) = runs.index() {
+    if let Some(index) = &runs.index {
         match last_indexed(runs, index, undone, owner) {
             // The runs are read, then.
             Err(CallHistoryError::NotFound) => {}

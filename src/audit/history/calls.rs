@@ -33,7 +33,8 @@ const AT_ONCE: usize = 256;
 pub struct Latest {
     room: usize,
     calls: BTreeMap<CallSortKey, CallHistory>,
-    older: u64,
+    /// Number of calls that were dropped.
+    pub older: u64,
 }
 
 /// The sort key of calls.
@@ -60,11 +61,6 @@ impl Latest {
             self.calls.pop_first();
             self.older = self.older.saturating_add(1);
         }
-    }
-
-    /// Number of calls that were dropped.
-    pub const fn older(&self) -> u64 {
-        self.older
     }
 
     /// The calls, the newest first.
@@ -108,7 +104,10 @@ impl CallReader {
     pub fn stats(&self, filter: &CallFilter) -> AuditResult<(CallStats, u64)> {
         if let Some(range) = filter.range() {
             let runs = self.indexed()?;
-            let labels = runs.index().and_then(|index| index.labels(range).ok());
+            let labels = runs
+                .index
+                .as_ref()
+                .and_then(|index| index.labels(range).ok());
             let stats = labels.and_then(CallStats::of_labels);
             if let (Some(stats), Some(unreadable)) = (stats, runs.unreadable()) {
                 return Ok((stats, unreadable));
@@ -269,7 +268,7 @@ fn latest_indexed(
     range: CallRange,
     room: usize,
 ) -> AuditResult<Option<(Latest, u64)>> {
-    let found = runs.index().map(|index| index.calls(range, room));
+    let found = runs.index.as_ref().map(|index| index.calls(range, room));
     let (Some(Ok((newest, count))), Some(unreadable)) = (found, runs.unreadable()) else {
         return Ok(None);
     };

@@ -47,7 +47,7 @@ pub(super) struct KeptStateInfo {
 
 impl Aged {
     pub(super) const fn can_go(&self) -> bool {
-        !self.run.is_locked() && !self.is_newer
+        !self.run.is_locked && !self.is_newer
     }
 }
 

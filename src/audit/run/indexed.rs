@@ -69,7 +69,8 @@ const MOST_CALLS: u32 = 64;
 #[derive(Debug)]
 pub(in crate::audit) struct IndexedRuns {
     pub(in crate::audit) runs: Vec<RunFile>,
-    index: Option<LineIndex>,
+    /// The index, for questions that have no other answer.
+    pub(in crate::audit) index: Option<LineIndex>,
 }
 
 impl RunReader {
@@ -139,11 +140,6 @@ impl IndexedRuns {
                 .map(|run| run.unreadable)
                 .fold(0, u64::saturating_add),
         )
-    }
-
-    /// The index, for questions that have no other answer.
-    pub(in crate::audit) const fn index(&self) -> Option<&LineIndex> {
-        self.index.as_ref()
     }
 
     /// The records of some calls; `None` if no index tells.
@@ -467,7 +463,7 @@ fn next_lines(
                 .saturating_add(1),
             None => records.position().map_err(|error| run.unread(&error))?,
         };
-        after.lines = records.line();
+        after.lines = records.line;
         let mut line = IndexedLine {
             start,
             number: after.lines,

@@ -169,7 +169,7 @@ fn left_open(
     let mut open: HashMap<(CallId, Option<String>), (String, OpenAttempt)> = HashMap::new();
     let mut sets: HashMap<CallId, OpenSet> = HashMap::new();
     let is_own = |run: &RunFile| own.runs.contains(run.name());
-    for run in runs.iter().filter(|run| !run.is_locked() || is_own(run)) {
+    for run in runs.iter().filter(|run| !run.is_locked || is_own(run)) {
         scan([run], &["\"attempt\"", "\"outcome\""], |record, _| {
             let Some(call) = record.call else { return };
             let key = (call, record.step.clone());

@@ -21,19 +21,15 @@ pub struct RunFile {
     name: String,
     pub(in crate::audit) length: u64,
     pub(in crate::audit) modified: SystemTime,
-    is_locked: bool,
+    /// True if a living process holds it, or may hold it: an empty file counts as held for a
+    /// minute. A held run may still grow, and its open attempts may be under way.
+    pub is_locked: bool,
 }
 
 impl RunFile {
     /// Its name, which begins with its start time.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// True if a living process holds it, or may hold it: an empty file counts as held for a
-    /// minute. A held run may still grow, and its open attempts may be under way.
-    pub const fn is_locked(&self) -> bool {
-        self.is_locked
     }
 
     /// Its records, from the first. Blocks.
@@ -54,7 +50,6 @@ impl RunFile {
             buffer: Vec::new(),
             line,
             is_over: false,
-            is_unfinished: false,
         })
     }
 
@@ -93,22 +88,12 @@ pub(in crate::audit) fn unread(name: &str, error: &io::Error) -> AuditError {
 pub struct Records {
     reader: BufReader<RunStream>,
     buffer: Vec<u8>,
-    line: u64,
+    /// The number of the line that was given last, from 1.
+    pub(in crate::audit) line: u64,
     is_over: bool,
-    is_unfinished: bool,
 }
 
 impl Records {
-    /// The number of the line that was given last, from 1.
-    pub const fn line(&self) -> u64 {
-        self.line
-    }
-
-    /// True if there was an unfinished line at the end.
-    pub const fn is_unfinished(&self) -> bool {
-        self.is_unfinished
-    }
-
     /// The byte at which the next line begins.
     pub(in crate::audit) fn position(&mut self) -> io::Result<u64> {
         self.reader.stream_position()
@@ -131,11 +116,9 @@ impl Records {
         if self.is_over {
             return None;
         }
-        self.is_unfinished = false;
         let read = match next_line(&mut self.reader, &mut self.buffer) {
             Ok(LineStatus::End) => return None,
             Ok(LineStatus::Rest) => {
-                self.is_unfinished = true;
                 // Back to the beginning of the line, in case it is finished later.
                 let length = i64::try_from(self.buffer.len()).unwrap_or(i64::MAX);
                 return match self.reader.seek_relative(length.saturating_neg()) {
@@ -274,7 +257,7 @@ pub(in crate::audit) fn for_each_line(
         Err(error) => return Err(error),
     };
     loop {
-        let number = records.line().saturating_add(1);
+        let number = records.line.saturating_add(1);
         match records.next_line() {
             None => return Ok(()),
             Some(Err(Unreadable::Io(kind))) => {

@@ -72,7 +72,7 @@ impl Tail {
                 }
             }
             // The lock was checked before the run was read to its end.
-            let rest = records.filter(|_| run.is_locked());
+            let rest = records.filter(|_| run.is_locked);
             self.runs.insert(run.name().to_owned(), rest);
         }
         Ok(())

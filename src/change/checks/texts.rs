@@ -107,7 +107,7 @@ fn heading_at(page: &PageState, line: usize) -> Result<Option<Heading>, Warning>
         return Err(unchecked("heading_dropped"));
     }
     let outline = Outline::in_format(&page.content, format);
-    let mut headings = outline.headings().iter();
+    let mut headings = outline.headings.iter();
     Ok(headings.find(|one| one.line == line).cloned())
 }
 
@@ -227,7 +227,7 @@ mod tests {
         #[test]
         fn every_heading_begins_where_one_may(text in "(# |## |\n|\n\n|===|---|-|=|ab|> |- |1\\. |<h2>|</h2>|<h2|>|\r|\t|    |\u{a0}|\u{c}|\\[a\\]: /b){0,24}") {
             for format in [SourceFormat::Markdown, SourceFormat::Html] {
-                for heading in Outline::in_format(&text, format).headings() {
+                for heading in Outline::in_format(&text, format).headings {
                     prop_assert!(may_begin_heading(&text, heading.line, format), "{:?}", heading);
                 }
             }

@@ -48,7 +48,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     };
     let (filter, limit) = (arguments.filters.filter(), arguments.limit.unwrap_or(usual));
     let (found, unreadable) = log.calls.latest(&filter, before.as_ref(), limit.into())?;
-    let older = found.older();
+    let older = found.older;
     let calls = found.into_calls();
     let next = calls.last().filter(|_| older > 0);
     let rows: Vec<CallView<'_>> = calls.iter().map(CallView::new).collect();

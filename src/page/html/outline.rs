@@ -143,7 +143,7 @@ mod tests {
         let html = "<p>lead</p>\n<h1 id=\"x\"><a class=\"toc-anchor\" href=\"#x\">¶</a> One &amp;\n <em>two</em></h1><ul><li><pre>code</pre><ul><li>in</li></ul></li></ul>\n<!-- <h2>no</h2> --><H2>Two</H2>\n<p>open<p>next<table><tr><td><h3>no</h3></td></tr></table><script>'<h1>no</h1>'</script><a href=\"/x\">to x</a><img src=y.png>";
         let outline = Outline::of_html(html);
         let headings: Vec<_> = outline
-            .headings()
+            .headings
             .iter()
             .map(|heading| (heading.level, heading.text.as_str(), heading.line))
             .collect();

@@ -296,7 +296,7 @@ mod tests {
                 "links": ["1: [x](/y)"],
             })
         );
-        let two = outline.headings()[1].section.clone();
+        let two = outline.headings[1].section.clone();
         let part = PageInventory::new(&outline, &two, 0, 1);
         assert_eq!((part.headings.len(), part.lines.as_str()), (1, "7-14"));
         let part = PageInventory::new(&outline, &(0..text.len()), 1, 1);

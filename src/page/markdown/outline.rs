@@ -63,7 +63,8 @@ pub struct Outline<'a> {
     pub(in crate::page) text: &'a str,
     /// The bytes that it covers: the whole text, or one part.
     pub(in crate::page) bounds: Range<usize>,
-    pub(in crate::page) headings: Vec<Heading>,
+    /// The headings.
+    pub headings: Vec<Heading>,
     pub(in crate::page) blocks: Vec<Block>,
     pub(in crate::page) targets: Vec<LinkOrImage>,
     /// Start of the body: behind the front matter.
@@ -211,11 +212,6 @@ impl<'a> Outline<'a> {
         let rest = self.text.get(at..).unwrap_or_default();
         let feed = rest.find('\n');
         feed.map_or(self.text.len(), |feed| at + feed + 1)
-    }
-
-    /// The headings.
-    pub fn headings(&self) -> &[Heading] {
-        &self.headings
     }
 
     /// Starts of the parts that `section[1]` and later ones name.

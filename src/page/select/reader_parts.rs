@@ -28,7 +28,7 @@ pub struct ReaderPart {
 /// The pieces of a page in page order; pieces without text are left out.
 pub fn reader_parts(text: &str, format: SourceFormat) -> Vec<ReaderPart> {
     let outline = Outline::in_format(text, format);
-    let headings = outline.headings();
+    let headings = &outline.headings;
     let names = outline.named_headings();
     let first = headings.first().map_or(text.len(), |one| one.lines.start);
     let lead = if headings.is_empty() {

@@ -106,7 +106,7 @@ impl<'a> ReportRequest<'a> {
         let check = check::find(self.log, |done, whole| {
             progress(&|| format!("{done} of {whole} files checked"));
         });
-        let older = latest.older();
+        let older = latest.older;
         let calls = latest.into_calls();
         Ok(ReadReport {
             report: self,

@@ -124,7 +124,7 @@ impl Recovery {
         let mut last = self.held.lock().await;
         let runs = self.audit.runs.clone();
         let all = blocking::<_, AuditError, _>(move || runs.all()).await?;
-        let held = all.iter().filter(|run| run.is_locked());
+        let held = all.iter().filter(|run| run.is_locked);
         let held: HashSet<String> = held.map(|run| run.name().to_owned()).collect();
         let has_ended = last.as_ref().is_none_or(|last| !last.is_subset(&held));
         if has_ended {

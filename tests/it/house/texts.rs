@@ -71,7 +71,7 @@ pub(crate) fn outline(text: &str) {
     ] {
         let outline = Outline::in_format(text, format);
         let mut before = 0;
-        for (index, heading) in outline.headings().iter().enumerate() {
+        for (index, heading) in outline.headings.iter().enumerate() {
             assert!((1..=6).contains(&heading.level));
             assert!(heading.lines.start >= before, "{heading:?}");
             before = heading.lines.end;

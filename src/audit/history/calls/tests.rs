@@ -87,7 +87,7 @@ fn pages_of_calls_follow_each_other_without_gap_or_repeat() {
             .calls
             .latest(&CallFilter::default(), before.as_ref(), 3)
             .unwrap();
-        let older = page.older();
+        let older = page.older;
         let page = page.into_calls();
         seen.extend(page.iter().map(|call| (call.began, call.call)));
         assert_eq!(usize::try_from(older).unwrap(), 10 - seen.len());

@@ -27,7 +27,7 @@ pub(in crate::audit) fn make_index(place: &AuditLayout) {
 }
 
 fn is_used(log: &AuditLog) -> bool {
-    log.calls.indexed().unwrap().index().is_some()
+    log.calls.indexed().unwrap().index.is_some()
 }
 
 fn write(call: CallId, page: i64, event: AuditEvent) -> AuditEntry {
@@ -120,7 +120,7 @@ async fn answers(log: &AuditLog, calls: &[CallId]) -> Vec<String> {
         let mut before = None;
         loop {
             let (latest, unreadable) = log.calls.latest(&filter, before.as_ref(), 20).unwrap();
-            let older = latest.older();
+            let older = latest.older;
             let calls = latest.into_calls();
             told.push(format!("{calls:?} {older} {unreadable}"));
             before = calls.into_iter().next_back();

@@ -333,7 +333,7 @@ proptest! {
     ) {
         let headings = |text: &str| -> Vec<(u8, String, usize)> {
             let outline = Outline::new(text);
-            outline.headings().iter().map(|h| (h.level, h.text.clone(), h.lines.start)).collect()
+            outline.headings.iter().map(|h| (h.level, h.text.clone(), h.lines.start)).collect()
         };
         let bare = |headings: Vec<(u8, String, usize)>| -> Vec<(u8, String)> {
             headings.into_iter().map(|(level, text, _)| (level, text)).collect()

@@ -5,7 +5,7 @@ use super::{Outline, options};
 
 fn headings(text: &str) -> Vec<(u8, String, usize)> {
     Outline::new(text)
-        .headings()
+        .headings
         .iter()
         .map(|heading| (heading.level, heading.text.clone(), heading.line))
         .collect()
@@ -184,14 +184,14 @@ proptest! {
             if let Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) = event {
                 // The white space that a block's last line leaves may lie behind it.
                 let end = range.start + body.get(range.clone()).unwrap().trim_end().len();
-                for heading in outline.headings() {
+                for heading in &outline.headings {
                     let start = heading.lines.start - outline.body;
                     prop_assert!(start <= range.start || end <= start, "{:?}", text);
                 }
             }
         }
         let mut end = 0;
-        for heading in outline.headings() {
+        for heading in &outline.headings {
             prop_assert!(end <= heading.lines.start && heading.lines.start < heading.lines.end);
             prop_assert!(heading.lines.end <= heading.section.end);
             end = heading.lines.end;

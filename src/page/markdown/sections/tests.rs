@@ -140,7 +140,7 @@ pub(in crate::page) fn page() -> impl Strategy<Value = String> {
 
 /// Selectors of all parts of a page.
 pub(in crate::page) fn selectors(text: &str) -> Vec<Selector> {
-    let count = Outline::new(text).headings().len();
+    let count = Outline::new(text).headings.len();
     let sections = (0..=count).map(|index| Selector::Nth(PartKind::Sections, index));
     let headings = (1..=6).flat_map(|level| {
         (0..count).map(move |index| Selector::Nth(PartKind::Headings(level), index))
@@ -157,7 +157,7 @@ proptest! {
     #[test]
     fn the_parts_make_up_the_page(text in page()) {
         let outline = Outline::new(&text);
-        let mut end = outline.headings().first().map_or(text.len(), |heading| heading.lines.start);
+        let mut end = outline.headings.first().map_or(text.len(), |heading| heading.lines.start);
         if let Ok(lead) = outline.find(&Selector::Nth(PartKind::Sections, 0)) {
             prop_assert_eq!(lead.range, 0..end);
         } else {
@@ -166,7 +166,7 @@ proptest! {
         for index in 1.. {
             let Ok(part) = outline.find(&Selector::Nth(PartKind::Sections, index)) else { break };
             prop_assert_eq!(part.range.start, end);
-            prop_assert!(outline.headings().iter().any(|h| h.lines.start == end && h.lines.end == part.body));
+            prop_assert!(outline.headings.iter().any(|h| h.lines.start == end && h.lines.end == part.body));
             end = part.range.end;
         }
         prop_assert_eq!(end, text.len());
@@ -175,7 +175,7 @@ proptest! {
     #[test]
     fn a_heading_is_found_by_its_selector_and_its_text(text in page()) {
         let outline = Outline::new(&text);
-        for heading in outline.headings() {
+        for heading in &outline.headings {
             let named = outline.find(&Selector::Named(heading.text.clone()));
             let name = &heading.text;
             let same = outline.of_name(name, |text| std::borrow::Cow::Borrowed(text));
