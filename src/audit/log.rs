@@ -490,8 +490,8 @@ impl LogParts {
         match self.begin_after(run, lease) {
             Ok(new) => {
                 tracing::warn!(
-                    failed = run.name(),
-                    run = new.name(),
+                    failed = run.name,
+                    run = new.name,
                     "audit: a new run goes on with the record"
                 );
                 self.unsettled.lock().runs.extend(failed.take());
@@ -549,7 +549,7 @@ impl LogParts {
 /// Writes the first record of a run, from which on its heads are anchored.
 fn start(parts: &LogParts, run: &mut OwnRun, follows: Option<FileHead>) -> AuditResult<()> {
     let heads = run.start(&*parts.place.store, follows)?;
-    parts.anchoring.begin(run.run(), heads);
+    parts.anchoring.begin(run.run, heads);
     Ok(())
 }
 

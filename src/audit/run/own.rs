@@ -16,9 +16,9 @@ use crate::store::{Durability, HeldLease, RunWriter, Store};
 /// One run, which nobody else writes, and the state of its chain.
 #[derive(Debug)]
 pub(in crate::audit) struct OwnRun {
-    run: RunId,
+    pub(in crate::audit) run: RunId,
     number: u64,
-    name: String,
+    pub(in crate::audit) name: String,
     wiki: String,
     site: Option<SiteName>,
     /// True if no attempt is recorded in a pause.
@@ -73,15 +73,6 @@ impl OwnRun {
             ..Record::bare(AuditEvent::Start, stamp)
         })?;
         Ok(heads)
-    }
-
-    pub(in crate::audit) const fn run(&self) -> RunId {
-        self.run
-    }
-
-    /// Its name.
-    pub(in crate::audit) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Its head, up to the last line that was written whole.

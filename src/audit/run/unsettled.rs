@@ -29,7 +29,7 @@ impl UnsettledWrites {
     pub(in crate::audit) fn settling(&self) -> Unsettled {
         let left = self.lock();
         Unsettled {
-            runs: left.runs.iter().map(|run| run.name().to_owned()).collect(),
+            runs: left.runs.iter().map(|run| run.name.clone()).collect(),
             steps: left.unsettled.clone(),
         }
     }

@@ -85,6 +85,7 @@ struct OpenLink {
 }
 
 /// The links of Markdown in the making.
+#[derive(Default)]
 struct Markdown<'a> {
     text: &'a str,
     host: &'a str,
@@ -107,13 +108,7 @@ impl<'a> Markdown<'a> {
             text,
             // No other is taken for a link without a scheme.
             host: if has_ending(host) { host } else { "" },
-            links: Vec::new(),
-            html: HtmlLinks::default(),
-            open: Vec::new(),
-            code: 0,
-            block: HtmlBlock::default(),
-            run: 0..0,
-            named: HashMap::new(),
+            ..Self::default()
         };
         // Formulas hold no links. Front matter is text to the wiki, links and all.
         let options = options() | Options::ENABLE_MATH;

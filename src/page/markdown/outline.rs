@@ -58,7 +58,7 @@ pub struct Heading {
 /// the start of the page hold none. Attributes behind a heading's text (`{.tabset}`) are not
 /// part of it. Wiki.js' formulas between lines of `$$` are read as paragraphs, so that a line
 /// of `=` alone in one makes a heading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline<'a> {
     pub(in crate::page) text: &'a str,
     /// The bytes that it covers: the whole text, or one part.
@@ -151,14 +151,11 @@ impl<'a> Outline<'a> {
         }
     }
 
-    pub(in crate::page) const fn empty(text: &'a str) -> Self {
+    pub(in crate::page) fn empty(text: &'a str) -> Self {
         Self {
             text,
             bounds: 0..text.len(),
-            headings: Vec::new(),
-            blocks: Vec::new(),
-            targets: Vec::new(),
-            body: 0,
+            ..Self::default()
         }
     }
 
