@@ -50,7 +50,8 @@ impl StateStore {
     /// Reads a kept state back.
     ///
     /// # Errors
-    /// [`AuditError::Missing`], or [`AuditError::Damaged`] if it is not what its name says.
+    /// [`Missing`](crate::audit::AuditError::Missing), or
+    /// [`Damaged`](crate::audit::AuditError::Damaged) if it is not what its name says.
     pub async fn get(&self, name: KeptState) -> AuditResult<PageState> {
         let own = self.clone();
         blocking(move || kept_states::kept(&*own.store, name)).await
@@ -59,7 +60,7 @@ impl StateStore {
     /// Size in bytes of kept states once they are loaded.
     ///
     /// # Errors
-    /// [`AuditError::BrokenOff`].
+    /// [`BrokenOff`](crate::audit::AuditError::BrokenOff).
     pub async fn bytes_of(&self, names: Vec<KeptState>) -> AuditResult<usize> {
         let own = self.clone();
         blocking(move || {

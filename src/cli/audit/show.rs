@@ -4,7 +4,7 @@ use super::by_index;
 use super::row;
 use crate::audit::{
     AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
-    ChangeDetails, RunFile,
+    ChangeDetails,
 };
 use crate::cli::prelude::*;
 use crate::cli::show_change;
@@ -141,7 +141,7 @@ fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
     let name = format!("-{}.jsonl", last.run);
     let runs = log.runs.all()?;
     let mut of_call = runs.iter().filter(|run| run.name().ends_with(&name));
-    Ok(of_call.any(RunFile::is_locked))
+    Ok(of_call.any(|run| run.is_locked))
 }
 
 fn show(call: &CallHistory, story: &Story, changed: &ChangeDetails, is_held: bool) {
