@@ -99,7 +99,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "one table of all gates")]
     fn each_gate_is_stricter_one_way_and_laxer_the_other() {
         let docs = || ReadScope::new(&ReadRule::new(Some(prefixes(&["docs"])), Vec::new(), &[]));
         let review = || WritePolicy::Review {
