@@ -17,9 +17,6 @@ use serde_json::Value;
 use super::jwt::SignedJwt;
 use super::token_fault::TokenFault;
 
-/// The most keys of a set that are taken.
-const MOST_KEYS: usize = 100;
-
 /// The keys of an issuer.
 #[derive(Debug)]
 pub(super) struct KeySet(Vec<VerifyingKey>);
@@ -64,14 +61,15 @@ struct Jwk {
 }
 
 impl KeySet {
-    /// The keys of a set that can check signatures; others are passed over.
+    /// The keys of a set that can check signatures; others are passed over. The bound of an answer bounds
+    /// their number.
     pub(super) fn parse(json: &[u8]) -> Result<Self, &'static str> {
         #[derive(Deserialize)]
         struct JwkSet {
             keys: Vec<Value>,
         }
         let set: JwkSet = serde_json::from_slice(json).map_err(|_| "its key set is no key set")?;
-        let keys = set.keys.into_iter().take(MOST_KEYS);
+        let keys = set.keys.into_iter();
         let keys = keys.filter_map(|key| VerifyingKey::new(serde_json::from_value(key).ok()?));
         let keys: Vec<VerifyingKey> = keys.collect();
         if keys.is_empty() {
@@ -176,5 +174,23 @@ impl VerifyingKey {
             _ => return false,
         };
         verified.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::KeySet;
+
+    #[test]
+    fn every_key_of_a_large_set_counts() {
+        let key = |number: usize| {
+            let (id, x) = (format!("k{number}"), "A".repeat(43));
+            json!({ "kty": "OKP", "crv": "Ed25519", "kid": id, "x": x })
+        };
+        let keys: Vec<_> = (0..300).map(key).collect();
+        let set = KeySet::parse(json!({ "keys": keys }).to_string().as_bytes()).expect("a set");
+        assert_eq!(set.0.len(), 300);
     }
 }
