@@ -53,7 +53,7 @@ macro_rules! metrics {
 
 metrics! {
     CALLS = "wikijs_gate_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
-    CLIENT_CALLS = "wikijs_gate_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `people` for all who signed in, `unnamed`, or `other` beyond the first 50.";
+    CLIENT_CALLS = "wikijs_gate_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `people` for all who signed in, `unnamed`, or `other` beyond the first 50; a client of such a name is `client other` and the like.";
     CLIENT_WRITES = "wikijs_gate_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by outcome: `applied`, `partly_applied`, `unknown` and the like.";
     CALL_TIME = "wikijs_gate_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
     CALLS_NOW = "wikijs_gate_calls_in_flight", "gauge", "", "Calls under way.";

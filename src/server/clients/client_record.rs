@@ -134,11 +134,17 @@ impl ClientRecord {
         self.bond.as_ref().map_or(self, |bond| &bond.maker)
     }
 
-    /// The name under which metrics count it: people only as a number.
+    /// The name under which metrics count it: people only as a number. Labels of the metrics' own are never a
+    /// client's.
     pub(in crate::server) fn counted_as(&self) -> &str {
         let counted = self.counted();
-        let person = counted.person.as_ref();
-        person.map_or(&counted.name, |_| "people")
+        match (&counted.person, &*counted.name) {
+            (Some(_), _) => "people",
+            (None, "people") => "client people",
+            (None, "unnamed") => "client unnamed",
+            (None, "other") => "client other",
+            (None, name) => name,
+        }
     }
 
     /// The name under which its calls are on record: that of a delegate begins with its maker's.
@@ -226,6 +232,21 @@ mod tests {
     use super::Unwelcome;
     use crate::gates::Grant;
     use crate::server::http::{ClientToken, NamedClient};
+
+    #[test]
+    fn a_client_has_no_label_of_the_metrics_own() {
+        for (name, label) in [
+            ("ci", "ci"),
+            ("people", "client people"),
+            ("unnamed", "client unnamed"),
+            ("other", "client other"),
+        ] {
+            let token = ClientToken::new().expect("bits");
+            let client = NamedClient::new(name, &token, Grant::default()).expect("a client");
+            let client = client.checked(Duration::ZERO).expect("known");
+            assert_eq!(client.counted_as(), label);
+        }
+    }
 
     #[test]
     fn only_the_whole_token_counts_and_only_until_its_end() {
