@@ -55,6 +55,7 @@ pub use layers::{
     was_given,
 };
 pub use parse::{Origin, SettingError, SettingsSource};
+pub use policy::review_address;
 pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
 pub use setting::{Setting, SettingKind};

@@ -68,12 +68,15 @@ pub(super) fn of_server(source: &SettingsSource<'_>) -> Result<Policy, SettingEr
         pauses: Pauses::new(storage::store(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
-        review: review(source)?,
+        review: review_address(source)?,
     })
 }
 
 /// The public address of the review page.
-pub(super) fn review(source: &SettingsSource<'_>) -> Result<ReviewAddress, SettingError> {
+///
+/// # Errors
+/// If the setting is bad.
+pub fn review_address(source: &SettingsSource<'_>) -> Result<ReviewAddress, SettingError> {
     let named = source.parsed("WIKI_REVIEW_URL", ReviewAddress::parse)?;
     Ok(named.unwrap_or_default())
 }

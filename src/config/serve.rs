@@ -11,7 +11,6 @@ use super::address_range::AddressRange;
 use super::collector::{CollectorSettings, collector};
 use super::network::network;
 use super::parse::{SettingError, SettingsSource};
-use super::policy;
 use super::tls::{self, ServerTls};
 use crate::oauth::OauthSettings;
 use crate::wiki::Network;
@@ -23,8 +22,6 @@ pub struct ServeSettings {
     pub address: Option<SocketAddr>,
     /// Host names of the server, beside those of loopback.
     pub allowed_hosts: Vec<String>,
-    /// The public address of the review page, if the operator names it.
-    pub review_url: Option<String>,
     /// Web origins whose pages may call the server from a browser.
     pub allowed_origins: Vec<String>,
     /// The file of named clients.
@@ -57,9 +54,6 @@ impl ServeSettings {
         Ok(Self {
             address: Self::asked_at(source)?.0,
             allowed_hosts: list(source, "WIKI_SERVE_ALLOWED_HOSTS", host)?,
-            // What is wrong with it is said of the policy.
-            review_url: (policy::review(source).ok())
-                .and_then(|review| review.named().map(str::to_owned)),
             allowed_origins: list(source, "WIKI_SERVE_ALLOWED_ORIGINS", origin)?,
             tokens_file: tokens_file(source)?,
             tls: tls::server(source)?,

@@ -2,9 +2,9 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::{client, failed};
+use super::{client, failed, sign_ins};
 use crate::cli::prelude::*;
-use crate::config::ServeSettings;
+use crate::config::{ServeSettings, SettingsSource, review_address};
 use crate::review::SignIns;
 use crate::server::http::{NamedClient, TokensFile, TokensFileError};
 
@@ -37,14 +37,14 @@ impl TokenLinkArgs {
         self,
         file: &TokensFile,
         settings: &ServeSettings,
-        sign_ins: &SignIns,
+        source: &SettingsSource<'_>,
     ) -> CommandResult {
-        let address = self.at.address(settings)?;
         let client = client(file, &self.name)?;
         if !client.role.signs_in() {
             return Err(failed(file)(TokensFileError::HasNoLink));
         }
-        let link = link(&address, sign_ins, &client)?;
+        let address = self.at.address(settings, source)?;
+        let link = link(&address, &sign_ins(source)?, &client)?;
         if self.json {
             print::line(&json!({ "name": self.name, "signInLink": link }).to_string());
         } else {
@@ -56,7 +56,11 @@ impl TokenLinkArgs {
 
 impl At {
     /// The address without a slash at its end.
-    pub(super) fn address(&self, settings: &ServeSettings) -> Result<String, CommandError> {
+    pub(super) fn address(
+        &self,
+        settings: &ServeSettings,
+        source: &SettingsSource<'_>,
+    ) -> Result<String, CommandError> {
         if let Some(url) = &self.url {
             let parsed = url::Url::parse(url).ok();
             let is_http = parsed.is_some_and(|url| {
@@ -69,7 +73,7 @@ impl At {
                 Exit::usage("--url must be an address such as https://wiki-mcp.example.com")
             });
         }
-        if let Some(url) = &settings.review_url {
+        if let Some(url) = review_address(source).map_err(Exit::usage)?.named() {
             return Ok(above_page(url));
         }
         let by_name = settings.allowed_hosts.first();

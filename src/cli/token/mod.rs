@@ -58,7 +58,7 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
         TokenCommand::New(new) => {
             let allowed = allowed_prefixes(&source).map_err(Exit::usage)?;
             let vain = new.in_vain(settings.rate, allowed.as_deref());
-            let exit = new.make(&file, &settings, || sign_ins(&source))?;
+            let exit = new.make(&file, &settings, &source)?;
             for note in &vain {
                 print::note(note);
             }
@@ -72,8 +72,8 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
             }
             Ok(exit)
         }
-        TokenCommand::Link(link) => link.make(&file, &settings, &sign_ins(&source)?),
-        TokenCommand::Rotate(rotate) => rotate.make(&file, &settings, || sign_ins(&source)),
+        TokenCommand::Link(link) => link.make(&file, &settings, &source),
+        TokenCommand::Rotate(rotate) => rotate.make(&file, &settings, &source),
         TokenCommand::List { json } => {
             let home = store_home(&source).map_err(Exit::usage)?;
             list::list(&file, &home, json)

@@ -3,13 +3,12 @@
 use super::super::words::{self, one_of};
 use super::ending::{DEFAULT, end};
 use super::link::{At, link, tell};
-use super::{failed, no_randomness};
+use super::{failed, no_randomness, sign_ins};
 use crate::audit::Role;
 use crate::cli::prelude::*;
-use crate::config::ServeSettings;
+use crate::config::{ServeSettings, SettingsSource};
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
-use crate::review::SignIns;
 use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, TokensFile};
 use crate::site::SiteName;
 use crate::tools::{Registry, ToolSelection, Toolset};
@@ -150,13 +149,13 @@ impl New {
         &self,
         file: &TokensFile,
         settings: &ServeSettings,
-        sign_ins: impl FnOnce() -> Result<SignIns, CommandError>,
+        source: &SettingsSource<'_>,
     ) -> CommandResult {
         let (role, may) = (self.role(), self.grant().map_err(Exit::usage)?);
         let is_link = role.signs_in();
         // The client, and its token or link, which is shown once.
         let (client, shown) = if is_link {
-            let (address, sign_ins) = (self.at.address(settings)?, sign_ins()?);
+            let (address, sign_ins) = (self.at.address(settings, source)?, sign_ins(source)?);
             let client = NamedClient::signing_in(&self.name, role, may).map_err(Exit::usage)?;
             file.add(client.clone()).map_err(failed(file))?;
             let link = link(&address, &sign_ins, &client)?;

@@ -7,9 +7,9 @@ use time::format_description::well_known::Rfc3339;
 
 use super::ending::{DEFAULT, end, length};
 use super::link::{At, link, tell};
-use super::{client, failed, no_randomness};
+use super::{client, failed, no_randomness, sign_ins};
 use crate::cli::prelude::*;
-use crate::config::ServeSettings;
+use crate::config::{ServeSettings, SettingsSource};
 use crate::review::SignIns;
 use crate::server::http::{ClientToken, NamedClient, Rotation, TokensFile};
 
@@ -44,14 +44,14 @@ impl Rotate {
         self,
         file: &TokensFile,
         settings: &ServeSettings,
-        sign_ins: impl FnOnce() -> Result<SignIns, CommandError>,
+        source: &SettingsSource<'_>,
     ) -> CommandResult {
         let before = client(file, &self.name)?;
         let ends = before.expires().map_err(Exit::failed)?;
         let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(Exit::usage)?;
         if before.role.signs_in() {
-            let address = self.at.address(settings)?;
-            return self.sign_in_anew(file, (&before, &address), &sign_ins()?, expires);
+            let address = self.at.address(settings, source)?;
+            return self.sign_in_anew(file, (&before, &address), &sign_ins(source)?, expires);
         }
         let keep = match self.keep_old.as_deref().unwrap_or(KEPT) {
             "0" => Some(Duration::ZERO),

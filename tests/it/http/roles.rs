@@ -386,6 +386,22 @@ fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
     }
 }
 
+#[test]
+fn a_link_is_for_a_client_that_is_there_at_an_address_that_is_good() {
+    let names = Names::new();
+    let told = token(&names, &["link", "nobody"]).exits(1);
+    says(&told.stderr, "there is no client of this name");
+    reviewer(&names);
+    let told = Command::new(&["token", "link", "anna"])
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .with("WIKI_AUDIT_DIR", names.dir.path().to_str().unwrap())
+        .with("WIKI_SERVE_ALLOWED_HOSTS", "gate.example.com")
+        .with("WIKI_REVIEW_URL", "gate.example.com")
+        .run()
+        .exits(2);
+    begins(&told.stderr, "error: WIKI_REVIEW_URL ");
+}
+
 #[tokio::test]
 async fn a_rotated_person_gets_another_link_and_another_end() {
     let names = Names::new();
