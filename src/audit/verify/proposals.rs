@@ -62,9 +62,10 @@ impl<P> Checking<P> {
         }
         for (id, told) in told {
             let Ok(id) = id.parse() else { continue };
-            if is_awaited(&told) && !self.is_purged(id) {
+            // The file was there before the record of its making.
+            if told.made.is_some() && !self.is_purged(id) {
                 let message = format!(
-                    "the file of the proposal {id} is missing: on record it is open, and no purge names it"
+                    "the file of the proposal {id} is missing: its making is on record, and no purge names it"
                 );
                 let file = format!("{id}.json");
                 wrong.push((id, LogFinding::new("missing_proposal", &file, message)));
@@ -113,13 +114,6 @@ fn fault(kind: &'static str, id: ProposalId, what: &str) -> LogFinding {
         &format!("{id}.json"),
         format!("the proposal {id} {what}"),
     )
-}
-
-/// True if there must be a file, which was there before the record of its making: it was made, and not
-/// decided.
-fn is_awaited(told: &ProposalRecords) -> bool {
-    let is_decided = |record: &Record| record.event == AuditEvent::Proposal;
-    told.made.is_some() && !told.later.iter().any(is_decided)
 }
 
 /// True if these records agree with the state of a proposal's file. A file that is still open where
