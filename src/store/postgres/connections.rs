@@ -24,7 +24,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_rustls::TlsConnector;
 
-use super::faults::{AskFault, with_causes};
+use super::faults::{AskFault, NO_PASSWORD, with_causes};
 use super::schema;
 use super::statement::Statement;
 use crate::private_files::{changeable_by_others, open_at_once};
@@ -65,11 +65,12 @@ impl fmt::Debug for ConnectionPool {
     }
 }
 
-/// Since when the database is away, and when it was tried last.
+/// Since when the database is away, when it was tried last, and what came of that.
 #[derive(Debug, Clone, Copy)]
 struct Away {
     since: Instant,
     tried: Instant,
+    error: StoreError,
 }
 
 /// A connection; closed when dropped.
@@ -191,7 +192,13 @@ impl ConnectionPool {
     fn note_away(&self, since: Duration) {
         let tried = Instant::now();
         let since = tried.checked_sub(since).unwrap_or(tried);
-        self.away.lock().get_or_insert(Away { since, tried });
+        let error = StoreError::Unreachable;
+        let away = Away {
+            since,
+            tried,
+            error,
+        };
+        self.away.lock().get_or_insert(away);
     }
 
     /// True if it is no use to wait.
@@ -203,8 +210,12 @@ impl ConnectionPool {
     /// A new connection to a database whose tables are ours.
     async fn connect(&self, deadline: Instant) -> Result<DatabaseConnection, AskFault> {
         let away = *self.away.lock();
-        if self.is_long_away() && away.is_some_and(|away| away.tried.elapsed() < AWAY_PAUSE) {
-            return Err(AskFault::AWAY);
+        let away = away.filter(|away| away.tried.elapsed() < AWAY_PAUSE);
+        if let Some(away) = away.filter(|_| self.is_long_away()) {
+            return Err(AskFault {
+                error: away.error,
+                ..AskFault::AWAY
+            });
         }
         let connected = timeout_at(deadline, self.connect_unchecked()).await;
         let connected = match connected {
@@ -216,15 +227,19 @@ impl ConnectionPool {
             Err(_) => Err(AskFault::AWAY),
         };
         let mut away = self.away.lock();
-        let is_away =
-            (connected.as_ref()).is_err_and(|fault| fault.error == StoreError::Unreachable);
-        if is_away {
+        let error = connected.as_ref().err().map(|fault| fault.error);
+        let is_away = |error: &StoreError| [StoreError::Unreachable, NO_PASSWORD].contains(error);
+        if let Some(error) = error.filter(is_away) {
             let tried = Instant::now();
             if away.is_none() {
-                tracing::error!(address = %self.address, "store: the database cannot be reached");
+                tracing::error!(address = %self.address, "store: {error}");
             }
             let since = away.map_or(tried, |away| away.since);
-            *away = Some(Away { since, tried });
+            *away = Some(Away {
+                since,
+                tried,
+                error,
+            });
         } else if away.take().is_some() {
             tracing::warn!("store: the database can be reached again");
         }
@@ -282,7 +297,7 @@ impl ConnectionPool {
         if let Some(password) = &self.password {
             let password = password.load().await.map_err(|fault| {
                 tracing::error!("store: the password of the database's user {fault}");
-                AskFault::lasting(StoreError::Unreachable)
+                AskFault::lasting(NO_PASSWORD)
             })?;
             config.password(password.expose_secret());
         }
@@ -391,7 +406,33 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::{MOST_OF_AUTHORITIES, encryption};
+    use tokio::net::UnixListener;
+
+    use super::super::faults::NO_PASSWORD;
+    use super::super::statement::Statement;
+    use super::{
+        ConnectionPool, DatabaseAddress, Duration, MOST_OF_AUTHORITIES, PATIENCE, SecretSource,
+        encryption,
+    };
+
+    /// The database is there: it is the command of the password that fails.
+    #[tokio::test]
+    async fn a_password_that_cannot_be_read_is_told_as_such_however_long_it_lasts() {
+        let dir = tempfile::tempdir().unwrap();
+        let _there = UnixListener::bind(dir.path().join(".s.PGSQL.5432")).unwrap();
+        let place = dir.path().to_str().unwrap().replace('/', "%2F");
+        let address = DatabaseAddress::parse(&format!("postgres://gate@{place}/wikis")).unwrap();
+        let password = SecretSource::new(|| Err("cannot be read".to_owned()));
+        let pool = ConnectionPool::new(address, Some(password)).unwrap();
+        for long in [Duration::ZERO, PATIENCE * 2] {
+            if let Some(away) = &mut *pool.away.lock() {
+                away.since -= long;
+            }
+            let asked = pool.ask(&Statement::new("SELECT 1")).await;
+            assert_eq!(asked.unwrap_err(), NO_PASSWORD, "{long:?}");
+        }
+        assert!(pool.is_long_away());
+    }
 
     #[test]
     fn a_file_of_authorities_that_cannot_be_used_is_named_with_what_to_do() {

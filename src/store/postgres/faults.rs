@@ -21,6 +21,11 @@ pub(super) const NO_RIGHTS: StoreError = StoreError::NotReady(
     "does not give this role a right that it needs: `wikijs-gate doctor` names those on our tables",
 );
 
+/// There is no password to log in with.
+pub(super) const NO_PASSWORD: StoreError = StoreError::NotReady(
+    "cannot be asked: its password cannot be read, and the program's own log says why; check store_password_file or store_password_command",
+);
+
 /// The reason why a question has no answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AskFault {
