@@ -25,7 +25,8 @@ type PagesBack = Vec<(PageKey, Vec<Version>)>;
 
 impl Mirror {
     /// Keeps, of pages of a part that are there, the versions that they had at its time and since then,
-    /// where that lies before all that was seen of them. At most 200 pages are asked for.
+    /// where that lies before all that was seen of them. At most 200 pages are asked for, of more than that
+    /// others each time.
     ///
     /// # Errors
     /// Why it ended early.
@@ -34,7 +35,8 @@ impl Mirror {
         let wiki = wiki.pinned();
         let (mut found, mut bytes) = (PagesBack::new(), 0_usize);
         let unseen = known.iter().filter(|page| part.is_before_seen(page));
-        for page in unseen.take(MOST_HISTORIES) {
+        let unseen: Vec<&MirroredPage> = unseen.collect();
+        for page in some_of(&unseen) {
             let since = (page.id, part.at);
             match wiki.versions_at_and_since(since, MOST_VERSIONS).await {
                 Ok(versions) => {
@@ -62,6 +64,16 @@ impl Mirror {
         let added = on(&self.store, move |store| add(store, fence, found, at));
         Ok(added.await?)
     }
+}
+
+/// As many of these pages as are asked for at once, from another one on each time: a history that tells
+/// nothing keeps no other page from being asked for.
+fn some_of<'a>(pages: &'a [&'a MirroredPage]) -> impl Iterator<Item = &'a MirroredPage> {
+    let most = pages.len().min(MOST_HISTORIES);
+    let count = i64::try_from(pages.len()).unwrap_or(i64::MAX).max(1);
+    let first = i64::from(MirrorTime::now()).rem_euclid(count);
+    let first = usize::try_from(first).unwrap_or_default();
+    pages.iter().copied().cycle().skip(first).take(most)
 }
 
 fn add(

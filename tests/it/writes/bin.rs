@@ -3,7 +3,8 @@
 use std::os::unix::fs::MetadataExt as _;
 
 use wikijs_gate::index::{IndexLoad, Pace};
-use wikijs_gate::mirror::{MirrorFault, MirrorNews};
+use wikijs_gate::mirror::{MirrorFault, MirrorNews, PartThen};
+use wikijs_gate::page::Prefix;
 
 use super::key_rights::page_key;
 use super::{dressed, fields, wiki_with};
@@ -596,6 +597,44 @@ async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
     says(&again.told, "docs/c");
     lacks(&again.told, "docs/a");
     assert_eq!(mutations(&wiki).len(), sent);
+}
+
+#[tokio::test]
+async fn histories_that_tell_nothing_keep_no_page_from_being_asked_for() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let put = |path: &str| wiki.with_page(made_in(2020, path, "As it was\n"));
+    let silent: Vec<i64> = (0..201).map(|at| put(&format!("docs/{at}"))).collect();
+    let last = put("docs/last");
+    wiki.with_store(|store| {
+        store.rewrite(last, |page| "Spam\n".clone_into(&mut page.content));
+        for id in silent {
+            // Its date moved, and it has no version.
+            store.touch(id);
+        }
+    });
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let mirror = served.app.mirror.as_ref().unwrap();
+    let part = || PartThen {
+        prefix: Prefix::parse("docs").unwrap(),
+        at: time::macros::datetime!(2021-01-01 00:00 UTC),
+        by: None,
+    };
+    let is_told = async || {
+        mirror.look_back(&served.app.wiki, &part()).await.unwrap();
+        let (pages, _) = mirror
+            .since(part(), served.app.wiki.scope(), None)
+            .await
+            .unwrap();
+        let last = pages.iter().find(|page| page.id == last);
+        last.is_some_and(|page| page.hindrance.is_none())
+    };
+    for _ in 0..20 {
+        if is_told().await {
+            return;
+        }
+    }
+    panic!("the last page was never asked for");
 }
 
 #[tokio::test]
