@@ -145,10 +145,12 @@ pub(super) async fn after_push(
         is_written();
     }
     pull.find_waiting(&there.changed)?;
-    pull.leave()?;
+    let stuck = pull.leave()?;
     for (id, page) in there.changed {
-        let done = pull.page(id, page);
-        pull.goes_on(done)?;
+        if !stuck.contains(&id) {
+            let done = pull.page(id, page);
+            pull.goes_on(done)?;
+        }
         is_written();
     }
     pull.done.sort();
@@ -408,27 +410,34 @@ impl Pull<'_> {
         (name != now).then_some((now, name))
     }
 
-    /// Makes room. If the pull is killed, the next one brings the files back from the wiki: none stand
-    /// at the new names yet, which could be taken for those of another page.
-    fn leave(&self) -> Result<(), FilesError> {
-        let is_there = |id: &i64| {
-            let known = self.here.pages.get(id);
-            known.filter(|known| known.local == Local::Same)
-        };
+    /// Makes room, and gives the pages whose files cannot be removed. If the pull is killed, the next one
+    /// brings the files back from the wiki: none stand at the new names yet, which could be taken for those
+    /// of another page.
+    fn leave(&mut self) -> Result<BTreeSet<i64>, FilesError> {
+        let mut there = Vec::new();
         for id in self.left.keys() {
-            let is_left = is_there(id).is_some();
+            let known = self.here.pages.get(id);
+            let known = known.filter(|known| known.local == Local::Same);
+            let is_left = known.is_some();
+            there.extend(known.map(|known| (*id, known.name_now().to_owned())));
             let base = Base::read(self.folder, *id)?;
             Base { is_left, ..base }.keep(self.folder)?;
         }
-        for known in self.left.keys().filter_map(is_there) {
-            remove(self.folder, known.name_now())?;
+        let mut stuck = BTreeSet::new();
+        for (id, name) in there {
+            let gone = remove(self.folder, &name);
+            if gone.is_err() {
+                self.left.remove(&id);
+                stuck.insert(id);
+            }
+            self.goes_on(gone)?;
         }
         for (id, name) in &self.left {
             let base = Base::read(self.folder, *id)?;
             let name = name.clone();
             Base { name, ..base }.keep(self.folder)?;
         }
-        Ok(())
+        Ok(stuck)
     }
 
     /// Takes over a page that was not changed here.

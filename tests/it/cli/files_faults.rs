@@ -479,6 +479,35 @@ async fn a_directory_where_a_file_has_to_be_keeps_one_page_away_and_no_other() {
     assert!(work.has("en/docs/a.md") && work.has("en/docs/c/d.md"));
 }
 
+#[tokio::test]
+async fn files_that_cannot_be_removed_keep_one_page_where_it_was_and_no_other() {
+    let texts = [("docs/a", "of a\n"), ("docs/b", "of b\n")];
+    let work = Work::pulled(wiki_of(&texts).await).await;
+    let ids = ["docs/a", "docs/b"].map(|path| id_of(&work.wiki, path));
+    let in_the_way = work.dir.path().join("en/docs/a.css");
+    fs::create_dir(&in_the_way).unwrap();
+    work.wiki.with_store(|store| {
+        for (id, path) in ids.into_iter().zip(["docs/c", "docs/d"]) {
+            path.clone_into(&mut store.page_mut(id).unwrap().path);
+        }
+    });
+    let pulled = work.good("pull", &[]).await;
+    says(
+        &pulled.stdout,
+        "en/docs/a.css: a link, a file or a directory is in the way",
+    );
+    says(
+        &pulled.stdout,
+        "this page was not brought: make room, then pull again",
+    );
+    says(&work.read("en/docs/d.md"), "of b");
+    assert!(!work.has("en/docs/c.md"));
+    fs::remove_dir(&in_the_way).unwrap();
+    work.good("pull", &[]).await;
+    says(&work.read("en/docs/c.md"), "of a");
+    work.is_as_in_the_wiki().await;
+}
+
 /// A pull that could not end is as good as one that was killed there.
 #[tokio::test]
 async fn a_page_that_left_its_place_and_is_back_there_is_not_taken_for_deleted_here() {
