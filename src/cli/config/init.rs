@@ -323,7 +323,7 @@ impl Interview<'_> {
         match with_placeholders(&alone)?.check(self.path) {
             Ok(_) => set(self.draft, name, value),
             Err(fault) => {
-                self.person.tell(&format!("{}.", sentence(&fault)));
+                self.person.tell(&sentence(&fault));
                 Ok(())
             }
         }
@@ -454,6 +454,7 @@ mod tests {
             ]
         );
         assert_eq!(told.len(), 10, "{told:?}");
+        assert!(told.iter().all(|told| !told.ends_with("..")), "{told:?}");
         for secret in ["eyJ", "two words", "good"] {
             assert!(!told.concat().contains(secret), "{told:?}");
         }
