@@ -278,9 +278,13 @@ pub(super) fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// True if the user wants no colours (`NO_COLOR`, set to anything).
+/// True if the user wants no colours (`NO_COLOR`, set to anything), or the terminal is not capable of any.
 pub fn no_colour() -> bool {
-    environment("NO_COLOR").is_some_and(|value| !value.is_empty())
+    environment("NO_COLOR").is_some_and(|value| !value.is_empty()) || has_dumb_terminal()
+}
+
+fn has_dumb_terminal() -> bool {
+    environment("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// The program that shows a text longer than the screen.
@@ -294,7 +298,7 @@ pub enum Pager {
 
 /// The user's pager; `None` if `PAGER` is empty or the terminal is not capable of one.
 pub fn pager() -> Option<Pager> {
-    if environment("TERM").is_some_and(|term| term == "dumb") {
+    if has_dumb_terminal() {
         return None;
     }
     match environment("PAGER") {

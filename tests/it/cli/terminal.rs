@@ -231,6 +231,19 @@ fn is_whole(shown: &str) {
 }
 
 #[tokio::test]
+async fn a_terminal_that_is_not_capable_of_colours_gets_none() {
+    let desk = Desk::new().await;
+    for (term, has_colours) in [("xterm", true), ("dumb", false)] {
+        let mut settings = desk.settings("");
+        settings.extend([("TERM", term.to_owned()), ("NO_COLOR", String::new())]);
+        let Some((_, told)) = answered(settings, &["doctor"], &[]).await else {
+            return;
+        };
+        assert_eq!(told.contains('\u{1b}'), has_colours, "{term}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn the_pager_shows_all_of_a_long_change_before_it_is_asked_about() {
     let desk = Desk::new().await;
     let (shown, environment) = (desk.file("shown"), desk.file("environment"));
