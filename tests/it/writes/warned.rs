@@ -95,6 +95,11 @@ fn changes(wiki: &DemoWiki) -> [Warned; CODES.len()] {
             json!({ "id": id("docs/b"), "isPublished": false }),
         ),
         (
+            "ends_before_start",
+            UPDATE,
+            json!({ "id": id("docs/b"), "publishStartDate": "2030-02-01", "publishEndDate": "2030-01-01" }),
+        ),
+        (
             "in_code",
             UPDATE,
             json!({ "id": id("docs/listed"), "replaceAll": true, "edits": [{ "oldText": "word", "newText": "term" }] }),
