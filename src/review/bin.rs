@@ -15,7 +15,7 @@ use super::fields;
 use super::form::FormFields;
 use super::markup::{self, Frame, input, text, when};
 use super::queue::place;
-use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
+use super::reply::{BrowserResponse, BrowserResult, nothing_here, page, see_other, trouble};
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use crate::audit::{AuditError, TimeArg};
 use crate::error::{Code, Failure};
@@ -264,8 +264,7 @@ fn decides(visitor: &Visitor) -> Result<&Reviewer, BrowserResponse> {
 }
 
 fn nothing() -> BrowserResponse {
-    let what = "The bin has no such page, or there is no bin here.";
-    trouble(StatusCode::NOT_FOUND, "There is nothing here", what, "")
+    nothing_here("The bin has no such page, or there is no bin here.")
 }
 
 fn not_so(what: &str, fault: &str) -> BrowserResponse {

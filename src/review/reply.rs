@@ -66,6 +66,11 @@ pub(super) fn trouble(status: StatusCode, title: &str, what: &str, then: &str) -
     page(status, markup::trouble(title, &frame, what, then))
 }
 
+/// Says that there is nothing at an address.
+pub(super) fn nothing_here(what: &str) -> BrowserResponse {
+    trouble(StatusCode::NOT_FOUND, "There is nothing here", what, "")
+}
+
 /// A file that belongs to all pages, compiled in.
 pub(super) fn asset(name: &str) -> BrowserResult {
     let (kind, text) = match name {
@@ -75,14 +80,7 @@ pub(super) fn asset(name: &str) -> BrowserResult {
             "text/javascript; charset=utf-8",
             include_str!("assets/review.js"),
         ),
-        _ => {
-            return Err(trouble(
-                StatusCode::NOT_FOUND,
-                "There is nothing here",
-                "",
-                "",
-            ));
-        }
+        _ => return Err(nothing_here("There is no such file.")),
     };
     let mut reply = whole(StatusCode::OK, kind, text);
     set(&mut reply, header::CACHE_CONTROL, "private, max-age=60");

@@ -51,6 +51,7 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sets/{id}/new/{number}", get(show_new_text))
         .route("/review/sets/{id}/picture/{number}", get(show_picture))
         .route("/review/assets/{name}", get(asset))
+        .route("/review/{*other}", get(nothing))
         .merge(bin::routes())
         .merge(record::routes())
         .layer(from_fn_with_state(Arc::clone(&reviews), admit))
@@ -247,6 +248,10 @@ async fn sign_out(
     let cookie = sign_in::no_cookie(is_secure);
     set(&mut reply, header::SET_COOKIE, &cookie);
     Ok(reply)
+}
+
+async fn nothing() -> BrowserResponse {
+    reply::nothing_here("What waits for a decision is at /review.")
 }
 
 async fn asset(Path(name): Path<String>) -> BrowserResult {

@@ -31,6 +31,10 @@ use crate::review::{self, ReviewOrigin, Reviews};
 pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrandom::Error> {
     let readiness = (Arc::clone(state), Arc::new(Readiness::default()));
     let metrics = get(tell_metrics).with_state(readiness.clone());
+    let text = match &state.clients {
+        Some(_) => "there is nothing here; MCP is at /mcp, and people decide at /review\n",
+        None => "there is nothing here; MCP is at /mcp\n",
+    };
     let about_resource = get(resource::metadata).options(resource::metadata);
     let routes = Router::new()
         .route("/healthz", get(async || health::alive()))
@@ -41,7 +45,7 @@ pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrand
         .route(&format!("{METADATA}/mcp/{{site}}"), about_resource)
         .with_state(Arc::clone(state))
         .merge(protocol(state, mcp))
-        .fallback(nothing_here);
+        .fallback(async move || nothing_here(text));
     Ok(match review_page(state)? {
         Some(page) => routes.merge(page),
         None => routes,
@@ -100,12 +104,9 @@ fn review_page(state: &Arc<HttpState>) -> Result<Option<Router>, getrandom::Erro
 }
 
 /// The answer at every other path, for a caller who probes the server or forgot the path.
-async fn nothing_here() -> Response {
-    respond(
-        StatusCode::NOT_FOUND,
-        "text/plain; charset=utf-8",
-        "there is nothing here; MCP is at /mcp\n".to_owned(),
-    )
+fn nothing_here(text: &str) -> Response {
+    let kind = "text/plain; charset=utf-8";
+    respond(StatusCode::NOT_FOUND, kind, text.to_owned())
 }
 
 async fn readyz(

@@ -358,7 +358,8 @@ async fn health_says_what_is_wrong() {
     for path in ["/", "/mcp/", "/mcp/docs/"] {
         let nothing = server.get(path).await;
         assert_eq!(nothing.status, 404, "{path}");
-        assert_eq!(&*nothing.body, "there is nothing here; MCP is at /mcp\n");
+        let told = "there is nothing here; MCP is at /mcp, and people decide at /review\n";
+        assert_eq!(&*nothing.body, told);
     }
     let ready = async || {
         let answer = server.get("/readyz").await;

@@ -79,6 +79,18 @@ fn faults(page: &Page) -> Vec<String> {
     found
 }
 
+#[tokio::test]
+async fn an_address_where_nothing_is_says_where_the_queue_is() {
+    let desk = Desk::of(&[("docs/a", "Text.\n")]).await;
+    let browser = desk.signed_in().await;
+    for path in ["/review/nope", "/review/record/calls", "/review/assets/a/b"] {
+        let page = browser.open(path).await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
+        says(&page.text, "What waits for a decision is at /review.");
+        assert_eq!(faults(&page), Vec::<String>::new());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hostile_text_is_text_wherever_it_is_shown() {
     let long = "x".repeat(60_000);
