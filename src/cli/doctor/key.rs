@@ -1,5 +1,7 @@
 //! Checks that the wiki knows the key, and how long the key is valid.
 
+use time::Duration;
+
 use super::finding::DoctorFinding;
 use crate::wiki::{Reached, Wiki, WikiError, in_words};
 
@@ -37,6 +39,14 @@ async fn found_wrong(wiki: &Wiki, advice: &str, reached: &Reached) -> Option<Doc
         Ok(_) | Err(_) => {}
     }
     if let Some(expired) = wiki.expired() {
+        let ahead = Duration::seconds(reached.ahead.unwrap_or_default());
+        let left = wiki.key().left();
+        if left.is_some_and(|left| left.saturating_add(ahead).is_positive()) {
+            return Some(DoctorFinding::wrong(
+                "the key has expired by this machine's clock, which is ahead of the wiki's; by the wiki's it has not",
+                "Set this machine's clock.",
+            ));
+        }
         return wrong(expired.to_string());
     }
     let limit = wiki.settings().time.read;

@@ -342,6 +342,19 @@ async fn a_clock_that_is_off_is_warned_of() {
         says(&ended.told, "s behind the wiki's\n");
         says(&ended.told, "the wiki has pages in en; en");
     }
+    // By the wiki's clock, this key has not expired.
+    let yesterday = time::OffsetDateTime::now_utc() - time::Duration::DAY;
+    let yesterday = yesterday.format(&time::format_description::well_known::Rfc2822);
+    let reply = Reply::say(200, "application/json", site).header("date", &yesterday.unwrap());
+    faulty.on_reads(1, Fault::new(Reach::Never, reply));
+    let ended = run(doctor(&faulty.address(), &wiki.expired_key(), dir.path()))
+        .await
+        .exits(5);
+    says(
+        &ended.told,
+        "by this machine's clock, which is ahead of the wiki's",
+    );
+    lacks(&ended.told, "make a new key");
 }
 
 #[tokio::test]
