@@ -33,7 +33,7 @@ pub(super) mod reach;
 pub(super) mod retry;
 pub(super) mod traffic;
 
-pub(super) use look::{ProbeFailure, ProbeResponse};
+pub(super) use look::{ALERT, ProbeFailure, ProbeResponse};
 
 /// The most bytes of an answer that are read.
 pub const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;

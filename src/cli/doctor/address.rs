@@ -123,6 +123,11 @@ fn tls(fault: TlsFault, host: &str) -> DoctorFinding {
             "what answers does not speak TLS".to_owned(),
             "Look at the port in WIKI_BASE_URL, or begin it with http:// if the wiki has no TLS.",
         ),
+        TlsFault::Ended => (
+            "what answers ended TLS: it may ask for a certificate, and got none that it takes"
+                .to_owned(),
+            "Name a certificate that it takes in WIKI_CLIENT_CERT_FILE, with WIKI_CLIENT_KEY_FILE.",
+        ),
         TlsFault::Other => (
             "TLS failed".to_owned(),
             "Look at the wiki's certificate and the versions of TLS that it offers.",

@@ -11,6 +11,9 @@ use time::format_description::well_known::Rfc2822;
 use super::{RawAnswer, Transport};
 use crate::wiki::error::WikiError;
 
+/// The words for what the server says as it ends TLS.
+pub(in crate::wiki) const ALERT: &str = "received fatal alert";
+
 /// An answer with the headers that a look is worth.
 #[derive(Debug)]
 pub(in crate::wiki) struct ProbeResponse {
@@ -40,8 +43,10 @@ impl Transport {
         let request = self.request(body);
         tokio::time::timeout(limit, async {
             let response = request.send().await.map_err(|error| {
-                if error.is_connect() {
-                    ProbeFailure::NotConnected(causes(&error))
+                let causes = causes(&error);
+                // What a client's certificate lacks is said once the connection counts as open.
+                if error.is_connect() || causes.contains(ALERT) {
+                    ProbeFailure::NotConnected(causes)
                 } else {
                     ProbeFailure::Broken(WikiError::Cut)
                 }

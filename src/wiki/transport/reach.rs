@@ -12,7 +12,7 @@ use tokio::net::{TcpStream, lookup_host};
 use super::super::client::{Wiki, encode};
 use super::super::operations::generated::{LocalizationConfig, localization_config};
 use super::classify::read_query;
-use super::{ProbeFailure, ProbeResponse};
+use super::{ALERT, ProbeFailure, ProbeResponse};
 use crate::wiki::{SiteLocales, WikiError};
 
 /// Facts about a wiki that answers.
@@ -78,6 +78,8 @@ pub enum TlsFault {
     WrongHost,
     /// The server does not speak TLS.
     NotTls,
+    /// The server ended it: it asks for a certificate, and did not get one that it takes.
+    Ended,
     /// Anything else.
     Other,
 }
@@ -92,6 +94,7 @@ impl TlsFault {
             ("not valid for name", Self::WrongHost),
             ("NotValidForName", Self::WrongHost),
             ("InvalidContentType", Self::NotTls),
+            (ALERT, Self::Ended),
         ]
         .into_iter()
         .find_map(|(text, fault)| causes.contains(text).then_some(fault))

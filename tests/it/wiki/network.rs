@@ -122,6 +122,14 @@ async fn a_wiki_that_asks_for_a_certificate_is_shown_the_sites_own() {
         assert_eq!(reading_fails(without).await["code"], "WIKI_UNAVAILABLE");
         assert_eq!(tls.told(), "");
     }
+    let address = format!("https://localhost:{}", tls.address.port());
+    let told = Command::new(&["doctor"])
+        .at(&address, &wiki.keys().admin, dir.path())
+        .with("WIKI_CA_FILE", &file(&dir, "ca", &asking.pem))
+        .end()
+        .await
+        .exits(5);
+    says(&told.told, "got none that it takes");
     let served = shown(&ours).serve().await;
     reads_and_writes(&served).await;
     let settings = format!("{:?}", served.app);
