@@ -92,6 +92,14 @@ pub fn make(path: &Path) -> io::Result<File> {
     make_for(path, None)
 }
 
+/// Makes a file that was not there, with these bytes, surely on the disk. A part of one does not stay, which
+/// would be in the way of the next try.
+pub fn make_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = make(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written.inspect_err(|_| drop(std::fs::remove_file(path)))
+}
+
 /// Makes a file that shall replace another one; if that exists, the new one gets its owner.
 fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     let old = std::fs::symlink_metadata(old).ok();

@@ -1,7 +1,7 @@
 //! A new settings file.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use serde_json::json;
@@ -130,9 +130,7 @@ impl InitFile {
             };
             return private_files::replace(path, text.as_bytes());
         }
-        let mut file = private_files::make(path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
+        private_files::make_whole(path, text.as_bytes())
     }
 }
 

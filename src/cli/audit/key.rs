@@ -1,9 +1,9 @@
 //! `wikijs-gate audit key`: what signs anchors.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::audit::{PublicKey, SigningKey};
 use crate::cli::file_faults;
@@ -55,12 +55,9 @@ pub(super) fn run(command: &AuditKeyCommand) -> CommandResult {
 
 fn made(one: &KeyFileArgs) -> Result<PublicKey, CommandError> {
     let (key, line) = SigningKey::generate()?;
-    let write = || {
-        let mut file = private_files::make(&one.file)?;
-        writeln!(file, "{}", line.expose_secret())?;
-        file.sync_all()
-    };
-    write().map_err(|error: io::Error| {
+    let line = SecretString::from(format!("{}\n", line.expose_secret()));
+    let written = private_files::make_whole(&one.file, line.expose_secret().as_bytes());
+    written.map_err(|error| {
         let told = match error.kind() {
             io::ErrorKind::AlreadyExists => format!(
                 "{} is there already; a key is never written over",

@@ -61,12 +61,12 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     // No server reads a file with this ending: it is offered once the operator renames it.
     let tool = dir.join(&made.file.name);
     let draft = tool.with_added_extension("new");
-    let opened = if arguments.force {
-        private_files::open_anew(&draft)
+    let text = made.file.text.as_bytes();
+    let written = if arguments.force {
+        private_files::open_anew(&draft).and_then(|mut file| file.write_all(text))
     } else {
-        private_files::make(&draft)
+        private_files::make_whole(&draft, text)
     };
-    let written = opened.and_then(|mut file| file.write_all(made.file.text.as_bytes()));
     written.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             let draft = print::path(&draft);

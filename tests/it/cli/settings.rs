@@ -1,9 +1,30 @@
 //! Settings: layers and where values come from, the settings file, where the key comes from.
 
+use crate::cli::files::Work;
 use crate::prelude::*;
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.planted";
+
+#[tokio::test]
+async fn a_file_that_a_full_disk_cuts_short_is_not_in_the_way_of_the_next_try() {
+    let work = Work::on(wiki_of(&[]).await);
+    let lines = "mount -t tmpfs -o size=4k none \"$1\" || exit 9\n\
+        cd \"$1\"; head -c 4096 /dev/zero > fill\n\
+        echo e30.e30.x | WIKI_CONFIG=c.toml \"$own\" config init --untested --key-stdin --base-url https://w\n\
+        echo $?; \"$own\" audit key new key; echo $?; ls";
+    let ended = work.in_shell("unshare -rm /bin/sh", lines).await;
+    if ended.status.code() == Some(9) || ended.stdout.is_empty() {
+        return;
+    }
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(told.matches("the disk is full").count(), 2, "{told}");
+    assert_eq!(
+        String::from_utf8(ended.stdout).unwrap(),
+        "1\n1\nfill\n",
+        "{told}"
+    );
+}
 
 /// A user's home directory.
 struct Home(TempDir);
