@@ -252,7 +252,19 @@ pub(super) fn put(
     }
     let Some(old) = old else { return Ok(()) };
     if old != name && !is_respelled {
-        return remove(folder, old);
+        let there = || {
+            let parts = PageFileKind::ALL.into_iter();
+            parts
+                .filter(|part| folder.has(&file_of(old, *part)))
+                .count()
+        };
+        let before = there();
+        let removed = remove(folder, old);
+        // Beside old files that all stay, the new ones would be taken for those of another page.
+        if removed.is_err() && there() == before {
+            remove(folder, name)?;
+        }
+        return removed;
     }
     remove_but(folder, name, texts)
 }
