@@ -113,7 +113,7 @@ fn set_done(word: &str, set: &SetAnswer) {
 }
 
 /// The pages that were meant and that a set does not change, each with its reason.
-fn left_out(pages: &[LeftOut]) -> Vec<String> {
+pub(super) fn left_out(pages: &[LeftOut]) -> Vec<String> {
     let line = |page: &LeftOut| {
         let path = page.path.as_ref().map_or("page", PagePath::as_str);
         let id = page.id.map(|id| format!(" (id {id})"));

@@ -4,6 +4,7 @@ use super::proposals::since;
 use super::{left_to_people, progress, show_change, words};
 use crate::audit::{CallSelector, ProposalId, TimeArg};
 use crate::cli::prelude::*;
+use crate::gates::LeftOut;
 use crate::page::{NewPath, Note};
 use crate::write::{Caller, InteractiveOutcome, UndoClient, UndoRequest, WriteRequest};
 
@@ -146,9 +147,12 @@ pub(super) async fn carry_out(
         InteractiveOutcome::Declined => Err(Exit::refused(format!("not {}", words.done))),
         InteractiveOutcome::Unchanged => Err(Exit::refused(words.none)),
         InteractiveOutcome::Done(done) if done.call().is_none() => Err(Exit::refused(words.none)),
-        InteractiveOutcome::Proposed(id) => Err(left_to_people::refused(app, &open(id, is_json))),
+        InteractiveOutcome::Proposed(id, left_out) => {
+            let id = open(id, &left_out, is_json);
+            Err(left_to_people::refused(app, &id))
+        }
         InteractiveOutcome::Waits(id) => {
-            let (id, what) = (open(id, is_json), words.what);
+            let (id, what) = (open(id, &[], is_json), words.what);
             Err(Exit::refused(format!(
                 "nothing was written or proposed: this {what} already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
             )))
@@ -164,11 +168,14 @@ pub(super) async fn carry_out(
     }
 }
 
-/// The id of a proposal that waits, printed for a program.
-fn open(id: ProposalId, is_json: bool) -> String {
+/// The id of a proposal that waits, printed for a program, and the pages that it leaves out: it does not
+/// name them later.
+fn open(id: ProposalId, left_out: &[LeftOut], is_json: bool) -> String {
     let id = id.to_string();
     if is_json {
-        print::line(&json!({ "open": id }).to_string());
+        print::line(&json!({ "open": id, "leftOut": left_out }).to_string());
+    } else {
+        print::lines(&show_change::left_out(left_out));
     }
     id
 }

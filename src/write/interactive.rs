@@ -2,6 +2,7 @@
 
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure, Result};
+use crate::gates::LeftOut;
 
 use crate::write::{
     Applied, Apply, Brought, Caller, Preview, SetAnswer, SetOutcome, WAITS, WriteAnswer,
@@ -24,8 +25,8 @@ pub enum InteractiveOutcome {
     Done(AppliedWrite),
     /// The preview was not agreed to.
     Declined,
-    /// It is left to people, as this proposal.
-    Proposed(ProposalId),
+    /// It is left to people, as this proposal, without these pages.
+    Proposed(ProposalId, Vec<LeftOut>),
     /// It is an undo that was proposed before: it waits as this proposal.
     Waits(ProposalId),
     /// Nothing would change, so nothing was sent or kept.
@@ -47,7 +48,7 @@ impl Writer {
         match self.write_or_propose(caller, plan, says_yes).await? {
             InteractiveOutcome::Done(done) => Ok(Some(done)),
             InteractiveOutcome::Declined => Ok(None),
-            InteractiveOutcome::Proposed(_)
+            InteractiveOutcome::Proposed(..)
             | InteractiveOutcome::Waits(_)
             | InteractiveOutcome::Unchanged => Err(ended_as_preview()),
         }
@@ -134,7 +135,7 @@ impl Preview {
         match self.proposal {
             None => InteractiveOutcome::Unchanged,
             Some(id) if warnings.any(|one| one.code == WAITS) => InteractiveOutcome::Waits(id),
-            Some(id) => InteractiveOutcome::Proposed(id),
+            Some(id) => InteractiveOutcome::Proposed(id, self.left_out.clone()),
         }
     }
 }

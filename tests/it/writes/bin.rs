@@ -600,6 +600,27 @@ async fn the_wikis_history_tells_how_a_page_was_before_the_first_look() {
 }
 
 #[tokio::test]
+async fn a_part_that_is_left_to_people_names_the_pages_that_it_leaves_out() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let changed = wiki.with_page(made_in(2020, "docs/a", "As it was\n"));
+    let made = wiki.with_page(made_in(2022, "docs/c", "Made\n"));
+    wiki.with_store(|store| {
+        store.rewrite(changed, |page| "Spam\n".clone_into(&mut page.content));
+    });
+    let served = setup(&wiki).serve().await;
+    look(&served).await;
+    let restore = part_as_at("2021-01-01");
+    let proposed = async |arguments: &[&str]| {
+        let command = operators(&wiki, &served, arguments).with("WIKI_CONFIRM", "review");
+        command.end().await.exits(3).stdout
+    };
+    let why = format!("left out: docs/c (id {made}): it was made since");
+    says(&proposed(&restore[..7]).await, &why);
+    let told: Value = serde_json::from_str(&proposed(&restore).await).unwrap();
+    assert_eq!(told["leftOut"][0]["id"], made);
+}
+
+#[tokio::test]
 async fn histories_that_tell_nothing_keep_no_page_from_being_asked_for() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     let put = |path: &str| wiki.with_page(made_in(2020, path, "As it was\n"));
