@@ -181,11 +181,11 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let text = error.render().to_string();
             if !error.use_stderr() {
-                print::help(&text);
+                print::on_stdout(&text);
                 return told_whole(Exit::Done).into();
             }
             let text = help::in_plain_words(&text);
-            print::misused(&text);
+            print::on_stderr(&text);
             if std::env::args_os().any(|argument| argument == "--json") {
                 let message = help::in_one_line(&text);
                 print::line(&json!({ "error": { "message": message } }).to_string());

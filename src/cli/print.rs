@@ -35,7 +35,8 @@ pub(super) fn line(text: &str) {
     on_stdout(&format!("{text}\n"));
 }
 
-fn on_stdout(text: &str) {
+/// A text on stdout as it stands.
+pub(super) fn on_stdout(text: &str) {
     let mut stdout = io::stdout();
     let written = stdout
         .write_all(text.as_bytes())
@@ -48,7 +49,8 @@ fn on_stdout(text: &str) {
     }
 }
 
-fn on_stderr(text: &str) {
+/// A text on stderr as it stands.
+pub(super) fn on_stderr(text: &str) {
     // There is nobody left to notify.
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -107,16 +109,6 @@ pub(super) fn overwrite(text: &str) {
 pub(super) fn error(message: &str) {
     let lines: Vec<String> = message.split('\n').map(harmless).collect();
     on_stderr(&format!("error: {}\n", lines.join("\n")));
-}
-
-/// The help.
-pub(super) fn help(text: &str) {
-    on_stdout(text);
-}
-
-/// A fault of the command line, with how it is used.
-pub(super) fn misused(text: &str) {
-    on_stderr(text);
 }
 
 pub(super) fn has_colour() -> bool {

@@ -4,7 +4,7 @@
 //! sees it before or after a change.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
     files: Files,
-    dir: PathBuf,
+    /// The directory in which they are stored.
+    pub dir: PathBuf,
 }
 
 /// A summary of a change, for the record: never the text.
@@ -80,11 +81,6 @@ impl MemoryStore {
             },
             dir: log.runs.dir().join("memory"),
         }
-    }
-
-    /// The directory in which they are stored.
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 
     /// The memories of an owner, forgotten or not, in the order of their making.

@@ -84,7 +84,7 @@ impl Own {
     }
 
     fn file(&self) -> PathBuf {
-        let files = fs::read_dir(self.store.dir()).unwrap();
+        let files = fs::read_dir(&self.store.dir).unwrap();
         let mut files = files.map(|file| file.unwrap().path());
         files.find(|file| file.extension().is_some()).unwrap()
     }
@@ -116,7 +116,7 @@ async fn a_memory_comes_back_as_it_was_kept() {
         .await
         .unwrap();
     assert_eq!(own.store.all().await.unwrap(), []);
-    assert_eq!(fs::read_dir(own.store.dir()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(&own.store.dir).unwrap().count(), 0);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn recalled_memories_rank_by_words_importance_and_health_and_none_is_hidden() {
 async fn the_files_are_private_and_one_that_others_may_write_is_not_read() {
     let own = Own::new();
     assert_eq!(own.of("a").await, Ok(Vec::new()));
-    assert!(!own.store.dir().exists());
+    assert!(!own.store.dir.exists());
     own.add("a", vec![memory("x", NOW)]).await.unwrap();
     let file = own.file();
     let mode = fs::metadata(&file).unwrap().permissions().mode();
@@ -392,7 +392,7 @@ async fn a_change_is_on_record_first_and_one_that_cannot_be_is_not_made() {
     let refused = own.add("a", vec![memory("two", NOW)]).await;
     assert!(matches!(refused, Err(MemoryError::Audit(_))), "{refused:?}");
     assert_eq!(own.of("a").await.unwrap().len(), 1);
-    let text = fs::read_dir(own.store.dir()).unwrap();
+    let text = fs::read_dir(&own.store.dir).unwrap();
     let names: Vec<_> = text.map(|file| file.unwrap().file_name()).collect();
     assert_eq!(names.len(), 1, "{names:?}");
 }

@@ -17,7 +17,7 @@ const APART: Duration = Duration::from_secs(20);
 /// The operator's own tools, and what is known of the wiki's schema.
 #[derive(Debug, Default)]
 pub(super) struct OwnTools {
-    surface: ToolSelection,
+    pub(super) surface: ToolSelection,
     customs: Customs,
     known: Mutex<SchemaState>,
 }
@@ -73,11 +73,6 @@ impl OwnTools {
     /// The names of all of them, whether they are offered yet or not.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.customs.names()
-    }
-
-    /// The tools that are chosen.
-    pub(super) const fn surface(&self) -> &ToolSelection {
-        &self.surface
     }
 
     /// The reason queries are not offered, if they wait for the wiki.

@@ -165,7 +165,7 @@ impl Reload {
         let Some(new) = new.filter(is_served) else {
             return vec!["the site"];
         };
-        let mut closed = new.stricter_gates((app.desk.policy(), app.own_tools.surface()));
+        let mut closed = new.stricter_gates((app.desk.policy(), &app.own_tools.surface));
         if let (Some(serve), Ok(new)) = (&self.serve, ServeSettings::read(&new.source())) {
             closed.extend(serve.closed_by(&new));
         }

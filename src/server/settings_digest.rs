@@ -85,7 +85,7 @@ impl Sites {
             let app = site.app();
             let (log, memory) = (app.desk.audit(), app.desk.memory_mode());
             let shared = (site.name(), log.wiki(), memory, log.home().is_remote());
-            of_site(shared, app.desk.policy(), app.own_tools.surface())
+            of_site(shared, app.desk.policy(), &app.own_tools.surface)
         });
         shown(of_each.collect())
     }

@@ -22,7 +22,7 @@ const MOST_TOLD: usize = 1_024;
 #[derive(Debug)]
 pub struct Site {
     /// Tells it from every other site of this process, also from a later one of its name.
-    number: u64,
+    pub(super) number: u64,
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
     told: Mutex<Vec<ToolListener>>,
@@ -103,11 +103,6 @@ impl Site {
     /// Its name.
     pub const fn name(&self) -> Option<&SiteName> {
         self.name.as_ref()
-    }
-
-    /// The number that tells it from every other site of this process.
-    pub(super) const fn number(&self) -> u64 {
-        self.number
     }
 
     /// Its name and its wiki's: the same on every server, and another one for a site of another wiki that

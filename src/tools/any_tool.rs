@@ -85,7 +85,7 @@ impl AnyTool {
         arguments: Arguments,
     ) -> Result<ReadCall, Failure> {
         let read = self.read;
-        if !arguments.is_large() {
+        if !arguments.is_large {
             return read(&schema, arguments);
         }
         let read = blocking::run(move || read(&schema, arguments)).await;

@@ -17,12 +17,14 @@ const MOST_VALUES: usize = 20_000;
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
-    members: Map<String, Value>,
+    /// Those that were kept.
+    pub(crate) members: Map<String, Value>,
     /// The number of members that were read and not kept.
-    left_out: usize,
+    pub(super) left_out: usize,
     /// True if anything was read and not kept.
     is_cut: bool,
-    is_large: bool,
+    /// True if processing them takes so long that it should not hold up other calls.
+    pub(super) is_large: bool,
     refused: Option<ArgumentsRefusal>,
 }
 
@@ -83,34 +85,14 @@ impl Arguments {
         })
     }
 
-    /// The arguments that were kept.
-    pub const fn members(&self) -> &Map<String, Value> {
-        &self.members
-    }
-
-    /// The arguments that were kept, to be normalized.
-    pub(super) const fn members_mut(&mut self) -> &mut Map<String, Value> {
-        &mut self.members
-    }
-
     /// The same call with other arguments.
     pub(super) fn with_members(self, members: Map<String, Value>) -> Self {
         Self { members, ..self }
     }
 
-    /// The number of members that were read and not kept.
-    pub(super) const fn left_out(&self) -> usize {
-        self.left_out
-    }
-
     /// True if an argument of this name was kept, or may be among those left out.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left_out > 0 || self.members.contains_key(name)
-    }
-
-    /// True if processing them takes so long that it should not hold up other calls.
-    pub(super) const fn is_large(&self) -> bool {
-        self.is_large
     }
 
     /// Refuses arguments that were not read at all.
@@ -286,7 +268,7 @@ mod tests {
             "full": vec![0; MOST_MEMBERS],
         });
         let read = read(&given.to_string());
-        assert_eq!((read.left_out(), read.is_large()), (0, true));
+        assert_eq!((read.left_out, read.is_large), (0, true));
         assert_eq!(read.whole().map(Value::Object), Ok(given));
         assert_eq!(
             self::read(r#"{"a": 1, "a": 2}"#).whole().map(Value::Object),
@@ -298,17 +280,17 @@ mod tests {
     fn beyond_what_any_tool_takes_values_are_counted_and_not_kept() {
         let many: Vec<String> = (0..5_000).map(|n| format!("\"a{n}\":1")).collect();
         let many = read(&format!("{{{}}}", many.join(",")));
-        assert_eq!(many.members().len(), MOST_MEMBERS);
-        assert_eq!(many.left_out(), 5_000 - MOST_MEMBERS);
+        assert_eq!(many.members.len(), MOST_MEMBERS);
+        assert_eq!(many.left_out, 5_000 - MOST_MEMBERS);
         assert!(many.has("id") && many.whole().is_err());
         let long = read(&json!({ "ids": vec![0; 5_000] }).to_string());
         assert_eq!(
-            long.members()["ids"].as_array().map(Vec::len),
+            long.members["ids"].as_array().map(Vec::len),
             Some(MOST_MEMBERS)
         );
-        assert!(long.left_out() == 0 && long.whole().is_err());
+        assert!(long.left_out == 0 && long.whole().is_err());
         let wide = read(&json!({ "ids": vec![vec![0; 900]; 900] }).to_string());
-        let rows = wide.members()["ids"].as_array().expect("a list");
+        let rows = wide.members["ids"].as_array().expect("a list");
         assert!(rows.len() * 900 <= MOST_VALUES + 900, "{}", rows.len());
         assert!(wide.whole().is_err());
     }

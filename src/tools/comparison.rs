@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::context::ToolContext;
-use super::output::is_default;
+use super::output::{count, is_default};
 use crate::change::{Warning, compare, cut, short};
 use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
@@ -162,7 +162,6 @@ async fn compared(
     let mut warnings = Vec::new();
     let bytes = compared.change.bytes();
     let (diff, lines) = aside(bytes, || compared.change.content_diff());
-    let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
     Ok(VersionComparison {
         changes: short(compared.change.values(), &mut warnings),
         diff: cut(diff, &mut warnings),

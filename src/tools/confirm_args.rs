@@ -48,7 +48,7 @@ impl Completed {
         if !tool.kind.writes() {
             return Ok(plain(arguments));
         }
-        let given = arguments.members();
+        let given = &arguments.members;
         let Some(token) = given.get(CONFIRM).and_then(Value::as_str) else {
             // The caller's own call is shared, since its arguments may be large.
             let own = context.caller.asked.clone();

@@ -93,7 +93,7 @@ fn add(
     if !surface.1.offers(definition.name) {
         return Ok(());
     }
-    let added = registry.add_custom(definition, check, call);
+    let added = registry.push(definition, check, call);
     added.map_err(|error| error.to_string())
 }
 
@@ -173,11 +173,11 @@ fn add_recipe(
             }
             context.caller.tool = on_record;
             // What the caller said counts, not what a recipe makes of it, which may name the day.
-            let asked = Asked::new(on_record, arguments.members().clone());
+            let asked = Asked::new(on_record, arguments.members.clone());
             context.caller.asked = Some(asked);
-            let token = arguments.members().get(CONFIRM).and_then(Value::as_str);
+            let token = arguments.members.get(CONFIRM).and_then(Value::as_str);
             let token = token.filter(|_| writes).map(str::to_owned);
-            let alone = token.as_deref().filter(|_| arguments.members().len() == 1);
+            let alone = token.as_deref().filter(|_| arguments.members.len() == 1);
             let call = match alone {
                 Some(token) => previewed(&recipe, calls, &context, token).await,
                 None => Ok(None),

@@ -25,13 +25,13 @@ pub(super) fn add_to(schema: &mut Map<String, Value>) -> bool {
 /// Takes `detail` from a call; a wrong value stays and is refused with the others. A person at a
 /// terminal is shown all in any case.
 pub(super) fn take_argument(arguments: &mut Arguments, shown: &mut Extent) {
-    let said = arguments.members().get(DETAIL).and_then(Value::as_str);
+    let said = arguments.members.get(DETAIL).and_then(Value::as_str);
     let extent = match said {
         Some("brief") => Extent::Brief,
         Some("full") => Extent::Bounded,
         _ => return,
     };
-    arguments.members_mut().shift_remove(DETAIL);
+    arguments.members.shift_remove(DETAIL);
     if *shown != Extent::Whole {
         *shown = extent;
     }
@@ -81,7 +81,7 @@ mod tests {
         let given = json!({ "id": 1, "detail": detail });
         let mut arguments = Arguments::from(given.as_object().cloned().unwrap());
         take_argument(&mut arguments, &mut extent);
-        (extent, Value::Object(arguments.members().clone()))
+        (extent, Value::Object(arguments.members.clone()))
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `wikijs_discard_draft`: discards a draft, or removes one change from it.
 
+use super::output::count;
 use super::prelude::*;
 
 /// The tool.
@@ -61,7 +62,6 @@ impl Tool for DiscardDraft {
             (None, None) => crate::write::Discarded::All,
         };
         let (discarded, left) = context.desk.discard(&context.caller, name, &which).await?;
-        let count = |number| i64::try_from(number).unwrap_or(i64::MAX);
         Ok(Output {
             draft: input.draft,
             discarded: count(discarded),

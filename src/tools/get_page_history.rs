@@ -6,6 +6,7 @@ use std::iter;
 
 use super::changes::{self, RecentChanges};
 use super::comparison::{self, Compare, MAX_VERSION, VersionComparison};
+use super::input::count;
 use super::prelude::*;
 use crate::change::compare;
 use crate::mirror::SeenVersion;
@@ -164,12 +165,7 @@ impl Tool for GetPageHistory {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let number = |given: Option<u32>, default| {
-            given
-                .and_then(|n| usize::try_from(n).ok())
-                .unwrap_or(default)
-        };
-        let (offset, limit) = (number(input.offset, 0), number(input.limit, 20));
+        let (offset, limit) = (count(input.offset, 0), count(input.limit, 20));
         let id = match (input.id, input.since.as_deref()) {
             (Some(id), None) if input.path.is_none() => id,
             (None, Some(since)) if input.compare.is_none() => {

@@ -36,7 +36,7 @@ where
     T: DeserializeOwned + Validate<Context = ()>,
 {
     arguments.check_size()?;
-    read_kindly(schema, arguments.members_mut());
+    read_kindly(schema, &mut arguments.members);
     let faults = check_shape(schema, explained, &arguments);
     if !faults.is_empty() {
         return Err(faults.into_failure());

@@ -151,12 +151,7 @@ impl Tool for ListPages {
         )?;
         let tags = input::tag_filters(&context.wiki, input.tags, input.without_tags).await?;
         let mut choice = Choice::load(&context, input.links, input.property.as_deref()).await?;
-        let links_to = page_argument::by_name_or_id(
-            &context,
-            page_argument::LINKS_TO,
-            input.links_to.as_deref(),
-        )
-        .await?;
+        let links_to = page_argument::links_to(&context, input.links_to.as_deref()).await?;
         let mut query = ListQuery {
             locale: locales.one,
             chosen: choice.chosen.take(),
@@ -182,7 +177,7 @@ impl Tool for ListPages {
             })?;
             query.after = Some(after);
         }
-        let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
+        let limit = input::count(input.limit, 20);
         let part = context.wiki.list(&query, limit).await?;
         let elsewhere = if locales.is_fallback && query.after.is_none() {
             context.wiki.count_elsewhere(&query).await?

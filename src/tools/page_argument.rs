@@ -56,7 +56,7 @@ fn add(schema: &mut Map<String, Value>, beside: &str, (name, meaning): (&str, &s
 /// # Errors
 /// `INVALID_INPUT`.
 pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<(), Failure> {
-    let text = |name| arguments.members().get(name).and_then(Value::as_str);
+    let text = |name| arguments.members.get(name).and_then(Value::as_str);
     let Some(folder) = text(FOLDER) else {
         return Ok(());
     };
@@ -70,8 +70,8 @@ pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<(), Failure> {
             "has no letter or digit that a path could have; name path",
         )
     })?;
-    arguments.members_mut().shift_remove(FOLDER);
-    arguments.members_mut().insert(PATH.to_owned(), path.into());
+    arguments.members.shift_remove(FOLDER);
+    arguments.members.insert(PATH.to_owned(), path.into());
     Ok(())
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn resolve(
     arguments: &mut Arguments,
 ) -> Result<(), Failure> {
     // What is no text is refused with the faults of all other arguments.
-    let name = arguments.members().get(PAGE).and_then(Value::as_str);
+    let name = arguments.members.get(PAGE).and_then(Value::as_str);
     let Some(name) = name.map(str::to_owned) else {
         return Ok(());
     };
@@ -94,7 +94,7 @@ pub(super) async fn resolve(
         return Err(invalid_argument(PAGE, "cannot be combined with id"));
     }
     // From here on the call is about this name or about nothing.
-    arguments.members_mut().shift_remove(PAGE);
+    arguments.members.shift_remove(PAGE);
     if kind.writes() && context.desk.takes_static_token(&context.caller) {
         let fault = "is not taken where the operator's token confirms, since no preview shows which page is meant; give its id";
         return Err(invalid_argument(PAGE, fault));
@@ -104,17 +104,25 @@ pub(super) async fn resolve(
         Code::PageNotFound if arguments.has("draft") => failure.hint("Check the name. A page that a draft creates can be named once it is submitted: to change it before, create it again with the same path and draft, which replaces it there."),
         _ => failure,
     })?;
-    arguments.members_mut().insert(ID.to_owned(), id.into());
+    arguments.members.insert(ID.to_owned(), id.into());
     Ok(())
 }
 
 /// Puts a placeholder in place of `page`, to check arguments without asking the wiki.
 pub(super) fn insert_placeholder_id(arguments: &mut Arguments) {
-    let is_named = arguments.members().get(PAGE).is_some_and(Value::is_string);
+    let is_named = arguments.members.get(PAGE).is_some_and(Value::is_string);
     if is_named && !arguments.has(ID) {
-        arguments.members_mut().shift_remove(PAGE);
-        arguments.members_mut().insert(ID.to_owned(), 1.into());
+        arguments.members.shift_remove(PAGE);
+        arguments.members.insert(ID.to_owned(), 1.into());
     }
+}
+
+/// The id of the page that `linksTo` names, as in [`by_name_or_id`].
+pub(super) async fn links_to(
+    context: &ToolContext,
+    said: Option<&str>,
+) -> Result<Option<i64>, Failure> {
+    by_name_or_id(context, LINKS_TO, said).await
 }
 
 /// The id of the page that an argument names, if it is given: a number is an id, else it is a name as

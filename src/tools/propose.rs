@@ -28,8 +28,8 @@ pub(super) fn add_to(schema: &mut Map<String, Value>) -> bool {
 
 /// Takes the argument from a call; a wrong value stays and is refused with the others.
 pub(super) fn take(arguments: &mut Arguments, proposes: &mut bool) {
-    if let Some(said) = arguments.members().get(PROPOSE).and_then(Value::as_bool) {
-        arguments.members_mut().shift_remove(PROPOSE);
+    if let Some(said) = arguments.members.get(PROPOSE).and_then(Value::as_bool) {
+        arguments.members.shift_remove(PROPOSE);
         *proposes = said;
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn take(arguments: &mut Arguments, proposes: &mut bool) {
 /// # Errors
 /// `INVALID_INPUT`.
 pub(super) fn unconfirmed(arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.members().contains_key(CONFIRM) {
+    if !arguments.members.contains_key(CONFIRM) {
         return Ok(());
     }
     Err(input::invalid_argument(

@@ -183,8 +183,8 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Appends an operator's own tool.
-    pub(super) fn add_custom(
+    /// Appends a tool that is made.
+    pub(super) fn push(
         &mut self,
         definition: ToolDefinition,
         check: ArgumentCheck,
@@ -210,9 +210,6 @@ impl Registry {
     }
 
     fn add_any(&mut self, tool: AnyTool) -> Result<(), DuplicateTool> {
-        if self.find(tool.name).is_some() {
-            return Err(DuplicateTool(tool.name));
-        }
         let mut schema = (tool.schema)();
         if !self.takes_drafts {
             schema::without_member(&mut schema, DRAFT);
@@ -269,12 +266,7 @@ impl Registry {
             }
             (tool.read)(&of_check, arguments).map(drop)
         });
-        self.entries.push(RegisteredTool {
-            definition,
-            check,
-            call,
-        });
-        Ok(())
+        self.push(definition, check, call)
     }
 
     /// All tools as clients see them.
@@ -335,7 +327,7 @@ async fn answer(
     if tool.can_propose {
         propose::take(&mut arguments, &mut context.caller.proposes);
     }
-    let token = arguments.members().get("confirm").and_then(Value::as_str);
+    let token = arguments.members.get("confirm").and_then(Value::as_str);
     let token = token.filter(|_| tool.kind.writes()).map(str::to_owned);
     // Failed write calls are recorded too.
     let refused = async |context: &ToolContext, failure| {
@@ -354,7 +346,7 @@ async fn answer(
     };
     let is_recipe = context.caller.asked.is_some();
     if tool.kind.writes() && !is_recipe {
-        let asked = Asked::new(tool.name, arguments.members().clone());
+        let asked = Asked::new(tool.name, arguments.members.clone());
         context.caller.asked = Some(asked);
     }
     if let Some(token) = &token {

@@ -277,10 +277,8 @@ async fn in_content(
     let covered = context.indexed().await?;
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for query in &asked.queries {
-        let here = Arc::clone(scope);
-        let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
         let most = (asked.depth, asked.around);
-        found.push(index.find(query.to_owned(), is_wanted, most).await?);
+        found.push(index.find(query.to_owned(), scope.filter(), most).await?);
         if counts_elsewhere {
             let elsewhere = Arc::clone(scope);
             let is_counted = move |locale: &_, path: &_| elsewhere.holds_elsewhere(locale, path);

@@ -28,7 +28,7 @@ pub(super) async fn what_became(
     arguments: &Arguments,
 ) -> Result<Option<WriteOutput>, Failure> {
     let desk = &context.desk;
-    let confirm = arguments.members().get(CONFIRM).and_then(Value::as_str);
+    let confirm = arguments.members.get(CONFIRM).and_then(Value::as_str);
     let id = confirm.and_then(|text| text.parse::<ProposalId>().ok());
     let Some(id) = id else {
         return Ok(None);

@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             NoReport::Unread(error) => error.into(),
             NoReport::Unwritten(error) => failed(&error),
         })?;
-    let held = read.held();
+    let held = read.held;
     drop(progress);
     if arguments.json {
         let answer = json!({ "file": path, "calls": held.calls, "older": held.older });

@@ -12,7 +12,7 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode) -> DoctorFinding {
     let all = match memories.all().await {
         Ok(all) => all,
         Err(error) => {
-            let seen = format!("{error}: {}", print::path(memories.dir()));
+            let seen = format!("{error}: {}", print::path(&memories.dir));
             return DoctorFinding::wrong(seen, error.hint());
         }
     };

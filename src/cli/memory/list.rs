@@ -50,7 +50,7 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
     }
     if all.is_empty() {
         print::line("no memories");
-        start::note_place(desk.memories.dir())?;
+        start::note_place(&desk.memories.dir)?;
     } else {
         table(&all, now).print();
     }

@@ -139,7 +139,7 @@ fn client(file: &TokensFile, name: &str) -> Result<NamedClient, CommandError> {
 fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> CommandError {
     |error| {
         let told = match error {
-            TokensFileError::Io(why) => file_faults::unwritten(file.path(), why),
+            TokensFileError::Io(why) => file_faults::unwritten(&file.path, why),
             error => error.to_string(),
         };
         Exit::failed(told)

@@ -78,7 +78,8 @@ pub struct ReadReport<'a> {
     chart: Chart,
     check: LogCheck,
     heads: Vec<FileHead>,
-    held: ReportCounts,
+    /// Its contents, in numbers.
+    pub held: ReportCounts,
     groups: Vec<CallGroup>,
 }
 
@@ -173,11 +174,6 @@ impl<'a> ReportRequest<'a> {
 const MARK: &str = "<!--rows-->";
 
 impl ReadReport<'_> {
-    /// The contents of the report, in numbers.
-    pub const fn held(&self) -> ReportCounts {
-        self.held
-    }
-
     /// Writes it, one row after the other. Blocks.
     ///
     /// # Errors

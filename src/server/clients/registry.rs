@@ -79,7 +79,7 @@ impl ClientRegistry {
         fresh: Duration,
     ) -> Result<Self, TokensFileError> {
         let state = ClientsState {
-            stamp: stamp(file.path()),
+            stamp: stamp(&file.path),
             people: PresentPeople::default(),
             family: Arc::default(),
             family_faults: Vec::new(),
@@ -341,7 +341,7 @@ impl ClientRegistry {
             return state;
         }
         state.looked = Instant::now();
-        let now = stamp(self.file.path());
+        let now = stamp(&self.file.path);
         if now == state.stamp && !state.is_stale {
             return state;
         }

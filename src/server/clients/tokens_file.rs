@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -19,7 +19,8 @@ const MOST_BYTES: u64 = 1024 * 1024;
 /// The file of named clients.
 #[derive(Debug, Clone)]
 pub struct TokensFile {
-    path: PathBuf,
+    /// Its path.
+    pub path: PathBuf,
     /// True if a command looks after it for its owner.
     is_looked_after: bool,
 }
@@ -41,11 +42,6 @@ impl TokensFile {
             path,
             is_looked_after: private_files::may_hand_over(),
         }
-    }
-
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// All clients; none if there is no file.

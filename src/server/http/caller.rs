@@ -202,7 +202,7 @@ impl Callers {
         context.sites = Some(Arc::new(Directory(SeenSites {
             callers: Arc::clone(self),
             own: context.clone(),
-            site: site.number(),
+            site: site.number,
             has_own_key: settings.has_caller_keys,
             session: session.clone(),
             delegations,
@@ -224,10 +224,10 @@ impl Callers {
         if apps.len() > MOST_APPS {
             // Of sites that were removed.
             let all = self.state.sites.all();
-            apps.retain(|number, _| all.iter().any(|site| site.number() == *number));
+            apps.retain(|number, _| all.iter().any(|site| site.number == *number));
         }
         let new = || Arc::new(Apps::new(Arc::clone(&app), self.state.limits.keys));
-        let own = Arc::clone(apps.entry(site.number()).or_insert_with(new));
+        let own = Arc::clone(apps.entry(site.number).or_insert_with(new));
         drop(apps);
         let app = own.follow(app);
         (own, app)
@@ -278,7 +278,7 @@ impl VisibleSites for SeenSites {
         let (all, client) = (&self.callers.state.sites, self.own.client.as_deref());
         let is_other = move |site: &Arc<Site>| {
             let sees = client.is_none_or(|client| client.sees(site, all));
-            sees && site.number() != self.site && !self.has_own_key
+            sees && site.number != self.site && !self.has_own_key
         };
         let others = all.all().to_vec().into_iter().filter(is_other);
         let others = others.map(|site| self.at(&site));

@@ -145,7 +145,7 @@ impl Handler {
         let arguments = methods::arguments(&mut request, &context).await?;
         let (asker, mut questions) = elicit::asker(
             &request,
-            arguments.members(),
+            &arguments.members,
             &context,
             visit.session.lasts(),
         );

@@ -48,8 +48,10 @@ pub(in crate::server) struct LineFramer<R> {
     /// Room for large lines, and the wait of the current one.
     room: Arc<MessageQuota>,
     waits: Option<BoxFuture<'static, Option<MessagePermit>>>,
-    slot: PayloadSlot,
-    closed: CancellationToken,
+    /// Where the reader of messages finds the arguments of the last message.
+    pub(in crate::server) slot: PayloadSlot,
+    /// Cancelled when the input closes.
+    pub(in crate::server) closed: CancellationToken,
 }
 
 impl<R: AsyncRead + Unpin> LineFramer<R> {
@@ -72,16 +74,6 @@ impl<R: AsyncRead + Unpin> LineFramer<R> {
             slot: PayloadSlot::default(),
             closed: CancellationToken::new(),
         }
-    }
-
-    /// Cancelled when the input closes.
-    pub(in crate::server) fn closed(&self) -> CancellationToken {
-        self.closed.clone()
-    }
-
-    /// The slot in which the reader of messages finds the arguments of the last message.
-    pub(in crate::server) fn slot(&self) -> PayloadSlot {
-        self.slot.clone()
     }
 
     /// Passes on as much as fits; returns whether there was anything.
@@ -248,7 +240,7 @@ mod tests {
         let (mut to, from) = tokio::io::duplex(1_000);
         let sent = tokio::spawn(async move { to.write_all(&input).await });
         let lines = LineFramer::new(from);
-        let slot = lines.slot();
+        let slot = lines.slot.clone();
         let (mut lines, mut read) = (BufReader::new(lines), Vec::new());
         loop {
             let mut line = String::new();

@@ -110,7 +110,7 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
     let lines = LineFramer::new(stdin);
     let last_answers = tokio::spawn({
-        let (closed, connection) = (lines.closed(), connection.clone());
+        let (closed, connection) = (lines.closed.clone(), connection.clone());
         async move {
             closed.cancelled().await;
             tokio::time::sleep(LAST_ANSWERS).await;
@@ -118,7 +118,7 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
         }
     });
     let transport = LimitedByLoad {
-        cargo: lines.slot(),
+        cargo: lines.slot.clone(),
         inner: AsyncRwTransport::new_server(lines, stdout),
         room: Arc::new(Semaphore::new(MANY_ANSWERS)),
         places: Arc::new(Semaphore::new(MANY)),

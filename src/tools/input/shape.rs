@@ -37,7 +37,7 @@ pub(super) fn check_shape(
         kind == Some("integer")
     };
     let takes_page = known.contains_key("page") && known.get("id").is_some_and(is_integer);
-    for (name, value) in arguments.members() {
+    for (name, value) in &arguments.members {
         match known.get(name) {
             Some(Value::Object(_)) if takes_page && name == "id" && value.is_string() => {
                 faults.add(name, || {
@@ -54,7 +54,7 @@ pub(super) fn check_shape(
         }
     }
     // No tool has so many arguments.
-    faults.count_more(arguments.left_out());
+    faults.count_more(arguments.left_out);
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if !arguments.has(name) {

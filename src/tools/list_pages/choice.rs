@@ -79,7 +79,7 @@ impl Choice {
         // What was written lately counts, too.
         context.index.outdated();
         let choice = Self::load(context, links, property).await?;
-        if choice.indexed.is_some_and(|indexed| !indexed.is_complete()) {
+        if choice.indexed.is_some_and(|indexed| !indexed.complete) {
             let message = "Pages are chosen by links or property once all pages are indexed, and not all are; nothing was sent.";
             return Err(Failure::new(Code::Timeout, message)
                 .hint("Call again in 30 s, or name the pages by ids."));

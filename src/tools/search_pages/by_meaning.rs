@@ -26,9 +26,7 @@ pub(super) async fn with_meaning(
     }
     let (mut lists, mut missing) = (Vec::new(), 0);
     for query in &asked.queries {
-        let here = Arc::clone(scope);
-        let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
-        match context.index.near(query, is_wanted, MOST).await {
+        match context.index.near(query, scope.filter(), MOST).await {
             Ok(near) => {
                 missing = missing.max(near.missing);
                 let hits = near.pages.into_iter().map(SearchHit::near);
@@ -83,9 +81,7 @@ pub(super) async fn near_page(
     if !context.index.finds_meaning() {
         return (NearPages::default(), None);
     }
-    let here = Arc::clone(scope);
-    let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
-    match context.index.near_page(id, is_wanted, most).await {
+    match context.index.near_page(id, scope.filter(), most).await {
         Ok(near) => {
             let note = lacking(near.missing);
             (near, note)

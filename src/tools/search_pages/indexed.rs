@@ -67,7 +67,7 @@ impl Sought {
 /// The coverage of the content index, worded for an answer.
 #[derive(Debug, Serialize)]
 pub(in crate::tools) struct Indexed {
-    complete: bool,
+    pub(in crate::tools) complete: bool,
     #[serde(skip)]
     is_half: bool,
     #[serde(skip)]
@@ -157,11 +157,6 @@ impl Indexed {
             )
         });
         self.note(note)
-    }
-
-    /// True if no page is missing in the index.
-    pub(in crate::tools) const fn is_complete(&self) -> bool {
-        self.complete
     }
 
     /// True if anything is known from the index.

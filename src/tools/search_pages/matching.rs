@@ -39,13 +39,11 @@ pub(super) async fn matching(
         MatchMode::Words | MatchMode::Exact => Pattern::Exact(query.to_owned()),
     };
     let covered = context.indexed().await?;
-    let here = Arc::clone(scope);
-    let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
     // A single page shows more of its lines.
     let most_lines = (MAX_LINES / limit.max(1)).max(3);
     let _turn = context.turn().await?;
     let found = index
-        .matching(pattern, is_wanted, (limit, most_lines))
+        .matching(pattern, scope.filter(), (limit, most_lines))
         .await?;
     let is_cut = found.looked_at < found.of;
     let cut = is_cut.then(|| {

@@ -28,11 +28,12 @@ struct Kinship {
     reasons: Vec<String>,
 }
 
-impl Kinship {
-    fn add(&mut self, score: f64, reason: String) {
-        self.score += score;
-        self.reasons.push(reason);
-    }
+type Kin = HashMap<LocalePath, Kinship>;
+
+fn add(kin: &mut Kin, place: LocalePath, score: f64, reason: String) {
+    let kinship = kin.entry(place).or_default();
+    kinship.score += score;
+    kinship.reasons.push(reason);
 }
 
 pub(super) async fn related(
@@ -43,20 +44,18 @@ pub(super) async fn related(
 ) -> Result<Output, Failure> {
     let scope = Arc::new(scope);
     let page = listed(&scope.listed, id)?;
-    let mut kin: HashMap<LocalePath, Kinship> = HashMap::new();
+    let mut kin = Kin::new();
     let links = context.wiki.links_around(&page.locale, &page.path).await?;
     for linking in links.to {
-        kin.entry((page.locale.clone(), linking.path))
-            .or_default()
-            .add(LINK, "links to it".to_owned());
+        let place = (page.locale.clone(), linking.path);
+        add(&mut kin, place, LINK, "links to it".to_owned());
     }
     for target in links.from {
         let Some((locale, path)) = target.split_once('/') else {
             continue;
         };
-        kin.entry((Locale::as_stored(locale), PagePath::as_stored(path)))
-            .or_default()
-            .add(LINK, "is linked from it".to_owned());
+        let place = (Locale::as_stored(locale), PagePath::as_stored(path));
+        add(&mut kin, place, LINK, "is linked from it".to_owned());
     }
     by_tags(page, &scope.listed, &mut kin);
     let index = by_words(context, id, &scope, &mut kin).await;
@@ -109,7 +108,7 @@ pub(super) async fn related(
 }
 
 /// The more pages have a tag, the less it weighs.
-fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<LocalePath, Kinship>) {
+fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut Kin) {
     let own = page.tags.as_deref().unwrap_or_default();
     let mut uses: HashMap<&str, f64> = HashMap::new();
     let tags_of = |page: &PageReading| -> Vec<String> {
@@ -127,9 +126,8 @@ fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<LocalePath, 
         if !shared.is_empty() {
             let worth = shared.iter().filter_map(|tag| uses.get(tag.as_str()));
             let worth: f64 = worth.map(|uses| 1.0 / uses.max(2.0).log2()).sum();
-            kin.entry((other.locale.clone(), other.path.clone()))
-                .or_default()
-                .add(worth, named("shares tags", &shared));
+            let place = (other.locale.clone(), other.path.clone());
+            add(kin, place, worth, named("shares tags", &shared));
         }
     }
 }
@@ -139,18 +137,20 @@ async fn by_words(
     context: &ToolContext,
     id: i64,
     scope: &Arc<SearchScope>,
-    kin: &mut HashMap<LocalePath, Kinship>,
+    kin: &mut Kin,
 ) -> Option<Indexed> {
     if !context.index.is_on() {
         return None;
     }
     let covered = context.indexed().await.ok()?;
-    let in_scope = Arc::clone(scope);
-    let is_wanted = move |locale: &_, path: &_| in_scope.holds(locale, path);
-    for alike in context.index.alike(id, is_wanted, 100).await.ok()? {
-        kin.entry((alike.page.locale, alike.page.path))
-            .or_default()
-            .add(alike.score, named("has rare words in common", &alike.words));
+    for alike in context.index.alike(id, scope.filter(), 100).await.ok()? {
+        let reason = named("has rare words in common", &alike.words);
+        add(
+            kin,
+            (alike.page.locale, alike.page.path),
+            alike.score,
+            reason,
+        );
     }
     Some(Indexed::new(covered, Sought::Related))
 }
@@ -160,14 +160,13 @@ async fn by_meaning(
     context: &ToolContext,
     id: i64,
     scope: &Arc<SearchScope>,
-    kin: &mut HashMap<LocalePath, Kinship>,
+    kin: &mut Kin,
 ) -> Option<String> {
     let (near, note) = near_page(context, id, scope, MOST_NEAR).await;
     for (rank, near) in (0_u32..).zip(near.pages) {
         let worth = NEAREST / (1.0 + f64::from(rank) / 5.0);
-        kin.entry((near.page.locale, near.page.path))
-            .or_default()
-            .add(worth, "is near in meaning".to_owned());
+        let place = (near.page.locale, near.page.path);
+        add(kin, place, worth, "is near in meaning".to_owned());
     }
     note
 }

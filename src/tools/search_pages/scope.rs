@@ -26,12 +26,7 @@ impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
     pub(super) async fn load(context: &ToolContext, input: &Input) -> Result<Self, Failure> {
         let wiki = &context.wiki;
-        let links_to = page_argument::by_name_or_id(
-            context,
-            page_argument::LINKS_TO,
-            input.links_to.as_deref(),
-        )
-        .await?;
+        let links_to = page_argument::links_to(context, input.links_to.as_deref()).await?;
         let (tags, without) = (input.tags.clone(), input.without_tags.clone());
         let mut wanted = input::tag_filters(wiki, tags, without).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
@@ -85,6 +80,12 @@ impl SearchScope {
     /// True if the search would cover a page if its locale were included.
     pub(super) fn holds_elsewhere(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale().is_some_and(|own| own != locale) && self.holds_but_for_locale(locale, path)
+    }
+
+    /// What the content index asks: [`Self::holds`] for as long as it searches.
+    pub(super) fn filter(self: &Arc<Self>) -> impl Fn(&Locale, &PagePath) -> bool + use<> {
+        let scope = Arc::clone(self);
+        move |locale, path| scope.holds(locale, path)
     }
 
     fn holds_but_for_locale(&self, locale: &Locale, path: &PagePath) -> bool {
