@@ -72,10 +72,16 @@ pub fn joined<T: ToString>(words: impl IntoIterator<Item = T>, before: &str) -> 
     }
 }
 
+/// Joins texts, with this between every two.
+pub fn separated<T: ToString>(texts: impl IntoIterator<Item = T>, between: &str) -> String {
+    let texts: Vec<String> = texts.into_iter().map(|text| text.to_string()).collect();
+    texts.join(between)
+}
+
 /// The first of some names, and how many more there are.
 pub fn first_of<T: ToString>(names: &[T], most: usize) -> String {
-    let first: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
-    first.join(", ") + &and_more(names.len().saturating_sub(most))
+    let first = names.iter().take(most).map(ToString::to_string);
+    separated(first, ", ") + &and_more(names.len().saturating_sub(most))
 }
 
 /// A number of things.

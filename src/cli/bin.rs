@@ -12,7 +12,7 @@ use crate::audit::TimeArg;
 use crate::cli::prelude::*;
 use crate::mirror::{BinPage, Mirror, PartThen};
 use crate::page::{Field, NewPath, Note, Prefix};
-use crate::tools::{BinEntry, without_nulls};
+use crate::tools::BinEntry;
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 
 /// The longest wait for a look of another server.
@@ -124,14 +124,11 @@ async fn show(page: &str, is_json: bool) -> CommandResult {
     let (one, restore) = found(&app, mirror(&app)?, page, None).await?;
     let PageRestore { state, seen, .. } = restore;
     if is_json {
-        let mut page = without_nulls(json!(BinEntry::from(&one)));
+        let page = without_nulls(json!(BinEntry::from(&one)));
         let states = one.page.states.iter();
-        let states = states.map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author }));
-        if let Some(page) = page.as_object_mut() {
-            page.insert("states".to_owned(), states.collect());
-            page.insert("state".to_owned(), json!(state));
-        }
-        return print::json(&page);
+        let states: Vec<_> = states.map(|seen| json!({ "seen": seen.seen.to_string(), "updatedAt": seen.updated, "author": seen.author })).collect();
+        let states = json!({ "states": states, "state": state });
+        return print::json(&extended(page, states));
     }
     let fields = Field::ALL.into_iter();
     for field in fields.filter(|field| *field != Field::Content) {

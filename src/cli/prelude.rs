@@ -10,3 +10,5 @@ pub(super) use super::when::{from_now, minute};
 pub(super) use super::{CommandResult, JsonArgs, start};
 pub(super) use crate::error::{Code, Failure};
 pub(super) use crate::server::App;
+pub(super) use crate::tools::{extended, without_nulls};
+pub(super) use crate::words::separated;

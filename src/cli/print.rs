@@ -282,15 +282,10 @@ pub(super) fn confirm(what: &str, is_json: bool) -> Result<(), CommandError> {
 
 /// Asks for one line; nothing if the terminal has gone away.
 pub(super) fn prompt(question: &str) -> Option<String> {
-    at_cursor(&format!("{question} "));
+    on_stdout(&format!("{question} "));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer).ok()?;
     (read > 0).then(|| answer.trim().to_owned())
-}
-
-/// Writes on stdout without a line end, for who types there.
-pub(super) fn at_cursor(text: &str) {
-    on_stdout(text);
 }
 
 /// All of stdin, trimmed.

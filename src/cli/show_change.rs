@@ -8,7 +8,6 @@ use super::pager;
 use crate::cli::prelude::*;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Note, PagePath, marked_lines};
-use crate::tools::without_nulls;
 use crate::view::ChangeView;
 use crate::write::{Applied, AppliedWrite, Preview, SetAnswer};
 

@@ -11,8 +11,7 @@ use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client};
 use crate::config::{
-    self, AuditSettings, CommandLineSettings, Layers, ServeSettings, SettingError, Settings,
-    log_settings,
+    self, AuditSettings, CommandLineSettings, Layers, ServeSettings, Settings, log_settings,
 };
 use crate::gates::{Policy, SessionId};
 use crate::server::App;
@@ -20,6 +19,7 @@ use crate::server::http::check_start;
 use crate::site::SiteName;
 use crate::tools::{Registry, add_customs};
 use crate::wiki::KeySetting;
+use crate::words::separated;
 use crate::write::{Caller, Timeouts};
 
 /// The command line's settings; global to the process like its environment.
@@ -40,7 +40,7 @@ pub(super) fn given() -> &'static CommandLineSettings {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings_of(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, CommandError> {
-    read(layers, of_all).map_err(|faults| first(&faults))
+    Settings::load_these(layers, of_all).map_err(|faults| first(&faults))
 }
 
 /// The settings that a server over standard input and output starts with.
@@ -57,8 +57,8 @@ pub(super) enum Start {
 /// # Errors
 /// The first setting that is bad, with the exit code for it.
 pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, CommandError> {
-    let faults = match read(layers, false) {
-        Ok(settings) => return Ok(Start::Wiki(settings)),
+    let faults = match Settings::load(layers) {
+        Ok(settings) => return Ok(Start::Wiki(vec![settings])),
         Err(faults) => faults,
     };
     let (lacking, wrong): (Vec<_>, Vec<_>) = faults.iter().partition(|fault| fault.lacks);
@@ -72,15 +72,6 @@ pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, CommandError> {
         Ok(Start::WithoutWiki(names))
     } else {
         Err(first(&lacking))
-    }
-}
-
-/// The settings of all wikis of these layers, or of one, with every fault.
-pub(super) fn read(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, Vec<SettingError>> {
-    if of_all {
-        Settings::load_every(layers)
-    } else {
-        Settings::load(layers).map(|settings| vec![settings])
     }
 }
 
@@ -233,17 +224,9 @@ fn missing(log: &AuditLog) -> Option<String> {
     let beside = match others.as_slice() {
         [] => "nor of any other wiki".to_owned(),
         others => {
-            let shown: Vec<&str> = others
-                .iter()
-                .take(SHOWN_WIKIS)
-                .map(String::as_str)
-                .collect();
-            let more = if shown.len() < others.len() {
-                ", …"
-            } else {
-                ""
-            };
-            format!("there are logs of {}{more}", shown.join(", "))
+            let shown = separated(others.iter().take(SHOWN_WIKIS), ", ");
+            let more = others.get(SHOWN_WIKIS).map_or("", |_| ", …");
+            format!("there are logs of {shown}{more}")
         }
     };
     let dir = log.runs.dir();
@@ -317,7 +300,7 @@ pub(super) fn layers_of(site: &SiteName) -> Result<Layers, CommandError> {
         site: Some(site.clone()),
         ..given().clone()
     };
-    Layers::load(&given).map_err(|faults| first(&faults))
+    layers_by(&given)
 }
 
 /// A start ends with one line.

@@ -51,7 +51,7 @@ impl Typing {
 impl Prompter for Typing {
     /// Nothing comes of Ctrl-C and Ctrl-D either.
     fn ask(&mut self, question: &str, is_secret: bool) -> Option<String> {
-        print::at_cursor(&format!("{question} "));
+        print::on_stdout(&format!("{question} "));
         let mut line = LineEditor::new(is_secret);
         let answer = loop {
             let mut byte = [0];
@@ -59,13 +59,13 @@ impl Prompter for Typing {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) | Ok(0) => break None,
                 Ok(_) => match line.typed(byte[0]) {
-                    Typed::On(shown) => print::at_cursor(&shown),
+                    Typed::On(shown) => print::on_stdout(&shown),
                     Typed::Given(answer) => break Some(answer),
                     Typed::Ended => break None,
                 },
             }
         };
-        print::at_cursor("\n");
+        print::on_stdout("\n");
         answer
     }
 

@@ -100,6 +100,18 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Reads the settings of every wiki, for a server of all wikis, or of one.
+    ///
+    /// # Errors
+    /// Every setting that is missing or bad.
+    pub fn load_these(layers: &Layers, of_all: bool) -> Result<Vec<Self>, Vec<SettingError>> {
+        if of_all {
+            Self::load_every(layers)
+        } else {
+            Self::load(layers).map(|settings| vec![settings])
+        }
+    }
+
     /// Reads the settings of every wiki, for a server of all wikis.
     ///
     /// # Errors

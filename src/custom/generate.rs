@@ -8,6 +8,7 @@ use super::secrets::is_secret;
 use super::variables::schema_of;
 use crate::custom::{Schema, SourceFile};
 use crate::nearest::{did_you_mean, nearest};
+use crate::words::separated;
 
 /// The levels of fields below the one that is asked for.
 const MOST_DEPTH: usize = 3;
@@ -229,10 +230,7 @@ impl<'a> QueryDraft<'a> {
         );
         let file = format!("{name}.graphql");
         let query = UncheckedQuery::parse(&file, &text).and_then(|query| query.check(self.schema));
-        let query = query.map_err(|faults| {
-            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            told.join("; ")
-        })?;
+        let query = query.map_err(|faults| separated(faults, "; "))?;
         Ok(GeneratedQuery {
             touches_pages: query.touches_pages,
             file: SourceFile { name: file, text },

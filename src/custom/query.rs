@@ -1,19 +1,17 @@
 //! A query: one question to the wiki's API, checked against its schema.
 
-use std::panic::catch_unwind;
-
 use graphql_parser::Pos;
 use graphql_parser::query::{
-    Definition, Document, FragmentDefinition, OperationDefinition, Query as AstQuery, Selection,
+    Definition, FragmentDefinition, OperationDefinition, Query as AstQuery, Selection,
     SelectionSet, TypeCondition, parse_query,
 };
 use serde_json::{Map, Value};
 
 use super::check::{Checker, QueryCheck, writing_fragment};
 use super::name::PREFIX;
-use super::nesting::is_too_deep;
-use super::sdl::syntax;
+use super::sdl::read;
 use crate::custom::{LineColumn, Schema, ToolFileFault, is_custom_name, variables};
+use crate::words::separated;
 
 /// The longest file, in bytes.
 const MOST_TEXT: usize = 16 * 1024;
@@ -133,28 +131,14 @@ fn description(text: &str) -> String {
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let lines = lines.skip_while(|line| line.is_empty());
     let lines = lines.map_while(|line| line.strip_prefix('#'));
-    let lines: Vec<&str> = lines
-        .map(|line| line.trim_start_matches('#').trim())
-        .filter(|line| !line.is_empty())
-        .collect();
-    lines.join(" ")
+    let lines = lines.map(|line| line.trim_start_matches('#').trim());
+    separated(lines.filter(|line| !line.is_empty()), " ")
 }
 
 /// The one query of a document, and its fragments.
 fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFileFault>> {
-    if is_too_deep(text) {
-        return Err(vec![ToolFileFault::new(
-            file,
-            "is nested too deep to be a query",
-        )]);
-    }
-    // The crate has asserts that an odd text could meet.
-    let parsed = catch_unwind(|| parse_query::<String>(text).map_err(|error| error.to_string()));
-    let document: Document<'a, String> = match parsed {
-        Ok(Ok(document)) => document,
-        Ok(Err(error)) => return Err(vec![syntax(file, &error)]),
-        Err(_) => return Err(vec![ToolFileFault::new(file, "cannot be read as GraphQL")]),
-    };
+    let document = read(file, text, "a query", parse_query::<String>);
+    let document = document.map_err(|fault| vec![fault])?;
     let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut refuse = |at: Pos, what: &str| {
         let fault = format!("holds a {what}; a custom tool only reads, so it must be one query");

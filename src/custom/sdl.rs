@@ -1,17 +1,19 @@
 //! Reads a schema as a file says it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::panic::catch_unwind;
 
 use graphql_parser::query as ast;
 use graphql_parser::schema::{
-    Definition, Document, EnumType, Field as AstField, InputValue, TypeDefinition, TypeExtension,
-    parse_schema,
+    Definition, Document, EnumType, Field as AstField, InputValue, InterfaceType, ObjectType,
+    TypeDefinition, TypeExtension, parse_schema,
 };
 
 use super::nesting::is_too_deep;
 use super::schema::{Of, SchemaMember, SchemaMembers, Type, about};
 use crate::custom::{LineColumn, Schema, ToolFileFault};
+use crate::words::separated;
 
 type SdlText = String;
 
@@ -20,22 +22,31 @@ type SdlText = String;
 /// # Errors
 /// What is wrong with the file.
 pub fn parse(file: &str, text: &str) -> Result<Schema, ToolFileFault> {
-    if is_too_deep(text) {
-        return Err(ToolFileFault::new(file, "is nested too deep to be GraphQL"));
-    }
-    // The crate has asserts that an odd text could meet.
-    let parsed = catch_unwind(|| parse_schema::<SdlText>(text).map_err(|error| error.to_string()));
-    let document = match parsed {
-        Ok(Ok(document)) => document,
-        Ok(Err(error)) => return Err(syntax(file, &error)),
-        Err(_) => return Err(ToolFileFault::new(file, "cannot be read as GraphQL")),
-    };
+    let document = read(file, text, "GraphQL", parse_schema::<SdlText>)?;
     let schema = parts(document).checked();
     schema.map_err(|fault| ToolFileFault::new(file, format!("the schema {fault}")))
 }
 
+/// Reads a text of `what` by this function of the crate, which has asserts that an odd text could meet.
+pub(super) fn read<'a, T, E: Display>(
+    file: &str,
+    text: &'a str,
+    what: &str,
+    parse: fn(&'a str) -> Result<T, E>,
+) -> Result<T, ToolFileFault> {
+    if is_too_deep(text) {
+        let fault = format!("is nested too deep to be {what}");
+        return Err(ToolFileFault::new(file, fault));
+    }
+    match catch_unwind(|| parse(text).map_err(|error| error.to_string())) {
+        Ok(Ok(document)) => Ok(document),
+        Ok(Err(error)) => Err(syntax(file, &error)),
+        Err(_) => Err(ToolFileFault::new(file, "cannot be read as GraphQL")),
+    }
+}
+
 /// A fault of the syntax, from the crate's own lines: where, what, and what was expected.
-pub(super) fn syntax(file: &str, error: &str) -> ToolFileFault {
+fn syntax(file: &str, error: &str) -> ToolFileFault {
     let (_, told) = error.split_once("Parse error at ").unwrap_or(("", error));
     let mut lines = told.lines();
     let first = lines.next().unwrap_or_default();
@@ -46,9 +57,8 @@ pub(super) fn syntax(file: &str, error: &str) -> ToolFileFault {
         })
     });
     let rest = lines.map(str::trim).filter(|line| !line.is_empty());
-    let rest: Vec<&str> = rest.collect();
     let said = if place.is_some() {
-        rest.join("; ")
+        separated(rest, "; ")
     } else {
         told.trim().replace('\n', "; ")
     };
@@ -123,13 +133,9 @@ fn parts(document: Document<'_, SdlText>) -> Schema {
 fn type_of(definition: TypeDefinition<'_, SdlText>) -> (String, Type) {
     match definition {
         TypeDefinition::Scalar(found) => (found.name, Type::Scalar),
-        TypeDefinition::Object(found) => {
-            let fields = found.fields.into_iter().map(field).collect();
-            (found.name, Type::Fields(fields))
-        }
-        TypeDefinition::Interface(found) => {
-            let fields = found.fields.into_iter().map(field).collect();
-            (found.name, Type::Fields(fields))
+        TypeDefinition::Object(ObjectType { name, fields, .. })
+        | TypeDefinition::Interface(InterfaceType { name, fields, .. }) => {
+            (name, Type::Fields(fields.into_iter().map(field).collect()))
         }
         TypeDefinition::Union(found) => (found.name, Type::Union),
         TypeDefinition::Enum(EnumType { name, values, .. }) => {

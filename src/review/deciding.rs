@@ -22,6 +22,7 @@ use crate::error::Code;
 use crate::gates::LinkLeft;
 use crate::render_budget;
 use crate::site::SiteName;
+use crate::words::separated;
 use crate::write::Apply;
 
 /// For how long a browser waits for what becomes of a set of many changes, before it is shown how
@@ -208,15 +209,11 @@ impl SentDecision<'_> {
         let mut wanted: Vec<usize> = left_out.iter().copied().collect();
         wanted.sort_unstable();
         let all = review.left_out_with(&wanted);
-        let more: Vec<String> = all
-            .iter()
-            .filter(|number| !left_out.contains(number))
-            .map(|number| (number + 1).to_string())
-            .collect();
+        let more = all.iter().filter(|number| !left_out.contains(number));
+        let more = separated(more.map(|number| number + 1), ", ");
         if !more.is_empty() {
             return wrong(format!(
-                "What is left out takes more with it, which depends on it: {}. Leave that out, too.",
-                more.join(", ")
+                "What is left out takes more with it, which depends on it: {more}. Leave that out, too."
             ));
         }
         let deletes = !deletion::deletions(seen, left_out).is_empty();

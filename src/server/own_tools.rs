@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use crate::custom::{Customs, Schema, ToolFileFault};
 use crate::tools::{DuplicateTool, Registry, ToolSelection, add_customs};
 use crate::wiki::{NoSchema, Wiki};
+use crate::words::separated;
 
 /// Timeout for the wiki's schema: a start waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -125,6 +126,5 @@ impl OwnTools {
 }
 
 fn told(faults: &[ToolFileFault]) -> String {
-    let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    format!("WIKI_CUSTOM_TOOLS_DIR: {}", told.join("; "))
+    format!("WIKI_CUSTOM_TOOLS_DIR: {}", separated(faults, "; "))
 }

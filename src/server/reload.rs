@@ -16,6 +16,7 @@ use crate::audit::{AuditEntry, AuditEvent, CallId};
 use crate::blocking;
 use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, SettingsDiff, Stamps};
 use crate::site::SiteName;
+use crate::words::separated;
 use crate::write::Timeouts;
 
 /// Time between two looks at the files.
@@ -107,7 +108,7 @@ impl Reload {
         let read = blocking::run(move || Layers::load(&given)).await;
         let taken = match read {
             Some(Ok(layers)) => self.take(layers, &now).await,
-            Some(Err(faults)) => Err(told(&faults)),
+            Some(Err(faults)) => Err(separated(&faults, "; ")),
             None => Err("they could not be read".to_owned()),
         };
         self.stamps = now;
@@ -331,11 +332,10 @@ impl SiteUpdate {
     /// Puts on record which settings change. A server that writes takes over nothing that is not
     /// on record.
     async fn put_on_record(&self) -> Result<(), String> {
-        let names: Vec<&str> = self.changes.names.iter().map(String::as_str).collect();
+        let names = separated(&self.changes.names, ", ");
         if names.is_empty() {
             return Ok(());
         }
-        let names = names.join(", ");
         let app = self.site.app();
         let may_write = app.desk.may_write() || self.app().desk.may_write();
         let recorded = put_on_record(&app, "taken", format!("changed: {names}")).await;
@@ -359,12 +359,8 @@ fn wikis(layers: &Layers, of_all: bool) -> Vec<Layers> {
 }
 
 fn read_every(layers: &Layers, of_all: bool) -> Result<LoadedSettings, String> {
-    let read = if of_all {
-        Settings::load_every(layers)
-    } else {
-        Settings::load(layers).map(|settings| vec![settings])
-    };
-    let read = read.map_err(|faults| told(&faults))?;
+    let read = Settings::load_these(layers, of_all);
+    let read = read.map_err(|faults| separated(&faults, "; "))?;
     let wikis = wikis(layers, of_all);
     let read = read.into_iter().filter_map(|settings| {
         let of = wikis
@@ -373,11 +369,6 @@ fn read_every(layers: &Layers, of_all: bool) -> Result<LoadedSettings, String> {
         Some((of.clone(), settings))
     });
     Ok(read.collect())
-}
-
-fn told(faults: &[impl ToString]) -> String {
-    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    faults.join("; ")
 }
 
 /// Puts on record what became of the settings.

@@ -82,7 +82,7 @@ pub use context::ToolContext;
 pub use custom_tools::add_customs;
 pub(crate) use list_bin::BinEntry;
 pub use meant::meant;
-pub(crate) use output::without_nulls;
+pub(crate) use output::{extended, without_nulls};
 pub(crate) use proposal_view::may_see;
 pub use registry::{DuplicateTool, IMAGE, OfCustom, Registry, ToolDefinition, is_of_delegation};
 pub use session_tools::{SessionTools, name_at};

@@ -38,6 +38,14 @@ pub(crate) fn without_nulls(mut value: Value) -> Value {
     value
 }
 
+/// An object with the members of another after its own.
+pub(crate) fn extended(mut value: Value, more: Value) -> Value {
+    if let (Value::Object(own), Value::Object(more)) = (&mut value, more) {
+        own.extend(more);
+    }
+    value
+}
+
 /// A page, flattened, without default values. Members that the key cannot read are absent and named
 /// in `unavailable`.
 #[derive(Debug, Serialize)]

@@ -75,8 +75,7 @@ pub(in crate::cli) fn columns() -> String {
 pub(super) fn head() -> String {
     let shown = Record::SHOWN.iter().map(|member| member.name);
     let own = own_columns().map(|(name, ..)| name);
-    let names: Vec<&str> = own.chain(shown).collect();
-    names.join(",")
+    separated(own.chain(shown), ",")
 }
 
 /// The line of a call, without its end.
@@ -89,12 +88,10 @@ pub(super) fn line(row: &CallView<'_>) -> String {
         let also = { row.also_undoes.iter() }.filter(|_| place == "/undoes");
         let words = value.map(text).into_iter();
         let words = words.chain(also.map(ToString::to_string));
-        let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
-        cell(&words.join(" "))
+        cell(&separated(words.filter(|word| !word.is_empty()), " "))
     });
     let shown = Record::SHOWN.iter().map(|member| cell(row.shown(member)));
-    let cells: Vec<String> = own.chain(shown).collect();
-    cells.join(",")
+    separated(own.chain(shown), ",")
 }
 
 /// A value in words; of a client its name to show.
@@ -102,7 +99,7 @@ fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(" "),
+        Value::Array(all) => separated(all.iter().map(text), " "),
         Value::Object(client) => {
             let name = client.get("subject").or_else(|| client.get("name"));
             name.map(text).unwrap_or_default()

@@ -6,7 +6,6 @@ use super::{by_index, csv, note_unreadable};
 use crate::audit::{CallHistory, CallSelector};
 use crate::cli::prelude::*;
 use crate::page::own_words;
-use crate::tools::without_nulls;
 use crate::view::{CallView, whose};
 
 /// Arguments of `audit list`.

@@ -2,7 +2,6 @@
 
 use crate::audit::{Actor, CallHistory, CallOutcome, Client, OutcomeTone};
 use crate::cli::prelude::*;
-use crate::tools::without_nulls;
 use crate::view::CallView;
 
 /// A call for programs.
@@ -28,8 +27,8 @@ pub(super) fn tool(row: &CallView<'_>) -> String {
     let is_decision = row.proposer.is_some() || (row.actor.is_some() && row.undoes.is_none());
     let undoes = row.undoes.map(|call| call.to_string());
     let meant = row.proposal.filter(|_| is_decision).or(undoes.as_deref());
-    let words: Vec<&str> = [row.tool, meant].into_iter().flatten().collect();
-    print::harmless(&words.join(" "))
+    let words = [row.tool, meant].into_iter().flatten();
+    print::harmless(&separated(words, " "))
 }
 
 /// The kind of write.

@@ -119,17 +119,12 @@ fn in_json(
     changed: &ChangeDetails,
     members: &[CallHistory],
 ) -> Value {
-    let mut answer = row::in_json(call);
-    if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
-        answer.insert("story".to_owned(), json!(story));
-        answer.extend(changed);
-        if !members.is_empty() {
-            let rows = members.iter().map(row::in_json).collect();
-            answer.insert("members".to_owned(), rows);
-        }
-        answer.insert("records".to_owned(), json!(call.records));
-    }
-    answer
+    let rows: Vec<Value> = members.iter().map(row::in_json).collect();
+    let members = (!rows.is_empty()).then(|| json!({ "members": rows }));
+    let story = [json!({ "story": story }), json!(changed)];
+    let more = story.into_iter().chain(members);
+    let more = more.chain([json!({ "records": call.records })]);
+    more.fold(row::in_json(call), extended)
 }
 
 /// True if a running process holds the run in which an attempt of the call is open.

@@ -2,7 +2,7 @@
 
 use crate::cli::prelude::*;
 use crate::cli::{log, show_change};
-use crate::config::{Layers, log_settings};
+use crate::config::{Layers, Settings, log_settings};
 use crate::write::Timeouts;
 
 pub(super) fn run(is_json: bool) -> CommandResult {
@@ -33,7 +33,7 @@ fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let log = log_settings(&layers.source(), None)
         .map_err(|fault| fault.to_string())
         .and_then(|settings| log::start(&settings));
-    let (settings, mut faults) = match start::read(layers, start::given().site.is_none()) {
+    let (settings, mut faults) = match Settings::load_these(layers, start::given().site.is_none()) {
         Ok(settings) => (settings, Vec::new()),
         Err(faults) => (Vec::new(), texts(&faults)),
     };

@@ -10,6 +10,7 @@ use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health, StoreHome};
 use crate::error::sentence;
 #[cfg(feature = "postgres")]
 use crate::store::{StoreError, blocking};
+use crate::words::separated;
 
 /// Less free space than this is little, in megabytes.
 const LITTLE: u64 = 100;
@@ -103,13 +104,8 @@ fn findings(health: &Health, store: &StoreHome) -> Vec<DoctorFinding> {
         found.push(closed(health, first));
     }
     if !health.files.writable_by_others.is_empty() {
-        let shown: Vec<_> = health
-            .files
-            .writable_by_others
-            .iter()
-            .map(|dir| dir.display().to_string())
-            .collect();
-        let shown = shown.join(" ");
+        let shown = health.files.writable_by_others.iter();
+        let shown = separated(shown.map(|dir| dir.display()), " ");
         found.push(DoctorFinding::wrong(
             format!("others than the owner may write {shown}: they can take the log away, and no server starts"),
             format!("Run: chmod go-w {shown}").as_str(),

@@ -5,6 +5,7 @@ use crate::cli::print::counted;
 use crate::custom::Customs;
 use crate::tools::{Registry, ToolSelection, add_customs};
 use crate::wiki::Wiki;
+use crate::words::separated;
 
 /// Findings about the tools of valid files; an invalid file is a fault of the settings.
 pub(super) async fn found(
@@ -30,9 +31,8 @@ pub(super) async fn found(
             Ok(mut registry) => match add_customs(&mut registry, surface, customs, Some(&schema)) {
                 Ok(()) => DoctorFinding::good("the wiki has all that the queries ask".to_owned()),
                 Err(faults) => {
-                    let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
                     let todo = "Correct the file; `wikijs-gate tool check` tests it.";
-                    DoctorFinding::wrong(told.join("; "), todo)
+                    DoctorFinding::wrong(separated(faults, "; "), todo)
                 }
             },
             Err(error) => DoctorFinding::wrong(error.to_string(), "Rename one of them."),

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use super::finding::DoctorFinding;
 use crate::notify::{NotifyTarget, NotifyTo};
+use crate::words::separated;
 
 pub(super) fn found(targets: &[NotifyTarget]) -> Vec<DoctorFinding> {
     targets.iter().map(of_one).collect()
 }
 
 fn of_one(target: &NotifyTarget) -> DoctorFinding {
-    let on: Vec<&str> = target.on.iter().map(|occasion| occasion.as_str()).collect();
-    let (name, on) = (&target.name, on.join(", "));
+    let (name, on) = (&target.name, separated(&target.on, ", "));
     let command = match &target.to {
         // The address may hold a secret.
         NotifyTo::Address(_) => {

@@ -6,7 +6,7 @@ use crate::cli::level::Levels;
 use crate::gates::{Fallback, Policy, WritePolicy};
 use crate::page::{Locale, PagePath, Prefix, ReadRule};
 use crate::tools::ToolSelection;
-use crate::words::joined;
+use crate::words::{joined, separated};
 
 pub(super) fn found(policy: &Policy, surface: &ToolSelection) -> Vec<DoctorFinding> {
     let mut found = vec![
@@ -67,10 +67,9 @@ fn in_words(policy: &Policy) -> String {
         .allowed
         .as_deref()
         .map_or_else(|| "everywhere".to_owned(), below);
-    let but = if policy.denied.is_empty() {
-        String::new()
-    } else {
-        format!(", but not {}", below(&policy.denied))
+    let but = match below(&policy.denied) {
+        but if but.is_empty() => but,
+        but => format!(", but not {but}"),
     };
     let how = match &policy.writes {
         WritePolicy::Off => return "writes are off".to_owned(),
@@ -101,13 +100,11 @@ fn reads(rule: &ReadRule) -> String {
         .allowed()
         .map_or_else(|| "everywhere".to_owned(), below);
     let not_below = (!rule.denied().is_empty()).then(|| below(rule.denied()));
-    let tags: Vec<String> = rule.tags().map(str::to_owned).collect();
-    let not_tagged = (!tags.is_empty()).then(|| format!("tagged {}", joined(&tags, "and")));
-    let but: Vec<String> = [not_below, not_tagged].into_iter().flatten().collect();
-    let but = if but.is_empty() {
-        String::new()
-    } else {
-        format!(", but not {}", but.join(" or "))
+    let tags = joined(rule.tags(), "and");
+    let not_tagged = (!tags.is_empty()).then(|| format!("tagged {tags}"));
+    let but = match separated([not_below, not_tagged].into_iter().flatten(), " or ") {
+        but if but.is_empty() => but,
+        but => format!(", but not {but}"),
     };
     format!("may read pages {place}{but}; all others are as if they were not there")
 }
@@ -125,16 +122,11 @@ fn below(prefixes: &[Prefix]) -> String {
             None => places.push((&prefix.path, locale.into_iter().collect())),
         }
     }
-    let place = |(path, locales): &(&PagePath, Vec<&Locale>)| {
-        let locales: Vec<String> = locales.iter().map(ToString::to_string).collect();
-        if locales.is_empty() {
-            format!("below {path}/")
-        } else {
-            format!("below {path}/ in {}", joined(&locales, "and"))
-        }
+    let place = |(path, locales): (&PagePath, Vec<&Locale>)| match joined(locales, "and") {
+        locales if locales.is_empty() => format!("below {path}/"),
+        locales => format!("below {path}/ in {locales}"),
     };
-    let places: Vec<String> = places.iter().map(place).collect();
-    joined(&places, "and")
+    joined(places.into_iter().map(place), "and")
 }
 
 #[cfg(test)]

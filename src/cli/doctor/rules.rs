@@ -4,6 +4,7 @@ use super::finding::DoctorFinding;
 use crate::checks::CheckCommand;
 use crate::gates::Policy;
 use crate::rules::BUILT_IN;
+use crate::words::separated;
 
 pub(super) fn found(policy: &Policy) -> Vec<DoctorFinding> {
     let rules = policy.rules.rules();
@@ -29,8 +30,7 @@ pub(super) fn found(policy: &Policy) -> Vec<DoctorFinding> {
 fn in_words(check: &CheckCommand) -> String {
     let program = check.argv.first().map_or("", String::as_str);
     let paths = check.paths.as_ref().map_or_else(String::new, |paths| {
-        let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        format!(" at or below {}", paths.join(", "))
+        format!(" at or below {}", separated(paths, ", "))
     });
     format!(
         "{}: {program} looks at changes of pages{paths}, for {} s at most",

@@ -1,8 +1,8 @@
 //! Checks the settings of the site: locales and search engine.
 
 use super::finding::DoctorFinding;
-use crate::page::Locale;
 use crate::wiki::{Reached, Wiki};
+use crate::words::separated;
 
 pub(super) fn locales(wiki: &Wiki, reached: &Reached) -> DoctorFinding {
     let own = &wiki.settings().default_locale;
@@ -15,11 +15,8 @@ pub(super) fn locales(wiki: &Wiki, reached: &Reached) -> DoctorFinding {
             return DoctorFinding::wrong(error.to_string(), "Look into the log of the wiki.");
         }
     };
-    let all: Vec<&str> = site.all.iter().map(Locale::as_str).collect();
-    let seen = format!(
-        "the wiki has pages in {}; {own} is the default here",
-        all.join(", ")
-    );
+    let all = separated(&site.all, ", ");
+    let seen = format!("the wiki has pages in {all}; {own} is the default here");
     if site.all.contains(own) {
         DoctorFinding::good(seen)
     } else {

@@ -66,8 +66,7 @@ impl From<FilesError> for CommandError {
             _ => Exit::Usage,
         };
         let text = error.to_string();
-        let lines: Vec<String> = text.lines().map(print::harmless).collect();
-        Self::new(exit, lines.join("\n"))
+        Self::new(exit, separated(text.lines().map(print::harmless), "\n"))
     }
 }
 

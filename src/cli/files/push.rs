@@ -82,9 +82,8 @@ async fn collected(
         return Ok(ready);
     }
     let all = ready.faults.iter().map(|fault| print::harmless(fault));
-    let lines: Vec<String> = all.take(100).collect();
-    let message = format!("{refused}:\n  {}", lines.join("\n  "));
-    Err(Exit::refused(message))
+    let lines = separated(all.take(100), "\n  ");
+    Err(Exit::refused(format!("{refused}:\n  {lines}")))
 }
 
 /// Says what is not pushed.

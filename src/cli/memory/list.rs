@@ -117,10 +117,6 @@ pub(super) fn until(memory: &Memory) -> String {
 
 /// A memory for programs.
 pub(super) fn as_json(one: &MemoryLine, now: Timestamp) -> serde_json::Value {
-    let mut json = json!(one.memory);
-    if let Some(members) = json.as_object_mut() {
-        members.insert("health".to_owned(), health(now, &one.memory).into());
-        members.insert("client".to_owned(), json!(one.client));
-    }
-    json
+    let more = json!({ "health": health(now, &one.memory), "client": one.client });
+    extended(json!(one.memory), more)
 }

@@ -167,14 +167,12 @@ async fn apply_one(
 
 /// Prints the result for one proposal, and returns it for programs.
 fn tell(id: ProposalId, said: &ApplyResult, is_json: bool) -> Value {
-    let mut told = match said {
+    let told = match said {
         ApplyResult::Applied(done) => show_change::done_json(done),
         ApplyResult::Declined => json!({ "outcome": "declined" }),
         ApplyResult::Failed(failure) => json!({ "error": failure }),
     };
-    if let Some(told) = told.as_object_mut() {
-        told.insert("proposal".to_owned(), id.to_string().into());
-    }
+    let told = extended(told, json!({ "proposal": id }));
     if is_json {
         return told;
     }

@@ -53,11 +53,9 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     if arguments.json {
         let shown = proposals.iter().zip(&standing);
         let shown: Vec<Value> = shown.map(|(one, now)| as_json(one, now)).collect();
-        let mut answer = json!({ "proposals": shown });
-        if let Some(answer) = answer.as_object_mut().filter(|_| not_shown > 0) {
-            answer.insert("notShown".to_owned(), json!(not_shown));
-        }
-        return print::json(&answer);
+        let more = (not_shown > 0).then(|| json!({ "notShown": not_shown }));
+        let answer = json!({ "proposals": shown });
+        return print::json(&more.into_iter().fold(answer, extended));
     }
     if proposals.is_empty() {
         print::line("no proposals");
@@ -73,12 +71,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 
 /// A proposal for a program, with its risks and with how it stands; `state` is that of its file.
 fn as_json(proposal: &Proposal, now: &ListedProposal) -> Value {
-    let mut told = json!(proposal);
-    if let Some(told) = told.as_object_mut() {
-        told.insert("standing".to_owned(), json!(now.state.as_str()));
-        told.insert("risks".to_owned(), json!(proposal.risks()));
-    }
-    told
+    let more = json!({ "standing": now.state.as_str(), "risks": proposal.risks() });
+    extended(json!(proposal), more)
 }
 
 fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Table {
@@ -162,9 +156,6 @@ fn fields(proposal: &Proposal) -> String {
         return String::new();
     }
     let fields = proposal.first.fields.iter().copied();
-    let names: Vec<&str> = fields
-        .filter(|field| *field != Field::Content)
-        .map(Field::name)
-        .collect();
-    names.join(", ")
+    let fields = fields.filter(|field| *field != Field::Content);
+    separated(fields.map(Field::name), ", ")
 }

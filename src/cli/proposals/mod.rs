@@ -157,8 +157,7 @@ fn changes(fields: Option<&Value>, diff: Option<&Value>) {
 
 /// The words for risks.
 fn risks(risks: &BTreeSet<Risk>) -> String {
-    let words: Vec<&str> = risks.iter().map(|risk| risk.as_str()).collect();
-    words.join(", ")
+    separated(risks, ", ")
 }
 
 /// The reason for a proposal, in the words of the person or client who made it.

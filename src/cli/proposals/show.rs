@@ -57,39 +57,29 @@ fn as_json(review: &Review, warnings: &[ReviewWarning]) -> Value {
         json!({ "url": one.target.url, "changes": one.values, "diff": one.diff })
     });
     let warned = warnings.iter().map(|one| warning_json(review, one));
-    let mut shown = json!({ "proposal": review.proposal });
-    if let Some(shown) = shown.as_object_mut() {
-        if let Some(Value::Object(first)) = changes.next() {
-            shown.extend(first);
-        }
-        shown.insert("risks".to_owned(), json!(review.risks(warnings)));
-        shown.insert("warnings".to_owned(), warned.collect());
-        if review.proposal.is_list {
-            shown.insert("others".to_owned(), changes.collect());
-        }
+    let mut proposal = json!(review.proposal);
+    if let (Some(_), Value::Object(proposal)) = (&review.unseen, &mut proposal) {
+        proposal.shift_remove("title");
+        proposal.shift_remove("said");
     }
-    if let (Some(unseen), Some(shown)) = (&review.unseen, shown.as_object_mut()) {
-        shown.insert("notShown".to_owned(), json!(unseen));
-        let proposal = shown.get_mut("proposal").and_then(Value::as_object_mut);
-        if let Some(proposal) = proposal {
-            proposal.shift_remove("title");
-            proposal.shift_remove("said");
-        }
-    }
-    if let (Some(hindrance), Some(shown)) = (&review.hindrance, shown.as_object_mut()) {
-        shown.insert("error".to_owned(), json!(hindrance));
-    }
-    shown
+    let shown = extended(json!({ "proposal": proposal }), changes.next().into());
+    let risks = json!({ "risks": review.risks(warnings), "warnings": warned.collect::<Value>() });
+    let others =
+        { review.proposal.is_list }.then(|| json!({ "others": changes.collect::<Value>() }));
+    let unseen = { review.unseen.iter() }.map(|unseen| json!({ "notShown": unseen }));
+    let hindrance = { review.hindrance.iter() }.map(|hindrance| json!({ "error": hindrance }));
+    let more = others.into_iter().chain(unseen).chain(hindrance);
+    more.fold(extended(shown, risks), extended)
 }
 
 /// A warning for a program; of a set, with the numbers of its changes as they are listed, from 1.
 fn warning_json(review: &Review, one: &ReviewWarning) -> Value {
-    let mut told = json!(one.warning);
-    if let (true, Some(told)) = (review.proposal.is_list, told.as_object_mut()) {
-        let numbers = one.changes.iter().map(|number| number + 1);
-        told.insert("changes".to_owned(), numbers.collect());
+    let told = json!(one.warning);
+    if !review.proposal.is_list {
+        return told;
     }
-    told
+    let numbers: Value = one.changes.iter().map(|number| number + 1).collect();
+    extended(told, json!({ "changes": numbers }))
 }
 
 /// The risks and the warnings, before what they are about.
@@ -99,13 +89,9 @@ fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
         print::line(&show_change::marked("risks:", &risks));
     }
     let told = warnings.iter().map(|one| {
-        let numbers: Vec<String> = one
-            .changes
-            .iter()
-            .map(|number| (number + 1).to_string())
-            .collect();
-        if review.proposal.is_list && !numbers.is_empty() {
-            format!("{} [change {}]", one.warning, numbers.join(", "))
+        if review.proposal.is_list && !one.changes.is_empty() {
+            let numbers = one.changes.iter().map(|number| number + 1);
+            format!("{} [change {}]", one.warning, separated(numbers, ", "))
         } else {
             one.warning.to_string()
         }

@@ -281,14 +281,10 @@ fn show(found: &RuleTestResult) {
         table.print();
     }
     let met: u64 = found.met.values().map(|(count, _)| count).sum();
-    let each: Vec<String> = found
-        .met
-        .iter()
-        .map(|(rule, (count, then))| format!("{rule} ({then}) {count}"))
-        .collect();
-    let each = match each.as_slice() {
-        [] => String::new(),
-        each => format!(": {}", each.join(", ")),
+    let each = { found.met.iter() }.map(|(rule, (count, then))| format!("{rule} ({then}) {count}"));
+    let each = match separated(each, ", ") {
+        each if each.is_empty() => each,
+        each => format!(": {each}"),
     };
     say!(
         "rules hold for {met} of {} writes and proposals on record{each}",

@@ -54,12 +54,12 @@ pub(super) async fn run(is_json: bool) -> CommandResult {
             };
             let ends = site.key_ends_in.as_ref();
             let ends = ends.map(|left| format!("ends in {left}"));
-            let key: Vec<String> = site.rights.iter().cloned().chain(ends).collect();
+            let key = separated(site.rights.iter().cloned().chain(ends), ", ");
             table.row(vec![
                 site.name.clone().unwrap_or_else(|| "-".to_owned()).into(),
                 harmless(site.address.as_deref().unwrap_or("-")).into(),
                 answers,
-                key.join(", ").into(),
+                key.into(),
                 site.index.clone().into(),
                 site.open_sets
                     .map_or_else(|| "?".to_owned(), |sets| sets.to_string())

@@ -252,6 +252,5 @@ fn less(may: &Grant) -> String {
             .then(|| "applies in a dry run".to_owned()),
         may.rate.map(|rate| format!("{rate} a minute")),
     ];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    print::harmless(&words.join(", "))
+    print::harmless(&separated(words.into_iter().flatten(), ", "))
 }

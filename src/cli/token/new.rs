@@ -171,12 +171,9 @@ impl New {
         let expires = client.may.expires;
         if self.json {
             let word = if is_link { "signInLink" } else { "token" };
-            let mut answer =
-                json!({ "name": self.name, "id": id, "role": role, "expires": expires });
-            if let Some(answer) = answer.as_object_mut() {
-                answer.insert(word.to_owned(), shown.into());
-            }
-            return print::json(&answer);
+            return print::json(
+                &json!({ "name": self.name, "id": id, "role": role, "expires": expires, (word): shown }),
+            );
         }
         if is_link {
             tell(&shown);

@@ -12,10 +12,8 @@ use crate::tools::{Registry, ToolDefinition, ToolKind};
 pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
     if is_json {
         let tools: Vec<Value> = registry.definitions().map(as_json).collect();
-        let mut told = json!({ "tools": tools });
-        if let (Value::Object(members), false) = (&mut told, queries.is_empty()) {
-            members.insert("needSchema".to_owned(), json!(queries));
-        }
+        let more = (!queries.is_empty()).then(|| json!({ "needSchema": queries }));
+        let told = more.into_iter().fold(json!({ "tools": tools }), extended);
         print::line(&told.to_string());
         return;
     }
@@ -93,7 +91,7 @@ const fn kind(tool: &ToolDefinition) -> &'static str {
 }
 
 fn as_json(tool: &ToolDefinition) -> Value {
-    let mut told = json!({
+    let told = json!({
         "name": tool.name,
         "title": tool.title,
         "kind": kind(tool),
@@ -102,10 +100,8 @@ fn as_json(tool: &ToolDefinition) -> Value {
         "outputSchema": tool.output,
         "example": serde_json::from_str::<Value>(&example(tool)).unwrap_or_default(),
     });
-    if let (Value::Object(members), Some(custom)) = (&mut told, &tool.custom) {
-        members.insert("from".to_owned(), json!(custom.file));
-    }
-    told
+    let from = { tool.custom.iter() }.map(|custom| json!({ "from": custom.file }));
+    from.fold(told, extended)
 }
 
 /// An example of a tool's arguments; of an operator's own, those that are required.

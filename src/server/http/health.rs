@@ -19,7 +19,7 @@ use super::super::site::Site;
 use super::refusal::respond;
 use super::state::HttpState;
 use crate::site::SiteName;
-use crate::tools::without_nulls;
+use crate::tools::{extended, without_nulls};
 use crate::wiki::{WikiError, in_words};
 
 const JSON: &str = "application/json";
@@ -243,7 +243,7 @@ impl ReadinessReport {
 
     fn body(&self) -> Value {
         let settings = word(self.clients.clone());
-        let mut body = match self.sites.as_slice() {
+        let body = match self.sites.as_slice() {
             [one] if one.name.is_none() => one.tell(Some(&settings)),
             sites => {
                 let of_each = sites.iter().map(|site| {
@@ -254,15 +254,14 @@ impl ReadinessReport {
                 json!({ "checks": { "settings": settings }, "sites": of_each })
             }
         };
-        if let Value::Object(body) = &mut body {
-            body.insert("ready".to_owned(), self.is_ready().into());
-            body.insert("settingsDigest".to_owned(), json!(self.digest));
-            body.insert("settingsNotTaken".to_owned(), json!(self.settings));
-            let ending = (self.ending > 0).then_some(self.ending);
-            body.insert("clientsEndingSoon".to_owned(), json!(ending));
-            body.insert("issuerAway".to_owned(), json!(self.issuer));
-        }
-        without_nulls(body)
+        let more = json!({
+            "ready": self.is_ready(),
+            "settingsDigest": self.digest,
+            "settingsNotTaken": self.settings,
+            "clientsEndingSoon": (self.ending > 0).then_some(self.ending),
+            "issuerAway": self.issuer,
+        });
+        without_nulls(extended(body, more))
     }
 
     /// The faults, in one line.

@@ -18,7 +18,7 @@ use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::memory::ExchangeMessage;
 use crate::site::SiteName;
-use crate::tools::without_nulls;
+use crate::tools::{extended, without_nulls};
 use crate::wiki::{WikiError, in_words};
 use crate::write::{Asker, Caller, SiteDirectory};
 
@@ -197,9 +197,7 @@ async fn sync(visit: &CallerContext, caller: &Caller) -> Result<Value, Failure> 
     if let Some(exchanged) = exchanged {
         let failed = |failure: Failure| failure.detail("index", without_nulls(synced.clone()));
         let exchanged = exchanged.map_err(failed)?;
-        if let Some(members) = synced.as_object_mut() {
-            members.insert("memories".to_owned(), exchanged);
-        }
+        synced = extended(synced, json!({ "memories": exchanged }));
     }
     Ok(without_nulls(synced))
 }

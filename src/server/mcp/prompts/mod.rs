@@ -23,6 +23,7 @@ use crate::audit::ProposalId;
 use crate::page::{Date, Reference as PageReference, escape_hidden};
 use crate::tools::SessionTools;
 use crate::wiki::Wiki;
+use crate::words::separated;
 use crate::write::Caller;
 
 /// Every prompt, in the order in which they are listed.
@@ -194,11 +195,8 @@ impl<'a> Offer<'a> {
         self.prompts()
             .find(|prompt| prompt.name == name)
             .ok_or_else(|| {
-                let names: Vec<_> = self.prompts().map(|prompt| prompt.name).collect();
-                invalid(format!(
-                    "there is no such prompt; there are: {}",
-                    names.join(", ")
-                ))
+                let names = separated(self.prompts().map(|prompt| prompt.name), ", ");
+                invalid(format!("there is no such prompt; there are: {names}"))
             })
     }
 
@@ -266,8 +264,8 @@ fn read(
     let mut faults = Vec::new();
     for (name, value) in given {
         let Some(argument) = prompt.arguments.iter().find(|own| own.name == name) else {
-            let names: Vec<_> = prompt.arguments.iter().map(|own| own.name).collect();
-            faults.push(format!("there is an argument beside {}", names.join(", ")));
+            let names = separated(prompt.arguments.iter().map(|own| own.name), ", ");
+            faults.push(format!("there is an argument beside {names}"));
             continue;
         };
         let fault = match value.as_str() {
