@@ -90,8 +90,7 @@ impl IndexPlaces {
     }
 
     fn shown(&self) -> String {
-        let dirs = self.dirs.iter().map(|dir| print::path(dir));
-        dirs.collect::<Vec<_>>().join(" and ")
+        separated(self.dirs.iter().map(|dir| print::path(dir)), " and ")
     }
 }
 

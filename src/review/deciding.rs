@@ -279,11 +279,10 @@ pub(super) async fn carry_out(
 /// Keeps what came of a decision for the session's next page of its site.
 async fn tell(reviews: &Reviews, (session, site): &(String, Option<String>), came: Came) {
     let news = came.unwrap_or_else(|failure| {
+        let text = failure.to_string();
         Some(News {
-            is_good: false,
-            text: failure.to_string(),
-            record: None,
-            site: None,
+            text,
+            ..News::default()
         })
     });
     if let Some(news) = news {

@@ -134,16 +134,15 @@ fn news_of(set: &SetAnswer) -> Option<News> {
 fn good(text: String, call: CallId) -> News {
     News {
         is_good: true,
-        text,
-        record: Some(call),
-        site: None,
+        ..bad(text, call)
     }
 }
 
 fn bad(text: String, call: CallId) -> News {
     News {
-        is_good: false,
-        ..good(text, call)
+        text,
+        record: Some(call),
+        ..News::default()
     }
 }
 

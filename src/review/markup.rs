@@ -12,7 +12,7 @@ use crate::site::SiteName;
 pub(super) use crate::words::counted;
 
 /// Says what came of a decision, in a sentence that names its pages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct News {
     /// True if all of it is as it was decided.
     pub is_good: bool,

@@ -116,7 +116,7 @@ impl MetricLines {
         let _ = writeln!(lines, "{}{end}{labels} {number}", metric.name);
     }
 
-    fn number(&mut self, metric: Metric, number: u64) {
+    fn number(&mut self, metric: Metric, number: impl Display) {
         self.line(metric, "", "", number);
     }
 
@@ -189,7 +189,7 @@ pub(super) struct ServerMetrics {
 fn tell_of_server(told: &mut MetricLines, server: &ServerMetrics) {
     let runtime = Handle::try_current().map(|runtime| runtime.metrics());
     let tasks = runtime.map_or(0, |runtime| runtime.num_alive_tasks());
-    told.number(TASKS, whole(tasks));
+    told.number(TASKS, tasks);
     told.numbers(SETTINGS, [(format!("digest=\"{}\"", server.digest), 1)]);
     let counts = trace::queue().map_or((0, 0), |queue| (queue.sent.get(), queue.dropped.get()));
     let spans = [("sent", counts.0), ("dropped", counts.1)];
@@ -197,12 +197,8 @@ fn tell_of_server(told: &mut MetricLines, server: &ServerMetrics) {
         SPANS,
         spans.map(|(end, number)| (format!("end=\"{end}\""), number)),
     );
-    told.number(PEOPLE, whole(server.people));
+    told.number(PEOPLE, server.people);
     told.number(ISSUER_AWAY, u64::from(server.is_issuer_away));
-}
-
-fn whole(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 fn tell_of(told: &mut MetricLines, app: &App) {
@@ -233,8 +229,8 @@ fn tell_of(told: &mut MetricLines, app: &App) {
     told.number(WIKI_NOW, traffic.in_flight.get());
     told.number(RETRIES, traffic.retries.get());
     key(told, app);
-    told.number(INDEXED, whole(index.pages));
-    told.number(OF, whole(index.of));
+    told.number(INDEXED, index.pages);
+    told.number(OF, index.of);
     told.number(INDEXING, u64::from(is_running));
 }
 
@@ -259,7 +255,7 @@ async fn tell_of_checks(told: &mut MetricLines, app: &Arc<App>, checks: Option<&
         && let Ok(Ok(Some(looked))) = timeout(AT_ONCE, mirror.last_looked()).await
     {
         let age = OffsetDateTime::now_utc() - looked.instant();
-        told.line(LOOKED, "", "", age.whole_seconds().max(0));
+        told.number(LOOKED, age.whole_seconds().max(0));
     }
 }
 
@@ -276,7 +272,7 @@ fn of_clients<T: Display>(all: &BTreeMap<(String, T), u64>) -> impl Iterator<Ite
 fn key(told: &mut MetricLines, app: &App) {
     if let Some(left) = app.wiki.key().left() {
         let days = left.as_seconds_f64() / 86_400.0;
-        told.line(KEY_DAYS, "", "", format_args!("{days:.3}"));
+        told.number(KEY_DAYS, format_args!("{days:.3}"));
     }
     let now = app
         .wiki

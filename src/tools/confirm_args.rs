@@ -19,8 +19,8 @@ const IF_UPDATED_AT: &str = "ifUpdatedAt";
 pub(super) struct Completed {
     /// The arguments to read.
     pub(super) arguments: Arguments,
-    /// The arguments to keep with a preview's token.
-    asked: Option<Asked>,
+    /// The arguments to keep with the token of this call's preview.
+    pub(super) asked: Option<Asked>,
     /// The call that the confirmed preview was given for.
     pub(super) shown: Option<Asked>,
     /// Names of the arguments that differ from the preview.
@@ -103,11 +103,6 @@ impl Completed {
             differing,
             ..Self::default()
         })
-    }
-
-    /// The arguments to keep with the token of this call's preview.
-    pub(super) fn take_asked(&mut self) -> Option<Asked> {
-        self.asked.take()
     }
 
     /// The failure if arguments cannot be read: an invalid token comes before missing arguments.

@@ -390,7 +390,7 @@ async fn answer(
         Ok(read) => read,
         Err(failure) => return Err(refused(&context, failure).await),
     };
-    let of_call = call.take_asked();
+    let of_call = call.asked.take();
     let of_call = of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
     let extent = context.caller.extent;
     let output = unbroken(run(context)).await;

@@ -20,7 +20,7 @@ use wikijs_gate::config::{
 use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::index::{IndexLoad, Pace};
-use wikijs_gate::server::{App, Handler};
+use wikijs_gate::server::{App, Handler, Sites};
 use wikijs_gate::watch::WatchPace;
 use wikijs_gate::write::Timeouts;
 
@@ -223,7 +223,7 @@ impl Setup {
         let session = self.session.clone();
         let (app, _, dir) = self.app();
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let handler = Handler::new(Arc::clone(&app), session);
+        let handler = Handler::alone(Sites::only(Arc::clone(&app)), session);
         tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
         (app, dir, ours)
     }

@@ -211,11 +211,8 @@ impl Used {
 
 /// The end of a client, if it is soon.
 fn soon(client: &NamedClient) -> Option<OffsetDateTime> {
-    client
-        .expires()
-        .ok()
-        .flatten()
-        .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
+    let end = client.expires().ok().flatten();
+    end.filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
 }
 
 fn has_ended(client: &NamedClient) -> bool {
@@ -225,26 +222,18 @@ fn has_ended(client: &NamedClient) -> bool {
 
 /// The restrictions of a client's grant, in words.
 fn less(may: &Grant) -> String {
+    let all = |word: &str, all: &Option<Vec<String>>| {
+        let all = all.as_ref()?;
+        Some(format!("{word} {}", all.join(" ")))
+    };
     let words = [
-        may.sites
-            .as_ref()
-            .map(|sites| format!("sees {}", sites.join(" "))),
+        all("sees", &may.sites),
         may.read_only.then(|| "reads only".to_owned()),
-        may.tools
-            .as_ref()
-            .map(|tools| format!("tools {}", tools.join(" "))),
-        may.prefixes
-            .as_ref()
-            .map(|all| format!("writes below {}", all.join(" "))),
-        may.read_prefixes
-            .as_ref()
-            .map(|all| format!("reads below {}", all.join(" "))),
-        may.denied_read_prefixes
-            .as_ref()
-            .map(|all| format!("reads nothing below {}", all.join(" "))),
-        may.denied_read_tags
-            .as_ref()
-            .map(|all| format!("reads nothing tagged {}", all.join(" "))),
+        all("tools", &may.tools),
+        all("writes below", &may.prefixes),
+        all("reads below", &may.read_prefixes),
+        all("reads nothing below", &may.denied_read_prefixes),
+        all("reads nothing tagged", &may.denied_read_tags),
         may.dry_run.then(|| "dry run".to_owned()),
         may.confirm
             .map(|ClientConfirm::Person| "a person confirms".to_owned()),

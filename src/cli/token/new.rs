@@ -156,13 +156,13 @@ impl New {
         // The client, and its token or link, which is shown once.
         let (client, shown) = if is_link {
             let (address, sign_ins) = (self.at.address(settings, source)?, sign_ins(source)?);
-            let client = NamedClient::signing_in(&self.name, role, may).map_err(Exit::usage)?;
+            let client = NamedClient::new(&self.name, role, None, may).map_err(Exit::usage)?;
             file.add(client.clone()).map_err(failed(file))?;
             let link = link(&address, &sign_ins, &client)?;
             (client, link)
         } else {
             let token = ClientToken::new().map_err(no_randomness)?;
-            let client = NamedClient::with_token(&self.name, role, &token, may);
+            let client = NamedClient::new(&self.name, role, Some(&token), may);
             let client = client.map_err(Exit::usage)?;
             file.add(client.clone()).map_err(failed(file))?;
             (client, token.reveal().to_owned())

@@ -105,10 +105,8 @@ fn is_sole_fault(value: &Value) -> bool {
 
 /// True if a detail is a fault of an argument, or a page.
 fn is_fault_or_page(item: &Value) -> bool {
-    item.get("path").is_some()
-        && ["message", "locale"]
-            .iter()
-            .any(|name| item.get(name).is_some())
+    let has = |name: &str| item.get(name).is_some();
+    has("path") && (has("message") || has("locale"))
 }
 
 /// A fault of an argument, or a page, in a line.

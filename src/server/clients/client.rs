@@ -54,33 +54,23 @@ pub struct NamedClient {
 }
 
 impl NamedClient {
-    /// An agent whose token this is.
-    ///
-    /// # Errors
-    /// One sentence about the name, or what is granted.
-    pub fn new(name: &str, token: &ClientToken, may: Grant) -> Result<Self, String> {
-        Self::with_token(name, Role::Agent, token, may)
-    }
-
-    /// A client of a role that sends a token.
+    /// A client of a role that sends this token; without one, a person who signs in.
     ///
     /// # Errors
     /// One sentence about the name, the role, or what is granted.
-    pub fn with_token(
+    pub fn new(
         name: &str,
         role: Role,
-        token: &ClientToken,
+        token: Option<&ClientToken>,
         may: Grant,
     ) -> Result<Self, String> {
-        Self::made(name, role, may, Some(digest(token.reveal())))
-    }
-
-    /// A person who signs in.
-    ///
-    /// # Errors
-    /// One sentence about the name, the role, or what is granted.
-    pub fn signing_in(name: &str, role: Role, may: Grant) -> Result<Self, String> {
-        Self::made(name, role, may, None)
+        let client = Self {
+            name: name.to_owned(),
+            sha256: token.map(|token| digest(token.reveal())),
+            ..Self::fresh(role, may)?
+        };
+        client.checked(Duration::ZERO)?;
+        Ok(client)
     }
 
     /// A delegate of a client, whose token this is.
@@ -115,16 +105,6 @@ impl NamedClient {
     /// The digest of its token, as its line has it.
     pub(in crate::server) fn digest(&self) -> Option<&str> {
         self.sha256.as_deref()
-    }
-
-    fn made(name: &str, role: Role, may: Grant, sha256: Option<String>) -> Result<Self, String> {
-        let client = Self {
-            name: name.to_owned(),
-            sha256,
-            ..Self::fresh(role, may)?
-        };
-        client.checked(Duration::ZERO)?;
-        Ok(client)
     }
 
     /// A client without a name that shows nothing yet, made now.
@@ -240,14 +220,15 @@ impl NamedClient {
 mod tests {
     use std::time::Duration;
 
-    use super::NamedClient;
+    use super::{NamedClient, Role};
     use crate::gates::Grant;
     use crate::server::http::ClientToken;
 
     #[test]
     fn what_a_client_shows_is_not_in_its_line() {
         let token = ClientToken::new().expect("bits");
-        let client = NamedClient::new("ci", &token, Grant::default()).expect("a client");
+        let client =
+            NamedClient::new("ci", Role::Agent, Some(&token), Grant::default()).expect("a client");
         let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
         let line = serde_json::to_string(&client).expect("JSON");
         assert!(!(shown + &line).contains(token.reveal()));
@@ -258,7 +239,7 @@ mod tests {
         let token = ClientToken::new().expect("bits");
         for bad in ["", "a b", "a/b", "a\n", "ä", "stdio", &"x".repeat(65)] {
             assert!(
-                NamedClient::new(bad, &token, Grant::default()).is_err(),
+                NamedClient::new(bad, Role::Agent, Some(&token), Grant::default()).is_err(),
                 "{bad:?}"
             );
         }
@@ -266,7 +247,7 @@ mod tests {
             expires: Some("tomorrow".to_owned()),
             ..Grant::default()
         };
-        assert!(NamedClient::new("ci", &token, ends).is_err());
+        assert!(NamedClient::new("ci", Role::Agent, Some(&token), ends).is_err());
     }
 
     #[test]

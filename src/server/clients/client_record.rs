@@ -229,7 +229,7 @@ mod tests {
     use std::time::Duration;
 
     use super::super::secret::digest;
-    use super::Unwelcome;
+    use super::{Role, Unwelcome};
     use crate::gates::Grant;
     use crate::server::http::{ClientToken, NamedClient};
 
@@ -252,7 +252,7 @@ mod tests {
     fn only_the_whole_token_counts_and_only_until_its_end() {
         let token = ClientToken::new().expect("bits");
         let known = |may| {
-            let client = NamedClient::new("ci", &token, may).expect("a client");
+            let client = NamedClient::new("ci", Role::Agent, Some(&token), may).expect("a client");
             client.checked(Duration::ZERO).expect("known")
         };
         let open = known(Grant::default());

@@ -62,11 +62,13 @@ pub(in crate::server) fn person_at_page(
     thinking: Duration,
 ) -> Result<ClientRecord, NoGrant> {
     let grant = settings.grant_for(claims)?;
-    // The grants were checked when the settings were read.
-    record(claims, grant, thinking).map_err(|fault| {
-        tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
-        NoGrant::NoMatch
-    })
+    record(claims, grant, thinking).map_err(unusable)
+}
+
+/// The fault of a grant, although they were checked when the settings were read.
+fn unusable(fault: String) -> NoGrant {
+    tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
+    NoGrant::NoMatch
 }
 
 /// The client of a person for a call: no more than the scopes of its token allow.
@@ -128,14 +130,10 @@ impl PresentPeople {
             }
             (Err(none), _) => return Err(none),
         };
-        // The grants were checked when the settings were read.
-        let wrong = |fault: String| {
-            tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
-            NoGrant::NoMatch
-        };
-        let call = scoped(&claims, grant, (&settings.scopes, thinking)).map_err(wrong)?;
+        let call = scoped(&claims, grant, (&settings.scopes, thinking)).map_err(unusable)?;
         if is_news {
-            let client = Some(Arc::new(record(&claims, grant, thinking).map_err(wrong)?));
+            let client = record(&claims, grant, thinking).map_err(unusable)?;
+            let client = Some(Arc::new(client));
             self.make_room();
             self.0.insert(id, PresentPerson { claims, client });
         }

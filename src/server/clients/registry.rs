@@ -416,6 +416,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{ClientRegistry, TokensFile, UNKNOWN_APART, Unwelcome};
+    use crate::audit::Role;
     use crate::gates::Grant;
     use crate::server::http::{ClientToken, NamedClient};
 
@@ -425,7 +426,8 @@ mod tests {
         let file = TokensFile::new(dir.path().join("tokens"));
         let add = |name: &str| {
             let token = ClientToken::new().expect("bits");
-            let client = NamedClient::new(name, &token, Grant::default()).expect("a client");
+            let client = NamedClient::new(name, Role::Agent, Some(&token), Grant::default())
+                .expect("a client");
             file.add(client).expect("added");
             token
         };

@@ -188,11 +188,17 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::{TokensFile, TokensFileError};
+    use crate::audit::Role;
     use crate::server::http::{ClientToken, Grant, NamedClient};
 
     fn client(name: &str) -> NamedClient {
-        NamedClient::new(name, &ClientToken::new().expect("bits"), Grant::default())
-            .expect("a client")
+        NamedClient::new(
+            name,
+            Role::Agent,
+            Some(&ClientToken::new().expect("bits")),
+            Grant::default(),
+        )
+        .expect("a client")
     }
 
     #[test]

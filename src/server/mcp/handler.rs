@@ -20,7 +20,6 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
-use super::super::app::App;
 use super::super::call_metrics::Called;
 use super::super::delegates::delegations::Delegations;
 use super::super::site::{Site, Sites};
@@ -56,12 +55,6 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// A handler of one session.
-    #[must_use]
-    pub fn new(app: Arc<App>, session: SessionId) -> Self {
-        Self::alone(Sites::only(app), session)
-    }
-
     /// A handler of one session with the only site.
     #[must_use]
     pub fn alone(sites: Arc<Sites>, session: SessionId) -> Self {

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use super::Reload;
-use crate::audit::{Pause, Pauses, SigningKey};
+use crate::audit::{Pause, Pauses, Role, SigningKey};
 use crate::config::{CommandLineSettings, Layers, SETTINGS, Setting, Settings};
 use crate::gates::Policy;
 use crate::notify::ReviewAddress;
@@ -90,7 +90,9 @@ impl Place {
         for name in ["tokens", "tokens2"] {
             let may = Grant::default()
                 .but(|grant| grant.confirm = Some(crate::gates::ClientConfirm::Person));
-            let client = NamedClient::new("ci", &ClientToken::new().unwrap(), may).unwrap();
+            let client =
+                NamedClient::new("ci", Role::Agent, Some(&ClientToken::new().unwrap()), may)
+                    .unwrap();
             TokensFile::new(path.join(name)).add(client).unwrap();
         }
         Self(dir)

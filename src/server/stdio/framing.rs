@@ -48,7 +48,7 @@ pub(in crate::server) struct LineFramer<R> {
     /// Room for large lines, and the wait of the current one.
     room: Arc<MessageQuota>,
     waits: Option<BoxFuture<'static, Option<MessagePermit>>>,
-    /// Where the reader of messages finds the arguments of the last message.
+    /// The slot in which the reader of messages finds the arguments of the last message.
     pub(in crate::server) slot: PayloadSlot,
     /// Cancelled when the input closes.
     pub(in crate::server) closed: CancellationToken,

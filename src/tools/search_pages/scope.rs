@@ -82,7 +82,7 @@ impl SearchScope {
         self.locale().is_some_and(|own| own != locale) && self.holds_but_for_locale(locale, path)
     }
 
-    /// What the content index asks: [`Self::holds`] for as long as it searches.
+    /// The same as a filter of its own, which lasts as long as the content index searches.
     pub(super) fn filter(self: &Arc<Self>) -> impl Fn(&Locale, &PagePath) -> bool + use<> {
         let scope = Arc::clone(self);
         move |locale, path| scope.holds(locale, path)

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use wikijs_gate::audit::Role;
 use wikijs_gate::server::Sites;
 use wikijs_gate::server::http::{ClientToken, HttpLimits, HttpServer, NamedClient, TokensFile};
 
@@ -85,7 +86,7 @@ impl Names {
     /// Makes a client that may do so much less than the server.
     pub(crate) fn add(&self, name: &str, may: Grant) -> Caller {
         let token = ClientToken::new().unwrap();
-        let client = NamedClient::new(name, &token, may).unwrap();
+        let client = NamedClient::new(name, Role::Agent, Some(&token), may).unwrap();
         self.file().add(client).unwrap();
         Caller::default().with("authorization", &format!("Bearer {}", token.reveal()))
     }

@@ -202,7 +202,7 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let agent = names.client("agent");
     let metrics = ClientToken::new().unwrap();
-    let watch = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
+    let watch = NamedClient::new("watch", Role::Metrics, Some(&metrics), Grant::default());
     names.file().add(watch.unwrap()).unwrap();
     let secret = reviewer(&names);
     let bearer = |text: &str| Caller::default().with("authorization", &format!("Bearer {text}"));

@@ -12,7 +12,7 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use wikijs_gate::server::Handler;
+use wikijs_gate::server::{Handler, Sites};
 
 use crate::prelude::*;
 
@@ -169,7 +169,7 @@ async fn all_sessions_of_one_key_are_served_by_one_look() {
     let mut clients = Vec::new();
     for name in ["a", "b", "c", "d"] {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let handler = Handler::new(Arc::clone(&app), SessionId::new(name));
+        let handler = Handler::alone(Sites::only(Arc::clone(&app)), SessionId::new(name));
         tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
         let (told, heard) = unbounded_channel();
         let client = Listening(told)

@@ -19,7 +19,7 @@ struct Pair {
 
 fn pair(may: Grant) -> Pair {
     let (token, own) = (ClientToken::new().unwrap(), ClientToken::new().unwrap());
-    let maker = NamedClient::new("ci", &token, may).unwrap();
+    let maker = NamedClient::new("ci", Role::Agent, Some(&token), may).unwrap();
     let end = OffsetDateTime::now_utc() + time::Duration::HOUR;
     let grant = Grant {
         read_only: true,
@@ -69,13 +69,19 @@ fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
     };
     assert!(stands(&pair.line, &[Arc::clone(&maker)]));
     assert!(!stands(&pair.line, &[]));
-    let stranger = NamedClient::new("ci", &ClientToken::new().unwrap(), Grant::default()).unwrap();
+    let stranger = NamedClient::new(
+        "ci",
+        Role::Agent,
+        Some(&ClientToken::new().unwrap()),
+        Grant::default(),
+    )
+    .unwrap();
     // The same client with another token, or another role, or past its end.
     let line = serde_json::to_value(&pair.maker).unwrap();
     let mut other = line.clone();
     other["sha256"] = "0".repeat(64).into();
     let other: NamedClient = serde_json::from_value(other).unwrap();
-    let person = NamedClient::signing_in("ci", Role::Reviewer, Grant::default()).unwrap();
+    let person = NamedClient::new("ci", Role::Reviewer, None, Grant::default()).unwrap();
     let mut person = serde_json::to_value(&person).unwrap();
     person["id"] = line["id"].clone();
     let person: NamedClient = serde_json::from_value(person).unwrap();
